@@ -40,6 +40,10 @@ graph does not depend on which of them was read first, nor by how many workers. 
 of its own: what was recorded saw no schema, and the next passages may be of the types that this one proposes."""
 
 _DONE_AT_ONCE = 1000
+_MOST_WHOLE = 1000
+"""Passages of a document that are read together at most."""
+_AHEAD = 16
+"""Windows for each worker that may be under way: one with a long document takes as long as some dozen others."""
 _COMMIT_ROWS = 4000
 _COMMIT_SECONDS = 2.0
 
@@ -132,7 +136,7 @@ def extract_passages(
         Batch(writer) as batch,
     ):
         begun: deque[tuple[Window, Iterator[tuple[Item, Outcome]]]] = deque()
-        for planned in _windows(plan, 1 if tools.extractor.name == "recorded" else WINDOW):
+        for planned in _windows(plan, tools.extractor.name):
             window = planned if claims is None else _claimed(claims, planned, growing)
             pending = [(passage, document) for passage, document in window if isinstance(passage, Passage)]
             begun.append((window, reader.begin(pending, growing.schema)))
@@ -201,7 +205,7 @@ def _reader(tools: Tools, plan: Plan, workers: Workers | None) -> Iterator[tuple
             yield reader, 0
         return
     is_local = tools.extractor.name == "local"
-    parts, ahead = (1, 2 * workers.number) if is_local else (workers.number, 0)
+    parts, ahead = (1, _AHEAD * workers.number) if is_local else (workers.number, 0)
     yield SharedReader(workers, parts, reading, tools.settings, tools.ledger, advance, stop), ahead
 
 
@@ -209,16 +213,37 @@ Window = Sequence[tuple[Passage | str, Document]]
 """Passages that see the same schema; of those that are done, the id."""
 
 
-def _windows(plan: Plan, size: int) -> Iterator[Window]:
-    """Windows of ``size`` passages in reading order; if that is 1, what is done comes many at once."""
+def _windows(plan: Plan, extractor: str) -> Iterator[Window]:
+    """Windows of passages in reading order; where each is one of its own, what is done comes many at once."""
+    if extractor == "local":
+        yield from _whole_documents(plan)
+        return
     passages = ((passage, planned.document) for planned in plan for passage in planned.passages)
-    if size > 1:
-        while window := list(islice(passages, size)):
+    if extractor != "recorded":
+        while window := list(islice(passages, WINDOW)):
             yield window
         return
     for is_done, run in groupby(passages, key=lambda each: isinstance(each[0], str)):
         while window := list(islice(run, _DONE_AT_ONCE if is_done else 1)):
             yield window
+
+
+def _whole_documents(plan: Plan) -> Iterator[Window]:
+    """Windows that end where a document ends, for rules, which propose nothing: one worker works out, once, what they
+    need to know of a document as a whole.
+    """
+    window: list[tuple[Passage | str, Document]] = []
+    for planned in plan:
+        for passage in planned.passages:
+            window.append((passage, planned.document))
+            if len(window) >= _MOST_WHOLE:
+                yield window
+                window = []
+        if len(window) >= WINDOW:
+            yield window
+            window = []
+    if window:
+        yield window
 
 
 Proposed = tuple[str, str, Sequence[Proposal]]
