@@ -29,7 +29,7 @@ _LENGTH = 8
 _DEATHS = 10
 """Workers that die over one piece of work before it is given up: more than chance kills where many are killed."""
 _PARENT_SECONDS = 1.0
-IDLE_SECONDS = 30.0
+_IDLE_SECONDS = 30.0
 """A worker with nothing to do for so long ends, and with it what it holds in memory; the next work starts another."""
 
 
@@ -94,7 +94,7 @@ class LocalWorkers:
             child = self._started(at)
         while True:
             try:
-                task = self._tasks.get(timeout=IDLE_SECONDS if child else None)
+                task = self._tasks.get(timeout=_IDLE_SECONDS if child else None)
             except queue.Empty:
                 assert child is not None  # without one it waits for as long as it takes
                 _ended(child)
@@ -102,22 +102,27 @@ class LocalWorkers:
                 continue
             if task is None or self._over:
                 break
-            while not self._over and not task.future.done():
-                try:
-                    child = child or self._started(at)
-                    answer = _asked(child, task.sent)
-                except (OSError, EOFError):
-                    if child is not None:
-                        _ended(child)
-                    child = None
-                    task.deaths += 1
-                    if task.deaths >= _DEATHS and not self._over:
-                        task.future.set_exception(_died(task.deaths))
-                else:
-                    settle(task.future, answer)
-            task.future.cancel()  # where all is over; what is done stays done
+            child = self._carry_out(task, child, at)
         if child is not None:
             _ended(child)
+
+    def _carry_out(self, task: _Task, child: subprocess.Popen[bytes] | None, at: int) -> subprocess.Popen[bytes] | None:
+        """Have ``child`` do it, or others after it; returns the one that lives, if any does."""
+        while not self._over and not task.future.done():
+            try:
+                child = child or self._started(at)
+                answer = _asked(child, task.sent)
+            except (OSError, EOFError):
+                if child is not None:
+                    _ended(child)
+                child = None
+                task.deaths += 1
+                if task.deaths >= _DEATHS and not self._over:
+                    task.future.set_exception(_died(task.deaths))
+            else:
+                settle(task.future, answer)
+        task.future.cancel()  # where all is over; what is done stays done
+        return child
 
     def _started(self, at: int) -> subprocess.Popen[bytes]:
         # A session of its own: Ctrl-C is for this process, which ends them.

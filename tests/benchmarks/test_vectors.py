@@ -6,13 +6,12 @@ neighbours are hard to find, and say nothing of what a user's search loses.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from corpora import put_jsonl
 from data_sets import Data, Place
 from graphs import MODEL
 from measure import growth
@@ -70,20 +69,12 @@ def _questions(data: Data) -> list[str]:
 def _grow(place: Place, texts: Sequence[str]) -> Grown:
     folder = place.folder / f"vectors-{len(texts)}"
     folder.mkdir()
-    corpus = _write(folder / "corpus.jsonl", ({"title": str(at), "text": text} for at, text in enumerate(texts)))
-    nothing = {"extracted_entities": [], "extracted_triples": []}
-    recorded = _write(
-        folder / "recorded.jsonl", ({"title": str(at), "text": text, **nothing} for at, text in enumerate(texts))
-    )
-    told = {"paths": str(corpus), "recorded": str(recorded)}
+    nothing: dict[str, Any] = {"extracted_entities": [], "extracted_triples": []}
+    items = [{"title": str(at), "text": text, **nothing} for at, text in enumerate(texts)]
+    recorded = put_jsonl(folder / "recorded.jsonl", items)
+    told = {"paths": str(recorded), "recorded": str(recorded)}
     spent = ingest_alone(folder / "home", place.jars, told, embedder=MODEL)
     return Grown(folder / "home", place.jars, spent, embedder=MODEL)
-
-
-def _write(file: Path, items: Iterator[dict[str, Any]]) -> Path:
-    with file.open("w", encoding="utf-8") as stream:
-        stream.writelines(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
-    return file
 
 
 def _asked(grown: Grown, questions: Sequence[str]) -> tuple[float, float]:

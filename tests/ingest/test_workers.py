@@ -181,7 +181,7 @@ def test_workers_that_cannot_start_are_said_and_nothing_hangs(monkeypatch: pytes
 
 
 def test_a_worker_without_work_ends_and_the_next_work_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(work, "_IDLE_SECONDS", 0.1)
     with LocalWorkers(1) as workers:
         first = workers.submit(os.getsid, 0).result()  # of its own session
         until(lambda: not psutil.pid_exists(first))
