@@ -10,6 +10,9 @@ from difflib import get_close_matches
 
 _SPACE = re.compile(r"\s+")
 _CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd")
+LONGEST_NAME = 500
+"""Characters of a name. Longer ones are not names, and Neo4j cannot index much longer ones."""
+_NUMBERED = " · "
 _ASIDE = re.compile(r"\s*\([^()]*\)\s*$")
 
 UNSPACED = (
@@ -59,7 +62,17 @@ def normalise_name(name: str) -> str:
 
 def title_key(title: str) -> str:
     """The identity of a title as a question would say it: normalised, without a trailing "(film)" or the like."""
-    return normalise_name(_ASIDE.sub("", title)) or normalise_name(title)
+    return (normalise_name(_ASIDE.sub("", title)) or normalise_name(title))[:LONGEST_NAME]
+
+
+def passage_name(title: str, number: int) -> str:
+    """What passage ``number``, from 1, of the document ``title`` is called."""
+    return f"{title}{_NUMBERED}{number}"
+
+
+def passage_title(name: str) -> str:
+    """The title in a ``passage_name``; empty if there is none."""
+    return name.rpartition(_NUMBERED)[0]
 
 
 def type_key(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kgplatform.text import (
@@ -15,6 +15,8 @@ from kgplatform.text import (
     is_unspaced,
     node_id,
     normalise_name,
+    passage_name,
+    passage_title,
     runs_of,
     tidy,
     title_key,
@@ -80,6 +82,17 @@ def test_tidy_keeps_the_letters(name: str) -> None:
 )
 def test_titles_as_questions_say_them(title: str, key: str) -> None:
     assert title_key(title) == key
+
+
+@given(ANY_TEXT, st.integers(1, 10**6))
+@example("A title · 2", 3)
+def test_the_name_of_a_passage_holds_the_title(title: str, number: int) -> None:
+    assert passage_title(passage_name(title, number)) == title
+
+
+@pytest.mark.parametrize("name", ["", "chunk 3", "· 1"])
+def test_another_name_of_a_passage_holds_none(name: str) -> None:
+    assert passage_title(name) == ""
 
 
 def test_ids_are_of_their_parts() -> None:

@@ -2,16 +2,17 @@
 // that are called the same, the passages that mention them, and what joins them. An element that more passages mention
 // than the cap leads to no further passage: of those that mention it only the seeds count, by which it was found. All
 // in one row of flat lists, which Bolt sends and Python reads faster than rows or lists of lists. Elements:
-// id, key and all passages that mention it. Passages: id, title (the key of its document, to compare with keys of
-// elements), cosine (NaN where it is known already, or there is no vector), how many of the elements mention it; the
-// numbers of those, one passage after the other. Relations (heads, tails) and likenesses: an element's number, an id.
+// id, key and all passages that mention it. Passages: id, name (which holds the title: a passage's document is the last
+// of its relationships), cosine (NaN where it is known already, or there is no vector), how many of the elements mention
+// it; the numbers of those, one passage after the other. Relations (heads, tails) and likenesses between the elements: a
+// number, an id.
 // mode: read
 // param $elements: list<string>: entities and key elements of seed facts
 // param $passages: list<string>: seed passages
 // param $cap: int: most passages of an element that are followed
 // param $known: list<string>: passages whose cosine is known
 // param $vector: list<float>: the question's vector
-// returns: allPassages, elements, keys, totals, passages, titles, cosines, counts, mentions, heads, tails, like, alike
+// returns: allPassages, elements, keys, totals, passages, names, cosines, counts, mentions, heads, tails, like, alike
 CALL () {
   CALL () {
     UNWIND $elements AS id
@@ -48,11 +49,10 @@ CALL (chunks) {
   UNWIND range(0, size(chunks) - 1) AS at
   UNWIND chunks[at] AS c
   WITH c, collect(at) AS mentioning
-  MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
-  WITH c, d, mentioning,
+  WITH c, mentioning,
        CASE WHEN NOT c.id IN $known THEN 2 * vector.similarity.cosine(c.embedding, $vector) - 1 END AS cosine
   RETURN collect(c.id) AS passages,
-         collect(d.key) AS titles,
+         collect(coalesce(c.name, '')) AS names,
          collect(coalesce(cosine, 0.0 / 0.0)) AS cosines,
          collect(mentioning) AS mentioned
 }
@@ -66,14 +66,16 @@ CALL (found, totals) {
   WITH at, found[at] AS k
   WHERE totals[at] <= $cap
   MATCH (k)-[:!(SAME_AS|FORM_OF|FROM_CHUNK|HAS_ATTRIBUTE)]->(o:Entity)
+  WHERE o IN found
   RETURN collect(at) AS heads, collect(o.id) AS tails
 }
 CALL (found) {
   UNWIND range(0, size(found) - 1) AS at
   WITH at, found[at] AS k
   MATCH (k:Entity)-[:SAME_AS]->(o:Entity)
+  WHERE o IN found
   RETURN collect(at) AS like, collect(o.id) AS alike
 }
 RETURN COUNT { (:Chunk) } AS allPassages, [k IN found | k.id] AS elements, [k IN found | k.key] AS keys, totals,
-       passages, titles, cosines,
+       passages, names, cosines,
        [mentioning IN mentioned | size(mentioning)] AS counts, mentions, heads, tails, like, alike

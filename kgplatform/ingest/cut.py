@@ -29,7 +29,7 @@ from kgplatform.sentences import (
     SPACED_ENDS,
     ranked_sentences,
 )
-from kgplatform.text import count_tokens, node_id
+from kgplatform.text import count_tokens, node_id, passage_name
 
 # Ranks of a cut inside an overlong sentence; those of sentences and paragraphs are higher. 0 is none.
 _INSIDE_WORD, _WORD, _CLAUSE, _LINE = range(1, 5)
@@ -74,7 +74,7 @@ def _passage(document: Document, index: int, start: int, end: int) -> Passage:
     return Passage(
         id=node_id("chunk", document.id, start, end, text),
         document_id=document.id,
-        name=f"{document.title} · {index + 1}",
+        name=passage_name(document.title, index + 1),
         index=index,
         start=start,
         end=end,

@@ -28,11 +28,9 @@ from kgplatform.records import (
     Extraction,
     Passage,
 )
-from kgplatform.text import clipped, node_id, normalise_name, tidy, title_key
+from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy, title_key
 from kgplatform.work.stopping import NEVER
 
-LONGEST_NAME = 500
-"""Characters of a name. Longer ones are not names, and Neo4j cannot index much longer ones."""
 _CAPTION = 60
 
 
@@ -288,7 +286,7 @@ def _document_row(document: Document, passages: Sequence[Passage]) -> Row:
     return {
         "id": document.id,
         "name": document.title,
-        "key": title_key(document.title)[:LONGEST_NAME],
+        "key": title_key(document.title),
         "uri": document.uri,
         "source": document.source,
         "sha256": document.sha256,

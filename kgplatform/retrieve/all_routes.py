@@ -34,6 +34,7 @@ from kgplatform.retrieve.routes import (
     path_found,
     walk,
 )
+from kgplatform.text import passage_title, title_key
 
 FACT_SEEDS = 50
 """Facts whose entities get restart mass."""
@@ -193,7 +194,9 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: R
     reached = around["passages"]
     cosine = dict(zip(reached, around["cosines"], strict=True)) | {row["id"]: row["cosine"] for row in known}
     bm25 = {row["id"]: row["bm25"] for row in seeds.passages}
-    titles = dict(zip(reached, around["titles"], strict=True)) | {row["id"]: row["key"] for row in seeds.named}
+    names = zip(reached, around["names"], strict=True)
+    titles = {passage: key for passage, name in names if (key := title_key(passage_title(name)))}
+    titles |= {row["id"]: row["key"] for row in seeds.named}
     title_at = {title: number for number, title in enumerate(sorted(set(titles.values())))}
     named = {row["id"] for row in seeds.named}
     passage_ids = sorted(cosine)
