@@ -39,6 +39,10 @@ UNION ALL
   MATCH (n:Page {id: id})
   RETURN n
 UNION ALL
+  UNWIND $ids.ProposedType AS id
+  MATCH (n:ProposedType {id: id})
+  RETURN n
+UNION ALL
   UNWIND $ids.Run AS id
   MATCH (n:Run {id: id})
   RETURN n

@@ -1,4 +1,4 @@
 // Whether any passage proposed a type for the schema.
 // mode: read
 // returns: found
-RETURN EXISTS { (c:Chunk) WHERE c.proposals IS NOT NULL } AS found
+RETURN EXISTS { (:ProposedType) } AS found

@@ -1,7 +1,8 @@
-// The types that passages proposed, for the schema's expansion.
+// Who proposed these types for the schema.
 // mode: read
-// returns: passage, document, proposals
-MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
-WHERE c.proposals IS NOT NULL
-RETURN c.id AS passage, d.id AS document, c.proposals AS proposals
-ORDER BY passage
+// param $types: list<string>: ids of proposed types
+// returns: passage, document, kind, words, confidence, example
+UNWIND $types AS id
+MATCH (t:ProposedType {id: id})<-[p:PROPOSED]-(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
+RETURN c.id AS passage, d.id AS document, t.kind AS kind, p.words AS words, p.confidence AS confidence,
+       p.example AS example

@@ -2,10 +2,10 @@
 // that are called the same, the passages that mention them, and what joins them. An element that more passages mention
 // than the cap leads to no further passage: of those that mention it only the seeds count, by which it was found. All
 // in one row of flat lists, which Bolt sends and Python reads faster than rows or lists of lists. Elements:
-// id, key and all passages that mention it. Passages: id, name (which holds the title: a passage's document is the last
-// of its relationships), cosine (NaN where it is known already, or there is no vector), how many of the elements mention
-// it; the numbers of those, one passage after the other. Relations (heads, tails) and likenesses between the elements: a
-// number, an id.
+// id, key and all passages that mention it. Passages: id, name, with the title in it (the way to its document is the
+// last of a passage's relationships), cosine (NaN where it is known already, or there is no vector), how many of the
+// elements mention it; the numbers of those, one passage after the other. Relations (heads, tails) and likenesses
+// between the elements: a number, an id.
 // mode: read
 // param $elements: list<string>: entities and key elements of seed facts
 // param $passages: list<string>: seed passages

@@ -30,7 +30,8 @@ SUFFIXES = {"jsonl": ".jsonl", "graphml": ".graphml", "csv": ""}
 """Of the formats. CSV is a folder."""
 
 KINDS = (
-    *("Graph", "Document", "Chunk", "KeyElement", "Attribute", "Fact", "Community", "Keyword", "Page", "Run", "Step"),
+    *("Graph", "Document", "Chunk", "KeyElement", "Attribute", "Fact", "Community", "Keyword", "Page", "ProposedType"),
+    *("Run", "Step"),
 )
 """Every node of the platform has exactly one of these labels; an ``Entity`` is a ``KeyElement`` too."""
 

@@ -56,7 +56,7 @@ _BATCH = 1000
 _DERIVED_KINDS = frozenset({"Graph", "Community", "Keyword", "Page"})
 _DERIVED_TYPES = frozenset({"SAME_AS", "FORM_OF"})
 """What a merge leaves out."""
-_KEYS = ("fact", "rank", "number")
+_KEYS = ("fact", "rank", "number", "words")
 """What tells relationships of one type between the same two nodes apart."""
 _BLOCK = 2**20
 

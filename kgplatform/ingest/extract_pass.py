@@ -5,21 +5,20 @@ It resumes where it was stopped. A passage that failed says why, and is tried ag
 
 from __future__ import annotations
 
-import json
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from typing import Protocol
 
 from kgplatform.errors import StoppedError
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.claims import RELEASED, Claims
 from kgplatform.ingest.extract import Extractor
-from kgplatform.ingest.growth import Growth
+from kgplatform.ingest.known_growth import KnownGrowth, Proposed, proposed
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import Reading, ReadPassage
@@ -29,7 +28,7 @@ from kgplatform.ingest.write import Rows, Sink, Writer, extraction_statements
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Document, Passage, Progress, Proposal
+from kgplatform.records import Document, Passage, Progress
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
@@ -246,10 +245,6 @@ def _whole_documents(plan: Plan) -> Iterator[Window]:
         yield window
 
 
-Proposed = tuple[str, str, Sequence[Proposal]]
-"""Passage id, document id, and what the passage proposed."""
-
-
 def _take(window: Window, outcomes: Iterator[tuple[Item, Outcome]], batch: Batch, growing: _Growing) -> int:
     """Hand over what came of a window; returns how many of its passages were read."""
     found: list[Proposed] = []
@@ -264,19 +259,23 @@ def _take(window: Window, outcomes: Iterator[tuple[Item, Outcome]], batch: Batch
 
 
 class _Growing:
-    """The schema as it is after the windows so far."""
+    """The schema as it is after the windows so far.
+
+    What the passages of ``plan`` have proposed before counts at their place: it does not matter whether a passage is
+    read now or was before. ``are_known``: whether there may be any such.
+    """
 
     def __init__(self, tools: Tools, plan: Plan) -> None:
         self._tools = tools
-        self._growth, self.are_known = _grown_by_others(tools, plan)
+        self.are_known = tools.store.read("ingest/has_proposals")[0]["found"]
+        self._growth = known_growth(tools, set(plan.document_ids) if self.are_known else ())
         self._grow()
 
     def by(self, found: Sequence[Proposed], done: Sequence[str]) -> None:
         """Widen it by what a window proposes: ``found`` now, and before by the passages ``done``."""
         known = _proposals_of(self._tools.store, done) if self.are_known else []
         if more := [each for each in (*found, *known) if each[2]]:
-            for each in more:
-                self._growth.add(*each)
+            self._growth.add(more)
             self._grow()
 
     def _grow(self) -> None:
@@ -284,38 +283,10 @@ class _Growing:
         self.schema = self._tools.schema.with_expansions(self.expansions)
 
 
-def new_growth(tools: Tools) -> Growth:
-    """How the schema grows, before anything is proposed."""
-    return Growth(tools.schema, tools.settings.expansion_threshold, tools.settings.expansion_support)
-
-
-def add_known(growth: Growth, store: Store, without: Collection[str] = ()) -> bool:
-    """Add what the graph's passages have proposed, but for those of the documents ``without``; says whether any of
-    those proposed something.
-    """
-    are_left_out = False
-    with closing(store.read_batches("ingest/proposals")) as found:
-        for row in chain.from_iterable(found):
-            if row["document"] in without:
-                are_left_out = True
-            else:
-                growth.add(*_proposed(row))
-    return are_left_out
-
-
-def _grown_by_others(tools: Tools, plan: Plan) -> tuple[Growth, bool]:
-    """What passages of other documents have proposed, and whether some of ``plan``'s have: those count at their place,
-    so that it does not matter whether a passage is read now or was before.
-    """
-    growth = new_growth(tools)
-    if not tools.store.read("ingest/has_proposals")[0]["found"]:
-        return growth, False
-    return growth, add_known(growth, tools.store, set(plan.document_ids))
+def known_growth(tools: Tools, without: Collection[str] = ()) -> KnownGrowth:
+    """How the schema grows by what passages in the graph proposed, but for those of the documents ``without``."""
+    return KnownGrowth(tools.store, tools.schema, tools.settings, without)
 
 
 def _proposals_of(store: Store, passages: Sequence[str]) -> list[Proposed]:
-    return [_proposed(row) for row in store.read("ingest/proposals_of", passages=passages)] if passages else []
-
-
-def _proposed(row: Row) -> Proposed:
-    return row["passage"], row["document"], [Proposal(**each) for each in json.loads(row["proposals"])]
+    return [proposed(row) for row in store.read("ingest/proposals_of", passages=passages)] if passages else []

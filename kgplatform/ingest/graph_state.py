@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgplatform.errors import EmbeddingMismatchError, StoreError
 from kgplatform.ingest.alike import found_by
+from kgplatform.ingest.write import proposal_rows
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
+from kgplatform.records import Proposal
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
 
 
@@ -73,14 +76,28 @@ def record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> N
 
 
 def bring_up_to_date(store: Store) -> None:
-    """Give a graph of format 1 what it lacks: the properties by which key elements that belong together are found."""
-    if graph_state(store).get("format", FORMAT_VERSION) == FORMAT_VERSION:
+    """Give an older graph what it lacks: one of format 1 the properties by which key elements that belong together are
+    found, one of format 2 the nodes of proposed types.
+    """
+    before = graph_state(store).get("format", FORMAT_VERSION)
+    if before == FORMAT_VERSION:
         return
     define_keys(store)
-    for rows in store.read_batches("ingest/older_elements"):
-        store.write(("ingest/found_by", {"rows": [{"id": row["id"], **found_by(row["key"])} for row in rows]}))
+    if before < 2:
+        for rows in store.read_batches("ingest/older_elements"):
+            store.write(("ingest/found_by", {"rows": [{"id": row["id"], **found_by(row["key"])} for row in rows]}))
+    for rows in store.read_batches("ingest/older_proposals"):
+        proposed = (proposal_rows(row["passage"], _older_proposals(row["proposals"])) for row in rows)
+        store.write(
+            ("ingest/proposed", {"rows": [each for some in proposed for each in some.values()]}),
+            ("ingest/remove_older_proposals", {"passages": [row["passage"] for row in rows]}),
+        )
     await_indexes(store)
     store.write(set_state(format=FORMAT_VERSION))
+
+
+def _older_proposals(written: str) -> list[Proposal]:
+    return [Proposal(**each) for each in json.loads(written)]
 
 
 _INDEX_SECONDS = 3600

@@ -23,7 +23,7 @@ import numpy as np
 from kgplatform.errors import InputError
 from kgplatform.ingest.bulk.first_build import FirstBuild
 from kgplatform.ingest.compare import compare
-from kgplatform.ingest.extract_pass import PassagesRead, Tools, add_known, extract_passages, new_growth
+from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.fill_in import fill_in
 from kgplatform.ingest.graph_state import check_embedder, define_graph, graph_state, set_state
@@ -251,9 +251,7 @@ def _record(tools: Tools) -> None:
 
 def _expansions(tools: Tools) -> str:
     """What the schema has grown by, by what all passages propose: another ingest may have written some meanwhile."""
-    growth = new_growth(tools)
-    add_known(growth, tools.store)
-    return json.dumps([asdict(expansion) for expansion in growth.expansions()], ensure_ascii=False)
+    return json.dumps([asdict(expansion) for expansion in known_growth(tools).expansions()], ensure_ascii=False)
 
 
 def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[str]) -> None:

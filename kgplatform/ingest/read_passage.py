@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from kgplatform.ingest.bound import Mode, bound
 from kgplatform.ingest.compare import EXTRACTED
@@ -13,7 +12,7 @@ from kgplatform.ingest.extract import Extractor
 from kgplatform.ingest.fill_in import NOTHING_LEFT, left_out
 from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.schema import Schema
-from kgplatform.ingest.write import Rows, has_usable_names, rows_of
+from kgplatform.ingest.write import Rows, has_usable_names, proposal_of, rows_of
 from kgplatform.neo4j.store import Row
 from kgplatform.records import Document, Extraction, Malformed, Passage, Proposal
 
@@ -69,12 +68,9 @@ class Reading:
             **(left_out(usable, self.seed, schema) if self.mode == "strict" and tally.dropped else NOTHING_LEFT),
             "malformedKinds": kinds,
             "malformedCounts": counts,
-            "proposals": json.dumps([asdict(proposal) for proposal in bounded.proposals])
-            if bounded.proposals
-            else None,
             "factsBy": by if by in ("llm", "local") or rows.atomic_facts else None,
         }
-        return ReadPassage(passage.id, state, rows, bounded.proposals)
+        return ReadPassage(passage.id, state, rows, tuple(map(proposal_of, rows.proposals.values())))
 
 
 def _without_unusable(extraction: Extraction) -> Extraction:

@@ -356,12 +356,12 @@ RELATED_TO = "RELATED_TO"
 
 _LABELS = (
     *("Document", "Chunk", "Fact", "Entity", "KeyElement", "Attribute", "Keyword", "Community", "Page"),
-    *("Run", "Step", "Graph", "Pending", "ServerJob"),
+    *("ProposedType", "Run", "Step", "Graph", "Pending", "ServerJob"),
 )
 _RELATIONSHIPS = (
     *("FROM_DOCUMENT", "NEXT_CHUNK", "FROM_CHUNK", "SUBJECT", "OBJECT", "VALUE", "MENTIONS", "HAS_ATTRIBUTE"),
     *("MEMBER_OF", "KEYWORD_OF", "REPRESENTED_BY", "SAME_AS", "PAGE_OF", "NEXT_PAGE", "PARENT", "FORM_OF"),
-    *("HAS_STEP", "NEXT_STEP", "FOUND", "CITES", "AT", "FOLLOWS"),
+    *("HAS_STEP", "NEXT_STEP", "FOUND", "CITES", "AT", "FOLLOWS", "PROPOSED"),
 )
 _LONGEST = 100
 

@@ -8,7 +8,7 @@ Taken away is what only the passages and documents that go support, and nothing 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from kgplatform.ingest.alike import found_by, stem_of
 from kgplatform.ingest.named import stated_place
-from kgplatform.ingest.schema import Schema
+from kgplatform.ingest.schema import Schema, fault_of_name
 from kgplatform.neo4j.store import Parameters, Row, Store, batches
 from kgplatform.places import find_names, find_statement
 from kgplatform.records import (
@@ -27,8 +27,9 @@ from kgplatform.records import (
     ExtractedTriple,
     Extraction,
     Passage,
+    Proposal,
 )
-from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy, title_key
+from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy, title_key, type_key
 from kgplatform.work.stopping import NEVER
 
 _CAPTION = 60
@@ -45,6 +46,7 @@ class Rows:
     triples: dict[tuple[str, str], Row] = field(default_factory=dict)
     attributes: dict[tuple[str, str], Row] = field(default_factory=dict)
     atomic_facts: dict[tuple[str, str], Row] = field(default_factory=dict)
+    proposals: dict[tuple[str, str, str], Row] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -85,7 +87,31 @@ def rows_of(passage: Passage, extraction: Extraction, schema: Schema, title: str
         _add_attribute(rows, ids, passage, attribute)
     for fact in extraction.facts:
         _add_atomic_fact(rows, ids, passage, fact)
+    rows.proposals = proposal_rows(passage.id, extraction.proposals)
     return rows
+
+
+def proposal_rows(passage: str, proposals: Iterable[Proposal]) -> dict[tuple[str, str, str], Row]:
+    """The types that a passage proposes, under each of the words for one the surest; without what can name no type."""
+    rows: dict[tuple[str, str, str], Row] = {}
+    for proposal in sorted(proposals, key=lambda each: (-each.confidence, each.example)):
+        words, id_ = tidy(proposal.name), proposed_type(proposal)
+        if fault_of_name(words):
+            continue
+        row = {"id": id_, "kind": proposal.kind, "name": type_key(words), "passage": passage, "words": words}
+        said = {"confidence": proposal.confidence, "example": proposal.example}
+        rows.setdefault((id_, passage, words), {**row, **said})
+    return rows
+
+
+def proposed_type(proposal: Proposal) -> str:
+    """The id of the node of the type that is proposed, whatever words it is proposed with."""
+    return node_id("proposed type", proposal.kind, type_key(proposal.name))
+
+
+def proposal_of(row: Row) -> Proposal:
+    """What a row proposes."""
+    return Proposal(row["kind"], row["words"], row["confidence"], row["example"])
 
 
 def fact_rows(passage: Passage, facts: Sequence[AtomicFact], mentions: Sequence[Row], title: str) -> Rows:
@@ -273,6 +299,7 @@ def extraction_statements(rows: Rows, states: Sequence[Row], replaced: Sequence[
         *_slices("ingest/triples", ordered(rows.triples)),
         *_slices("ingest/attributes", ordered(rows.attributes)),
         *_slices("ingest/atomic_facts", ordered(rows.atomic_facts)),
+        *_slices("ingest/proposed", ordered(rows.proposals)),
         *_slices("ingest/passage_states", states),
         *(after if replaced else ()),
     ]
@@ -360,6 +387,7 @@ def remove(store: Store, passages: Sequence[str], documents: Sequence[str], with
         ids = {"passages": list(some)}
         gone: list[Statement] = [
             ("ingest/remove_facts", ids),
+            ("ingest/remove_proposals", ids),
             ("ingest/remove_mentions", ids),
             ("ingest/remove_communities", {}),
             ("ingest/remove_passages", ids),

@@ -73,8 +73,11 @@ def until_found(grown: Grown, folder: Path, number: int) -> Took:
 def additions(sides: Sequence[Grown], folder: Path, first: int) -> list[Took]:
     """The middle one of three documents on each graph, by turns, after one more that is not counted.
 
-    They are numbered from ``first`` on: a graph that has a document already would have nothing to do.
+    They are numbered from ``first`` on: a graph that has a document already would have nothing to do. All servers are
+    fresh: one that has ingested more before is faster, whatever it holds.
     """
+    for side in sides:
+        side.stop()
     times = [[until_found(side, folder, first + number) for side in sides] for number in range(_ADDITIONS + 1)]
     return [sorted(side, key=lambda each: each.processor)[_ADDITIONS // 2] for side in zip(*times[1:], strict=True)]
 

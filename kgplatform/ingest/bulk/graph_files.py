@@ -47,6 +47,7 @@ class GraphFiles:
             self._attributes(rows, elements, values, passages)
         for rows in self._shards.parts("ingest/atomic_facts"):
             self._atomic_facts(rows, elements, passages)
+        self._proposals(passages)
 
     def _documents(self) -> Numbers:
         documents = Numbers(self.nodes)
@@ -153,6 +154,24 @@ class GraphFiles:
         starts = [number for number, row in new.items() for _ in row["elements"]]
         ends = elements.of([element for row in new.values() for element in row["elements"]])
         self._tables["mentions"].write(_pairs(starts, ends))
+
+    def _proposals(self, passages: Numbers) -> None:
+        types = Numbers(self.nodes)
+        for rows in self._shards.parts("ingest/proposed"):
+            first, ordered = _numbered(types, {row["id"]: row for row in rows})
+            lines = [
+                f"{number},{_cells(row[name] for name in ('id', 'kind', 'name'))}\n"
+                for number, (_, row) in enumerate(ordered, first)
+            ]
+            self._tables["proposed-types"].write(lines)
+        self.nodes = types.end
+        for rows in self._shards.parts("ingest/proposed"):
+            starts, ends = passages.of([row["passage"] for row in rows]), types.of([row["id"] for row in rows])
+            lines = [
+                f"{start},{end},{_cells(row[name] for name in ('words', 'confidence', 'example'))}\n"
+                for row, start, end in zip(rows, starts, ends, strict=True)
+            ]
+            self._tables["proposed"].write(lines)
 
     def _facts(self, table: str, rows: Sequence[Row], passages: Numbers, line: Line) -> dict[int, Row]:
         """Write facts and where they are stated; returns the first row of each by its number."""

@@ -20,6 +20,7 @@ _KEYS = {
     "ingest/triples": "id",
     "ingest/attributes": "id",
     "ingest/atomic_facts": "id",
+    "ingest/proposed": "id",
     "ingest/passage_states": "id",
 }
 """The statements that write into an empty graph, and the id by which their rows are parted."""

@@ -17,7 +17,7 @@ STATE = {
     **{"state": "string", "failure": "string", "kept": "long", "mapped": "long", "dropped": "long"},
     **{"offSchema": "long", "turned": "long", "unnamed": "long", "found": "long", "notFound": "long"},
     **{"duplicates": "long", "leftOut": "string", "seed": "string", "boundBy": "string"},
-    **{"malformedKinds": "string[]", "malformedCounts": "long[]", "proposals": "string", "factsBy": "string"},
+    **{"malformedKinds": "string[]", "malformedCounts": "long[]", "factsBy": "string"},
 }
 """What a passage gets when it was read, and the types of that."""
 
@@ -40,6 +40,7 @@ NODES = {
     "attributes": ("Attribute", "id:string,name:string,key:string,value:string"),
     "facts": ("Fact:Pending", f"{_STATED},subject:string,predicate:string,object:string,inSchema:boolean"),
     "atomic-facts": ("Fact", _STATED),
+    "proposed-types": ("ProposedType", "id:string,kind:string,name:string"),
 }
 """The files of nodes: their labels, where all have the same, and their columns after the number."""
 RELATIONSHIPS = {
@@ -52,6 +53,7 @@ RELATIONSHIPS = {
     "value": ("VALUE", _ENDS),
     "has-attribute": ("HAS_ATTRIBUTE", _ENDS),
     "mentions": ("MENTIONS", _ENDS),
+    "proposed": ("PROPOSED", f"{_ENDS},words:string,confidence:double,example:string"),
     "relations": ("", f"{_ENDS},:TYPE,fact:string,predicate:string,weight:long"),
 }
 
