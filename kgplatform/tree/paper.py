@@ -20,6 +20,8 @@ from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 
 RELATION_WEIGHT = 0.3
 """w: what the relations count in phi; the meaning counts the rest."""
+_AT_ONCE = 10_000
+"""Entities that are scored at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +106,10 @@ def _phi(vectors: Floats, degree: NDArray[np.float64], labels: Indices, weight: 
     np.maximum.at(best, labels, shared)
     relative = np.divide(shared, best[labels], out=np.zeros(len(labels)), where=best[labels] > 0)
     centroids = unit_rows(centroid_sums(vectors, labels))
-    alike = np.einsum("ij,ij->i", unit_rows(vectors), centroids[labels], dtype=np.float64)
+    alike = np.empty(len(labels))
+    for begin in range(0, len(labels), _AT_ONCE):  # both sides at once are twice as large as all vectors
+        rows = slice(begin, begin + _AT_ONCE)
+        alike[rows] = np.einsum("ij,ij->i", unit_rows(vectors[rows]), centroids[labels[rows]], dtype=np.float64)
     return np.asarray(weight * relative + (1 - weight) * alike)
 
 
