@@ -27,9 +27,11 @@ class KnownGrowth:
     def __init__(self, store: Store, schema: Schema, settings: Settings, without: Collection[str] = ()) -> None:
         self._store = store
         self._growth = Growth(schema, settings.expansion_threshold, settings.expansion_support)
+        self._threshold = settings.expansion_threshold
         self._without = without
         self._read: set[str] = set()
-        types = store.read("ingest/proposed_types", least=settings.expansion_support)
+        bounds = {"least": settings.expansion_support, "threshold": settings.expansion_threshold}
+        types = store.read("ingest/proposed_types", **bounds)
         self._add_known(row["id"] for row in types if schema.lacks(row["kind"], row["name"]))
 
     def add(self, proposed: Sequence[Proposed]) -> None:
@@ -46,7 +48,8 @@ class KnownGrowth:
         new = sorted(set(types) - self._read)
         self._read.update(new)
         for some in batches(new):
-            with closing(self._store.read_batches("ingest/proposals", types=list(some))) as found:
+            rows = self._store.read_batches("ingest/proposals", types=list(some), threshold=self._threshold)
+            with closing(rows) as found:
                 for row in chain.from_iterable(found):
                     if row["document"] not in self._without:
                         self._growth.add(*proposed(row))

@@ -18,7 +18,7 @@ from kgplatform.records import Document
 ADDED_PASSAGES = 20
 ADDED_LIMIT, ADDED_RATIO_LIMIT = 2, 1.5
 TREE_LIMIT, UPDATE_LIMIT, TREE_ENTITIES = 120, 5, 300_000
-_ADDITIONS = 3
+_WARM_UPS, _ADDITIONS = 5, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +71,17 @@ def until_found(grown: Grown, folder: Path, number: int) -> Took:
 
 
 def additions(sides: Sequence[Grown], folder: Path, first: int) -> list[Took]:
-    """The middle one of three documents on each graph, by turns, after one more that is not counted.
+    """The middle one of three documents on each graph, by turns, after five more that are not counted.
 
     They are numbered from ``first`` on: a graph that has a document already would have nothing to do. All servers are
-    fresh: one that has ingested more before is faster, whatever it holds.
+    fresh, and as warm as each other after the first five: one that has ingested more before is faster, whatever it
+    holds, and what it has not touched yet comes from the disk.
     """
     for side in sides:
         side.stop()
-    times = [[until_found(side, folder, first + number) for side in sides] for number in range(_ADDITIONS + 1)]
-    return [sorted(side, key=lambda each: each.processor)[_ADDITIONS // 2] for side in zip(*times[1:], strict=True)]
+    times = [[until_found(side, folder, first + number) for side in sides] for number in range(_WARM_UPS + _ADDITIONS)]
+    counted = zip(*times[_WARM_UPS:], strict=True)
+    return [sorted(side, key=lambda each: each.processor)[_ADDITIONS // 2] for side in counted]
 
 
 def tree(grown: Grown, folder: Path, number: int) -> Tree:
