@@ -211,7 +211,7 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: R
         passage_ids=passage_ids,
         passage_cosine=np.array([cosine[passage] for passage in passage_ids], np.float64),
         passage_bm25=np.array([bm25.get(passage, 0.0) for passage in passage_ids], np.float64),
-        passage_title=np.array([title_at.get(titles.get(passage), -1) for passage in passage_ids], np.int64),
+        passage_title=np.array([title_at.get(titles.get(passage, ""), -1) for passage in passage_ids], np.int64),
         passage_named=np.array([passage in named for passage in passage_ids], np.bool_),
         entity_ids=list(entities.values()),
         entity_passages=np.bincount(entity_of, around["totals"], len(entities)).astype(np.int64),

@@ -24,6 +24,8 @@ _RELEASED = ("claimedBy", "claimedUntil")
 
 Line = Callable[[int, Row], str]
 """The line of a node, from its number and its row."""
+_End = tuple[Numbers, str]
+"""Nodes at one end of relationships, and the column with their ids."""
 
 
 class GraphFiles:
@@ -40,7 +42,7 @@ class GraphFiles:
         passages = self._passages(documents)
         elements = self._elements()
         values = self._values(elements)
-        self._mentions(elements, passages)
+        self._links("ingest/mentions", "named-by", (elements, "element"), (passages, "passage"), ("count", "names"))
         for rows in self._shards.parts("ingest/triples"):
             self._triples(rows, elements, passages)
         for rows in self._shards.parts("ingest/attributes"):
@@ -106,25 +108,12 @@ class GraphFiles:
     def _values(self, elements: Numbers) -> Numbers:
         values = Numbers(self.nodes)
         for rows in self._shards.parts(VALUES):
-            first, ordered = _numbered(values, {row["attributeId"]: row for row in rows})
-            names = ("attributeId", "attributeName", "key", "value")
-            lines = [
-                f"{number},{_cells(row[name] for name in names)}\n" for number, (_, row) in enumerate(ordered, first)
-            ]
-            self._tables["attributes"].write(lines)
-            owners = elements.of([row["subjectId"] for _, row in ordered])
-            self._tables["has-attribute"].write(_pairs(owners, range(first, values.end)))
+            new = {row["attributeId"]: row for row in rows}
+            numbered = self._nodes("attributes", values, new, ("attributeId", "attributeName", "key", "value"))
+            owners = elements.of([row["subjectId"] for row in numbered.values()])
+            self._tables["has-attribute"].write(_pairs(owners, numbered))
         self.nodes = values.end
         return values
-
-    def _mentions(self, elements: Numbers, passages: Numbers) -> None:
-        for rows in self._shards.parts("ingest/mentions"):
-            starts, ends = elements.of([row["element"] for row in rows]), passages.of([row["passage"] for row in rows])
-            lines = [
-                f'{start},{end},{row["count"]},"{_escaped(ITEM_END.join(row["names"]))}"\n'
-                for row, start, end in zip(rows, starts, ends, strict=True)
-            ]
-            self._tables["named-by"].write(lines)
 
     def _triples(self, rows: Sequence[Row], elements: Numbers, passages: Numbers) -> None:
         new = self._facts("facts", rows, passages, _triple)
@@ -158,20 +147,28 @@ class GraphFiles:
     def _proposals(self, passages: Numbers) -> None:
         types = Numbers(self.nodes)
         for rows in self._shards.parts("ingest/proposed"):
-            first, ordered = _numbered(types, {row["id"]: row for row in rows})
-            lines = [
-                f"{number},{_cells(row[name] for name in ('id', 'kind', 'name'))}\n"
-                for number, (_, row) in enumerate(ordered, first)
-            ]
-            self._tables["proposed-types"].write(lines)
+            self._nodes("proposed-types", types, {row["id"]: row for row in rows}, ("id", "kind", "name"))
         self.nodes = types.end
-        for rows in self._shards.parts("ingest/proposed"):
-            starts, ends = passages.of([row["passage"] for row in rows]), types.of([row["id"] for row in rows])
+        said = ("words", "confidence", "example")
+        self._links("ingest/proposed", "proposed", (passages, "passage"), (types, "id"), said)
+
+    def _links(self, rows_of: str, table: str, start: _End, end: _End, columns: Sequence[str]) -> None:
+        """Write relationships, one a row of the statement ``rows_of``, with its ``columns`` as their properties."""
+        for rows in self._shards.parts(rows_of):
+            starts, ends = (numbers.of([row[key] for row in rows]) for numbers, key in (start, end))
             lines = [
-                f"{start},{end},{_cells(row[name] for name in ('words', 'confidence', 'example'))}\n"
-                for row, start, end in zip(rows, starts, ends, strict=True)
+                f"{one},{other},{_cells(row[name] for name in columns)}\n"
+                for row, one, other in zip(rows, starts, ends, strict=True)
             ]
-            self._tables["proposed"].write(lines)
+            self._tables[table].write(lines)
+
+    def _nodes(self, table: str, numbers: Numbers, nodes: dict[str, Row], columns: Sequence[str]) -> dict[int, Row]:
+        """Write ``nodes``, whose ``columns`` are all that they have; returns their rows by their numbers."""
+        first, ordered = _numbered(numbers, nodes)
+        new = {number: row for number, (_, row) in enumerate(ordered, first)}
+        lines = [f"{number},{_cells(row[name] for name in columns)}\n" for number, row in new.items()]
+        self._tables[table].write(lines)
+        return new
 
     def _facts(self, table: str, rows: Sequence[Row], passages: Numbers, line: Line) -> dict[int, Row]:
         """Write facts and where they are stated; returns the first row of each by its number."""
