@@ -26,7 +26,7 @@ from kgplatform.ingest.compare import compare
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.fill_in import fill_in
-from kgplatform.ingest.graph_state import check_embedder, define_graph, graph_state, set_state
+from kgplatform.ingest.graph_state import bring_up_to_date, check_embedder, define_graph, graph_state, set_state
 from kgplatform.ingest.passage_reader import FailedPassage
 from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import Expansion, Schema
@@ -259,6 +259,7 @@ def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[
 
     The documents go last: a removal that was killed can be asked for again by their names.
     """
+    bring_up_to_date(tools.store)
     remove(tools.store, passages, (), documents)
     state = graph_state(tools.store)
     if "schema" in state:  # it keeps the expansions that passages in the graph propose

@@ -19,12 +19,16 @@ from kgplatform.records import Document, Extraction, Malformed, Passage, Proposa
 
 @dataclass(frozen=True, slots=True)
 class ReadPassage:
-    """What becomes of ``passage``: the properties that it gets, its rows, and the types that it proposes."""
+    """What becomes of ``passage``: the properties that it gets, and its rows."""
 
     passage: str
     state: Row
     rows: Rows
-    proposals: tuple[Proposal, ...]
+
+    @property
+    def proposals(self) -> list[Proposal]:
+        """The types that it proposes, as the graph will have them."""
+        return [*map(proposal_of, self.rows.proposals.values())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ class Reading:
             "malformedCounts": counts,
             "factsBy": by if by in ("llm", "local") or rows.atomic_facts else None,
         }
-        return ReadPassage(passage.id, state, rows, tuple(map(proposal_of, rows.proposals.values())))
+        return ReadPassage(passage.id, state, rows)
 
 
 def _without_unusable(extraction: Extraction) -> Extraction:

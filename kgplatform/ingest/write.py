@@ -98,9 +98,16 @@ def proposal_rows(passage: str, proposals: Iterable[Proposal]) -> dict[tuple[str
         words, id_ = tidy(proposal.name), proposed_type(proposal)
         if fault_of_name(words):
             continue
-        row = {"id": id_, "kind": proposal.kind, "name": type_key(words), "passage": passage, "words": words}
-        said = {"confidence": proposal.confidence, "example": proposal.example}
-        rows.setdefault((id_, passage, words), {**row, **said})
+        row = {
+            "id": id_,
+            "kind": proposal.kind,
+            "name": type_key(words),
+            "passage": passage,
+            "words": words,
+            "confidence": proposal.confidence,
+            "example": proposal.example,
+        }
+        rows.setdefault((id_, passage, words), row)
     return rows
 
 

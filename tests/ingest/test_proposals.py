@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conftest import wipe
 from corpora import difference, put, put_jsonl
 from graph_state import snapshot
 
@@ -92,17 +91,37 @@ def test_one_document_more_reads_the_types_that_it_proposes(store: Store, tmp_pa
 
 def test_an_older_graph_gets_its_proposals_with_the_next_change(store: Store, tmp_path: Path) -> None:
     kg = graph(store, tmp_path)
-    documents = {"kate": [("relation", "towed by"), ("entity", "Vessel")], "petrel": [("relation", "towedBy")]}
-    ingest(kg, tmp_path, **documents)
+    ingest(kg, tmp_path, **TOWED)
     wanted = snapshot(store)
+    make_older(kg, TOWED)
+    ingest(kg, tmp_path, **TOWED)
+    assert difference(snapshot(store), wanted) == []
+
+
+def test_a_removal_from_an_older_graph_keeps_what_others_propose(store: Store, tmp_path: Path) -> None:
+    kg = graph(store, tmp_path)
+    documents = TOWED | {"slow": []}
+    ingest(kg, tmp_path, **documents)
+    make_older(kg, documents)
+    kg.remove(["slow"])
+    shown = kg.schema()
+    assert shown is not None
+    assert [each.name for each in shown.expansions] == ["towed by"]
+
+
+TOWED: dict[str, Proposals] = {
+    "kate": [("relation", "towed by"), ("entity", "Vessel")],
+    "petrel": [("relation", "towedBy")],
+}
+
+
+def make_older(kg: KnowledgeGraph, documents: dict[str, Proposals]) -> None:
+    """The graph as format 2 had it: each passage with what it proposed as JSON."""
     for name, told in documents.items():
         kg.cypher(
             "MATCH (c:Chunk {name: $name}) SET c.proposals = $proposals",
-            {"name": f"{name} · 1", "proposals": json.dumps([*map(_said, told)])},
+            {"name": f"{name} · 1", "proposals": json.dumps([*map(_said, told)]) if told else None},
             write=True,
         )
     kg.cypher("MATCH (t:ProposedType) DETACH DELETE t", write=True)
     kg.cypher("MATCH (g:Graph) SET g.format = 2", write=True)
-    ingest(kg, tmp_path, **documents)
-    assert difference(snapshot(store), wanted) == []
-    wipe(store)
