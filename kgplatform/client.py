@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgplatform.chat_thread import ChatThread
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError
 from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
@@ -40,6 +40,7 @@ from kgplatform.ingest.settle import reembed
 from kgplatform.models.chat import Chat
 from kgplatform.models.embed import Embedder
 from kgplatform.models.openai_chat import OpenAIChat
+from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import find_connection
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store, Table
@@ -58,8 +59,6 @@ from kgplatform.work.spans import span
 from kgplatform.work.stopping import Stop
 
 if TYPE_CHECKING:
-    import py2neo  # type: ignore[import-untyped]  # it ships no types
-
     from kgplatform.exchange import ExchangeReport
     from kgplatform.gist.options import GistReport
     from kgplatform.tree.build_tree import TreeReport
@@ -141,12 +140,12 @@ class KnowledgeGraph(OpenedGraph):
         facts_from = self._model("Facts are read") if facts else None
         if facts and not files:
             self._need_documents()
-            return ingest_facts(
-                replace(self._tools(LocalExtractor(), "general", None, progress), facts_from=facts_from)
-            )
-        reader = make_extractor(extractor, recording, self.language_model)
-        tools = replace(self._tools(reader, schema, mode, progress), facts_from=facts_from)
-        report = ingest(tools, files)
+        reader = make_extractor(extractor if files else "local", recording, self.language_model)
+        with self._writing("ingest", progress) as turn:
+            tools = replace(self._tools(turn, reader, schema, mode, progress), facts_from=facts_from)
+            if facts and not files:
+                return ingest_facts(tools, turn)
+            report = ingest(tools, files, turn)
         if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
             report.notes.extend(f"{title}: recorded, but not among the documents" for title in reader.unused())
         return report
@@ -167,17 +166,19 @@ class KnowledgeGraph(OpenedGraph):
 
     def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
         """Remove documents, named by id, URI, path or title, with all that only they support; returns them."""
-        chosen = self._named(documents)
-        ids = sorted(each.id for each in chosen)
-        passages = [row["id"] for row in self.store.read("graph/document_passages", documents=ids)]
-        remove_documents(self._tools(LocalExtractor(), "general", None, progress), ids, passages)
+        with self._writing("remove", progress) as turn:
+            chosen = self._named(documents)
+            ids = sorted(each.id for each in chosen)
+            passages = [row["id"] for row in self.store.read("graph/document_passages", documents=ids)]
+            remove_documents(self._tools(turn, LocalExtractor(), "general", None, progress), ids, passages)
         self._look_for_documents()
         return chosen
 
     def reembed(self, *, progress: Progress = _SILENT) -> dict[str, float]:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
-        self._embed_as_set()
-        return reembed(self.store, self.embedder, self.settings, progress)
+        with self._writing("reembed", progress) as turn:
+            self._embed_as_set()
+            return reembed(turn.store, self.embedder, self.settings, progress)
 
     def build_tree(
         self,
@@ -198,9 +199,10 @@ class KnowledgeGraph(OpenedGraph):
 
         if update and rebuild:
             raise InputError("A tree is either updated or rebuilt: choose one of update and rebuild.")
-        self._need_documents()
-        tools = TreeTools(self.store, self.embedder, self.language_model, self.settings, self.ledger, progress)
-        return build_tree(tools, method=method, update=update, rebuild=rebuild)
+        with self._writing("tree", progress) as turn:
+            self._need_documents()
+            tools = TreeTools(turn.store, self.embedder, self.language_model, self.settings, self.ledger, progress)
+            return build_tree(tools, method=method, update=update, rebuild=rebuild)
 
     def gist(
         self,
@@ -239,10 +241,11 @@ class KnowledgeGraph(OpenedGraph):
         )
         graph = self.within()
         chat = graph._model("Gists are written")
-        self._need_documents()
-        chosen = self._named(documents) if documents else self.documents()
-        tools = GistTools(graph.store, graph.embedder, chat, self.settings, graph.ledger, progress)
-        return gist_documents(tools, [each.id for each in chosen], options)
+        with graph._writing("gist", progress, "beside") as turn:
+            self._need_documents()
+            chosen = self._named(documents) if documents else self.documents()
+            tools = GistTools(turn.store, graph.embedder, chat, self.settings, graph.ledger, progress)
+            return gist_documents(tools, [each.id for each in chosen], options)
 
     def search(self, question: str, route: str = "all", top_k: int = 10) -> SearchResult:
         """The passages and facts nearest to ``question`` by one route, or by all, best first, with citations.
@@ -403,27 +406,21 @@ class KnowledgeGraph(OpenedGraph):
         """
         from kgplatform.exchange import import_graph
 
-        report = import_graph(
-            self.store, self.settings, lambda: self.embedder, Path(path), format, merge=merge, progress=progress
-        )
+        with self._writing("import", progress) as turn:
+            report = import_graph(
+                turn.store, self.settings, lambda: self.embedder, Path(path), format, merge=merge, progress=progress
+            )
         self._look_for_documents()
         self._forget_embedder()  # the export says which model made its vectors
         return report
 
-    def py2neo(self) -> py2neo.Graph:
-        """A py2neo ``Graph`` on the same database, for those who use it (extra ``py2neo``; no longer maintained)."""
-        try:
-            from py2neo import Graph
-        except ImportError as error:
-            raise SettingError("py2neo is not installed. Run `pip install 'kgplatform[py2neo]'`.") from error
-        connection = self.store.connection
-        return Graph(connection.uri, auth=(connection.username, connection.password), name=connection.database)
-
-    def _tools(self, extractor: Extractor, schema: str | Path | Schema, mode: Mode | None, progress: Progress) -> Tools:
+    def _tools(
+        self, turn: Pass, extractor: Extractor, schema: str | Path | Schema, mode: Mode | None, progress: Progress
+    ) -> Tools:
         if mode not in (None, *MODES):
             raise InputError(unknown("mode", str(mode), MODES))
         return Tools(
-            store=self.store,
+            store=turn.store,
             embedder=self.embedder,
             extractor=extractor,
             schema=_schema(schema),

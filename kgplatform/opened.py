@@ -8,10 +8,10 @@ part.ledger.total                  # what this work spent; ``stop.set()`` in ano
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgplatform.errors import InputError, SettingError
 from kgplatform.graph.jobs import JobQueue
@@ -19,10 +19,15 @@ from kgplatform.ingest.graph_state import check_embedder, graph_state
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
+from kgplatform.neo4j.passes import Pass, Turn, wait_meanwhile
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Row, Store
+from kgplatform.records import Progress
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop
+
+if TYPE_CHECKING:
+    import py2neo  # type: ignore[import-untyped]  # it ships no types
 
 G = TypeVar("G", bound="OpenedGraph")
 
@@ -79,6 +84,15 @@ class OpenedGraph:
         """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
         return self.store.lend_driver(to)
 
+    def py2neo(self) -> py2neo.Graph:
+        """A py2neo ``Graph`` on the same database, for those who use it (extra ``py2neo``; no longer maintained)."""
+        try:
+            from py2neo import Graph
+        except ImportError as error:
+            raise SettingError("py2neo is not installed. Run `pip install 'kgplatform[py2neo]'`.") from error
+        connection = self.store.connection
+        return Graph(connection.uri, auth=(connection.username, connection.password), name=connection.database)
+
     def state(self) -> Row:
         """What the graph knows about itself, such as its schema and its models; empty for a new graph."""
         return graph_state(self.store)
@@ -132,10 +146,24 @@ class OpenedGraph:
         return self._given_chat or make_chat(self.settings, self.ledger)
 
     def check_model(self) -> None:
-        """Raise ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set."""
+        """Raise ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set.
+
+        Waits while the graph is imported or embedded again.
+        """
+        wait_meanwhile(self.store, ("import", "reembed"), self._report)
         state = self.state()
         if state.get("embeddingModel"):
             check_embedder(state, self.embedder)
+
+    @contextmanager
+    def _writing(self, kind: str, progress: Progress, turn: Turn = "alone") -> Iterator[Pass]:
+        """A pass of this ``kind``, once its turn has come; what is known of the graph is looked at again."""
+        with Pass(self.store, kind, progress, turn) as opened:
+            model = self.__dict__.get("embedder")
+            stored = graph_state(opened.store).get("embeddingModel") if kind != "import" else None
+            if self.settings.embedder == "auto" and model is not None and stored not in (None, model.name):
+                self._forget_embedder()
+            yield opened
 
     def _embed_as_set(self) -> None:
         """Use the embedder that is set, whichever the graph was embedded with."""

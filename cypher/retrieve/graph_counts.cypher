@@ -1,5 +1,5 @@
 // How large the graph is, from counts that the database keeps: tells whether anything came or went. The jobs
-// of servers do not count.
+// of servers, and passes that write, do not count.
 // mode: read
 // returns: nodes, relationships, entities, facts, changed
 CALL () {
@@ -9,6 +9,10 @@ CALL () {
 CALL () {
   MATCH (j:ServerJob)
   RETURN count(j) AS jobs
+}
+CALL () {
+  MATCH (p:WritePass)
+  RETURN count(p) AS passes
 }
 CALL () {
   MATCH ()-[r]->()
@@ -26,4 +30,4 @@ CALL () {
   MATCH (d:Document)
   RETURN toString(max(d.addedAt)) AS changed
 }
-RETURN every - jobs AS nodes, relationships, entities, facts, changed
+RETURN every - jobs - passes AS nodes, relationships, entities, facts, changed

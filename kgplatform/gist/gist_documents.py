@@ -18,6 +18,7 @@ from functools import partial
 
 from kgplatform.errors import ModelError
 from kgplatform.gist.memory import (
+    ChangedMeanwhileError,
     Gist,
     GistRun,
     Page,
@@ -77,18 +78,27 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
     with watch.stage("survey"):
         check_embedder(graph_state(tools.store), tools.embedder)
         define_keys(tools.store)
-        due = [row for row in survey(tools.store, documents, options.question) if not _is_done(row, options)]
-    run = GistRun(tools.store, tools.chat, options, tools.progress, sum(row["characters"] for row in due))
-    with watch.stage("gist"):
-        begin = partial(_begin, run)
-        works = [Work(_OPENING, partial(_open, run, row), begin, _cannot_open, asks=False) for row in due]
-        breaker = Breaker("pages", "made")
-        stopped = run_works(works, tools.settings.concurrency, breaker)
+    run = GistRun(tools.store, tools.chat, options, tools.progress)
+    breaker = Breaker("pages", "made")
+    due = {}
+    while True:
+        with watch.stage("survey"):
+            lacking = [row for row in survey(tools.store, documents, options.question) if not _is_done(row, options)]
+        due.update({row["id"]: row for row in lacking})
+        run.begin(sum(row["characters"] for row in lacking))
+        with watch.stage("gist"):
+            begin = partial(_begin, run)
+            works = [Work(_OPENING, partial(_open, run, row), begin, _cannot_open, asks=False) for row in lacking]
+            try:
+                stopped = run_works(works, tools.settings.concurrency, breaker)
+                break
+            except ChangedMeanwhileError as error:  # what was paid for is kept, in the graph or with the replies
+                run.tally.notes.append(f"{error} It was read again.")
     if stopped and not breaker.broke:
         run.tally.notes.append(_RESUMES)
     watch.add(embed_pending(tools.store, tools.embedder, "pages", tools.progress))
     rows = survey(tools.store, documents, options.question)
-    return _report(run, rows, {row["id"] for row in due}, tools.ledger.by_stage(), watch, stopped)
+    return _report(run, rows, due.keys(), tools.ledger.by_stage(), watch, stopped)
 
 
 def _is_done(row: Row, options: GistOptions) -> bool:
@@ -128,7 +138,9 @@ def _begin(run: GistRun, opened: tuple[Row, Reading]) -> Iterable[Work]:
         forget(run.store, memory)
         memory.made = run.options.made
     run.paginated += memory.reached
-    run.tally.kept += sum(page.gist is not None for page in memory.pages)
+    if memory.document not in run.begun:
+        run.tally.kept += sum(page.gist is not None for page in memory.pages)
+        run.begun.add(memory.document)
     missing = [page for page in memory.pages if page.gist is None]
     run.gists += len(missing)
     return [*_gists(run, reading, missing), *_next_page(run, reading)]

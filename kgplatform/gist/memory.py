@@ -171,8 +171,7 @@ def forget(store: Store, memory: Memory) -> None:
 def add_pages(store: Store, memory: Memory, pages: Sequence[Page]) -> None:
     """Write new ``pages`` at the end of ``memory``, which then has them.
 
-    Raises ``StoreError`` if the document was changed or removed meanwhile, or another run wrote pages of this memory:
-    nothing is written then.
+    Raises ``ChangedMeanwhileError`` if the document was changed or removed: nothing is written then.
     """
     before = memory.pages[-1:]
     new = [page.id for page in pages]
@@ -183,7 +182,7 @@ def add_pages(store: Store, memory: Memory, pages: Sequence[Page]) -> None:
 def replace_pages(store: Store, memory: Memory, pages: Sequence[Page]) -> None:
     """Make ``pages`` those of ``memory``, in one transaction; one without a gist loses the gist that it had.
 
-    Raises ``StoreError`` as ``add_pages`` does.
+    Raises ``ChangedMeanwhileError`` as ``add_pages`` does.
     """
     kept = {page.id for page in pages}
     gone = [page.id for page in memory.pages if page.id not in kept]
@@ -213,14 +212,14 @@ def _write(
         "following": [{"id": one.id, "next": other.id} for one, other in pairwise(following)],
     }
     if not store.write(("gist/pages", chosen))[0]:
-        raise _meanwhile(memory)
+        raise ChangedMeanwhileError(memory)
 
 
-def _meanwhile(memory: Memory) -> StoreError:
-    return StoreError(
-        f"The document {memory.title} was changed, removed or gisted by another run meanwhile. Run `kgplatform gist` "
-        "again, once nothing else writes to it."
-    )
+class ChangedMeanwhileError(StoreError):
+    """The document was changed or removed since it was opened: what was made of it is not written."""
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(f"The document {memory.title} was changed or removed while it was read.")
 
 
 def _row(memory: Memory, page: Page) -> Row:
@@ -241,7 +240,7 @@ def _row(memory: Memory, page: Page) -> Row:
 def write_gist(store: Store, memory: Memory, page: Page) -> None:
     """Write the gist of ``page``, whose vector is due with that; ``memory`` has it, too.
 
-    Raises ``StoreError`` if that page is no longer there.
+    Raises ``ChangedMeanwhileError`` if that page is no longer there.
     """
     row = {
         "id": page.id,
@@ -255,7 +254,7 @@ def write_gist(store: Store, memory: Memory, page: Page) -> None:
         "final": page.final,
     }
     if not store.write(("gist/gists", {"rows": [row]}))[0]:
-        raise _meanwhile(memory)
+        raise ChangedMeanwhileError(memory)
     memory.pages[page.index] = page
 
 
@@ -304,11 +303,17 @@ class GistRun:
     chat: Chat
     options: GistOptions
     progress: Progress
-    characters: int
+    characters: int = 0
     paginated: int = 0
     gists: int = 0
     gisted: int = 0
+    begun: set[str] = field(default_factory=set)
     tally: GistTally = field(default_factory=GistTally)
+
+    def begin(self, characters: int) -> None:
+        """Begin, or begin again, with documents of so many characters."""
+        self.characters, self.paginated, self.gists, self.gisted = characters, 0, 0, 0
+        self.tally.failed.clear()
 
     def advanced(self, characters: int = 0, gists: int = 0) -> None:
         """Tell how far the run is, after so much more."""

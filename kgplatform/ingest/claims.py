@@ -13,7 +13,7 @@ import socket
 import threading
 import uuid
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from kgplatform.errors import StoreError
@@ -56,8 +56,11 @@ class Claims:
             for passages in self._held:
                 self._lasting.write(("ingest/release_claims", {"passages": passages, "run": self._run}))
 
-    def take(self, passages: Sequence[str]) -> frozenset[str]:
-        """Those of ``passages`` that this run is to read. Waits while another run reads any of them."""
+    def take(self, passages: Sequence[str], make_room: Callable[[], bool]) -> frozenset[str]:
+        """Those of ``passages`` that this run is to read. Waits while another run reads any of them.
+
+        ``make_room`` is called meanwhile, and says if others may have changed the graph since.
+        """
         wanted, mine, gone = sorted(passages), set[str](), list[str]()
         while wanted:
             asked = {"passages": wanted, "run": self._run, "gone": gone, "seconds": _SECONDS}
@@ -68,6 +71,9 @@ class Claims:
             gone = sorted({row["holder"] for row in others if _is_gone(row["holder"])})
             if wanted and not gone:
                 self._store.stop.sleep(_LOOKED_EVERY)
+                if make_room():
+                    wanted = sorted(passages)
+                    mine.clear()
         self._held.append(sorted(mine))
         return frozenset(mine)
 

@@ -27,6 +27,7 @@ from kgplatform.ingest.share import Outcome, SharedReader
 from kgplatform.ingest.write import Rows, Sink, Writer, extraction_statements
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, Passage, Progress
 from kgplatform.settings import Settings
@@ -109,7 +110,7 @@ class Batch:
 class PassagesRead:
     """What a pass did: how many passages it read, all types that the schema has grown by, why it stopped early.
 
-    ``schema`` is what the schema has become.
+    ``schema`` is what the schema has become; ``gone``: passages that another pass took away meanwhile.
     """
 
     read: int
@@ -117,14 +118,15 @@ class PassagesRead:
     expansions: list[Expansion]
     schema: Schema
     stopped: str
+    gone: int = 0
 
 
 def extract_passages(
-    tools: Tools, plan: Plan, spill: Sink | None = None, workers: Workers | None = None
+    tools: Tools, plan: Plan, turn: Pass, spill: Sink | None = None, workers: Workers | None = None
 ) -> PassagesRead:
     """Extract from the passages of ``plan`` that are not done, window by window; a window's proposals widen the schema
     of the next. ``spill`` takes the writes of a first build, whose passages nobody else can read. ``workers`` read, if
-    there are any.
+    there are any. ``turn`` shares, and gives way between two windows; what others took away meanwhile is left out.
     """
     growing = _Growing(tools, plan)
     read = 0
@@ -134,18 +136,54 @@ def extract_passages(
         Writer(tools.store) if spill is None else nullcontext(spill) as writer,
         Batch(writer) as batch,
     ):
+        room = Room(turn, batch, writer)
         begun: deque[tuple[Window, Iterator[tuple[Item, Outcome]]]] = deque()
         for planned in _windows(plan, tools.extractor.name):
-            window = planned if claims is None else _claimed(claims, planned, growing)
+            room.make()
+            window = planned if claims is None else _claimed(claims, planned, growing, room)
             pending = [(passage, document) for passage, document in window if isinstance(passage, Passage)]
             begun.append((window, reader.begin(pending, growing.schema)))
             if len(begun) > ahead:
-                read += _take(*begun.popleft(), batch, growing)
+                read += _take(*begun.popleft(), batch, growing, room)
             if reader.stopped:
                 break
         for window, outcomes in begun:  # they are under way, and paid for
-            read += _take(window, outcomes, batch, growing)
-    return PassagesRead(read, reader.failed, growing.expansions, growing.schema, reader.stopped)
+            room.make()
+            read += _take(window, outcomes, batch, growing, room)
+    return PassagesRead(read, reader.failed, growing.expansions, growing.schema, reader.stopped, room.gone)
+
+
+class Room:
+    """Gives way to passes that must be alone, when all that was read is written. ``gone``: how many passages were taken
+    away meanwhile, whose extraction is not written.
+    """
+
+    def __init__(self, turn: Pass, batch: Batch, writer: Sink) -> None:
+        self._turn = turn
+        self._batch = batch
+        self._writer = writer
+        self._gave_way = False
+        self.gone = 0
+
+    def make(self) -> bool:
+        """Give way if somebody waits for that; whether it was so."""
+        if not self._turn.others_wait():
+            return False
+        self._batch.flush()
+        if isinstance(self._writer, Writer):
+            self._writer.finish()
+        self._turn.give_way()
+        self._gave_way = True
+        return True
+
+    def without_gone(self, window: Window) -> frozenset[str] | None:
+        """The passages of ``window`` that are still there; None if all are."""
+        if not self._gave_way:
+            return None
+        pending = [passage.id for passage, _ in window if isinstance(passage, Passage)]
+        there = frozenset(row["id"] for row in self._turn.store.read("ingest/passages_there", passages=pending))
+        self.gone += len(pending) - len(there)
+        return there
 
 
 def _claims(tools: Tools) -> AbstractContextManager[Claims | None]:
@@ -153,10 +191,10 @@ def _claims(tools: Tools) -> AbstractContextManager[Claims | None]:
     return Claims(tools.store) if tools.extractor.name == "llm" else nullcontext()
 
 
-def _claimed(claims: Claims, window: Window, growing: _Growing) -> Window:
-    """``window`` without what another run has read since it was planned: of that the id is left."""
+def _claimed(claims: Claims, window: Window, growing: _Growing, room: Room) -> Window:
+    """``window`` without what another run has read or taken away since it was planned: of that the id is left."""
     pending = [passage.id for passage, _ in window if isinstance(passage, Passage)]
-    mine = claims.take(pending) if pending else frozenset()
+    mine = claims.take(pending, room.make) if pending else frozenset()
     growing.are_known = growing.are_known or len(mine) < len(pending)
     return [
         (passage if isinstance(passage, str) or passage.id in mine else passage.id, document)
@@ -245,10 +283,13 @@ def _whole_documents(plan: Plan) -> Iterator[Window]:
         yield window
 
 
-def _take(window: Window, outcomes: Iterator[tuple[Item, Outcome]], batch: Batch, growing: _Growing) -> int:
+def _take(window: Window, outcomes: Iterator[tuple[Item, Outcome]], batch: Batch, growing: _Growing, room: Room) -> int:
     """Hand over what came of a window; returns how many of its passages were read."""
     found: list[Proposed] = []
+    there = room.without_gone(window)
     for (passage, document), outcome in outcomes:
+        if there is not None and passage.id not in there:
+            continue
         if isinstance(outcome, FailedPassage):
             batch.put({"id": passage.id, "state": {"state": "failed", "failure": outcome.reason, **RELEASED}})
         else:

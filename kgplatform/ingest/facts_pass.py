@@ -21,6 +21,7 @@ from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import by_kind
 from kgplatform.ingest.write import Writer, fact_rows
 from kgplatform.models.chat import Chat
+from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, Extraction, Passage
 
@@ -69,7 +70,7 @@ def _lacking(store: Store, plan: Plan | None) -> Iterator[Row]:
     return passages_without_facts(store, None if plan is None else plan.document_ids)
 
 
-def read_facts_of_passages(tools: Tools, chat: Chat, plan: Plan | None) -> FactsRead:
+def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None) -> FactsRead:
     """Read the passages that lack facts, ``settings.concurrency`` at once, and commit as they come."""
     store = tools.store
     total = sum(1 for _ in _lacking(store, plan))
@@ -81,6 +82,10 @@ def read_facts_of_passages(tools: Tools, chat: Chat, plan: Plan | None) -> Facts
     work = partial(read_facts, chat, most_tokens=tools.settings.facts_tokens)
     with reader, Writer(store) as writer, Batch(writer) as batch:
         while not reader.stopped and (some := list(islice(lacking, WINDOW))):
+            if turn.others_wait():
+                batch.flush()
+                writer.finish()
+                turn.give_way()
             texts = store.read("ingest/passage_texts", ids=some)
             known = {row["passage"]["id"]: row for row in texts}
             for (passage, document), outcome in reader.read([_item(row) for row in known.values()], work):

@@ -10,6 +10,7 @@ from kgplatform.errors import EmbeddingMismatchError, StoreError
 from kgplatform.ingest.alike import found_by
 from kgplatform.ingest.write import proposal_rows
 from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.passes import refuse_meanwhile
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
 from kgplatform.records import Proposal
@@ -30,6 +31,8 @@ def graph_state(store: Store) -> Row:
             f"The graph has format {state['format']}, this version of kgplatform reads {FORMAT_VERSION}. "
             "Upgrade kgplatform, or name another home folder."
         )
+    if "importing" in state or "reembedding" in state:
+        refuse_meanwhile(store, ("import", "reembed"))
     if "importing" in state:
         raise StoreError(
             "An import into this graph was interrupted. Run the same `kgplatform import` again to finish it."

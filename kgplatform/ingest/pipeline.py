@@ -33,6 +33,7 @@ from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.settle import settle
 from kgplatform.ingest.write import remove
 from kgplatform.models.shared_embedder import shared
+from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import SkippedFile, Usage
 from kgplatform.text import hash64
@@ -40,6 +41,7 @@ from kgplatform.work.open_workers import open_workers
 from kgplatform.work.stopwatch import Stopwatch
 
 _COUNTED_AT_ONCE = 500
+_GONE = "{:,} passages were removed or replaced by another process while they were read: nothing of them was written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,8 @@ _COUNTED = {
 """Counts of the report, and the columns of ``ingest/counts`` that they are the sums of."""
 
 
-def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
-    """Bring the graph to what the files of ``paths`` say, and report what that took.
+def ingest(tools: Tools, paths: Sequence[str | Path], turn: Pass) -> IngestReport:
+    """Bring the graph to what the files of ``paths`` say, and report what that took. ``turn`` is alone.
 
     Safe to repeat, and to kill at any moment: the same command resumes where it stopped. What it takes of memory does
     not depend on how much there is to read.
@@ -120,25 +122,30 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
         define_graph(tools.store, tools.embedder)
     with (
         Plan(tools.settings.home_folder) as plan,
-        FirstBuild(tools) as build,
+        FirstBuild(tools, turn) as build,
         open_workers(tools.settings) or nullcontext() as workers,
     ):
         with watch.stage("lay"):
             compared = watch.each("load", compare(tools.store, paths, tools.settings.passage_tokens, workers))
             groups = build.begin(compared)
             lay(tools.store, groups, plan, tools.progress, build.spill)
+        if build.spill is None:
+            turn.share()
         with watch.stage("extract"):
-            read = extract_passages(tools, plan, build.spill, workers)
+            read = extract_passages(tools, plan, turn, build.spill, workers)
         if build.spill is not None:
             with watch.stage("import"):
                 build.bring_in()
+        turn.alone()
         if tools.mode == "strict" and not (read.stopped or read.failed):
             with watch.stage("extract"):
                 fill_in(tools.store, tools.schema, read.schema)
         report = _report(tools, plan, read, before, build.note)
         if tools.facts_from is not None and not read.stopped:
+            turn.share()
             with watch.stage("facts"):
-                facts = read_facts_of_passages(tools, tools.facts_from, plan)
+                facts = read_facts_of_passages(tools, tools.facts_from, turn, plan)
+            turn.alone()
             report = _with_facts(report, facts, "these files")
         embedder = shared(tools.embedder, tools.settings, workers, tools.store.stop)
         watch.add(settle(tools.store, embedder, tools.settings, tools.progress))
@@ -166,19 +173,25 @@ def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, note: str
         expansions_added=[expansion for expansion in read.expansions if (expansion.kind, expansion.name) not in known],
         characters=plan.characters,
         stopped=read.stopped,
-        notes=[*([note] if note else ()), *_notes_on_others(tools, before, plan.passages - plan.pending)],
+        notes=[
+            *([note] if note else ()),
+            *([_GONE.format(read.gone)] if read.gone else ()),
+            *_notes_on_others(tools, before, plan.passages - plan.pending),
+        ],
     )
 
 
-def ingest_facts(tools: Tools) -> IngestReport:
-    """Read atomic facts from every passage of the graph that lacks them; no file is looked at."""
+def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
+    """Read atomic facts from every passage of the graph that lacks them; no file is looked at. ``turn`` is alone."""
     watch = Stopwatch()
     check_embedder(graph_state(tools.store), tools.embedder)
     if tools.facts_from is None:
         raise InputError("Facts are read by a language model, and none is configured.")
     define_graph(tools.store, tools.embedder)
+    turn.share()
     with watch.stage("facts"):
-        facts = read_facts_of_passages(tools, tools.facts_from, None)
+        facts = read_facts_of_passages(tools, tools.facts_from, turn, None)
+    turn.alone()
     report = IngestReport(BY_PASS, tools.schema.name, tools.mode, unnamed=facts.unnamed, malformed=facts.malformed)
     watch.add(settle(tools.store, tools.embedder, tools.settings, tools.progress))
     return _finished(_with_facts(report, facts, "the graph"), tools, watch)

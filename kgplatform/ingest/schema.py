@@ -356,7 +356,7 @@ RELATED_TO = "RELATED_TO"
 
 _LABELS = (
     *("Document", "Chunk", "Fact", "Entity", "KeyElement", "Attribute", "Keyword", "Community", "Page"),
-    *("ProposedType", "Run", "Step", "Graph", "Pending", "ServerJob"),
+    *("ProposedType", "Run", "Step", "Graph", "Pending", "ServerJob", "WritePass"),
 )
 _RELATIONSHIPS = (
     *("FROM_DOCUMENT", "NEXT_CHUNK", "FROM_CHUNK", "SUBJECT", "OBJECT", "VALUE", "MENTIONS", "HAS_ATTRIBUTE"),

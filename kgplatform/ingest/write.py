@@ -361,6 +361,10 @@ class Writer:
         if statements:
             self._writes.append(self._pool.submit(self._store.write, *statements))
 
+    def finish(self) -> None:
+        """Wait until all that was put is written."""
+        self._await(0)
+
     def _await(self, left: int) -> None:
         """Wait until no more than ``left`` writes are not over."""
         try:

@@ -54,6 +54,12 @@ _THREADS = 4
 _RETRY_SECONDS = 30
 _RETRY_SPREAD = 0.2
 _PLAN_SECONDS = 30
+_REMOVED_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
+"""Another transaction removed a node between two steps of a statement: done again, it does not meet it."""
+_GIVEN_UP = (
+    "This run gave no sign of life for over a minute, and others have gone on without it. Run the same command again: "
+    "it resumes where it stopped."
+)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _UNKNOWN = ("01N50", "01N51", "01N52")
 """The server's codes for a label, a relationship type and a property that nothing in the graph has."""
@@ -100,6 +106,8 @@ class Store:
         self.stop = NEVER
         self._tracers: tuple[Tracer, ...] | None = None
         self._kept: list[QueryRun] | None = None
+        self.fence: tuple[str, Parameters] | None = None
+        """What each write of this store begins with, where it is a pass's (``fenced``)."""
         self._threads = ThreadPoolExecutor(_THREADS, "searching")
         if not _is_address(connection.uri):
             raise ServerError(
@@ -131,6 +139,12 @@ class Store:
         view = copy.copy(self)
         view.stop = stop
         view._tracers = self._told()
+        return view
+
+    def fenced(self, fence: tuple[str, Parameters]) -> Store:
+        """This store for a pass, whose transactions begin with the write ``fence`` and are none if it finds nothing."""
+        view = self.within(self.stop)
+        view.fence = fence
         return view
 
     def recording(self) -> Store:
@@ -207,14 +221,17 @@ class Store:
 
     def write(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
         """Run ``mode: write`` statements, in order, in one managed transaction: all of them or none."""
-        queries = [(_checked(name, "write", parameters), parameters) for name, parameters in statements]
+        fence = [self.fence] if self.fence else []
+        queries = [(_checked(name, "write", parameters), parameters) for name, parameters in (*fence, *statements)]
 
         def once(mark: Parameters) -> list[list[Row]]:
+            results: list[list[Row]] = []
             with self._session(neo4j.WRITE_ACCESS) as session, session.begin_transaction(metadata=mark) as transaction:
-                return [
-                    self._rows(query, parameters, partial(transaction.run, query.text, parameters))[0]
-                    for query, parameters in queries
-                ]
+                for query, parameters in queries:
+                    results.append(self._rows(query, parameters, partial(transaction.run, query.text, parameters))[0])
+                    if fence and not results[0]:
+                        raise StoreError(_GIVEN_UP)
+            return results[len(fence) :]
 
         with self._stoppable() as mark, _translated(", ".join(query.name for query, _ in queries)):
             return self._tried(once, mark)
@@ -290,7 +307,8 @@ class Store:
             try:
                 return once(mark)
             except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
-                if not error.is_retryable() or time.monotonic() >= until:
+                met_removal = getattr(error, "code", None) == _REMOVED_MEANWHILE
+                if not (error.is_retryable() or met_removal) or time.monotonic() >= until:
                     raise
             self.stop.sleep(pause + random.uniform(0, _RETRY_SPREAD))
             pause *= 2

@@ -9,7 +9,6 @@ names        a language model names what is new, if there is one; then the vecto
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +16,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from kgplatform.errors import InputError, StoreError
+from kgplatform.errors import InputError
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.ingest.settle import embed_pending
 from kgplatform.models.chat import Chat, Ledger
@@ -57,10 +56,6 @@ from kgplatform.work.stopwatch import Stopwatch
 LARGEST = LIMIT
 """The most entities of a community that has no communities inside."""
 SHOWN = 8
-_REPLACED = (
-    "Another run of `kgplatform tree` began while this one was at work, and its tree replaces this one's. "
-    "Wait until that run has ended; if it was stopped, run `kgplatform tree` again."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +75,28 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
 
     ``update`` only says that no more than that is wanted: another method is refused, and a first tree is reported so.
     Safe to repeat, and to kill at any moment: the next call resumes. Raises ``InputError`` if there are no entities,
-    if an ingest was interrupted, or for a method that cannot be; ``StoreError`` if another run has begun meanwhile.
+    if an ingest was interrupted, or for a method that cannot be.
     """
     watch, before = Stopwatch(), graph_state(tools.store)
     course = _course(before, method, update, rebuild)
     with watch.stage("read"):
         size = count_entities(tools.store)
-        run, runs = _claim(tools.store, before)
+        runs = before.get("treeRuns", 0) + 1
+        tools.store.write(set_state(treeRuns=runs))
         part = _read(tools, size, before, runs, course)
     with watch.stage("communities"):
         tree, entities = _tree(tools, part, course)
     found = changes(part.graph, tree, part.stored, part.signed)
     now = _after_writing(before, part, found, course)
     after = {"treeMethod": course.method, "treeEntities": part.size, "treeState": now}
-    _check_claim(tools.store, run)
     with watch.stage("write"):
         _write(tools, part, found, after, course)
         _seen(tools.store, part, runs)
-    watch.add(_settled(tools, run, {"treeState": COMPLETE}))
+    watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
+    tools.store.write(set_state(treeState=COMPLETE))
     with watch.stage("names"):
         names = _name(tools, part, found, course)
-    watch.add(_settled(tools, run, {"treeRun": None}))
+    watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
     return _report(before, course, part, found, entities, names, _largest(tools.store), watch)
 
 
@@ -131,21 +127,6 @@ def _course(state: Row, method: str | None, update: bool, rebuild: bool) -> _Cou
         said = "The run before was interrupted while it wrote a large tree, which is made again."
         return _Course(chosen, "rebuilt", [said])
     return _Course(chosen, "updated")
-
-
-def _claim(store: Store, before: Row) -> tuple[str, int]:
-    """Mark the tree as this run's, from here to the end: of two runs at once the later one counts.
-
-    The number that comes with it parts what had changed before from what changes while the run is at work.
-    """
-    run, runs = uuid.uuid4().hex, before.get("treeRuns", 0) + 1
-    store.write(set_state(treeRun=run, treeRuns=runs))
-    return run, runs
-
-
-def _check_claim(store: Store, run: str) -> None:
-    if graph_state(store).get("treeRun") != run:
-        raise StoreError(_REPLACED)
 
 
 def _read(tools: TreeTools, size: int, before: Row, runs: int, course: _Course) -> Part:
@@ -233,14 +214,6 @@ def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
     """The communities that stay, and have a name that no model gave though one could."""
     known = stored.communities
     return [community for community in tree.communities if community.id in known and known[community.id].could_be_named]
-
-
-def _settled(tools: TreeTools, run: str, state: Row) -> dict[str, float]:
-    """Give the communities the vectors that they lack, and write ``state`` of the graph. The seconds by stage."""
-    seconds = embed_pending(tools.store, tools.embedder, "communities", tools.progress)
-    _check_claim(tools.store, run)
-    tools.store.write(set_state(**state))
-    return seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -427,7 +427,7 @@ def test_a_document_that_changes_meanwhile_gets_no_pages(store: Store, tmp_path:
     memory = open_memory(store, row, "", GistOptions.of().made)
     files[0].write_text(paragraph("other", 40))
     kg.ingest(files, extractor="local")
-    with pytest.raises(StoreError, match="one was changed, removed or gisted by another run meanwhile"):
+    with pytest.raises(StoreError, match="The document one was changed or removed while it was read"):
         add_pages(store, memory, [memory.page(0, 0, len(memory.text))])
     assert pages_of(kg) == []
 

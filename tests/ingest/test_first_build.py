@@ -34,7 +34,6 @@ from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer
 from kgplatform.text import node_id
-from kgplatform.work.files import claim
 from kgplatform.work.shards import Shards
 from kgplatform.work.stopping import NEVER, Stop
 
@@ -253,17 +252,33 @@ def test_a_disk_without_room(managed: Settings, own: Store, tmp_path: Path, monk
 
 
 def test_another_ingest_waits_for_a_first_build(managed: Settings, own: Store, tmp_path: Path) -> None:
-    lock = claim(managed.home_folder / "neo4j" / "ingest.lock")
-    assert lock is not None
-    told = list[str]()
+    """In the database that the build has made, on the same connection."""
+    told, reports = list[str](), list[IngestReport]()
+    files = invented(tmp_path, 2)
+    more = tmp_path / "more"
+    more.mkdir()
+    other = opened(own, managed)
 
-    def tell(stage: str, done: int, total: int) -> None:
+    def wait(stage: str, done: int, total: int) -> None:
         told.append(stage)
-        lock.close()  # at the first word: that build is over
 
-    report = opened(own, managed).ingest(invented(tmp_path, 2), extractor="local", progress=tell)
-    assert told[0] == "waiting for the first build"
-    assert (report.extracted, report.notes) == (6, [])
+    def begin(stage: str, done: int, total: int) -> None:
+        if (stage, done) == ("importing", 0):
+            thread.start()
+            while not told:
+                time.sleep(0.05)
+
+    def ingest_other() -> None:
+        reports.append(other.ingest(invented(more, 1), extractor="local", progress=wait))
+
+    thread = threading.Thread(target=ingest_other)
+    with Store(own.connection) as first:
+        built = opened(first, managed).ingest(files, extractor="local", progress=begin)
+        thread.join()
+    assert told[0].startswith("waiting for an ingest (process ")
+    assert "bulk import brought in" in built.notes[0]
+    assert [(report.extracted, report.notes) for report in reports] == [(3, [])]
+    assert len(other.documents()) == 3
 
 
 # ----------------------------------------------------------------------------------------------------------- its parts

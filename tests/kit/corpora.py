@@ -128,10 +128,11 @@ _SHIPS = ("Petrel", "Sea Lark", "Marigold")
 
 def invented(folder: Path, count: int) -> list[Path]:
     """``count`` notes that share people, firms, towns and ships; each is three passages of 40 tokens at most."""
-    return put(folder, {f"note_{number:03}.txt": _note(number) for number in range(count)})
+    return put(folder, {f"note_{number:03}.txt": note(number) for number in range(count)})
 
 
-def _note(n: int) -> str:
+def note(n: int) -> str:
+    """The ``n``-th of the invented notes."""
     person, other = _PEOPLE[n % 7], _PEOPLE[(3 * n + 1) % 7]
     firm, town, ship = _FIRMS[n % 4], _TOWNS[n % 5], _SHIPS[n % 3]
     shown = person.upper() if n % 4 == 1 else person

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +16,7 @@ from reply_files import styled
 from trees import Line, assert_whole, centers, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, InputError, ModelError, StoreError
+from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.onnx_encoder import Vectors
@@ -25,6 +27,7 @@ from kgplatform.prompt import Messages
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 from kgplatform.tree import partition
+from kgplatform.tree.build_tree import TreeReport
 from kgplatform.tree.community_names import (
     Named,
     NamesReply,
@@ -385,34 +388,43 @@ def test_a_tree_that_is_all_new_is_not_searched_before_it_has_vectors(
 # ---------------------------------------------------------------------------------------------------------- two at once
 
 
-def test_the_earlier_of_two_runs_says_that_its_tree_was_replaced(
-    store: Store, settings: Settings, tmp_path: Path
-) -> None:
+def test_a_second_run_waits_for_the_first(store: Store, settings: Settings, tmp_path: Path) -> None:
+    told, reports = list[str](), list[TreeReport]()
+
+    def second() -> None:
+        graph = opened(store, settings, ScriptedChat(names))
+        reports.append(graph.build_tree(progress=lambda stage, done, total: told.append(stage)))
+
+    thread = threading.Thread(target=second)
+
     def interrupted(messages: Messages) -> str:
-        opened(store, settings, ScriptedChat(names)).build_tree(rebuild=True)
+        if not thread.ident:
+            thread.start()
+            while not told:
+                time.sleep(0.02)
         return names(messages)
 
     ingest(opened(store, settings, ScriptedChat(names)), tmp_path, GROUPS[:3])
-    with pytest.raises(StoreError, match="Another run of `kgplatform tree` began while this one was at work"):
-        opened(store, settings, ScriptedChat(interrupted)).build_tree()
+    opened(store, settings, ScriptedChat(interrupted)).build_tree()
+    thread.join()
+    assert told[0].startswith("waiting for building the tree (process ")
     assert_whole(store)
     assert named_by(store) == {"model": 3}
-    assert opened(store, settings, ScriptedChat(names)).build_tree().communities_kept == 3
+    assert [report.communities_kept for report in reports] == [3]
 
 
-def test_a_run_that_was_overtaken_writes_nothing(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
+def test_a_run_inside_of_a_run_is_refused(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
+    """It would wait for itself."""
     ingest(kg, tmp_path, GROUPS[:3])
-    begun: list[str] = []
 
-    def overtaken(stage: str, done: int, total: int) -> None:
-        if stage == "finding communities" and not begun:
-            begun.append(stage)
+    def inside(stage: str, done: int, total: int) -> None:
+        if stage == "finding communities":
             kg.build_tree()
 
-    with pytest.raises(StoreError, match="began while this one was at work"):
-        kg.build_tree(method="paper", progress=overtaken)
+    with pytest.raises(InputError, match=r"Building the tree \(process .* was begun by the same thread"):
+        kg.build_tree(progress=inside)
+    kg.build_tree()
     assert_whole(store)
-    assert kg.build_tree().method == "multiplex"
 
 
 # --------------------------------------------------------------------------------------------------------------- counts

@@ -1,6 +1,6 @@
 """An ingest as a whole: whether it is a first build, and the import that ends one.
 
-with FirstBuild(tools) as build:
+with FirstBuild(tools, turn) as build:
     groups = build.begin(groups)        # from here on ``build.spill`` takes the writes; None if the database does
     …
     build.bring_in()                    # the graph is in the database, and the ingest continues as always
@@ -20,14 +20,13 @@ from kgplatform.ingest.bulk.tables import Tables
 from kgplatform.ingest.compare import Group
 from kgplatform.ingest.extract_pass import Tools
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
+from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j, meet_again
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings, env_name
-from kgplatform.work.files import claim
 from kgplatform.work.shards import Shards
 from kgplatform.work.spool import Spool
 
-_LOOKED_EVERY = 0.5
 _SPACE = 4
 """A database is at most so many times as large as the files that it is made of."""
 _GB = 1e9
@@ -36,18 +35,17 @@ _GB = 1e9
 class FirstBuild:
     """One ingest. ``spill`` takes what it writes, while it is one; ``note`` says in a sentence what was done.
 
-    A context manager: at its end nothing is left on disk. While it is open, no other ingest of this graph is a first
-    build; while it is one, others wait for it.
+    A context manager: at its end nothing is left on disk. ``turn`` is alone while it is one.
     """
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, turn: Pass) -> None:
         self.spill: Spill | None = None
         self.note = ""
         self._tools = tools
         self._home = tools.settings.home_folder
         self._folder = self._home / "first-build"
         self._server = _managed_server(tools.settings, tools.store)
-        self._turn = ExitStack()
+        self._turn = turn
         self._open = ExitStack()
 
     def __enter__(self) -> FirstBuild:
@@ -55,7 +53,6 @@ class FirstBuild:
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
-        self._turn.close()
 
     def begin(self, groups: Iterator[Group]) -> Iterator[Group]:
         """Decide by the first of ``groups``, which are all of them again."""
@@ -63,22 +60,18 @@ class FirstBuild:
             return groups
         # What a model is paid for takes its time anyway: it is written as it comes, and can be searched from then on.
         least = 0 if self._tools.extractor.name == "llm" else self._tools.settings.bulk_import
-        if not least or not self._has_turn(shared=False):
-            self._wait_for_turn()
+        if not least or not (_is_empty(self._tools.store) and self._turn.is_only):
             return groups
         shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
-        if _is_empty(self._tools.store):
-            seen = self._open.enter_context(Spool[Group](self._home))
-            passages = 0
-            for group in groups:
-                seen.add(group)
-                passages += sum(len(each.passages) for each in group.documents)
-                if passages >= least:
-                    self.spill = Spill(self._open.enter_context(Shards(self._home)))
-                    return chain(seen, groups)
-            groups = iter(seen)
-        self._wait_for_turn()
-        return groups
+        seen = self._open.enter_context(Spool[Group](self._home))
+        passages = 0
+        for group in groups:
+            seen.add(group)
+            passages += sum(len(each.passages) for each in group.documents)
+            if passages >= least:
+                self.spill = Spill(self._open.enter_context(Shards(self._home)))
+                return chain(seen, groups)
+        return iter(seen)
 
     def bring_in(self) -> None:
         """Make the database of what was spilled; the server is stopped meanwhile.
@@ -100,7 +93,6 @@ class FirstBuild:
             f"The graph was empty: Neo4j's bulk import brought in {nodes:,} nodes and {relationships:,} relationships, "
             "for which the server was stopped and started again."
         )
-        self._wait_for_turn()
         self._tools.progress("importing", 1, 1)
 
     def _tables(self, spill: Spill) -> tuple[Tables, int]:
@@ -130,6 +122,7 @@ class FirstBuild:
         if connection.uri != store.connection.uri:
             raise ServerError("The server has another port now. Run the same command again to continue.")
         meet_again(store)
+        self._turn.again()
         define_keys(store)
         store.write(set_state(**state))
 
@@ -141,20 +134,6 @@ class FirstBuild:
                 f"Make room, choose another place with {env_name('home')}, or set {env_name('bulk_import')}=0, which "
                 "needs less at a time."
             )
-
-    def _has_turn(self, *, shared: bool) -> bool:
-        """Whether this ingest may go on beside all others (``shared``), or without any."""
-        lock = claim(self._home / "neo4j" / "ingest.lock", shared=shared)
-        if lock is None:
-            return False
-        self._turn.enter_context(lock)
-        return True
-
-    def _wait_for_turn(self) -> None:
-        self._turn.close()
-        while not self._has_turn(shared=True):
-            self._tools.progress("waiting for the first build", 0, 0)
-            self._tools.store.stop.sleep(_LOOKED_EVERY)
 
 
 def _managed_server(settings: Settings, store: Store) -> LocalNeo4j | None:
