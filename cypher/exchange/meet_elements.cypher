@@ -5,6 +5,5 @@ UNWIND $rows AS row
 MATCH (n)
 WHERE elementId(n) = row.element
 SET n:Pending
-REMOVE n.settling
 SET n:$(row.labels)
 SET n.inSchema = n.inSchema OR row.inSchema

@@ -13,5 +13,4 @@ ON CREATE SET e.name = row.name,
               e:KeyElement
 ON MATCH SET e.inSchema = e.inSchema OR row.inSchema
 SET e:Pending
-REMOVE e.settling
 SET e:$(row.labels)

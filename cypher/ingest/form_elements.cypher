@@ -2,10 +2,10 @@
 // forms of them, or had them as forms.
 // mode: read
 // param $ids: list<string>: key element ids
-// returns: id, mark, stem, isEntity, pending, name, passages, form, pairs, others
+// returns: id, stem, isEntity, pending, name, passages, form, pairs, others
 UNWIND $ids AS id
 MATCH (k:KeyElement {id: id})
-RETURN id, coalesce(k.settling, '') AS mark, k.stem AS stem, k:Entity AS isEntity, k:Pending AS pending, k.name AS name,
+RETURN id, k.stem AS stem, k:Entity AS isEntity, k:Pending AS pending, k.name AS name,
        COUNT { (k)-[:FROM_CHUNK]->() } AS passages,
        COLLECT {
          MATCH (k)-[form:FORM_OF]->(o:KeyElement)

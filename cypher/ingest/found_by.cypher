@@ -9,4 +9,4 @@ FOREACH (_ IN CASE WHEN k:Entity THEN [1] ELSE [] END |
   SET k.nameWords = row.nameWords,
       k.consonants = row.consonants)
 FOREACH (_ IN CASE WHEN k:Pending THEN [1] ELSE [] END | SET k.joinDue = true)
-FOREACH (_ IN CASE WHEN EXISTS { (k)-[:FORM_OF|SAME_AS]-() } THEN [1] ELSE [] END | SET k:Pending REMOVE k.settling)
+FOREACH (_ IN CASE WHEN EXISTS { (k)-[:FORM_OF|SAME_AS]-() } THEN [1] ELSE [] END | SET k:Pending)

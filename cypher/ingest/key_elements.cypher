@@ -7,4 +7,3 @@ ON CREATE SET k.name = row.name,
               k.key = row.key,
               k.stem = row.stem
 SET k:Pending
-REMOVE k.settling

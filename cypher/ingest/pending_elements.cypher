@@ -1,11 +1,9 @@
-// Entities and key elements whose name, aliases or likenesses may have changed, with how many passages use which name,
-// but for those that were changed since the pass began: they are settled after that.
+// Entities and key elements whose name, aliases or likenesses may have changed, with how many passages use which name.
 // mode: read
-// returns: id, mark, isEntity, name, aliased, embedded, names
+// returns: id, isEntity, name, aliased, embedded, names
 MATCH (k:KeyElement:Pending)
 USING SCAN k:Pending
-WHERE k.settling IS NOT NULL
-RETURN k.id AS id, k.settling AS mark, k:Entity AS isEntity, k.name AS name, k.aliases IS NOT NULL AS aliased,
+RETURN k.id AS id, k:Entity AS isEntity, k.name AS name, k.aliases IS NOT NULL AS aliased,
        coalesce(k.embedding, k.elementEmbedding) IS NOT NULL AS embedded,
        COLLECT {
          MATCH (k)-[mention:FROM_CHUNK]->(:Chunk)

@@ -8,8 +8,7 @@ WHERE NOT k:Entity
 DELETE mention
 WITH DISTINCT k
 SET k:Pending
-REMOVE k.settling
-FOREACH (form IN COLLECT { MATCH (k)-[:FORM_OF]-(o:KeyElement) RETURN o } | SET form:Pending REMOVE form.settling)
+FOREACH (form IN COLLECT { MATCH (k)-[:FORM_OF]-(o:KeyElement) RETURN o } | SET form:Pending)
 WITH k
 WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) }
 DETACH DELETE k

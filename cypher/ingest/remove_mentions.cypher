@@ -8,8 +8,7 @@ MATCH (:Chunk {id: id})<-[mention:FROM_CHUNK]-(k:KeyElement)
 DELETE mention
 WITH DISTINCT k
 SET k:Pending
-REMOVE k.settling
-FOREACH (form IN COLLECT { MATCH (k)-[:FORM_OF]-(o:KeyElement) RETURN o } | SET form:Pending REMOVE form.settling)
+FOREACH (form IN COLLECT { MATCH (k)-[:FORM_OF]-(o:KeyElement) RETURN o } | SET form:Pending)
 WITH k
 WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) }
 OPTIONAL MATCH (g:Graph {id: 'graph'})

@@ -4,4 +4,3 @@
 UNWIND $ids AS id
 MATCH (k:KeyElement {id: id})
 SET k:Pending
-REMOVE k.settling

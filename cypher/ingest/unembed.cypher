@@ -3,5 +3,5 @@
 // param $ids: list<string>: node ids
 UNWIND $ids AS id
 MATCH (n:Chunk|Fact|KeyElement|Community|Page {id: id})
-REMOVE n.embedding, n.elementEmbedding, n.settling
+REMOVE n.embedding, n.elementEmbedding
 SET n:Pending

@@ -131,15 +131,12 @@ def changes(old: Sequence[Form], new: Sequence[Form]) -> tuple[list[str], list[F
     return gone, sorted(each for each in new if before.get(each.id) != each)
 
 
-def settle_forms(store: Store, mark: str, total: int, progress: Progress) -> None:
-    """Bring the forms of all pending elements up to date, which completes those that nobody changed meanwhile.
-
-    ``mark``: of this pass (``settle``). ``total``: how many there are.
-    """
+def settle_forms(store: Store, total: int, progress: Progress) -> None:
+    """Bring the forms of all pending elements up to date, which completes them. ``total``: how many there are."""
     done = 0
     with closing(store.read_batches("ingest/pending_ids", _AT_ONCE)) as found:
         for rows in found:
-            _settle_some(store, mark, {row["id"] for row in rows})
+            _settle_some(store, {row["id"] for row in rows})
             done += len(rows)
             progress("joining like names", done, total)
 
@@ -162,7 +159,7 @@ class _Known:
         new = set(ids)
         while new:
             self.read(new)
-            new &= self.rows.keys()  # another run may have removed some
+            new &= self.rows.keys()  # somebody's own statement may have removed some
             found |= new
             new = {other for id_ in new for other in self.rows[id_]["others"]} - found
         return found
@@ -184,7 +181,7 @@ class _Known:
         return KeyElement(self.rows[id_]["stem"], self.rows[id_]["isEntity"])
 
 
-def _settle_some(store: Store, mark: str, ids: set[str]) -> None:
+def _settle_some(store: Store, ids: set[str]) -> None:
     known = _Known(store)
     known.read(ids)
     inside = known.whole(id_ for id_ in ids & known.rows.keys() if known.rows[id_]["pending"])
@@ -204,15 +201,14 @@ def _settle_some(store: Store, mark: str, ids: set[str]) -> None:
     went = set(gone)
     edges = [*(form for form in old if form.id in went), *new]
     touched = {end for form in edges for end in (form.id, form.target)}
-    read = [{"id": id_, "mark": row["mark"]} for id_, row in rows.items()]
-    _write(store, mark, [row for row in read if row["id"] in touched], gone, new)
-    store.write_rows("ingest/settled", [row for row in read if row["id"] not in touched])
+    _write(store, [id_ for id_ in rows if id_ in touched], gone, new)
+    store.write_rows("ingest/settled", [{"id": id_} for id_ in rows if id_ not in touched])
 
 
-def _write(store: Store, mark: str, read: Sequence[Row], gone: Sequence[str], new: Sequence[Form]) -> None:
-    """In one transaction, since groups that are half written would pass for settled ones. ``read``: all of them.
+def _write(store: Store, touched: Sequence[str], gone: Sequence[str], new: Sequence[Form]) -> None:
+    """In one transaction, since groups that are half written would pass for settled ones.
 
-    Where that is too large for one, all of them are pending first, until all is written.
+    Where that is too large for one, all that is ``touched`` is pending first, until all is written.
     """
     by_id = {form.id: asdict(form) for form in new}
     parts: list[Parameters] = [
@@ -221,10 +217,10 @@ def _write(store: Store, mark: str, read: Sequence[Row], gone: Sequence[str], ne
     ]
     if len(parts) <= 1:
         for part in parts:
-            store.write(("ingest/settle_forms", {"rows": read, **part}))
+            store.write(("ingest/settle_forms", {"ids": touched, **part}))
         return
-    for some in batches(read, _BATCH):
-        store.write(("ingest/mark", {"ids": [row["id"] for row in some], "mark": mark}))
+    for some in batches(touched, _BATCH):
+        store.write(("ingest/revisit_elements", {"ids": some}))
     for part in parts:
-        store.write(("ingest/settle_forms", {"rows": [], **part}))
-    store.write_rows("ingest/settled", [{"id": row["id"], "mark": row["mark"] or mark} for row in read])
+        store.write(("ingest/settle_forms", {"ids": [], **part}))
+    store.write_rows("ingest/settled", [{"id": id_} for id_ in touched])

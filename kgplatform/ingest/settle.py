@@ -4,14 +4,11 @@ Every node that is not complete carries the label ``Pending``; each stage works 
 so that a run that dies resumes where it stopped. They come from the database some at a time and are looked up with
 what they touch, so that time and memory follow what has changed, not the size of the graph.
 
-Another run may write meanwhile, and settle too. A pass marks the elements that it finds pending (``settling``), and who
-changes an element takes its mark away: what was read before that is written no more, and the element stays pending for
-the run that changed it.
+Nothing else writes meanwhile: a pass is alone when it settles (``neo4j.passes``).
 """
 
 from __future__ import annotations
 
-import uuid
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
@@ -47,10 +44,8 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
     bring_up_to_date(store)
     vectors = _Vectors(store, embedder, progress)
     watch, elements = vectors.watch, vectors.due["entities"] + vectors.due["elements"]
-    mark = uuid.uuid4().hex
     with watch.stage("names"):
-        _mark(store, mark)
-        _settle_names(store, vectors, mark)
+        _settle_names(store, vectors)
     with watch.stage("vectors"):
         vectors.complete("passages")
         vectors.complete("facts")
@@ -60,7 +55,7 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
         with watch.stage("likenesses"):
             join_likes(store, embedder.dimension, *least, elements, progress)
         with watch.stage("forms"):
-            settle_forms(store, mark, elements, progress)
+            settle_forms(store, elements, progress)
     with watch.stage("indexes"):
         define_indexes(store, embedder.dimension)
     return watch.seconds
@@ -104,13 +99,12 @@ class _Vectors:
                 self._store.write(("ingest/embed", {"rows": self._embedded(rows)}))
                 self._tell(kind, len(rows))
 
-    def complete_elements(self, rows: Sequence[Row], kind: str, passed: int, mark: str) -> None:
-        """Write the vectors of ``rows`` (id, mark, text); ``passed`` elements were looked at for that."""
+    def complete_elements(self, rows: Sequence[Row], kind: str, passed: int) -> None:
+        """Write the vectors of ``rows`` (id, text); ``passed`` elements were looked at for that."""
         if not rows:
             self._done[kind] += passed
             return
-        vectors = [{**each, "mark": row["mark"]} for row, each in zip(rows, self._embedded(rows), strict=True)]
-        self._store.write(("ingest/embed_elements", {"rows": vectors, "mark": mark}))
+        self._store.write(("ingest/embed_elements", {"rows": self._embedded(rows)}))
         self._tell(kind, passed)
 
     def _embedded(self, rows: Sequence[Row]) -> list[Row]:
@@ -136,34 +130,27 @@ def vector_rows(ids: Sequence[str], vectors: NDArray[np.float32]) -> list[Row]:
     return [{"id": id_, "high": upper.tobytes(), "low": lower.tobytes()} for id_, upper, lower in parts]
 
 
-def _mark(store: Store, mark: str) -> None:
-    with closing(store.read_batches("ingest/pending_ids", _BATCH)) as found:
-        for rows in found:
-            store.write(("ingest/mark", {"ids": [row["id"] for row in rows], "mark": mark}))
-
-
-def _settle_names(store: Store, vectors: _Vectors, mark: str) -> None:
+def _settle_names(store: Store, vectors: _Vectors) -> None:
     with closing(store.read_batches("ingest/pending_elements", _BATCH)) as found:
         for rows in found:
-            _name_some(store, vectors, rows, mark)
+            _name_some(store, vectors, rows)
 
 
-def _name_some(store: Store, vectors: _Vectors, rows: Sequence[Row], mark: str) -> None:
+def _name_some(store: Store, vectors: _Vectors, rows: Sequence[Row]) -> None:
     renamed: list[Row] = []
     unembedded: dict[bool, list[Row]] = {True: [], False: []}
     for row in rows:
         name, aliases = best_name(Counter(dict(row["names"])))
         is_new = name != row["name"]
-        read = {"id": row["id"], "mark": row["mark"]}
         if aliases or is_new or row["aliased"]:
             stale = is_new and row["embedded"]
-            renamed.append({**read, "name": name, "aliases": aliases or None, "stale": stale})
+            renamed.append({"id": row["id"], "name": name, "aliases": aliases or None, "stale": stale})
         if is_new or not row["embedded"]:
-            unembedded[row["isEntity"]].append({**read, "text": name})
+            unembedded[row["isEntity"]].append({"id": row["id"], "text": name})
     store.write_rows("ingest/element_names", renamed)
     entities = sum(row["isEntity"] for row in rows)
-    vectors.complete_elements(unembedded[True], "entities", entities, mark)
-    vectors.complete_elements(unembedded[False], "elements", len(rows) - entities, mark)
+    vectors.complete_elements(unembedded[True], "entities", entities)
+    vectors.complete_elements(unembedded[False], "elements", len(rows) - entities)
 
 
 def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> dict[str, float]:

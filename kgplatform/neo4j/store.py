@@ -14,7 +14,6 @@ import contextlib
 import contextvars
 import copy
 import logging
-import math
 import random
 import re
 import time
@@ -33,6 +32,7 @@ from neo4j import exceptions as driver_errors
 
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
+from kgplatform.neo4j.values import plain
 from kgplatform.query import Query, load_query
 from kgplatform.records import QueryRun
 from kgplatform.work.spans import span
@@ -261,7 +261,7 @@ class Store:
             _refuse_unsafe(session, statement, parameters, write)
             result = session.run(neo4j.Query(statement, metadata=mark, timeout=timeout), parameters)
             columns = tuple(result.keys())
-            rows = [[_plain(value) for value in record.values()] for record in islice(result, limit)]
+            rows = [[plain(value) for value in record.values()] for record in islice(result, limit)]
             truncated = result.peek() is not None
             counters = result.consume().counters
             changes = {name: count for name, count in vars(counters).items() if type(count) is int and count}
@@ -403,30 +403,6 @@ def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameter
         raise StatementError(f"Neo4j cannot run the statement: {without_explain(_message(error))}") from error
     refuse_plan(statement, summary.plan or {}, summary.query_type, write=write)
     return summary
-
-
-def _plain(value: Any) -> Any:
-    """``value`` as JSON can hold it: nodes and relationships become dictionaries, without long vectors."""
-    if isinstance(value, neo4j.graph.Node):
-        return {"labels": sorted(value.labels), "properties": _plain_properties(value)}
-    if isinstance(value, neo4j.graph.Relationship):
-        return {"type": value.type, "properties": _plain_properties(value)}
-    if isinstance(value, neo4j.graph.Path):
-        nodes = [_plain(node) for node in value.nodes]
-        return {"nodes": nodes, "relationships": [_plain(relationship) for relationship in value.relationships]}
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return str(value)
-
-
-def _plain_properties(entity: neo4j.graph.Entity) -> dict[str, Any]:
-    return {key: _plain(value) for key, value in sorted(entity.items()) if key != "embedding"}
 
 
 @contextlib.contextmanager

@@ -160,7 +160,6 @@ def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -
             ("reading facts", 50),
             ("embedding elements", 1),
             ("ingest/write_form_pairs", 1),
-            ("ingest/mark", 1),
             ("ingest/settle_forms", 1),
             ("ingest/settled", 1),
         ]

@@ -37,8 +37,6 @@ LEAF, INSIDE = 25, 8
 STATEMENTS = 3
 """Triples of an entity."""
 DIMENSION = 64
-_MARK = "made"
-"""Of the elements, which nobody changes while they are completed."""
 
 _SENTENCES, _PASSAGES = 12, 20
 _AT_ONCE = 200
@@ -176,8 +174,6 @@ def _write(
 
 def _write_vectors(store: Store, embedder: HashEmbedder, graph: LargeGraph, ids: Sequence[str]) -> None:
     """All vectors and indexes; likenesses of names are left out, since invented names are alike by chance."""
-    for batch in batches([row["id"] for row in store.read("ingest/pending_ids")]):
-        store.write(("ingest/mark", {"ids": list(batch), "mark": _MARK}))
     names = [{"id": id_, "text": name} for id_, name in zip(ids, graph.names, strict=True)]
     plain = [row for row in store.read("ingest/pending_elements") if not row["isEntity"]]
     elements = [{"id": row["id"], "text": row["name"]} for row in plain]
@@ -186,8 +182,7 @@ def _write_vectors(store: Store, embedder: HashEmbedder, graph: LargeGraph, ids:
     for kind, those in rows.items():
         _embed(store, embedder, kind, those)
     for batch in batches([*ids, *(row["id"] for row in plain)]):
-        complete = [{"id": id_, "mark": _MARK} for id_ in batch]
-        store.write(("ingest/settled", {"rows": complete}))
+        store.write(("ingest/settled", {"rows": [{"id": id_} for id_ in batch]}))
     define_indexes(store, DIMENSION)
 
 
@@ -195,8 +190,7 @@ def _embed(store: Store, embedder: HashEmbedder, kind: str, rows: Sequence[Row])
     for batch in batches(rows):
         vectors = vector_rows([row["id"] for row in batch], embedder.embed([row["text"] for row in batch]))
         if kind in ("entities", "elements"):
-            marked = [{**row, "mark": _MARK} for row in vectors]
-            store.write(("ingest/embed_elements", {"rows": marked, "mark": _MARK}))
+            store.write(("ingest/embed_elements", {"rows": vectors}))
         else:
             store.write(("ingest/embed", {"rows": vectors}))
 

@@ -185,25 +185,33 @@ class Campaign:
 
     def run(self, number: int) -> Outcome:
         """Make the ``number``-th schedule, carry it out, and compare."""
-        chance = random.Random(f"{self._seed}/{number}")
-        self._here = self._folder / str(number)
+        return self._prepared(f"{self._seed}/{number}")
+
+    def run_alone(self, method: str, number: int) -> Outcome:
+        """One operation that is killed again and again, and has nothing beside it."""
+        return self._prepared(f"{self._seed}/{method}/{number}", method)
+
+    def _prepared(self, seed: str, method: str = "") -> Outcome:
+        chance = random.Random(seed)
+        self._here = self._folder / seed.replace("/", "-")
         self._files = self._here / "files"
         self._files.mkdir(parents=True)
         self._model = _Model()
         wipe(self._store)
         with OpenAIServer(self._model) as server:
             self._address = server.base_url
-            outcome = self._run(chance)
+            outcome = self._run(chance, method)
         shutil.rmtree(self._here)
         return outcome
 
-    def _run(self, chance: random.Random) -> Outcome:
+    def _run(self, chance: random.Random, method: str) -> Outcome:
         files = [f"note_{number:02}.txt" for number in range(chance.randint(4, 8))]
         self._readers = {name: chance.choice(("local", "llm")) for name in files}
         for number, name in enumerate([*files, *_IMPORTED]):
             self._put(name, number)
         before = [name for name in files if chance.random() < 0.7] or files[:1]
-        operations = _timed(chance, self._operations(chance, files, before))
+        planned = self._operations(chance, files, before)
+        operations = _timed(chance, planned) if not method else [self._killed(chance, method, files, before)]
         if any(each.method == "import_graph" for each in operations):
             with self._reference(_IMPORTED, "hash:64") as graph:
                 graph.export(self._here / "more.jsonl")
@@ -249,6 +257,20 @@ class Campaign:
                 whole = Operation("import_graph", (str(self._here / "more.jsonl"),), {"merge": True})
                 found.append(chance.choice((Operation("reembed"), whole)))
         return found
+
+    def _killed(self, chance: random.Random, method: str, files: list[str], before: list[str]) -> Operation:
+        """An operation of ``method`` that is killed up to four times."""
+        kills = tuple(sorted(chance.uniform(0.3, 3.0) for _ in range(chance.randint(1, 4))))
+        chosen = [str(self._files / name) for name in (files if method == "ingest" else before[1:] or before)]
+        made = {
+            "ingest": self._ingests(files)[-1],
+            "remove": Operation("remove", (chosen[:2],)),
+            "build_tree": Operation("build_tree", options={"rebuild": True}),
+            "gist": Operation("gist", options={"min_words": 20, "max_words": 40}),
+            "reembed": Operation("reembed"),
+            "import_graph": Operation("import_graph", (str(self._here / "more.jsonl"),), {"merge": True}),
+        }
+        return replace(made[method], kills=kills)
 
     def _faults(self, operations: Sequence[Operation], embedder: str = "") -> tuple[list[str], int]:
         """Carry them out beside each other; each one that is killed is begun again. How many waited, too."""

@@ -1,11 +1,11 @@
-// A pass asks for its turn and has it, or gets to know for whom it waits. Passes ask one after the other: all go through
-// one node, the gate. Those that were asked for earlier go first. A pass that has begun goes before what cannot begin
+// A pass asks for its turn and has it, or gets to know for whom it waits. Passes ask one after the other, since all go
+// through one node, the gate. Who asked earlier goes first, but a pass that has begun goes before what cannot begin
 // while it lasts, and before what waits behind that.
 // mode: write
 // param $id: string: the pass
 // param $kind: string: what it does, such as "ingest"
 // param $who: string: the process, in words
-// param $turn: string: "alone"; "shared", beside others that share; or "beside", whatever turn others have
+// param $turn: string: what it wants: "alone", "shared" (beside others that share) or "beside" (whatever others have)
 // param $excludes: list<string>: kinds of passes that must not be under way, not even between two turns
 // param $gone: list<string>: passes that are known to be over
 // param $seconds: int: how long it counts without a sign of life

@@ -1,0 +1,76 @@
+"""Campaigns of faults, seeded: processes side by side with kills among them, and each pass killed alone.
+
+``KGPLATFORM_BENCH_SCHEDULES`` says how many schedules, ``KGPLATFORM_BENCH_SEED`` which ones.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from schedules import Campaign, Outcome
+from tables import Section
+
+from kgplatform.neo4j.store import Connection, Store
+
+SEED = int(os.environ.get("KGPLATFORM_BENCH_SEED", "20"))
+SCHEDULES = int(os.environ.get("KGPLATFORM_BENCH_SCHEDULES", "40"))
+ALONE = 4
+METHODS = ("ingest", "remove", "build_tree", "gist", "reembed", "import_graph")
+
+
+def test_processes_side_by_side(
+    neo4j_server: Connection, store: Store, tmp_path: Path, section: Callable[[str, str], Section]
+) -> None:
+    table = section(
+        "faults-side-by-side", f"Processes side by side: random schedules of 2 to 6 operations at once, seed {SEED}"
+    )
+    with Campaign(neo4j_server, store, tmp_path, SEED) as campaign:
+        outcomes = _carried_out(SCHEDULES, campaign.run)
+    _tell(table, outcomes)
+    assert not any(each.faults for each in outcomes)
+
+
+def test_each_pass_killed(
+    neo4j_server: Connection, store: Store, tmp_path: Path, section: Callable[[str, str], Section]
+) -> None:
+    table = section(
+        "faults-killed", f"Each pass killed: one operation, killed one to four times and begun again, seed {SEED}"
+    )
+    outcomes = []
+    with Campaign(neo4j_server, store, tmp_path, SEED) as campaign:
+        for method in METHODS:
+            outcomes += _carried_out(ALONE, lambda number, method=method: campaign.run_alone(method, number))
+    _tell(table, outcomes)
+    assert not any(each.faults for each in outcomes)
+
+
+def _carried_out(count: int, run: Callable[[int], Outcome]) -> list[Outcome]:
+    outcomes = []
+    for number in range(count):
+        began = time.monotonic()
+        outcome = run(number)
+        outcomes.append(outcome)
+        said = "; ".join(map(str, outcome.operations))
+        print(
+            f"{number}: {time.monotonic() - began:.0f} s, {outcome.kills} kills: {said}", *outcome.faults, sep="\n    "
+        )
+    return outcomes
+
+
+def _tell(table: Section, outcomes: list[Outcome]) -> None:
+    faults = [fault for each in outcomes for fault in each.faults]
+    twice = sum(int(fault.split()[0]) for fault in faults if fault.endswith("paid twice"))
+    table.add("schedules", len(outcomes))
+    table.add("operations", sum(len(each.operations) for each in outcomes))
+    table.add("kills that met a process", sum(each.kills for each in outcomes))
+    table.add("calls of the model", sum(each.calls for each in outcomes))
+    table.add("of them paid twice", twice, exactly=0)
+    faulty = sum(bool(each.faults) for each in outcomes)
+    table.add("schedules with an error, or a graph that no order of the commands makes", faulty, exactly=0)
+    table.add("operations that waited for another one", sum(each.waited for each in outcomes))
+    by_method = Counter(each.method for outcome in outcomes for each in outcome.operations)
+    table.notes.append(", ".join(f"{count} x {method}" for method, count in sorted(by_method.items())))
