@@ -17,6 +17,7 @@ from kgplatform.ingest.extract_pass import Tools, extract_passages
 from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import load_schema
 from kgplatform.ingest.write import Statement
+from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
@@ -83,8 +84,12 @@ def _read(graph: KnowledgeGraph, files: list[Path], extractor: str) -> float:
         store, graph.embedder, made, load_schema("general"), made.default_mode, settings, graph.ledger, _silent
     )
     began = time.perf_counter()
-    with Plan(settings.home_folder) as plan, open_workers(settings) or nullcontext() as workers:
+    with (
+        Pass(store, "ingest", _silent) as turn,
+        Plan(settings.home_folder) as plan,
+        open_workers(settings) or nullcontext() as workers,
+    ):
         lay(store, compare(store, files, settings.passage_tokens, workers), plan, _silent, nowhere)
-        read = extract_passages(tools, plan, nowhere, workers)
+        read = extract_passages(tools, plan, turn, nowhere, workers)
     assert read.read == plan.passages and not read.failed, read
     return time.perf_counter() - began

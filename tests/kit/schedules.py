@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from conftest import wipe
 from corpora import difference, extracted, note
 from gists import by_rules
 from graph_state import Snapshot, snapshot
@@ -32,6 +31,7 @@ from model_by_prompt import Prompt
 from trees import names
 
 from kgplatform.client import KnowledgeGraph, open_graph
+from kgplatform.ingest.graph_state import drop_vector_indexes
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import Settings, load_settings
@@ -53,6 +53,7 @@ RETURN d.uri, d.characters, COLLECT { MATCH (d)<-[:PAGE_OF]-(p:Page) RETURN [p.s
        COUNT { MATCH (d)<-[:PAGE_OF]-(p:Page) WHERE p.gist IS NOT NULL }
 """
 _LONGEST = 300.0
+_DIMENSION = 64
 _SENDING = 0.5
 """Seconds before a kill in which an answer may have been on its way."""
 
@@ -197,7 +198,7 @@ class Campaign:
         self._files = self._here / "files"
         self._files.mkdir(parents=True)
         self._model = _Model()
-        wipe(self._store)
+        _wipe(self._store)
         with OpenAIServer(self._model) as server:
             self._address = server.base_url
             outcome = self._run(chance, method)
@@ -215,7 +216,7 @@ class Campaign:
         if any(each.method == "import_graph" for each in operations):
             with self._reference(_IMPORTED, "hash:64") as graph:
                 graph.export(self._here / "more.jsonl")
-            wipe(self._store)
+            _wipe(self._store)
         first = self._ingests(before) + ([Operation("build_tree")] if chance.random() < 0.5 else [])
         faults = [fault for each in first for fault in self._faults([each], "hash:64")[0]]
         found, waited = self._faults(operations)
@@ -335,7 +336,7 @@ class Campaign:
             faults.append(f"documents are there that were removed: {', '.join(more)}")
         embedder = "hash:32" if any(each.method == "reembed" for each in operations) else "hash:64"
         found = _lasting(snapshot(self._store))
-        wipe(self._store)
+        _wipe(self._store)
         with self._reference(sorted(there), embedder) as graph:
             pass
         return faults + difference(found, _lasting(snapshot(self._store)))[:5]
@@ -360,6 +361,13 @@ class Campaign:
         server = {"neo4j_uri": given.uri, "neo4j_username": given.username, "neo4j_password": given.password}
         home = self._here / "reference"
         return load_settings(**server, openai_base_url=self._address, home=home, passage_tokens=40, embedder=embedder)
+
+
+def _wipe(store: Store) -> None:
+    with store.lend_driver("the schedules") as driver:
+        driver.execute_query("MATCH (n) DETACH DELETE n")
+    if any(row["dimension"] != _DIMENSION for row in store.read("ingest/vector_dimensions")):
+        drop_vector_indexes(store)
 
 
 def _timed(chance: random.Random, operations: Sequence[Operation]) -> list[Operation]:
