@@ -201,7 +201,7 @@ class KnowledgeGraph(OpenedGraph):
             raise InputError("A tree is either updated or rebuilt: choose one of update and rebuild.")
         with self._writing("tree", progress) as turn:
             self._need_documents()
-            tools = TreeTools(turn.store, self.embedder, self.language_model, self.settings, self.ledger, progress)
+            tools = TreeTools(turn, self.embedder, self.language_model, self.settings, self.ledger, progress)
             return build_tree(tools, method=method, update=update, rebuild=rebuild)
 
     def gist(

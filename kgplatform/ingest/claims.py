@@ -9,7 +9,6 @@ A claim lasts a minute and is renewed while the run lives; one of a process of t
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import uuid
 from collections import deque
@@ -17,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from kgplatform.errors import StoreError
-from kgplatform.neo4j.process import process_mark
+from kgplatform.neo4j.process import machine, process_mark
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.work.stopping import NEVER
 
@@ -37,9 +36,7 @@ class Claims:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lasting = store.within(NEVER)
-        self._run = "|".join(
-            (socket.gethostname(), str(os.getpid()), process_mark(os.getpid()) or "", uuid.uuid4().hex)
-        )
+        self._run = "|".join((machine(), str(os.getpid()), process_mark(os.getpid()) or "", uuid.uuid4().hex))
         self._held: deque[list[str]] = deque(maxlen=_HELD)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._renew, name="renewing claims", daemon=True)
@@ -88,4 +85,4 @@ class Claims:
 def _is_gone(run: str) -> bool:
     """Whether ``run`` was of a process of this machine that is no more."""
     host, process, mark, _ = run.split("|")
-    return host == socket.gethostname() and process_mark(int(process)) != (mark or None)
+    return host == machine() and process_mark(int(process)) != (mark or None)

@@ -25,12 +25,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Literal
 
-from kgplatform.errors import InputError, ServerError, StoreError
-from kgplatform.neo4j.process import process_mark
+from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
+from kgplatform.neo4j.process import machine, process_mark
 from kgplatform.neo4j.server import meet_again
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress
-from kgplatform.work.stopping import NEVER
+from kgplatform.work.stopping import NEVER, Stop
 
 Turn = Literal["alone", "shared", "beside"]
 EXCLUDES: dict[str, tuple[str, ...]] = {
@@ -38,8 +38,8 @@ EXCLUDES: dict[str, tuple[str, ...]] = {
     "remove": (),
     "tree": ("ingest", "tree"),
     "gist": ("gist", "reembed", "import"),
-    "reembed": ("ingest", "gist"),
-    "import": ("ingest", "gist"),
+    "reembed": ("ingest", "tree", "gist"),
+    "import": ("ingest", "tree", "gist"),
 }
 """Kinds of passes, and beside which others they cannot run, not even between two turns of those."""
 _DOES = {
@@ -55,6 +55,10 @@ _open: set[str] = set()
 _SECONDS = 60
 _RENEWED_EVERY = 10.0
 _LOOKED_EVERY = 0.3
+_LOOKED_AT_LAST = 2.0
+"""Seconds between two looks of a pass that has waited for long."""
+_PATIENCE = 5.0
+"""Seconds that the end of a pass waits for a database that does not answer."""
 
 
 class Pass:
@@ -95,8 +99,11 @@ class Pass:
 
     def share(self) -> None:
         """Go on beside other passes that share."""
-        self._has = "shared"
-        self.store.write(("neo4j/passes/share", {"id": self.id}))
+        self._give_up("shared")
+
+    def step_aside(self) -> None:
+        """Go on beside all passes but those that exclude this kind."""
+        self._give_up("beside")
 
     def again(self) -> None:
         """Ask for a turn alone once more: the database is another one, which knows nothing of this pass."""
@@ -120,15 +127,21 @@ class Pass:
         """Whether no other pass is under way."""
         return all(row["id"] == self.id for row in self._plain.read("neo4j/passes/running"))
 
+    def _give_up(self, turn: Turn) -> None:
+        self._has = turn
+        self.store.write(("neo4j/passes/give_up", {"id": self.id, "turn": turn}))
+
     def _ask(self, turn: Turn) -> None:
         self._has = None
+        began = time.monotonic()
         waits_for = self._asked(turn, ())
         while waits_for:
             gone = [row["id"] for row in waits_for if _is_gone(row["id"])]
             if not gone:
                 self._refuse_itself(waits_for)
                 self._progress(f"waiting for {described(waits_for[0])}", 0, 0)
-                self._plain.stop.sleep(_LOOKED_EVERY)
+                waited = time.monotonic() - began
+                self._plain.stop.sleep(min(_LOOKED_AT_LAST, _LOOKED_EVERY + waited / 20))
             waits_for = self._asked_again(turn, gone, waits_for)
         self._has = turn
 
@@ -169,10 +182,14 @@ class Pass:
 
     def _leave(self) -> None:
         self._over.set()
-        self._thread.join()
+        self._thread.join(_PATIENCE)
         _open.discard(self.id)
-        with suppress(StoreError):  # a database that is gone forgets the pass after a minute
-            self._lasting.write(("neo4j/passes/leave", {"id": self.id}))
+        last = Stop()
+        timer = threading.Timer(_PATIENCE, last.set)
+        timer.start()
+        with suppress(StoreError, StoppedError):  # a database that is gone forgets the pass after a minute
+            self._plain.within(last).write(("neo4j/passes/leave", {"id": self.id}))
+        timer.cancel()
 
     def _renew(self) -> None:
         while not self._over.wait(_RENEWED_EVERY):
@@ -214,18 +231,18 @@ def described(row: Row) -> str:
 
 def _own_id() -> str:
     mark = process_mark(os.getpid()) or ""
-    return "|".join((socket.gethostname(), str(os.getpid()), mark, str(threading.get_ident()), uuid.uuid4().hex))
+    return "|".join((machine(), str(os.getpid()), mark, str(threading.get_ident()), uuid.uuid4().hex))
 
 
 def _is_gone(id: str) -> bool:
     """Whether a pass was of this process, or of one of this machine, and is over."""
-    return id.partition("|")[0] == socket.gethostname() and not _lives_here(id)
+    return id.partition("|")[0] == machine() and not _lives_here(id)
 
 
 def _lives_here(id: str) -> bool:
     """Whether a pass is of a process of this machine, and goes on."""
     host, process, mark, _, _ = id.split("|")
-    if host != socket.gethostname():
+    if host != machine():
         return False
     own = (os.getpid(), process_mark(os.getpid()) or "")
     return id in _open if (int(process), mark) == own else process_mark(int(process)) == (mark or None)

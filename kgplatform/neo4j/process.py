@@ -69,6 +69,15 @@ def load_record(path: Path) -> ServerRecord | None:
     return record if record.lives() else None
 
 
+def machine() -> str:
+    """Where the ids of processes mean the same: this host, and on Linux the namespace: containers may share a name."""
+    try:
+        namespace = str((_PROC / "self" / "ns" / "pid").readlink())
+    except OSError:
+        namespace = ""
+    return f"{socket.gethostname()} {namespace}".rstrip()
+
+
 def process_mark(pid: int) -> str | None:
     """What tells a process from all others that ever have its pid: when it began. None if it is gone or a zombie."""
     child = _children.get(pid)

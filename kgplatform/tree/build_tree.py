@@ -21,6 +21,7 @@ from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.ingest.settle import embed_pending
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
@@ -60,14 +61,19 @@ SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class TreeTools:
-    """What building a tree works with."""
+    """What building a tree works with. ``turn`` is alone, until the tree can be searched."""
 
-    store: Store
+    turn: Pass
     embedder: Embedder
     chat: Chat | None
     settings: Settings
     ledger: Ledger
     progress: Progress
+
+    @property
+    def store(self) -> Store:
+        """What the turn is of."""
+        return self.turn.store
 
 
 def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: bool) -> TreeReport:
@@ -94,6 +100,7 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
         _seen(tools.store, part, runs)
     watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
     tools.store.write(set_state(treeState=COMPLETE))
+    tools.turn.step_aside()  # a model takes its time, and writes names alone
     with watch.stage("names"):
         names = _name(tools, part, found, course)
     watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ import pytest
 
 from kgplatform.errors import InputError, StoreError
 from kgplatform.neo4j.passes import Pass, Turn, refuse_meanwhile, wait_meanwhile
+from kgplatform.neo4j.process import machine
 from kgplatform.neo4j.store import Store
 
 MUCH = 60.0
@@ -163,7 +163,7 @@ def made(store: Store, host: str, process: int, seconds: int) -> str:
 
 
 def test_a_pass_of_a_process_that_is_gone_is_over(store: Store) -> None:
-    made(store, socket.gethostname(), 2**22 + 1, 600)
+    made(store, machine(), 2**22 + 1, 600)
     refuse_meanwhile(store, ("ingest",))
     with quiet(store, "ingest"):
         pass
