@@ -12,7 +12,7 @@ from pathlib import Path
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.settings import load_settings
+from kgplatform.settings import env_name, load_settings
 
 _SERVER = """
 import sys
@@ -20,7 +20,7 @@ from kgplatform.client import open_graph
 from kgplatform.doors.http.app import AppServer, make_app
 from kgplatform.doors.http.parts import Limits
 from kgplatform.doors.web_server import address_of, listen
-from kgplatform.settings import load_settings
+from kgplatform.settings import env_name, load_settings
 
 with listen("127.0.0.1", 0) as listening, open_graph(load_settings()) as graph:
     print(address_of(listening), flush=True)
@@ -38,7 +38,7 @@ def graph_at(connection: Connection, home: Path, model: str) -> Iterator[Knowled
 
 @contextmanager
 def server_process(
-    connection: Connection, home: Path, model: str, lease: float
+    connection: Connection, home: Path, model: str, lease: float, **settings: object
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The same in a process of its own, which is killed at the latest at the end; and its address."""
     ours = {
@@ -48,6 +48,7 @@ def server_process(
         "KGPLATFORM_HOME": str(home),
         "KGPLATFORM_EMBEDDER": "hash:64",
     }
+    ours |= {env_name(name): str(value) for name, value in settings.items()}
     command = [sys.executable, "-c", _SERVER, str(lease)]
     with subprocess.Popen(command, env=os.environ | ours, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -21,11 +21,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
+import httpx
 import psutil
 from corpora import difference, extracted, note
 from gists import by_rules
 from graph_state import Snapshot, snapshot
+from job_servers import server_process
 from killed_passes import answer, driver, say
 from model_by_prompt import Prompt
 from trees import names
@@ -37,10 +40,14 @@ from kgplatform.prompt import Messages
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer
 
-_DERIVED = ("Community", "Keyword", "Page", "Graph", "WritePass", "ProposedType")
+_DERIVED = ("Community", "Keyword", "Page", "Graph", "WritePass", "ProposedType", "ServerJob")
 _EDGES_OF_DERIVED = ("MEMBER_OF", "PARENT", "KEYWORD_OF", "REPRESENTED_BY", "PAGE_OF", "NEXT_PAGE", "PROPOSED")
 _IMPORTED = ("more_1.txt", "more_2.txt")
 """What an import brings."""
+_SENT = "sent.txt"
+"""What a server is given."""
+_LEASE = 2.0
+_AS_OTHERS: dict[str, Any] = {"passage_tokens": 40, "embedder": "auto"}
 _TREE = """
 RETURN COUNT { MATCH (e:Entity) WHERE COUNT { (e)-[:MEMBER_OF]->(:Community) } <> 1 },
        COUNT { MATCH (c:Community) WHERE NOT EXISTS { (c)<-[:MEMBER_OF|PARENT]-() } },
@@ -207,8 +214,8 @@ class Campaign:
 
     def _run(self, chance: random.Random, method: str) -> Outcome:
         files = [f"note_{number:02}.txt" for number in range(chance.randint(4, 8))]
-        self._readers = {name: chance.choice(("local", "llm")) for name in files}
-        for number, name in enumerate([*files, *_IMPORTED]):
+        self._readers = {name: chance.choice(("local", "llm")) for name in files} | {_SENT: "llm"}
+        for number, name in enumerate([*files, *_IMPORTED, _SENT]):
             self._put(name, number)
         before = [name for name in files if chance.random() < 0.7] or files[:1]
         planned = self._operations(chance, files, before)
@@ -232,19 +239,20 @@ class Campaign:
         new.write_text(note(number), encoding="utf-8")
         new.replace(self._files / name)
 
-    def _ingests(self, names: Sequence[str]) -> list[Operation]:
+    def _ingests(self, files: Sequence[str]) -> list[Operation]:
         """One ingest of the documents that rules read, one of those that the model reads."""
+        paths = [self._files / each for each in files]
         return [
             Operation("ingest", (chosen,), {"extractor": extractor})
             for extractor in ("local", "llm")
-            if (chosen := [str(self._files / name) for name in names if self._readers.get(name, "local") == extractor])
+            if (chosen := [str(path) for path in paths if self._readers.get(path.name, "local") == extractor])
         ]
 
     def _operations(self, chance: random.Random, files: list[str], before: list[str]) -> list[Operation]:
         most, found = chance.randint(2, 6), list[Operation]()
         there = list(before)
         while len(found) < most:
-            kind = chance.choices(("ingest", "remove", "tree", "gist", "whole"), (8, 4, 3, 2, 1))[0]
+            kind = chance.choices(("ingest", "remove", "tree", "gist", "serve", "whole"), (16, 8, 6, 4, 3, 2))[0]
             if kind == "ingest":
                 found += self._ingests(chance.sample(files, chance.randint(1, 3)))[: most - len(found)]
             elif kind == "remove" and len(there) > 1:
@@ -254,6 +262,8 @@ class Campaign:
                 found.append(Operation("build_tree", options={"rebuild": chance.random() < 0.4}))
             elif kind == "gist":
                 found.append(Operation("gist", options={"min_words": 20, "max_words": 40}))
+            elif kind == "serve" and not any(each.method == "serve" for each in found):
+                found.append(Operation("serve", ([str(self._files / _SENT)],)))
             elif kind == "whole" and not any(each.method in ("reembed", "import_graph") for each in found):
                 whole = Operation("import_graph", (str(self._here / "more.jsonl"),), {"merge": True})
                 found.append(chance.choice((Operation("reembed"), whole)))
@@ -293,6 +303,34 @@ class Campaign:
         time.sleep(operation.delay)
         for name, text in operation.edits:
             self._put(name, text)
+        if operation.method == "serve":
+            self._serve(operation, told)
+        else:
+            self._call(operation, told, number, embedder)
+
+    def _serve(self, operation: Operation, told: dict[str, Any]) -> None:
+        """A server that is given a file; one that is killed has a successor, which takes up the job."""
+        name, job = operation.names[0], ""
+        content = (self._files / name).read_bytes()
+        for seconds in (*operation.kills, _LONGEST):
+            server = server_process(self._connection, self._here / "home", self._address, _LEASE, **_AS_OTHERS)
+            with server as (process, address), httpx.Client(base_url=address, timeout=_LONGEST) as client:
+                if not job:
+                    sent = client.post("/api/documents", files=[("files", (name, content))], data={"extractor": "llm"})
+                    job = sent.json()["job"]["id"]
+                end, state = time.monotonic() + seconds, {}
+                while time.monotonic() < end and state.get("state") not in ("done", "failed"):
+                    time.sleep(0.1)
+                    state = client.get(f"/api/jobs/{job}").json()
+                if state.get("state") in ("done", "failed"):
+                    process.terminate()
+                    process.wait()
+                    break
+                self._model.kills.append(time.monotonic())
+        error = state.get("error") or {}
+        told.update(error="" if state.get("state") == "done" else f"{state.get('state')}: {error}", waits=[])
+
+    def _call(self, operation: Operation, told: dict[str, Any], number: int, embedder: str) -> None:
         environment = {
             "NEO4J_URI": self._connection.uri,
             "NEO4J_USERNAME": self._connection.username,
@@ -323,22 +361,22 @@ class Campaign:
     def _unlike(self, operations: Sequence[Operation], before: Sequence[str]) -> list[str]:
         """In what the graph is not one that the operations make in some order."""
         with open_graph(self._settings("auto")) as graph:
-            there = {Path(each.uri).name for each in graph.documents()}
+            paths = sorted(unquote(urlsplit(each.uri).path) for each in graph.documents())
             faults = _half_gisted(graph, operations)
             faults += self._unlike_tree(graph) if "treeState" in graph.state() else []
         ingested = {name for each in operations if each.method == "ingest" for name in each.names}
         removed = {name for each in operations if each.method == "remove" for name in each.names}
-        imported = set(_IMPORTED) if any(each.method == "import_graph" for each in operations) else set()
-        wanted = (set(before) - removed) | (ingested - removed) | imported
+        done = {each.method for each in operations}
+        brought = {*(_IMPORTED if "import_graph" in done else ()), *([_SENT] if "serve" in done else ())}
+        wanted = (set(before) - removed) | (ingested - removed) | brought
+        there = {Path(path).name for path in paths}
         if missing := sorted(wanted - there):
             faults.append(f"documents are missing: {', '.join(missing)}")
         if more := sorted(there - wanted - (ingested & removed)):
             faults.append(f"documents are there that were removed: {', '.join(more)}")
-        embedder = "hash:32" if any(each.method == "reembed" for each in operations) else "hash:64"
         found = _lasting(snapshot(self._store))
         _wipe(self._store)
-        with self._reference(sorted(there), embedder) as graph:
-            pass
+        self._reference(paths, "hash:32" if "reembed" in done else "hash:64").close()
         return faults + difference(found, _lasting(snapshot(self._store)))[:5]
 
     def _unlike_tree(self, graph: KnowledgeGraph) -> list[str]:
@@ -349,10 +387,10 @@ class Campaign:
         changed = again.entities_new + again.entities_changed + again.communities_new + again.communities_gone
         return faults + (["a second update of the tree finds more to do"] if changed else [])
 
-    def _reference(self, names: Sequence[str], embedder: str) -> KnowledgeGraph:
+    def _reference(self, files: Sequence[str], embedder: str) -> KnowledgeGraph:
         """An empty graph, into which documents are brought by this process alone."""
         graph = open_graph(self._settings(embedder))
-        for operation in self._ingests(names):
+        for operation in self._ingests(files):
             graph.ingest(*operation.arguments, **operation.options)
         return graph
 
@@ -397,7 +435,10 @@ def _lasting(graph: Snapshot) -> Snapshot:
 
 def _half_gisted(graph: KnowledgeGraph, operations: Sequence[Operation]) -> list[str]:
     """Documents with some of their pages, or with none though they were gisted and nothing else was done to them."""
-    touched = {name for each in operations if each.method in ("ingest", "remove") for name in each.names} | {*_IMPORTED}
+    touched = {name for each in operations if each.method in ("ingest", "remove") for name in each.names} | {
+        *_IMPORTED,
+        _SENT,
+    }
     was_gisted = any(each.method == "gist" for each in operations)
     faults = []
     for name, characters, pages, gists in graph.cypher(_PAGES).rows:
