@@ -8,6 +8,7 @@ part.ledger.total                  # what this work spent; ``stop.set()`` in ano
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
@@ -28,6 +29,8 @@ from kgplatform.work.stopping import Stop
 
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
+
+_FOLLOWED_EVERY = 2.0
 
 G = TypeVar("G", bound="OpenedGraph")
 
@@ -52,6 +55,8 @@ class OpenedGraph:
         self._given_chat = chat
         self._whole: OpenedGraph | None = None
         """The graph that this is a part of."""
+        self._followed = [time.monotonic()]
+        """When it was last looked at which model made the vectors; shared by all parts, too."""
         self._learnt: set[str] = set()
         """What was found out about the graph, shared by all its parts."""
 
@@ -159,26 +164,35 @@ class OpenedGraph:
     def _writing(self, kind: str, progress: Progress, turn: Turn = "alone") -> Iterator[Pass]:
         """A pass of this ``kind``, once its turn has come; what is known of the graph is looked at again."""
         with Pass(self.store, kind, progress, turn) as opened:
-            model = self.__dict__.get("embedder")
-            stored = graph_state(opened.store).get("embeddingModel") if kind != "import" else None
-            if self.settings.embedder == "auto" and model is not None and stored not in (None, model.name):
-                self._forget_embedder()
+            if kind != "import":  # the file says which model it has
+                self._follow_model(opened.store)
             yield opened
+
+    def _follow_model(self, store: Store) -> None:
+        """Use the graph's own model, if it is to be that: another process may have embedded the graph again."""
+        used = next((part.__dict__["embedder"].name for part in self._wholes() if "embedder" in part.__dict__), None)
+        if used is not None and self.settings.embedder == "auto":
+            stored = graph_state(store).get("embeddingModel")
+            if stored not in (None, used):
+                self._forget_embedder()
+
+    def _wholes(self) -> Iterator[OpenedGraph]:
+        """This graph, that which it is a part of, and so on."""
+        part: OpenedGraph | None = self
+        while part is not None:
+            yield part
+            part = part._whole
 
     def _embed_as_set(self) -> None:
         """Use the embedder that is set, whichever the graph was embedded with."""
         self._forget_embedder()
-        whole = self
-        while whole._whole is not None:
-            whole = whole._whole
+        *_, whole = self._wholes()
         whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger, whole._report)
 
     def _forget_embedder(self) -> None:
         """Look again which model made the graph's vectors."""
-        part: OpenedGraph | None = self
-        while part is not None:
+        for part in self._wholes():
             part.__dict__.pop("embedder", None)
-            part = part._whole
 
     def _model(self, what: str) -> Chat:
         """The language model, which does ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""
@@ -187,8 +201,15 @@ class OpenedGraph:
         return self.language_model
 
     def _need_documents(self) -> None:
-        """Raise ``InputError`` if there is nothing to ask; documents once seen are not looked for again."""
-        if "documents" in self._learnt:
+        """Raise ``InputError`` if there is nothing to ask; documents once seen are not looked for again.
+
+        What another process makes of the graph's vectors is noticed, if not at once.
+        """
+        is_known = "documents" in self._learnt
+        if not is_known or time.monotonic() > self._followed[0] + _FOLLOWED_EVERY:
+            self._followed[0] = time.monotonic()
+            self._follow_model(self.store)
+        if is_known:
             return
         state = self.state()
         if not state:

@@ -55,6 +55,24 @@ def test_a_given_server(given: Connection, tmp_path: Path) -> None:
         assert [info.title for info in graph.documents()] == ["field"]
 
 
+def test_what_another_program_embeds_again_is_followed(given: Connection, tmp_path: Path) -> None:
+    """By passes at once, by searches within seconds, in a graph that was opened before, and by parts of it."""
+    with connect(embedder="auto") as graph, connect(embedder="hash:64") as fixed:
+        for each in (graph, fixed):
+            each.embedder.embed(["x"])
+        fixed.ingest(put(tmp_path, FIELD), extractor="local")
+        for each in (graph, fixed):
+            assert each.search("Cyrus Field").passages
+        with open_graph(load_settings(embedder="hash:32")) as other:
+            other.reembed()
+        graph._followed[0] -= 10
+        assert graph.within().search("Cyrus Field").passages
+        assert graph.embedder.name == "hash:32"
+        assert graph.ingest(put(tmp_path, OTHERS), extractor="local").complete
+        with pytest.raises(EmbeddingMismatchError, match="Set KGPLATFORM_EMBEDDER=hash:32"):
+            fixed.ingest(put(tmp_path, OTHERS), extractor="local")
+
+
 def test_a_wrong_password(given: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_PASSWORD", "wrong")
     with pytest.raises(ServerError) as caught:

@@ -18,7 +18,7 @@ import numpy as np
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
-from kgplatform.ingest.settle import embed_pending
+from kgplatform.ingest.settle import embed_pending, settle
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import Pass
@@ -57,6 +57,7 @@ from kgplatform.work.stopwatch import Stopwatch
 LARGEST = LIMIT
 """The most entities of a community that has no communities inside."""
 SHOWN = 8
+_SETTLED = "An ingest or a removal had been interrupted. Its names were joined; run its command again to finish it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,14 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     """Build the tree, or bring it to what the graph says now; whole if ``rebuild``, or if ``method`` is another one.
 
     ``update`` only says that no more than that is wanted: another method is refused, and a first tree is reported so.
-    Safe to repeat, and to kill at any moment: the next call resumes. Raises ``InputError`` if there are no entities,
-    if an ingest was interrupted, or for a method that cannot be.
+    Safe to repeat, and to kill at any moment: the next call resumes. What an ingest or a removal left that was killed
+    is settled first. Raises ``InputError`` if there are no entities, or for a method that cannot be.
     """
     watch, before = Stopwatch(), graph_state(tools.store)
     course = _course(before, method, update, rebuild)
+    if tools.store.read("tree/size")[0]["pending"]:
+        watch.add(settle(tools.store, tools.embedder, tools.settings, tools.progress))
+        course.notes.append(_SETTLED)
     with watch.stage("read"):
         size = count_entities(tools.store)
         runs = before.get("treeRuns", 0) + 1

@@ -38,13 +38,8 @@ def read_entity_graph(store: Store, progress: Progress = _SILENT) -> EntityGraph
 
 
 def count_entities(store: Store) -> int:
-    """How many entities there are. Raises ``InputError`` if there are none, or if an ingest was interrupted."""
+    """How many entities there are. Raises ``InputError`` if there are none."""
     found = store.read("tree/size")[0]
-    if found["pending"]:
-        raise InputError(
-            f"An ingest or a removal was interrupted and left {found['pending']:,} of {found['entities']:,} entities "
-            "incomplete. Run the same command again to finish it, and then `kgplatform tree`."
-        )
     if not found["entities"]:
         raise InputError("There is no entity in the graph to build a tree of. Run `kgplatform ingest PATH…` first.")
     return int(found["entities"])

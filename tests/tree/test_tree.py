@@ -173,11 +173,13 @@ def test_an_empty_graph_is_refused_in_a_sentence(kg: KnowledgeGraph, store: Stor
             work()
 
 
-def test_an_unfinished_ingest_is_refused_in_a_sentence(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
+def test_what_an_ingest_left_that_was_killed_is_settled_first(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
     ingest(kg, tmp_path, GROUPS)
-    kg.cypher("MATCH (e:Entity {name: 'Baker 1'}) SET e:Pending", write=True)
-    with pytest.raises(InputError, match="was interrupted and left 1 of 15 entities incomplete"):
-        kg.build_tree()
+    kg.cypher("MATCH (e:Entity {name: 'Baker 1'}) SET e:Pending REMOVE e.embedding", write=True)
+    report = kg.build_tree()
+    assert report.entities == 15
+    assert report.notes[0].startswith("An ingest or a removal had been interrupted. Its names were joined;")
+    assert_whole(store)
 
 
 def test_options_that_contradict_each_other(kg: KnowledgeGraph, tmp_path: Path) -> None:
