@@ -52,6 +52,7 @@ _READERS: dict[str, Callable[[Path], Iterator[PlacedElement]]] = {
     "graphml": read_graphml,
     "csv": read_csv,
 }
+_MADE = "exchange/made_values"
 _BATCH = 1000
 _DERIVED_KINDS = frozenset({"Graph", "Community", "Keyword", "Page"})
 _DERIVED_TYPES = frozenset({"SAME_AS", "FORM_OF"})
@@ -80,7 +81,7 @@ def import_graph(
     source = Path(path).expanduser().absolute()
     chosen = chosen_format(source, format)
     try:
-        contents = _looked_at(source, chosen, progress)
+        contents = _looked_at(store, source, chosen, progress)
         work = _begun(store, contents, _digest_of(source, chosen), merge)
         _write(store, work, _READERS[chosen](source), progress)
         notes = _finish(store, work, settings, embedder, _READERS[chosen](source), progress)
@@ -103,11 +104,11 @@ class _Work:
         return len(self.contents.kinds) + self.contents.relationships
 
 
-def _looked_at(source: Path, chosen: str, progress: Progress) -> Contents:
+def _looked_at(store: Store, source: Path, chosen: str, progress: Progress) -> Contents:
     if not source.exists() or source.is_dir() != (chosen == "csv"):
         raise InputError(f"{source} is not a {'folder' if chosen == 'csv' else 'file'}. Name what was exported.")
     progress("checking", 0, 1)
-    contents = check_elements(source, _READERS[chosen](source))
+    contents = check_elements(source, _READERS[chosen](source), lambda rows: store.read(_MADE, rows=rows))
     progress("checking", 1, 1)
     return contents
 
@@ -333,7 +334,7 @@ def _made(store: Store, every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
         for value in filter(is_made_by_database, properties.values()):
             items = value if isinstance(value, list) else [value]
             asked += [{"type": type_of(item), "value": item[type_of(item)]} for item in items]
-    made = iter([_with_offset(row["made"]) for row in store.read("exchange/made_values", rows=asked)] if asked else ())
+    made = iter([_with_offset(row["made"]) for row in store.read(_MADE, rows=asked)] if asked else ())
 
     def of(value: Any) -> Any:
         if not is_made_by_database(value):
