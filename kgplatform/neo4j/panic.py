@@ -33,8 +33,8 @@ def trouble_of(error: Neo4jError | DriverError) -> ServerError | None:
     if has_panicked(error):
         return ServerError(
             "The database has stopped working, most likely because its disk is full or cannot be written. Free some "
-            "space there, then run the same command again: it restarts the managed server (restart any other yourself). "
-            "What was finished is kept."
+            "space there, then run the same command again: it restarts the managed server (restart any other "
+            "yourself). What was finished is kept."
         )
     if _DISK.search(str(error)):
         return ServerError(
