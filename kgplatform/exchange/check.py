@@ -35,26 +35,25 @@ from kgplatform.exchange.elements import (
     kinds_of,
     type_of,
 )
+from kgplatform.ingest.bulk.tables import NODES, RELATIONSHIPS
 from kgplatform.ingest.graph_state import FORMAT_VERSION
 from kgplatform.ingest.schema import reserved_label, reserved_relationship
 
 _LONGEST_ID = 500
-_LONGEST_INDEXED = 8000
 _MOST_DIMENSIONS = 4096
 _MOST_TYPES = 50_000
 """Of relationships, and of the labels of nodes. Neo4j numbers types with 16 bits."""
-_TEXTS: dict[str, tuple[str, ...]] = {
-    "Document": ("key", "source", "sha256"),
-    "Chunk": ("text",),
-    "KeyElement": ("key", "stem", "nameWords", "consonants"),
-    "Fact": ("text",),
-    "Page": ("memory",),
-    "Run": ("thread",),
-}
-"""Properties that are text, by kind, beside the name. Statements of the platform rely on it."""
-_INDEXED = ("name", "key", "stem", "nameWords", "consonants", "source", "memory", "thread")
-"""Those of them with an index, which refuses longer ones (bytes of UTF-8)."""
 _NEEDED: dict[str, tuple[str, ...]] = {"Chunk": ("text",), "KeyElement": ("name", "key"), "Fact": ("text",)}
+_INDEXED = {
+    **dict.fromkeys(("name", "key", "stem", "nameWords", "consonants", "source", "memory", "thread"), 8000),
+    **dict.fromkeys(("seed", "boundBy"), 4000),  # they share one index
+}
+"""Properties with an index, which refuses longer ones, and how many bytes of UTF-8 they may have."""
+_MORE_TYPES = {"Page": {"memory": "string"}, "Run": {"thread": "string"}, "Community": {"treeDue": "long"}}
+_WORDS = {
+    **{"string": "text", "long": "a whole number", "double": "a number", "boolean": "true or false"},
+    **{"datetime": "a datetime", "string[]": "a list of texts", "long[]": "a list of whole numbers"},
+}
 _VECTORS = ("embedding", "elementEmbedding")
 _BATCH = 5000
 
@@ -181,6 +180,8 @@ class _Check:
         reserved = reserved_relationship(relationship.type)
         if not is_name(relationship.type) or reserved not in (None, relationship.type):
             raise self._fault(place, f"has a type that cannot be used: {relationship.type[:80]!r}")
+        if fault := _fault_of_types(relationship.type, relationship.properties):
+            raise self._fault(place, fault)
         self._count_names(place, "types of relationships", (relationship.type,))
         self._found.relationships += 1
         self._ends.append((place, relationship))
@@ -245,7 +246,7 @@ def _fault_of_node(node: Node) -> str | None:
             return f"has a label that cannot be used: {label[:80]!r}"
     if not 0 < len(node.id) <= _LONGEST_ID or fault_of(node.id) or "id" in node.properties:
         return "has an id that cannot be used"
-    if fault := _fault_of_texts(kinds[0], node.properties):
+    if fault := _fault_of_types(kinds[0], node.properties):
         return fault
     vectors = [node.properties[name] for name in _VECTORS if name in node.properties]
     if not all(isinstance(each, list) and set(map(type, each)) == {float} for each in vectors):
@@ -255,16 +256,35 @@ def _fault_of_node(node: Node) -> str | None:
     return None
 
 
-def _fault_of_texts(kind: str, properties: dict[str, Any]) -> str | None:
-    for name in ("name", *_TEXTS.get(kind, ())):
-        value = properties.get(name)
-        if value is None:
-            if name in _NEEDED.get(kind, ()):
-                return f"is a {kind} without a {name}"
-        elif not isinstance(value, str):
-            return f"has a {name} that is not text"
-        elif name in _INDEXED and len(value.encode()) > _LONGEST_INDEXED:
-            return f"has a {name} that is longer than {_LONGEST_INDEXED:,} bytes"
+def _types() -> dict[str, dict[str, str]]:
+    """The types of what the platform itself writes, by the kind of a node or the type of a relationship."""
+    found: dict[str, dict[str, str]] = {kind: {"name": "string"} | _MORE_TYPES.get(kind, {}) for kind in KINDS}
+    found["KeyElement"]["treeDue"] = "long"
+    for labels, columns in (*NODES.values(), *RELATIONSHIPS.values()):
+        owner = labels.partition(":")[0] or ("KeyElement" if ":LABEL" in columns else "")
+        pairs = (column.rpartition(":") for column in columns.split(","))
+        found.setdefault(owner, {}).update({name: kind for name, _, kind in pairs if name and name != "id"})
+    del found[""]  # relationships of types that are not the platform's own
+    return found
+
+
+_TYPES = _types()
+
+
+def _fault_of_types(owner: str, properties: dict[str, Any]) -> str | None:
+    """What is wrong with properties that the platform's own statements compute with."""
+    types = _TYPES.get(owner, {})
+    for name in _NEEDED.get(owner, ()):
+        if name not in properties:
+            return f"is a {owner} without a {name}"
+    for name, value in properties.items():
+        if (wanted := types.get(name)) is None:
+            continue
+        found = type_of(value)
+        if found != wanted and (wanted, found) not in (("double", "long"), ("string[]", "[]"), ("long[]", "[]")):
+            return f"has a {name} that is not {_WORDS[wanted]}"
+        if name in _INDEXED and isinstance(value, str) and len(value.encode()) > _INDEXED[name]:
+            return f"has a {name} that is longer than {_INDEXED[name]:,} bytes"
     return None
 
 
