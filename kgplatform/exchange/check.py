@@ -125,6 +125,7 @@ class _Check:
         self._are_nodes = True
         self._ends: list[tuple[str, Relationship]] = []
         self._lengths: dict[int, str] = {}
+        self._without_stem = ""
         self._to_make: list[tuple[str, str, dict[str, Any]]] = []
         self._names: dict[str, set[str]] = {"labels": set(), "types of relationships": set()}
 
@@ -150,6 +151,8 @@ class _Check:
         self._check_made(self._to_make)
         if not self._found.graph.labels:
             raise InputError(f"{self._path} does not describe its graph: it has no node of the kind Graph.")
+        if self._without_stem and self._found.graph.properties["format"] > 1:  # an older one is given them
+            raise self._fault(self._without_stem, "is a KeyElement without a stem")
         dimension = self._found.graph.properties["embeddingDimension"]
         for length, place in self._lengths.items():
             if length != dimension:
@@ -168,6 +171,8 @@ class _Check:
         for name in _VECTORS:
             if name in node.properties:
                 self._lengths.setdefault(len(node.properties[name]), place)
+        if kind == "KeyElement" and "stem" not in node.properties:
+            self._without_stem = self._without_stem or place
         if kind == "Graph":
             if fault := "is a second description of the graph" if self._found.graph.labels else _fault_of_graph(node):
                 raise self._fault(place, fault)

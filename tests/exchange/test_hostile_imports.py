@@ -31,7 +31,7 @@ VECTOR = [0.5] * DIMENSION
 GRAPH = {"format": 1, "embeddingModel": f"hash:{DIMENSION}", "embeddingDimension": DIMENSION, "schema": "{}"}
 WRITERS = {"graph.graphml": write_graphml, "folder": write_csv}
 FORMATS = ("graph.jsonl", *WRITERS)
-PLACE = r", (?:[a-z-]+\.csv, )?line \d+, "
+PLACE = r"line \d+, |-header\.csv does not name"
 
 Line = dict[str, Any]
 Change = Callable[[list[Line]], object]
@@ -146,6 +146,7 @@ CHANGES: dict[str, Change] = {
     "a day that is text": lambda g: g[1]["properties"].update(addedAt="today"),
     "an element without a name": lambda g: g[3]["properties"].pop("name"),
     "an element without a key": lambda g: g[3]["properties"].pop("key"),
+    "an element without a stem": of_graph(format=2),
     "a passage without a text": lambda g: g[2]["properties"].pop("text"),
     "a passage with a date for a text": lambda g: g[2]["properties"].update(text={"date": "2026-01-01"}),
     "an empty name of a property": of_node(**{"": 1}),
