@@ -42,6 +42,14 @@ class Ports:
     http: int
 
 
+def load_ports(path: Path) -> Ports | None:
+    """The ports that were used last, if they are known."""
+    try:
+        return Ports(**json.loads(path.read_text("utf-8")))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class ServerRecord:
     """The pid file. ``began`` marks the process among all that had or will have its pid. ``heap``, ``page_cache``: what
@@ -62,6 +70,16 @@ class ServerRecord:
     folder: str = ""
     path: str = ""
     host: str = ""
+
+    @property
+    def uri(self) -> str:
+        """Where it speaks Bolt."""
+        return f"bolt://127.0.0.1:{self.bolt}"
+
+    @property
+    def browser_url(self) -> str:
+        """Where Neo4j Browser is."""
+        return f"http://127.0.0.1:{self.http}"
 
     def save(self, path: Path) -> None:
         """Write it so that a reader sees the old or the new record, never half of one."""

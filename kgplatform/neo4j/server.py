@@ -50,6 +50,7 @@ from kgplatform.neo4j.process import (
     choose_ports,
     find_fault,
     last_reason,
+    load_ports,
     load_record,
     own_record,
     process_mark,
@@ -132,13 +133,21 @@ class LocalNeo4j:
         """Stop the server and wait until it is gone. True if it ran."""
         if not self._home.is_dir():
             return False
-        with self._own_files(), self._alone():
-            record = own_record(self._home)
-            if record is not None:
-                self._report("Stopping Neo4j …")
-                self._stop(record)
-            self._record_file.unlink(missing_ok=True)
-            return record is not None
+        try:
+            with self._own_files(), self._alone():
+                return self._down()
+        except ServerError as error:
+            if getattr(error.__cause__, "errno", None) != errno.EROFS:
+                raise
+        return self._down()  # without a lock, which cannot be written: the disk is not free before the server has ended
+
+    def _down(self) -> bool:
+        record = own_record(self._home)
+        if record is not None:
+            self._report("Stopping Neo4j …")
+            self._stop(record)
+        self._forget_record()
+        return record is not None
 
     def replace_database(self, nodes: Files, relationships: Files, folder: Path, stopping: Stop = NEVER) -> Connection:
         """Stop the server, make its database of the files in ``folder`` (``import_arguments``), and start it again.
@@ -171,8 +180,8 @@ class LocalNeo4j:
         return ServerStatus(
             running=record is not None,
             pid=record.pid if record else None,
-            uri=_bolt_uri(record) if record else None,
-            browser_url=_browser_url(record) if record else None,
+            uri=record.uri if record else None,
+            browser_url=record.browser_url if record else None,
             home=self._home,
             log=self.log,
             version=record.version if record else VERSION,
@@ -195,7 +204,7 @@ class LocalNeo4j:
     def _connection(self, record: ServerRecord) -> Connection:
         from kgplatform.neo4j.store import Connection
 
-        return Connection(_bolt_uri(record), _USERNAME, ensure_password(self._home), None, _browser_url(record))
+        return Connection(record.uri, _USERNAME, ensure_password(self._home), None, record.browser_url)
 
     def _alone(self) -> AbstractContextManager[None]:
         wait = "Another process is starting or stopping this server; waiting for it …"
@@ -235,7 +244,7 @@ class LocalNeo4j:
         recheck = False
         for starts_left in range(_STARTS - 1, -1, -1):
             jars = install(self._settings.jar_folder, self._report, recheck=recheck)
-            ports = choose_ports(_load_ports(self._ports_file), _USUAL_PORTS, taken)
+            ports = choose_ports(load_ports(self._ports_file), _USUAL_PORTS, taken)
             try:
                 return self._start_on(ports, jars)
             except StartError as error:
@@ -337,7 +346,7 @@ class LocalNeo4j:
         auth = (_USERNAME, ensure_password(self._home))
         try:
             # One that has panicked lets clients in, and then refuses each transaction.
-            with GraphDatabase.driver(_bolt_uri(record), auth=auth) as driver, driver.session() as session:
+            with GraphDatabase.driver(record.uri, auth=auth) as driver, driver.session() as session:
                 session.run(Query(load_query("neo4j/last_change").text)).consume()
         except AuthError as error:
             raise ServerError(
@@ -367,7 +376,11 @@ class LocalNeo4j:
             raise ServerError(
                 f"The server (process {record.pid}) cannot be stopped; it may be another user's (log: {self.log})."
             )
-        self._record_file.unlink(missing_ok=True)
+        self._forget_record()
+
+    def _forget_record(self) -> None:
+        with suppress(OSError):  # on a disk that cannot be written it stays, and is of a process that is gone
+            self._record_file.unlink(missing_ok=True)
 
     def _has_panicked(self, record: ServerRecord) -> bool:
         try:
@@ -431,18 +444,3 @@ def meet_again(store: Store) -> None:
             now = session.last_bookmarks().raw_values
         bookmarks = driver.execute_query_bookmark_manager
         bookmarks.update_bookmarks(bookmarks.get_bookmarks(), now)
-
-
-def _load_ports(path: Path) -> Ports | None:
-    try:
-        return Ports(**json.loads(path.read_text("utf-8")))
-    except (FileNotFoundError, ValueError, TypeError):
-        return None
-
-
-def _bolt_uri(record: ServerRecord) -> str:
-    return f"bolt://127.0.0.1:{record.bolt}"
-
-
-def _browser_url(record: ServerRecord) -> str:
-    return f"http://127.0.0.1:{record.http}"

@@ -227,6 +227,20 @@ def test_a_server_that_has_panicked_is_started_again_by_the_next_command(make: M
     assert any("has stopped working after an error; it is restarted" in line for line in said)
 
 
+def test_a_server_on_a_disk_that_became_read_only_can_be_ended(make: Make, disk: Path) -> None:
+    """Else the disk could not be taken down and mended."""
+    home = disk / "home" / "neo4j"
+    home.mkdir(parents=True)
+    with subprocess.Popen(["sleep", "600"]) as process:
+        ServerRecord(process.pid, process_mark(process.pid) or "", 1, 2, VERSION).save(home / RECORD)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        with pytest.raises(ServerError, match=r"cannot be used \(Read-only file system\); make it writable"):
+            make(disk / "home").up()
+        assert make(disk / "home").down() is True
+        assert process.wait() != 0
+    assert make(disk / "home").down() is False
+
+
 def test_data_that_cannot_be_opened_are_told_at_once(make: Make, tmp_path: Path) -> None:
     server = make(tmp_path / "home")
     keep(server.up(), "before")
