@@ -7,28 +7,26 @@ from __future__ import annotations
 
 import re
 
-from neo4j.exceptions import ClientError, DriverError, Neo4jError
-
 from kgplatform.errors import ServerError
 
 _PANIC = re.compile(r"needs to be restarted|Could not append transaction|TransactionLogError")
 _DISK = re.compile(r"No space left on device|Disk quota exceeded|not enough space|Read-only file system")
 
 
-def has_panicked(error: Neo4jError | DriverError) -> bool:
+def has_panicked(error: Exception) -> bool:
     """Whether ``error`` says that the database has stopped working."""
     return bool(_PANIC.search(str(error)))
 
 
-def trouble_of(error: Neo4jError | DriverError) -> ServerError | None:
-    """What ``error`` says of the server's own state, worded for people; None if it is about the statement."""
+def trouble_of(error: Exception) -> ServerError | None:
+    """What ``error`` of the driver says of the server's own state, worded for people; None if it is about the statement."""
     code = str(getattr(error, "code", ""))
     if "ReadOnly" in code:
         return ServerError(
             "The database is read-only. Allow writing (`server.databases.read_only`, or `ALTER DATABASE`), then run "
             "the same command again."
         )
-    if isinstance(error, ClientError):
+    if code.startswith("Neo.ClientError"):
         return None
     if has_panicked(error):
         return ServerError(

@@ -270,7 +270,7 @@ def main() -> None:
             note(f"kgplatform: {spelled(error)}")
             sys.exit(error.exit_code)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
-            where = error.filename or "The disk of a file"
+            where = error.filename or "The output"
             note(f"kgplatform: {where} cannot be written: {error.strerror}. Free some space, then run it again.")
             sys.exit(1)
         fault = f"{type(error).__name__}: {error}".strip().split("\n")[0]
