@@ -19,7 +19,7 @@ def has_panicked(error: Exception) -> bool:
 
 
 def trouble_of(error: Exception) -> ServerError | None:
-    """What ``error`` of the driver says of the server's own state, worded for people; None if it is about the statement."""
+    """What ``error``, the driver's, says of the server itself, worded for people; None if it is about the statement."""
     code = str(getattr(error, "code", ""))
     if "ReadOnly" in code:
         return ServerError(
