@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, TextIO
 from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
-from kgplatform.work.files import claim, file_lock, write_atomically
+from kgplatform.work.files import claim, file_lock, folder_mark, write_atomically
 from kgplatform.work.stopping import Stop
 
 log = logging.getLogger(__name__)
@@ -69,18 +69,27 @@ class Staged:
 
 
 class Uploads:
-    """The folder ``uploads`` of a home."""
+    """The folder ``uploads`` of a home. ``shares_graph``: homes of other places may serve the same graph."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *, shares_graph: bool = False) -> None:
         self.folder = home / "uploads"
+        self._shares_graph = shares_graph
 
     def place(self) -> str:
-        """What tells this folder from those of other homes, wherever the home is moved or mounted."""
+        """What tells this folder from those of other homes, wherever the home is renamed or mounted.
+
+        A copy of a home has its file too. Where both serve one graph, it gets an id of its own, for the files of a job
+        come to one of them only; with a graph of its own it keeps the id, by which that graph's jobs find their files.
+        """
         file = self.folder.with_name("uploads.id")
         with _alone(self.folder):
-            if not file.is_file():
-                write_atomically(file, uuid.uuid4().hex.encode())
-            return file.read_text("utf-8").strip()
+            here = folder_mark(self.folder.parent).partition(":")[2]  # the number of a disk may change
+            id_, _, home = (file.read_text("utf-8") if file.is_file() else "").strip().partition(" ")
+            if not id_ or (self._shares_graph and home not in ("", here)):  # an earlier version wrote the id alone
+                id_ = uuid.uuid4().hex
+            if home != here:
+                write_atomically(file, f"{id_} {here}".encode())
+            return id_
 
     def stage(self, files: Sequence[tuple[str, BinaryIO]], graph: str) -> Staged:
         """Copy ``files``, each with the name that the client gave it, for a job of ``graph`` (the database's id).

@@ -1,23 +1,26 @@
 """What a file says, looked at as a whole before anything of it is written: a file may come from anybody.
 
 Looked at are names of labels, types and properties, values, ids (each once), the ends of relationships (all there),
-vectors (of the length that the file names) and the description of the graph. What is kept in memory of a node is nine
-bytes: a hash of its id, and its kind.
+vectors (of the length that the file names) and the description of the graph. Dates, times, durations and points are
+made by the database itself, which only reads for that: no other parser has all of its bounds. What is kept in memory
+of a node is nine bytes: a hash of its id, and its kind.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.exchange.elements import (
     GRAPH_ID,
     KINDS,
@@ -27,18 +30,35 @@ from kgplatform.exchange.elements import (
     Relationship,
     fault_at,
     fault_of,
+    is_made_by_database,
     is_name,
     kinds_of,
+    type_of,
 )
+from kgplatform.ingest.bulk.tables import NODES, RELATIONSHIPS
 from kgplatform.ingest.graph_state import FORMAT_VERSION
 from kgplatform.ingest.schema import reserved_label, reserved_relationship
 
 _LONGEST_ID = 500
-_LONGEST_INDEXED = 8000
-_INDEXED = ("name", "key", "stem", "nameWords", "consonants", "source", "memory")
-"""Properties with an index, which refuses longer ones (bytes of UTF-8)."""
+_MOST_DIMENSIONS = 4096
+_MOST_TYPES = 50_000
+"""Of relationships, and of the labels of nodes. Neo4j numbers types with 16 bits."""
+_NEEDED: dict[str, tuple[str, ...]] = {"Chunk": ("text",), "KeyElement": ("name", "key"), "Fact": ("text",)}
+_INDEXED = {
+    **dict.fromkeys(("name", "key", "stem", "nameWords", "consonants", "source", "memory", "thread"), 8000),
+    **dict.fromkeys(("seed", "boundBy"), 4000),  # they share one index
+}
+"""Properties with an index, which refuses longer ones, and how many bytes of UTF-8 they may have."""
+_MORE_TYPES = {"Page": {"memory": "string"}, "Run": {"thread": "string"}, "Community": {"treeDue": "long"}}
+_WORDS = {
+    **{"string": "text", "long": "a whole number", "double": "a number", "boolean": "true or false"},
+    **{"datetime": "a datetime", "string[]": "a list of texts", "long[]": "a list of whole numbers"},
+}
 _VECTORS = ("embedding", "elementEmbedding")
 _BATCH = 5000
+
+Make = Callable[[list[dict[str, Any]]], object]
+"""Makes temporal values and points (``type`` and ``value`` of each) in the database, or raises ``StoreError``."""
 
 
 class NodeKinds:
@@ -88,27 +108,37 @@ class Contents:
     present: set[str] = field(default_factory=set)
 
 
-def check_elements(path: object, elements: Iterable[PlacedElement]) -> Contents:
+def check_elements(path: object, elements: Iterable[PlacedElement], make: Make) -> Contents:
     """Look at everything that a file holds. Raises ``InputError`` that names the place where something is wrong."""
-    check = _Check(str(path))
+    check = _Check(str(path), make)
     for place, element in elements:
         check.take(place, element)
     return check.finish()
 
 
 class _Check:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, make: Make) -> None:
         self._path = path
+        self._make = make
         self._fault = partial(fault_at, path)
         self._found = Contents(Node(GRAPH_ID, (), {}), NodeKinds())
         self._are_nodes = True
         self._ends: list[tuple[str, Relationship]] = []
         self._lengths: dict[int, str] = {}
+        self._without_stem = ""
+        self._to_make: list[tuple[str, str, dict[str, Any]]] = []
+        self._names: dict[str, set[str]] = {"labels": set(), "types of relationships": set()}
 
     def take(self, place: str, element: Element) -> None:
         """The next one."""
         if fault := _fault_of_properties(element.properties):
             raise self._fault(place, fault)
+        for name, value in element.properties.items():
+            if is_made_by_database(value):
+                self._to_make += ((place, name, each) for each in (value if isinstance(value, list) else [value]))
+        if len(self._to_make) >= _BATCH:
+            self._check_made(self._to_make)
+            self._to_make = []
         if isinstance(element, Node):
             self._take_node(place, element)
         else:
@@ -118,8 +148,11 @@ class _Check:
         """After the last one."""
         self._end_nodes()
         self._check_ends()
+        self._check_made(self._to_make)
         if not self._found.graph.labels:
             raise InputError(f"{self._path} does not describe its graph: it has no node of the kind Graph.")
+        if self._without_stem and self._found.graph.properties["format"] > 1:  # an older one is given them
+            raise self._fault(self._without_stem, "is a KeyElement without a stem")
         dimension = self._found.graph.properties["embeddingDimension"]
         for length, place in self._lengths.items():
             if length != dimension:
@@ -132,11 +165,14 @@ class _Check:
         if fault := _fault_of_node(node):
             raise self._fault(place, fault)
         (kind,) = kinds_of(node.labels)
+        self._count_names(place, "labels", node.labels)
         self._found.kinds.add(node.id, kind)
         self._found.present.add(kind)
         for name in _VECTORS:
             if name in node.properties:
                 self._lengths.setdefault(len(node.properties[name]), place)
+        if kind == "KeyElement" and "stem" not in node.properties:
+            self._without_stem = self._without_stem or place
         if kind == "Graph":
             if fault := "is a second description of the graph" if self._found.graph.labels else _fault_of_graph(node):
                 raise self._fault(place, fault)
@@ -149,10 +185,35 @@ class _Check:
         reserved = reserved_relationship(relationship.type)
         if not is_name(relationship.type) or reserved not in (None, relationship.type):
             raise self._fault(place, f"has a type that cannot be used: {relationship.type[:80]!r}")
+        if fault := _fault_of_types(relationship.type, relationship.properties):
+            raise self._fault(place, fault)
+        self._count_names(place, "types of relationships", (relationship.type,))
         self._found.relationships += 1
         self._ends.append((place, relationship))
         if len(self._ends) == _BATCH:
             self._check_ends()
+
+    def _count_names(self, place: str, which: str, names: Iterable[str]) -> None:
+        self._names[which].update(names)
+        if len(self._names[which]) > _MOST_TYPES:
+            raise self._fault(place, f"is too much: a file can have {_MOST_TYPES:,} {which}")
+
+    def _check_made(self, values: list[tuple[str, str, dict[str, Any]]]) -> None:
+        """Have all of them made; if the database refuses, find the one that is wrong by halves."""
+        try:
+            if values:
+                self._make([{"type": type_of(value), "value": value[type_of(value)]} for _, _, value in values])
+        except ServerError:
+            raise
+        except (StoreError, InputError) as error:  # what the driver cannot send is an InputError
+            if len(values) > 1:
+                self._check_made(values[: len(values) // 2])
+                self._check_made(values[len(values) // 2 :])
+                return
+            ((place, name, value),) = values
+            kind = type_of(value)
+            told = f"has a property {name!r} that is not a valid {kind}: {str(value[kind])[:80]}"
+            raise self._fault(place, told) from error
 
     def _end_nodes(self) -> None:
         if self._are_nodes:
@@ -190,13 +251,45 @@ def _fault_of_node(node: Node) -> str | None:
             return f"has a label that cannot be used: {label[:80]!r}"
     if not 0 < len(node.id) <= _LONGEST_ID or fault_of(node.id) or "id" in node.properties:
         return "has an id that cannot be used"
-    for name in _INDEXED:
-        value = node.properties.get(name, "")
-        if not isinstance(value, str) or len(value.encode()) > _LONGEST_INDEXED:
-            return f"has a {name} that is not text, or longer than {_LONGEST_INDEXED:,} bytes"
+    if fault := _fault_of_types(kinds[0], node.properties):
+        return fault
     vectors = [node.properties[name] for name in _VECTORS if name in node.properties]
-    if not all(isinstance(vector, list) and vector and isinstance(vector[0], float) for vector in vectors):
+    if not all(isinstance(each, list) and set(map(type, each)) == {float} for each in vectors):
         return "has a vector that is not a list of numbers"
+    if not all(map(math.isfinite, chain.from_iterable(vectors))):
+        return "has a vector with a number that is too large"
+    return None
+
+
+def _types() -> dict[str, dict[str, str]]:
+    """The types of what the platform itself writes, by the kind of a node or the type of a relationship."""
+    found: dict[str, dict[str, str]] = {kind: {"name": "string"} | _MORE_TYPES.get(kind, {}) for kind in KINDS}
+    found["KeyElement"]["treeDue"] = "long"
+    for labels, columns in (*NODES.values(), *RELATIONSHIPS.values()):
+        owner = labels.partition(":")[0] or ("KeyElement" if ":LABEL" in columns else "")
+        pairs = (column.rpartition(":") for column in columns.split(","))
+        found.setdefault(owner, {}).update({name: kind for name, _, kind in pairs if name and name != "id"})
+    del found[""]  # relationships of types that are not the platform's own
+    return found
+
+
+_TYPES = _types()
+
+
+def _fault_of_types(owner: str, properties: dict[str, Any]) -> str | None:
+    """What is wrong with properties that the platform's own statements compute with."""
+    types = _TYPES.get(owner, {})
+    for name in _NEEDED.get(owner, ()):
+        if name not in properties:
+            return f"is a {owner} without a {name}"
+    for name, value in properties.items():
+        if (wanted := types.get(name)) is None:
+            continue
+        found = type_of(value)
+        if found != wanted and (wanted, found) not in (("double", "long"), ("string[]", "[]"), ("long[]", "[]")):
+            return f"has a {name} that is not {_WORDS[wanted]}"
+        if name in _INDEXED and isinstance(value, str) and len(value.encode()) > _INDEXED[name]:
+            return f"has a {name} that is longer than {_INDEXED[name]:,} bytes"
     return None
 
 
@@ -205,6 +298,10 @@ def _fault_of_graph(node: Node) -> str:
     format_, model, length = (node.properties.get(key) for key in ("format", "embeddingModel", "embeddingDimension"))
     if node.id != GRAPH_ID or type(format_) is not int or not isinstance(model, str) or type(length) is not int:
         return "describes no graph: it lacks the format, or the embedding model"
+    if not 0 < length <= _MOST_DIMENSIONS:
+        return f"describes vectors of {length:,} numbers; they have at least 1 and at most {_MOST_DIMENSIONS:,}"
+    if format_ < 1:
+        return f"is of a graph of format {format_}, which there is not"
     if format_ > FORMAT_VERSION:
         return f"is of a graph of format {format_}; this kgplatform reads {FORMAT_VERSION}: upgrade it"
     return "is of a graph whose import was not finished" if "importing" in node.properties else ""

@@ -45,6 +45,7 @@ _NODE_COLUMNS = ("id:ID", ":LABEL")
 _EDGE_COLUMNS = (":START_ID", ":END_ID", ":TYPE")
 _ITEM_END = "\x1f"
 _TYPES = ("string", "long", "double", "boolean", *TEMPORAL)
+_LONG = re.compile(r"-?[0-9]{1,19}")
 _CELL = re.compile(r'("(?:[^"]|"")*"|[^",\n]*)(,|\n|$)')
 _STATEMENT_ROWS = 200
 _VECTOR = "neo4j/schema/vector_"
@@ -281,7 +282,7 @@ def _item(text: str, kind: str) -> Any:
         return text
     if kind == "boolean" and text in ("true", "false"):
         return text == "true"
-    if kind == "long":
+    if kind == "long" and _LONG.fullmatch(text):  # Python reads more than the digits of a number
         return int(text)
     if kind == "double":
         return {"float": text} if text in FLOATS else float(text)

@@ -125,7 +125,7 @@ _DATE = r"[+-]?\d{4,9}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _TIME = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?"
 _OFFSET = r"(?:Z|[+-]\d\d:\d\d(?::\d\d)?)"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_NUMBER = r"-?\d{1,18}(?:\.\d{1,9})?"
+_NUMBER = r"-?\d{1,19}(?:\.\d{1,9})?"
 _FORMS = {
     "date": _DATE,
     "time": f"{_TIME}{_OFFSET}",

@@ -142,7 +142,8 @@ class _Reader:
                         yield place, self._element(place, element, is_node=name == "node")
                         _forget(element)
         except etree.XMLSyntaxError as error:
-            raise InputError(f"{self._path} is not valid XML ({error.msg}). Nothing was imported.") from error
+            said = " ".join(error.msg.split())
+            raise InputError(f"{self._path} is not valid XML ({said}). Nothing was imported.") from error
         self._check_head()
 
     def _parsed(self, stream: BinaryIO) -> Iterator[etree._Element]:
@@ -164,6 +165,8 @@ class _Reader:
         if not self.said[0]:
             self._check_head()
         given = {self._key(place, each): each for each in element}
+        if len(given) < len(element):
+            raise self._fault(place, "has one property twice")
         marker = given.pop("json" if is_node else "ejson", None)
         names = self._json(place, marker.text or "") if marker is not None else []
         kind = given.pop("labels" if is_node else "label", None)
@@ -172,6 +175,8 @@ class _Reader:
         properties: dict[str, Any] = {}
         for each in given.values():
             name = self._name(each)
+            if name in properties:
+                raise self._fault(place, f"has the property {name!r} twice")
             properties[name] = self._json(place, each.text or "") if name in names else self._value(place, each)
         if is_node:
             return Node(element.get("id", ""), tuple(sorted(kind.text.split(":")[1:])), properties)

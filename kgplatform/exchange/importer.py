@@ -11,10 +11,13 @@ are likely the same. Names, likenesses and forms are settled at once; the tree a
 from __future__ import annotations
 
 import hashlib
+import shutil
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import timezone
 from itertools import groupby, islice
 from pathlib import Path
@@ -52,7 +55,10 @@ _READERS: dict[str, Callable[[Path], Iterator[PlacedElement]]] = {
     "graphml": read_graphml,
     "csv": read_csv,
 }
+_MADE = "exchange/made_values"
 _BATCH = 1000
+_BATCH_SIGNS = 16 * 2**20
+"""Of texts, and items of lists."""
 _DERIVED_KINDS = frozenset({"Graph", "Community", "Keyword", "Page"})
 _DERIVED_TYPES = frozenset({"SAME_AS", "FORM_OF"})
 """What a merge leaves out."""
@@ -79,8 +85,15 @@ def import_graph(
     started = time.perf_counter()
     source = Path(path).expanduser().absolute()
     chosen = chosen_format(source, format)
+    if source.exists() and not (source.is_file() or source.is_dir()):  # a stream, which can be read once
+        with _spooled(settings.home_folder, source) as copy:
+            try:
+                report = import_graph(store, settings, embedder, copy, chosen, merge=merge, progress=progress)
+            except InputError as error:
+                raise InputError(str(error).replace(str(copy), str(source)), *error.options) from error
+            return replace(report, path=source)
     try:
-        contents = _looked_at(source, chosen, progress)
+        contents = _looked_at(store, source, chosen, progress)
         work = _begun(store, contents, _digest_of(source, chosen), merge)
         _write(store, work, _READERS[chosen](source), progress)
         notes = _finish(store, work, settings, embedder, _READERS[chosen](source), progress)
@@ -88,6 +101,20 @@ def import_graph(
         raise InputError(f"{source} cannot be read: {error.strerror or error}.") from error
     seconds = round(time.perf_counter() - started, 3)
     return ExchangeReport(len(contents.kinds), contents.relationships, chosen, source, seconds, notes)
+
+
+@contextmanager
+def _spooled(home: Path, stream: Path) -> Iterator[Path]:
+    """A file with all that ``stream`` gives, for a while."""
+    home.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="import-", dir=home) as folder:
+        copy = Path(folder) / stream.name
+        try:
+            with stream.open("rb") as source, copy.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        except OSError as error:
+            raise InputError(f"{stream} cannot be kept in {home}: {error.strerror or error}.") from error
+        yield copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +130,11 @@ class _Work:
         return len(self.contents.kinds) + self.contents.relationships
 
 
-def _looked_at(source: Path, chosen: str, progress: Progress) -> Contents:
+def _looked_at(store: Store, source: Path, chosen: str, progress: Progress) -> Contents:
     if not source.exists() or source.is_dir() != (chosen == "csv"):
         raise InputError(f"{source} is not a {'folder' if chosen == 'csv' else 'file'}. Name what was exported.")
     progress("checking", 0, 1)
-    contents = check_elements(source, _READERS[chosen](source))
+    contents = check_elements(source, _READERS[chosen](source), lambda rows: store.read(_MADE, rows=rows))
     progress("checking", 1, 1)
     return contents
 
@@ -152,12 +179,26 @@ def _merges(store: Store, contents: Contents, state: Row, merge: bool) -> bool:
 def _write(store: Store, work: _Work, elements: Iterator[PlacedElement], progress: Progress) -> None:
     done = work.done
     rest = (element for _, element in islice(elements, done, None))
-    while batch := list(islice(rest, _BATCH)):
+    for batch in _batches(rest):
         for _, group in groupby(batch, type):
             part = list(group)
             _write_part(store, work, part, done)
             done += len(part)
         progress("importing", done, work.total)
+
+
+def _batches(elements: Iterator[Element]) -> Iterator[list[Element]]:
+    """As many at a time as a transaction takes: few where they have long texts, which the server's memory must hold."""
+    batch: list[Element] = []
+    signs = 0
+    for element in elements:
+        batch.append(element)
+        signs += sum(len(value) for value in element.properties.values() if isinstance(value, str | list))
+        if len(batch) == _BATCH or signs > _BATCH_SIGNS:
+            yield batch
+            batch, signs = [], 0
+    if batch:
+        yield batch
 
 
 def _write_part(store: Store, work: _Work, part: Sequence[Element], done: int) -> None:
@@ -333,7 +374,7 @@ def _made(store: Store, every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
         for value in filter(is_made_by_database, properties.values()):
             items = value if isinstance(value, list) else [value]
             asked += [{"type": type_of(item), "value": item[type_of(item)]} for item in items]
-    made = iter([_with_offset(row["made"]) for row in store.read("exchange/made_values", rows=asked)] if asked else ())
+    made = iter([_with_offset(row["made"]) for row in store.read(_MADE, rows=asked)] if asked else ())
 
     def of(value: Any) -> Any:
         if not is_made_by_database(value):

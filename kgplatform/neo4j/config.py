@@ -98,6 +98,17 @@ def import_arguments(home: Path, heap: str, nodes: Files, relationships: Files) 
     ]
 
 
+def check_arguments(home: Path) -> list[str]:
+    """Arguments for ``java`` that look for what does not fit together in the database of a stopped server."""
+    return [
+        f"-Djava.io.tmpdir={home / 'run'}",
+        *_JVM_OPTIONS,
+        f"@{home / 'conf' / 'class-path.args'}",
+        "org.neo4j.cli.AdminTool",
+        *("database", "check", "neo4j", f"--report-path={home / 'logs'}"),
+    ]
+
+
 def java_environment(home: Path) -> dict[str, str]:
     """Few variables: no key or password of the caller's, no JVM options from outside; paths in any script work."""
     kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}

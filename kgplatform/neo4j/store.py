@@ -31,6 +31,7 @@ from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
+from kgplatform.neo4j.panic import trouble_of
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
 from kgplatform.neo4j.values import plain
 from kgplatform.query import Query, load_query
@@ -423,9 +424,9 @@ def _translated(doing: str) -> Iterator[None]:
     except driver_errors.ClientError as error:
         if (error.code or "").endswith("DatabaseNotFound"):
             raise ServerError(f"Unknown database ({_message(error)}). Check NEO4J_DATABASE.") from error
-        raise StatementError(f"Neo4j cannot run {doing}: {_message(error)}") from error
+        raise trouble_of(error) or StatementError(f"Neo4j cannot run {doing}: {_message(error)}") from error
     except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
-        raise StoreError(f"Neo4j failed at {doing}: {_first_line(error)}") from error
+        raise trouble_of(error) or StoreError(f"Neo4j failed at {doing}: {_first_line(error)}") from error
     except (OverflowError, UnicodeEncodeError) as error:  # from the driver, as it sends
         raise InputError("A parameter has a number or a character that Neo4j cannot hold.") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import threading
@@ -26,6 +27,26 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def folder_mark(folder: Path) -> str:
+    """What tells a folder from its copies, and is the same by whatever path it is reached: where it is on the disk."""
+    found = folder.stat()
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process, of another machine too, has the lock on ``path`` that Java's programs take."""
+    try:
+        with path.open("r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            return True
+        raise
+    return False
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.exchange import check as checking
-from kgplatform.exchange.check import NodeKinds, check_elements
+from kgplatform.exchange.check import Make, NodeKinds, check_elements
 from kgplatform.exchange.csv_folder import cell_of, read_cells, read_csv, value_of, write_csv
 from kgplatform.exchange.elements import Node, Relationship, fault_of, is_name, type_of
 from kgplatform.exchange.exporter import whole
@@ -27,6 +27,8 @@ from kgplatform.exchange.json_lines import Spool, read_lines
 
 GRAPH = {"format": 1, "embeddingModel": "hash:4", "embeddingDimension": 4, "schema": "{}"}
 VECTOR = [0.5, 0.5, 0.5, 0.5]
+
+UNMADE: Make = lambda rows: None  # noqa: E731 - for files whose dates no database needs to make
 
 Line = dict[str, Any]
 
@@ -77,7 +79,7 @@ WRONG: list[tuple[str, Callable[[list[Line]], object], str]] = [
     ("later format", lambda g: g[0]["properties"].update(format=99), "format 99.*upgrade"),
     ("half an import", lambda g: g[0]["properties"].update(importing="x"), "import was not finished"),
     ("no model", lambda g: g[0]["properties"].pop("embeddingModel"), "lacks the format, or the embedding model"),
-    ("twice one id", lambda g: g.insert(2, node("c", "Chunk", name="x")), "nodes 3 and 4 have the same id"),
+    ("twice one id", lambda g: g.insert(2, node("c", "Chunk", name="x", text="")), "nodes 3 and 4 have the same id"),
     ("no end", lambda g: g.append(link("KNEW", "a", "nobody")), "line 9, joins a node that the file does not have"),
     ("a node at last", lambda g: g.append(node("z", "Document", name="z")), "is a node after the first relationship"),
     ("no kind", lambda g: g[1].update(labels=["Person"]), "line 3, has not one label of a kind, but 0"),
@@ -119,7 +121,7 @@ def test_what_is_wrong_is_told_before_anything_is_written(
     change(lines)
     path = write(tmp_path / "g.jsonl", lines)
     with pytest.raises(InputError, match=message) as told:
-        check_elements(path, read_lines(path))
+        check_elements(path, read_lines(path), UNMADE)
     assert str(path) in str(told.value)
     assert "\n" not in str(told.value)
 
@@ -286,7 +288,7 @@ def test_graphml_that_was_changed(graphml: Path, old: str, new: str, message: st
     assert old in text
     graphml.write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(InputError, match=message):
-        check_elements(graphml, read_graphml(graphml))
+        check_elements(graphml, read_graphml(graphml), UNMADE)
 
 
 # ----------------------------------------------------------------------------------------------------------------- CSV
@@ -338,12 +340,12 @@ def edit(folder: Path, name: str, old: str, new: str) -> None:
 def test_csv_that_was_changed(folder: Path, change: Callable[[Path], object], message: str) -> None:
     change(folder)
     with pytest.raises(InputError, match=message) as told:
-        check_elements(folder, read_csv(folder))
+        check_elements(folder, read_csv(folder), UNMADE)
     assert str(folder) in str(told.value)
 
 
 def test_csv_that_was_not_changed(folder: Path) -> None:
-    assert len(check_elements(folder, read_csv(folder)).kinds) == 5
+    assert len(check_elements(folder, read_csv(folder), UNMADE).kinds) == 5
     assert os.access(folder / "import.sh", os.X_OK)
 
 
@@ -352,7 +354,7 @@ def test_csv_that_names_no_end(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("kgplatform.exchange.csv_folder.LONGEST_LINE", 500)
     manifest(folder, lambda content: content.update(more="x" * 500))
     with pytest.raises(InputError, match="longer than 500 bytes"):
-        check_elements(folder, read_csv(folder))
+        check_elements(folder, read_csv(folder), UNMADE)
 
 
 def test_a_text_of_many_lines(tmp_path: Path) -> None:
@@ -518,4 +520,4 @@ def test_ends_are_looked_at_in_batches(tmp_path: Path, monkeypatch: pytest.Monke
     lines = [*good(), *(link("KNEW", "a", "b") for _ in range(5)), link("KNEW", "a", "none"), link("KNEW", "a", "b")]
     path = write(tmp_path / "g.jsonl", lines)
     with pytest.raises(InputError, match="line 14, joins"):
-        check_elements(path, read_lines(path))
+        check_elements(path, read_lines(path), UNMADE)

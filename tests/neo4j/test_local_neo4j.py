@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -502,5 +503,6 @@ def test_unknown_cause_is_quoted_shortly() -> None:
 def test_server_record_round_trip(tmp_path: Path) -> None:
     record = ServerRecord(os.getpid(), process_mark(os.getpid()) or "", 1, 2, VERSION)
     record.save(tmp_path / "server.json")
-    assert load_record(tmp_path / "server.json") == record
+    loaded = load_record(tmp_path / "server.json")
+    assert loaded is not None and replace(loaded, folder="", path="", host="") == record
     assert json.loads((tmp_path / "server.json").read_text())["ready"] is False

@@ -6,6 +6,7 @@ Slow imports (the driver, the extractors, rich) stand in the commands that need 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -268,6 +269,10 @@ def main() -> None:
         if isinstance(error, KgError):
             note(f"kgplatform: {spelled(error)}")
             sys.exit(error.exit_code)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            where = error.filename or "The output"
+            note(f"kgplatform: {where} cannot be written: {error.strerror}. Free some space, then run it again.")
+            sys.exit(1)
         fault = f"{type(error).__name__}: {error}".strip().split("\n")[0]
         note(f"kgplatform: internal error: {fault} (--debug shows where)")
         sys.exit(1)

@@ -142,7 +142,7 @@ def make_app(
 
 
 def _parts(graph: KnowledgeGraph, limits: Limits, *, read_only: bool, token_needed: bool) -> Parts:
-    uploads = Uploads(graph.settings.home_folder)
+    uploads = Uploads(graph.settings.home_folder, shares_graph=graph.settings.neo4j_uri is not None)
     server = f"{socket.gethostname()}, process {os.getpid()}"
     queue = graph.jobs("" if read_only else _place(uploads), server, limits.lease)
     sweep = partial(end_abandoned, graph, uploads)

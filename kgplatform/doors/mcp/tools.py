@@ -258,7 +258,7 @@ class WritingTools:
         self._graph = graph
         self._most = most
         self._folders = [folder.resolve() for folder in folders]
-        self._uploads = Uploads(graph.settings.home_folder)
+        self._uploads = Uploads(graph.settings.home_folder, shares_graph=graph.settings.neo4j_uri is not None)
         self._turn = anyio.Lock()
 
     def add_to(self, server: MCPServer[Any]) -> None:

@@ -715,3 +715,18 @@ def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
         "… and 2 more notes (--json lists all)",
         "The budget is used up.",
     ]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_disk_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kgplatform.doors.cli.main", "settings"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("kgplatform: The output cannot be written: No space left on device. Free some space")
+    assert "internal error" not in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import stat
 from pathlib import Path
 
@@ -88,6 +89,24 @@ def test_files_are_put_aside_then_in_their_place(tmp_path: Path) -> None:
     uri = (uploads.folder / "a.txt").as_uri()
     uploads.forget([uri, "file:///etc/passwd", (tmp_path / "c").as_uri()], kept=[])
     assert [path.name for path in uploads.folder.iterdir()] == ["b.txt"]
+
+
+def test_a_copied_home_that_serves_the_same_graph_is_another_place(tmp_path: Path) -> None:
+    home = Uploads(tmp_path / "home", shares_graph=True)
+    place = home.place()
+    assert Uploads(tmp_path / "home", shares_graph=True).place() == place
+    shutil.copytree(tmp_path / "home", tmp_path / "copy")
+    shutil.copytree(tmp_path / "home", tmp_path / "own-graph")
+    other = Uploads(tmp_path / "copy", shares_graph=True).place()
+    assert other != place and Uploads(tmp_path / "copy", shares_graph=True).place() == other
+    assert Uploads(tmp_path / "own-graph").place() == place  # its graph was copied too, with the jobs in it
+    (tmp_path / "home").rename(tmp_path / "renamed")
+    assert Uploads(tmp_path / "renamed", shares_graph=True).place() == place
+
+
+def test_an_id_of_an_earlier_version_stays(tmp_path: Path) -> None:
+    (tmp_path / "uploads.id").write_text("0123abc")
+    assert [Uploads(tmp_path, shares_graph=True).place() for _ in range(2)] == ["0123abc", "0123abc"]
 
 
 def test_two_files_of_one_name(tmp_path: Path) -> None:

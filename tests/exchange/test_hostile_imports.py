@@ -1,0 +1,341 @@
+"""Imports that are hostile in every way that we know: each is refused in one sentence, with its place, and the graph
+stays exactly as it was, whether it was empty or not. Each goes through every format that can hold it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import DIMENSION, EXAMPLES, wipe
+from whole_graph import everything
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.exchange import check as checking
+from kgplatform.exchange import importer
+from kgplatform.exchange.csv_folder import write_csv
+from kgplatform.exchange.elements import Node, Relationship
+from kgplatform.exchange.graphml import write_graphml
+from kgplatform.exchange.json_lines import Spool
+from kgplatform.query import load_query, query_names
+
+VECTOR = [0.5] * DIMENSION
+GRAPH = {"format": 1, "embeddingModel": f"hash:{DIMENSION}", "embeddingDimension": DIMENSION, "schema": "{}"}
+WRITERS = {"graph.graphml": write_graphml, "folder": write_csv}
+FORMATS = ("graph.jsonl", *WRITERS)
+PLACE = r"line \d+, |-header\.csv does not name"
+
+Line = dict[str, Any]
+Change = Callable[[list[Line]], object]
+
+
+def node(id_: str, *labels: str, **properties: Any) -> Line:
+    return {"node": id_, "labels": list(labels), "properties": properties}
+
+
+def link(kind: str, start: str, end: str, **properties: Any) -> Line:
+    return {"relationship": kind, "start": start, "end": end, "properties": properties}
+
+
+def good() -> list[Line]:
+    return [
+        node("graph", "Graph", **GRAPH),
+        node("d", "Document", name="D", key="d", sha256="0"),
+        node("c", "Chunk", name="D · 1", text="Ada knew Charles.", embedding=VECTOR),
+        node("a", "Entity", "KeyElement", "Person", name="Ada", key="ada", embedding=VECTOR),
+        node("b", "Entity", "KeyElement", name="Charles", key="charles", embedding=VECTOR),
+        link("FROM_DOCUMENT", "c", "d"),
+        link("KNEW", "a", "b", weight=1),
+    ]
+
+
+def write(folder: Path, name: str, lines: list[Line]) -> Path:
+    """The file of that name with the lines in its format, as an export would write them, were they in a graph."""
+    if name == "graph.jsonl":  # which can say more than an export does
+        nodes = sum("node" in each for each in lines)
+        head = {"format": "kgplatform-graph", "version": 1, "nodes": nodes, "relationships": len(lines) - nodes}
+        written = (json.dumps(each, separators=(",", ":")) for each in [head, *lines])
+        (folder / name).write_text("".join(f"{each.replace(':Infinity', ':1e400')}\n" for each in written))
+        return folder / name
+    (folder / "spool").mkdir()
+    with Spool(folder / "spool") as spool:
+        for each in lines:
+            if "node" in each:
+                spool.add(Node(each["node"], tuple(sorted(each["labels"])), each["properties"]))
+            else:
+                spool.add(Relationship(each["relationship"], each["start"], each["end"], each["properties"]))
+    WRITERS[name](spool, folder / name)
+    return folder / name
+
+
+def value(given: Any, *, link: bool = False) -> Change:
+    """Ada's node, or the relationship at the end, has a property of that value."""
+    return lambda lines: lines[6 if link else 3]["properties"].update(made=given)
+
+
+def of_node(**properties: Any) -> Change:
+    return lambda lines: lines[3]["properties"].update(properties)
+
+
+def of_graph(**properties: Any) -> Change:
+    return lambda lines: lines[0]["properties"].update(properties)
+
+
+VALUES: dict[str, Any] = {
+    "a day that is not": {"date": "2026-02-31"},
+    "a leap day that is not": {"date": "2025-02-29"},
+    "a year too late": {"date": "+999999999-01-01"},
+    "a year too early": {"date": "-0044-03-15"},
+    "the year 0": {"date": "0000-01-01"},
+    "an hour that is not": {"localtime": "24:00"},
+    "an offset that is not": {"time": "12:00+99:99"},
+    "an offset just too large": {"time": "12:00+18:01"},
+    "a day that is not, with a time": {"localdatetime": "2026-04-31T12:00"},
+    "a zone that is not": {"datetime": "2026-01-01T00:00Z[Nowhere/None]"},
+    "a zone with another offset": {"datetime": "2026-01-01T00:00+05:00[Europe/Berlin]"},
+    "years too many": {"duration": "P999999999999999999Y"},
+    "hours too many": {"duration": "PT999999999999999999H"},
+    "a duration in disorder": {"duration": "P1D1Y"},
+    "fractions in the middle": {"duration": "P1.5Y2.5M"},
+    "a list with one bad date": [{"date": "2026-02-28"}, {"date": "2026-02-29"}],
+    "a latitude that is not": {"point": {"srid": 4326, "x": 20.0, "y": 100.0}},
+    "a point of infinity": {"point": {"srid": 7203, "x": float("1e400"), "y": 1.0}},
+    "a point of a large number": {"point": {"srid": 7203, "x": 10**400, "y": 1.0}},
+    "a point of three numbers on a plane": {"point": {"srid": 7203, "x": 1.0, "y": 1.0, "z": 1.0}},
+    "a coordinate system that is not": {"point": {"srid": 4327, "x": 1.0, "y": 1.0}},
+    "65 bits": 2**63,
+    "65 bits below": -(2**63) - 1,
+    "numbers and words": [1, "x"],
+    "numbers of two types": [1, 1.5],
+    "a list in a list": [[1], [2]],
+    "a map": {"a": 1, "b": 2},
+    "null": None,
+    "null in a list": ["x", None],
+    "half a character": "a\ud800b",
+    "half a character in a list": ["a", "\udfff"],
+    "bytes that are none": {"bytes": "AP8"},
+}
+CHANGES: dict[str, Change] = {
+    **{name: value(given) for name, given in VALUES.items()},
+    **{f"{name}, in a relationship": value(VALUES[name], link=True) for name in ("a day that is not", "65 bits")},
+    "dimension -1": of_graph(embeddingDimension=-1),
+    "dimension 0": of_graph(embeddingDimension=0),
+    "dimension 100,000": of_graph(embeddingDimension=100_000),
+    "dimension in words": of_graph(embeddingDimension="64"),
+    "format 0": of_graph(format=0),
+    "vectors of two lengths": of_node(embedding=VECTOR[1:]),
+    "a vector that is not a number": of_node(embedding=[*VECTOR[1:], {"float": "NaN"}]),
+    "a vector of whole numbers": of_node(embedding=[1] * DIMENSION),
+    "a vector of nothing": of_node(embedding=[]),
+    "a vector in a text": of_node(embedding="[0.5]"),
+    **{f"too long a {name}": of_node(**{name: "x" * 8200}) for name in ("name", "key", "stem", "consonants")},
+    "too long a source": lambda g: g[1]["properties"].update(source="x" * 8200),
+    "a name of bytes": of_node(key="ü" * 4100),
+    "a key that is a number": of_node(key=7),
+    "a type that is a list": of_node(type=["x"]),
+    "a place that is text": lambda g: g[2]["properties"].update(start="0"),
+    "a count that is text": lambda g: g.append(link("FROM_CHUNK", "a", "c", count="1")),
+    "a day that is text": lambda g: g[1]["properties"].update(addedAt="today"),
+    "an element without a name": lambda g: g[3]["properties"].pop("name"),
+    "an element without a key": lambda g: g[3]["properties"].pop("key"),
+    "an element without a stem": of_graph(format=2),
+    "a passage without a text": lambda g: g[2]["properties"].pop("text"),
+    "a passage with a date for a text": lambda g: g[2]["properties"].update(text={"date": "2026-01-01"}),
+    "an empty name of a property": of_node(**{"": 1}),
+    "a long name of a property": of_node(**{"x" * 70_000: 1}),
+    "an empty label": lambda g: g[3]["labels"].append(""),
+    "a long label": lambda g: g[3]["labels"].append("X" * 70_000),
+    "a label with NUL": lambda g: g[3]["labels"].append("A\x00"),
+    "an empty type": lambda g: g[6].update(relationship=""),
+    "a long type": lambda g: g[6].update(relationship="X" * 70_000),
+    "an end that is not": lambda g: g.append(link("KNEW", "a", "nobody")),
+    "an empty end": lambda g: g.append(link("KNEW", "", "a")),
+    "one id twice": lambda g: g.insert(2, node("a", "Document", name="x")),
+    "an empty id": lambda g: g[1].update(node=""),
+    "a long id": lambda g: g[1].update(node="x" * 501),
+    "no graph": lambda g: g.pop(0),
+    "two graphs": lambda g: g.insert(1, node("graph", "Graph", **GRAPH)),
+}
+LEAST = {"graph.jsonl": len(CHANGES), "graph.graphml": len(CHANGES) - 4, "folder": len(CHANGES) - 25}
+"""So many of them a format can say: GraphML has no null, CSV neither that nor points, bytes, maps and mixed lists."""
+LAST: dict[str, Any] = {
+    **{"first": {"date": "0001-01-01"}, "last": {"date": "9999-12-31"}, "most": 2**63 - 1, "least": -(2**63)},
+    **{"late": {"time": "23:59:59.999999999+18:00"}, "lasting": {"duration": "PT2562047788015215H30M7S"}},
+    "then": {"datetime": "9999-12-31T23:59:59.999999999+00:00"},
+    **{"letters": "\u0000\u001f\ufffe\U0010ffff", "stem": "x" * 8000, "leap": [{"date": "2024-02-29"}]},
+}
+
+
+def edit(old: str, new: str, name: str = "") -> Callable[[Path], object]:
+    """A change of the file, or of the file ``name`` in the folder."""
+
+    def change(path: Path) -> None:
+        file = path / name if name else path
+        text = file.read_text("utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new, 1), "utf-8")
+
+    return change
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def compressed(path: Path) -> None:
+    path.write_bytes(gzip.compress(path.read_bytes())[:-9])
+
+
+LAUGHS = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "lol"}">' for n in range(9))
+BYTES: dict[str, dict[str, Callable[[Path], object]]] = {
+    "graph.jsonl": {
+        "cut off": cut,
+        "compressed, and cut off": compressed,
+        "GraphML by another name": lambda path: path.write_text('<graphml xmlns="x"/>'),
+        "a number of 5,000 digits": edit('"weight":1', f'"weight":{"9" * 5000}'),
+        "NaN": edit('"weight":1', '"weight":NaN'),
+        "a vector beyond all numbers": edit("0.5", "1e999"),
+        "a byte of no sign": lambda path: path.write_bytes(path.read_bytes().replace(b"Ada", b"A\xffa", 1)),
+        "a node too many": edit('"nodes":5', '"nodes":4'),
+    },
+    "graph.graphml": {
+        "cut off": cut,
+        "compressed, and cut off": compressed,
+        "a billion laughs": edit("<graphml", f"<!DOCTYPE g [{LAUGHS}]><graphml"),
+        "a file of the system": edit("<graphml", '<!DOCTYPE g [<!ENTITY x SYSTEM "file:///etc/passwd">]><graphml'),
+        "an entity that is not": edit("Ada", "&ada;"),
+        "another encoding": edit("UTF-8", "UTF-32"),
+        "a key that is not": edit('<data key="labels">', '<data key="nothing">'),
+        "one name twice": edit(":Chunk</data>", ':Chunk</data><data key="labels">:Document</data>'),
+    },
+    "folder": {
+        "cut off": lambda path: cut(path / "chunk.csv"),
+        "a column too few": edit(",name:string", "", "chunk-header.csv"),
+        "one column twice": edit("name:string", "text:string", "chunk-header.csv"),
+        "no columns": lambda path: (path / "chunk-header.csv").write_text(""),
+        "no file of columns": lambda path: (path / "chunk-header.csv").unlink(),
+        "a cell too many": edit("\n", ",1\n", "chunk.csv"),
+        "a quote too many": edit('"c"', '"c', "chunk.csv"),
+        "a number that Python alone reads": edit(",1", ",1_0", "relations.csv"),
+        "a date in words": edit("weight:long", "weight:date", "relations-header.csv"),
+        "nodes for relationships": edit("relationshipFiles", "nodeFiles", "manifest.json"),
+    },
+}
+PLACELESS = (
+    *("one id twice", "no graph", "cut off", "a node too many", "a byte of no sign", "compressed, and cut off"),
+    *("GraphML by another name", "a billion laughs", "a file of the system", "an entity that is not"),
+    *("another encoding", "one column twice", "no columns", "no file of columns", "nodes for relationships"),
+)
+"""What is wrong with the file as a whole, or so that nobody can say where."""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hostile_files_change_nothing(kg: KnowledgeGraph, tmp_path: Path, name: str) -> None:
+    """Into an empty graph, and into one with a document: merged they would mix with it."""
+    files: list[tuple[str, Path]] = []
+    for number, (change, changed) in enumerate(CHANGES.items()):
+        if name == "folder" and change.startswith("null"):  # an empty cell, or the text "None"
+            continue
+        lines = good()
+        changed(lines)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with suppress(ValueError, TypeError, LookupError, InputError):  # the format cannot even say it
+            files.append((change, write(folder, name, lines)))
+    assert len(files) >= LEAST[name]
+    for number, change in enumerate(BYTES[name]):
+        folder = tmp_path / f"bytes-{number}"
+        folder.mkdir()
+        path = write(folder, name, good())
+        BYTES[name][change](path)
+        files.append((change, path))
+    refuse_all(kg, files)
+    kg.ingest(EXAMPLES / "corpus" / "Cyrus_Field.md", recorded=EXAMPLES / "extraction.jsonl")
+    refuse_all(kg, files, merge=True)
+
+
+def test_the_file_that_they_are_made_of_is_fine(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Also with the last values that Neo4j and its driver hold."""
+    for number, name in enumerate(FORMATS):
+        wipe(kg.store)
+        (tmp_path / str(number)).mkdir()
+        lines = good()
+        lines[3]["properties"] |= LAST
+        assert kg.import_graph(write(tmp_path / str(number), name, lines)).nodes == 5
+        kg.export(tmp_path / str(number) / "again.jsonl")
+        (ada,) = [each for each in read(tmp_path / str(number) / "again.jsonl") if each.get("node") == "a"]
+        assert {key: ada["properties"][key] for key in LAST} == LAST
+
+
+def test_every_index_of_ours_is_bounded() -> None:
+    """Neo4j refuses a text of more than some 8,000 bytes in an index: when the index is made, which is the end."""
+    for name in query_names("neo4j/schema"):
+        if not name.startswith("neo4j/schema/index_"):
+            continue
+        label, columns = re.findall(r"FOR \(n:(\w+)\) ON \((.*)\)", load_query(name).text)[0]
+        kind = "KeyElement" if label == "Entity" else label
+        for column in columns.replace("n.", "").split(", "):
+            assert column in checking._INDEXED or checking._TYPES[kind][column] == "long"
+            assert column in checking._TYPES[kind]
+
+
+def test_a_stream_is_kept_until_it_is_imported(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """It can be read once, and an import reads twice: to check, and to write."""
+    name = "graph.jsonl"
+    lines = good()
+    for number, (changed, message) in enumerate(((False, ""), (True, "line 5, has a property 'made' that is not"))):
+        wipe(kg.store)
+        (tmp_path / str(number)).mkdir()
+        if changed:
+            CHANGES["a day that is not"](lines)
+        content = write(tmp_path / str(number), name, lines).read_bytes()
+        pipe = tmp_path / str(number) / "pipe"
+        os.mkfifo(pipe)
+        with ThreadPoolExecutor(1) as writer:
+            writer.submit(pipe.write_bytes, content)
+            if changed:
+                with pytest.raises(InputError, match=message) as told:
+                    kg.import_graph(pipe, "jsonl")
+                assert str(pipe) in str(told.value)
+            else:
+                report = kg.import_graph(pipe, "jsonl")
+                assert (report.nodes, report.path) == (5, pipe)
+        assert kg.cypher("MATCH (e:Entity) RETURN count(e)").rows == [[0 if changed else 2]]
+    assert not list(kg.settings.home_folder.glob("import-*"))
+
+
+def test_long_texts_are_written_few_at_a_time() -> None:
+    """A thousand lines of the longest would not fit into a server's memory."""
+    texts = [Node(str(number), ("Chunk",), {"text": "x" * 2**20}) for number in range(50)]
+    assert [len(batch) for batch in importer._batches(iter(texts))] == [17, 17, 16]
+    vectors = [Node(str(number), ("Chunk",), {"embedding": [0.5] * 400}) for number in range(2001)]
+    assert [len(batch) for batch in importer._batches(iter(vectors))] == [1000, 1000, 1]
+
+
+def read(path: Path) -> list[Line]:
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+def refuse_all(kg: KnowledgeGraph, files: list[tuple[str, Path]], **options: Any) -> None:
+    before = everything(kg.store)
+    taken, wrong = [], []
+    for change, path in files:
+        try:
+            kg.import_graph(path, **options)
+            taken.append(change)
+        except InputError as error:
+            has_place = re.search(PLACE, str(error)) or change in PLACELESS
+            if not has_place or str(path) not in str(error) or "\n" in str(error):
+                wrong.append((change, str(error)))
+        if everything(kg.store) != before:
+            wrong.append((change, "changed the graph"))
+            break
+    assert (taken, wrong) == ([], [])

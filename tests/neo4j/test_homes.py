@@ -1,0 +1,290 @@
+"""Homes that were copied, moved, shared, or are on a full disk: each has its own server, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import START_TIMEOUT
+from neo4j.exceptions import Neo4jError
+
+from kgplatform.errors import ServerError
+from kgplatform.neo4j.install import VERSION
+from kgplatform.neo4j.panic import trouble_of
+from kgplatform.neo4j.process import COPIED, RECORD, ServerRecord, StartError, load_record, own_record, process_mark
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.settings import load_settings
+from kgplatform.work.files import folder_mark, is_locked
+
+HOLD = """
+import fcntl, sys
+with open(sys.argv[1], "w") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+Make = Callable[..., LocalNeo4j]
+
+
+@pytest.fixture
+def make(quick_java: Path) -> Iterator[Make]:
+    """Servers of homes. Whatever runs at the end is stopped."""
+
+    def build(home: Path, report: Callable[[str], object] = lambda line: None) -> LocalNeo4j:
+        small = {"neo4j_heap": "256m", "neo4j_page_cache": "32m"}
+        server = LocalNeo4j(
+            load_settings(home=home, neo4j_start_timeout=START_TIMEOUT, **small), report, java=quick_java
+        )
+        built.append(server)
+        return server
+
+    built: list[LocalNeo4j] = []
+    yield build
+    for server in built:
+        if server.status().running:
+            server.down()
+
+
+def keep(connection: Connection, *names: str) -> None:
+    with Store(connection) as store:
+        store.run_statement(
+            "UNWIND $names AS name CREATE (:Note {name: name})", {"names": names}, write=True, timeout=60, limit=1
+        )
+
+
+def kept(connection: Connection) -> list[str]:
+    with Store(connection) as store:
+        rows = store.run_statement(
+            "MATCH (n:Note) RETURN n.name ORDER BY n.name", {}, write=False, timeout=60, limit=10**6
+        ).rows
+    return [name for (name,) in rows]
+
+
+# --------------------------------------------------------------------------------------------------- copied and moved
+
+
+@pytest.mark.killed
+def test_a_copy_of_a_running_home_has_a_server_of_its_own_and_a_moved_one_is_restarted(
+    make: Make, tmp_path: Path
+) -> None:
+    home, copy, moved, link = (tmp_path / name for name in ("home", "copy", "moved", "link"))
+    original = make(home)
+    connection = original.up()
+    keep(connection, "before")
+    link.symlink_to(home)
+    assert make(link).up() == connection  # another way to the same home
+    assert make(tmp_path / "none" / ".." / "home").status().pid == original.status().pid
+    shutil.copytree(home, copy)
+
+    other = make(copy)
+    assert not other.status().running and other.connection() is None
+    assert other.down() is False
+    assert original.status().running
+    said: list[str] = []
+    its = make(copy, said.append).up()
+    assert its.uri != connection.uri and its.browser_url != connection.browser_url
+    assert other.status().pid != original.status().pid
+    assert [line for line in said if "copied while its server ran" in line]
+    keep(its, "in the copy")
+    assert (kept(connection), kept(its)) == (["before"], ["before", "in the copy"])
+    assert other.down() and not (copy / "neo4j" / COPIED).exists()
+    assert kept(connection) == ["before"]
+
+    home.rename(moved)
+    said.clear()
+    again = make(moved, said.append).up()
+    assert said[0].startswith("This home was moved while its server ran")
+    assert kept(again) == ["before"]
+    assert make(moved).down() and not home.exists()
+
+
+def record_in(home: Path, **changes: str) -> Path:
+    """The record of a server that this process could be, with ``changes``."""
+    home.mkdir(parents=True)
+    ServerRecord(os.getpid(), process_mark(os.getpid()) or "", 1, 2, VERSION).save(home / RECORD)
+    (home / RECORD).write_text(json.dumps(json.loads((home / RECORD).read_text()) | changes))
+    return home
+
+
+def test_a_record_is_of_its_folder_only(tmp_path: Path) -> None:
+    home = record_in(tmp_path / "home")
+    shutil.copytree(home, tmp_path / "copy")
+    found = own_record(home)
+    assert found is not None and (found.folder, found.host) == (folder_mark(home), platform.node())
+    assert load_record(tmp_path / "copy" / RECORD) is None
+    assert own_record(tmp_path / "copy") is None
+    assert (tmp_path / "copy" / COPIED).is_file() and not (tmp_path / "copy" / RECORD).exists()
+    assert not found.has_moved(home)
+    home.rename(tmp_path / "moved")
+    moved = own_record(tmp_path / "moved")
+    assert moved == found and found.has_moved(tmp_path / "moved")
+
+
+def test_a_record_of_an_earlier_version_is_trusted(tmp_path: Path) -> None:
+    home = record_in(tmp_path / "home", folder="", path="", host="")
+    found = own_record(home)
+    assert found is not None and found.pid == os.getpid() and not found.has_moved(home)
+
+
+def test_a_disk_with_another_number_after_a_restart_makes_no_copy(tmp_path: Path) -> None:
+    home = record_in(tmp_path / "home", began="before the restart")
+    written = json.loads((home / RECORD).read_text())
+    (home / RECORD).write_text(json.dumps(written | {"folder": f"1:{home.stat().st_ino}"}))
+    assert own_record(home) is None
+    assert not (home / COPIED).exists()
+
+
+def test_a_server_on_another_machine_is_left_alone(make: Make, tmp_path: Path) -> None:
+    """Its process cannot be seen from here; the lock on its files can, where machines share them."""
+    home = record_in(tmp_path / "home" / "neo4j", began="elsewhere", host="far.example")
+    lock = home / "data" / "databases" / "store_lock"
+    lock.parent.mkdir(parents=True)
+    before = (home / RECORD).read_bytes()
+    with subprocess.Popen([sys.executable, "-c", HOLD, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+        assert is_locked(lock)
+        for act in (make(tmp_path / "home").up, make(tmp_path / "home").down):
+            with pytest.raises(ServerError, match=r"runs on another machine, far\.example\. Stop it there"):
+                act()
+        assert (home / RECORD).read_bytes() == before
+        holder.communicate()
+    assert not is_locked(lock) and own_record(home) is None
+
+
+# ---------------------------------------------------------------------------------------------------------- full disks
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A small file system."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160m", "tmpfs", str(folder)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("a small file system cannot be mounted here (that takes root)")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def leave(disk: Path, space: int) -> None:
+    """Fill ``disk`` but for so many bytes."""
+    with (disk / "filler").open("wb", buffering=0) as filler:
+        while (left := shutil.disk_usage(disk).free - space) > 0:
+            filler.write(bytes(min(left, 2**20)))
+
+
+@pytest.mark.killed
+@pytest.mark.parametrize("ends", ["up", "down"])
+def test_a_disk_that_fills_up_loses_nothing(make: Make, disk: Path, ends: str) -> None:
+    """The transaction that does not fit is larger than the buffer of Neo4j's log: stopped in order, the server would
+    write part of it twice, and could not read its log again."""
+    said: list[str] = []
+    server = make(disk / "home", said.append)
+    connection = server.up()
+    keep(connection, "before")
+    leave(disk, 12_000_000)
+    rows = [f"{number:06}" + "x" * 2000 for number in range(6000)]
+    with pytest.raises(ServerError, match=r"has stopped working.* disk is full.*Free some space.*same command") as told:
+        keep(connection, *rows)
+    assert "\n" not in str(told.value)
+    with pytest.raises(ServerError, match="has stopped working"):
+        kept(connection)
+    if ends == "up":
+        with pytest.raises(StartError, match=r"did not start: the disk of .* is full; make room"):
+            server.up()
+        (disk / "filler").unlink()
+    else:
+        (disk / "filler").unlink()
+        assert server.down() is True
+    again = server.up()
+    assert kept(again) == ["before"]
+    keep(again, "after")
+    assert kept(again) == ["after", "before"]
+
+
+@pytest.mark.killed
+def test_a_server_that_has_panicked_is_started_again_by_the_next_command(make: Make, disk: Path) -> None:
+    said: list[str] = []
+    server = make(disk / "home", said.append)
+    connection = server.up()
+    keep(connection, "before")
+    before = server.status().pid
+    leave(disk, 12_000_000)
+    with pytest.raises(ServerError, match="has stopped working"):
+        keep(connection, *("x" * 2000 for _ in range(6000)))
+    (disk / "filler").unlink()
+    assert kept(server.up()) == ["before"]
+    assert server.status().pid != before
+    assert any("has stopped working after an error; it is restarted" in line for line in said)
+
+
+def test_a_server_on_a_disk_that_became_read_only_can_be_ended(make: Make, disk: Path) -> None:
+    """Else the disk could not be taken down and mended."""
+    home = disk / "home" / "neo4j"
+    home.mkdir(parents=True)
+    with subprocess.Popen(["sleep", "600"]) as process:
+        ServerRecord(process.pid, process_mark(process.pid) or "", 1, 2, VERSION).save(home / RECORD)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        with pytest.raises(ServerError, match=r"cannot be used \(Read-only file system\); make it writable"):
+            make(disk / "home").up()
+        assert make(disk / "home").down() is True
+        assert process.wait() != 0
+    assert make(disk / "home").down() is False
+
+
+def test_data_that_cannot_be_opened_are_told_at_once(make: Make, tmp_path: Path) -> None:
+    server = make(tmp_path / "home")
+    keep(server.up(), "before")
+    server.down()
+    store = server.status().home / "data" / "databases" / "neo4j" / "neostore"
+    store.write_bytes(b"\xff" * store.stat().st_size)
+    with pytest.raises(StartError, match=r"the data in .* cannot be opened \(.*copy the home again.*backup") as told:
+        server.up()
+    assert "\n" not in str(told.value)
+    assert not server.status().running
+
+
+# ---------------------------------------------------------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "said"),
+    [
+        (
+            "Neo.DatabaseError.Transaction.TransactionStartFailed",
+            "The database has encountered a critical error, and needs to be restarted. Please see database logs.",
+            "has stopped working.*Free some space.*same command",
+        ),
+        (
+            "Neo.DatabaseError.Transaction.TransactionLogError",
+            "Could not append transaction: Transaction #140 {started …} to log.",
+            "has stopped working",
+        ),
+        ("Neo.DatabaseError.General.UnknownError", "No space left on device", "disk of the database is full"),
+        ("Neo.DatabaseError.Statement.ExecutionFailed", "/x: Read-only file system", "cannot be written"),
+        (
+            "Neo.TransientError.General.DatabaseUnavailable",
+            "The database is not currently available.",
+            "`kgplatform down`",
+        ),
+        ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", "No writes.", "is read-only. Allow writing"),
+        ("Neo.ClientError.Statement.SyntaxError", "Variable `needs to be restarted` not defined", None),
+        ("Neo.DatabaseError.Statement.ExecutionFailed", "Something else", None),
+    ],
+)
+def test_what_a_server_in_trouble_says(code: str, message: str, said: str | None) -> None:
+    found = trouble_of(Neo4jError._hydrate_neo4j(code=code, message=message))
+    if said is None:
+        assert found is None
+    else:
+        assert isinstance(found, ServerError)
+        assert re.search(said, str(found))
