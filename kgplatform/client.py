@@ -20,20 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 from kgplatform.chat_thread import ChatThread
 from kgplatform.errors import InputError
-from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
+from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats, element_graph
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
 from kgplatform.graph.threads import check_thread, remove_thread
 from kgplatform.ingest.bound import MODES as MODES
 from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.compare import holds
 from kgplatform.ingest.estimate import Estimate, estimate
 from kgplatform.ingest.extract import EXTRACTORS as EXTRACTORS
 from kgplatform.ingest.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.ingest.extract.local import LocalExtractor
 from kgplatform.ingest.extract.recorded import RecordedExtractor
 from kgplatform.ingest.extract_pass import Tools
-from kgplatform.ingest.facts_pass import lacks_facts
 from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, remove_documents
 from kgplatform.ingest.schema import Schema, load_schema, shipped_schemas
 from kgplatform.ingest.settle import reembed
@@ -43,14 +41,15 @@ from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import find_connection
 from kgplatform.neo4j.statement_guard import why_refused
-from kgplatform.neo4j.store import Store, Table
+from kgplatform.neo4j.store import Store
 from kgplatform.opened import OpenedGraph
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged
 from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
-from kgplatform.records import Answer, Progress, SearchResult
+from kgplatform.records import Answer, Progress, SearchResult, Table
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import live_schema, shown_schema
+from kgplatform.retrieve.question import asked
 from kgplatform.retrieve.search import SEARCHES as SEARCHES
 from kgplatform.retrieve.search import search
 from kgplatform.settings import Settings, load_settings
@@ -126,17 +125,23 @@ class KnowledgeGraph(OpenedGraph):
         recorded: str | Path | None = None,
         mode: Mode | None = None,
         facts: bool = False,
+        prune: bool = False,
+        reread: bool = False,
         progress: Progress = _SILENT,
     ) -> IngestReport:
-        """Bring the graph up to date with the files of ``paths``.
+        """Update the graph from the files and folders of ``paths``.
 
         ``extractor``: "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
         ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "strict" keeps what the
         schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
         holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: also have the model
         read atomic facts from passages that have none from a model; without ``paths``, from those of the whole graph.
+        ``prune``: also remove the documents of files that are gone from the folders of ``paths``. ``reread``: read
+        unchanged documents again too, with another schema, say; replies to the same prompts come from the cache.
         """
         files, recording = with_recording(paths, recorded, extractor)
+        if not files and (prune or reread or not facts):
+            raise InputError("Name at least one file or folder to ingest.")
         facts_from = self._model("Facts are read") if facts else None
         if facts and not files:
             self._need_documents()
@@ -145,7 +150,7 @@ class KnowledgeGraph(OpenedGraph):
             tools = replace(self._tools(turn, reader, schema, mode, progress), facts_from=facts_from)
             if facts and not files:
                 return ingest_facts(tools, turn)
-            report = ingest(tools, files, turn)
+            report = ingest(tools, files, turn, prune=prune, reread=reread)
         if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
             report.notes.extend(f"{title}: recorded, but not among the documents" for title in reader.unused())
         return report
@@ -158,14 +163,24 @@ class KnowledgeGraph(OpenedGraph):
         extractor: str | None = None,
         recorded: str | Path | None = None,
         facts: bool = False,
+        reread: bool = False,
+        progress: Progress = _SILENT,
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
         files, recording = with_recording(paths, recorded, extractor)
+        if not files and (reread or not facts):
+            raise InputError("Name at least one file or folder to ingest.")
         by = extractor or default_extractor(recording, self.language_model)
-        return estimate(self.store, files, _schema(schema), by, self.settings, facts=facts)
+        schema = _schema(schema)
+        return estimate(self.store, files, schema, by, self.settings, facts=facts, reread=reread, progress=progress)
 
-    def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
-        """Remove documents, named by id, URI, path or title, with all that only they support; returns them."""
+    def remove(
+        self, documents: str | Path | Sequence[str | Path], *, progress: Progress = _SILENT
+    ) -> list[DocumentInfo]:
+        """Remove documents with all that only they support; returns them.
+
+        They are named by id, URI, path or title; a folder means all documents of files in it.
+        """
         with self._writing("remove", progress) as turn:
             chosen = self._named(documents)
             ids = sorted(each.id for each in chosen)
@@ -243,7 +258,7 @@ class KnowledgeGraph(OpenedGraph):
         chat = graph._model("Gists are written")
         with graph._writing("gist", progress, "beside") as turn:
             self._need_documents()
-            chosen = self._named(documents) if documents else self.documents()
+            chosen = self._named(documents) if documents or documents == "" else self.documents()
             tools = GistTools(turn.store, graph.embedder, chat, self.settings, graph.ledger, progress)
             return gist_documents(tools, [each.id for each in chosen], options)
 
@@ -280,6 +295,7 @@ class KnowledgeGraph(OpenedGraph):
         options = {**(options or {}), **more}
         chosen = check_options(reader, options)
         self._need_documents()
+        asked(question)
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
         started, name = time.perf_counter(), reader or READERS[0].name
@@ -349,18 +365,6 @@ class KnowledgeGraph(OpenedGraph):
             timeout=timeout or self.settings.cypher_timeout,
             limit=limit or self.settings.cypher_limit,
         )
-
-    def documents(self) -> list[DocumentInfo]:
-        """The documents of the graph, by title."""
-        return [DocumentInfo(**row) for row in self.store.read("graph/documents")]
-
-    def holds(self, file: Path) -> bool:
-        """Whether the graph holds any document of ``file`` with the text that it has now."""
-        return holds(self.store, file)
-
-    def lacks_facts(self) -> bool:
-        """Whether some passage has no atomic facts from a model or a recording."""
-        return lacks_facts(self.store)
 
     def schema(self) -> GraphSchema | None:
         """The schema of the last ingest with its expansions; None before the first."""
@@ -437,9 +441,6 @@ class KnowledgeGraph(OpenedGraph):
         grown = found.schema.with_expansions(found.expansions)
         kinds = (grown.entities, grown.relations, grown.attributes)
         return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
-
-    def _named(self, documents: str | Sequence[str]) -> list[DocumentInfo]:
-        return named_documents(documents, self.documents())
 
 
 def _schema(schema: str | Path | Schema) -> Schema:

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgplatform.errors import InputError, SettingError
+from kgplatform.graph.info import DocumentInfo, named_documents
 from kgplatform.graph.jobs import JobQueue
+from kgplatform.ingest.compare import holds
+from kgplatform.ingest.facts_pass import lacks_facts
 from kgplatform.ingest.graph_state import check_embedder, graph_state
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
@@ -66,6 +70,10 @@ class OpenedGraph:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        home = f", home {self.settings.home_folder}" if self.settings.neo4j_uri is None else ""
+        return f"{type(self).__name__}({self.store.connection.uri}{home})"
+
     def close(self) -> None:
         """Close the connections, but for those of models that were given. A managed server keeps running;
         ``kgplatform down`` stops it."""
@@ -113,6 +121,18 @@ class OpenedGraph:
     def database_id(self) -> str:
         """What tells the graph's database from all others."""
         return str(self.store.read("neo4j/database")[0]["id"])
+
+    def documents(self) -> list[DocumentInfo]:
+        """The documents of the graph, by title."""
+        return [DocumentInfo(**row) for row in self.store.read("graph/documents")]
+
+    def holds(self, file: Path) -> bool:
+        """Whether the graph holds any document of ``file`` with the text that it has now."""
+        return holds(self.store, file)
+
+    def lacks_facts(self) -> bool:
+        """Whether some passage has no atomic facts from a model or a recording."""
+        return lacks_facts(self.store)
 
     def jobs(self, place: str, server: str, lease: float) -> JobQueue:
         """The jobs of the graph's servers, for ``server``, whose uploads are ``place``; it holds one for ``lease``
@@ -223,3 +243,6 @@ class OpenedGraph:
     def _look_for_documents(self) -> None:
         """Look for documents again: some were removed or imported."""
         self._learnt.discard("documents")
+
+    def _named(self, documents: str | Path | Sequence[str | Path]) -> list[DocumentInfo]:
+        return named_documents(documents, self.documents())

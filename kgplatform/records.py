@@ -5,9 +5,11 @@ All character offsets count Unicode code points of ``Document.text`` and are hal
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from kgplatform.shown import Shown, html_table, html_text
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
@@ -46,6 +48,19 @@ class SkippedFile:
 
     path: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoneFile:
+    """A file that is no longer there, and how many documents the graph has of it, or had if they were ``removed``.
+
+    ``same_text``: a file that has its text now, as after renaming; None where none has.
+    """
+
+    path: str
+    documents: int
+    same_text: str | None
+    removed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +154,8 @@ class Extraction:
         return not (self.entities or self.triples or self.attributes or self.facts)
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Citation(Shown):
     """The characters of a document that state something. ``found`` is False if only the passage is known."""
 
     document: str
@@ -161,8 +176,8 @@ class Quote:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPassage:
+@dataclass(frozen=True, slots=True, repr=False)
+class FoundPassage(Shown):
     """A passage that was retrieved. ``routes`` are the routes that found it, ``score`` is higher for better.
 
     ``sentence``: the one that shares most with the question; None where none shares a word, or nobody looked yet.
@@ -180,10 +195,11 @@ class FoundPassage:
     sentence: Quote | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFact:
+@dataclass(frozen=True, slots=True, repr=False)
+class FoundFact(Shown):
     """A fact that was retrieved, with every place that states it. ``relevant``: False where it does not speak to the
-    question (``kgplatform.readers.relevance``), so that people are not shown it unless they ask."""
+    question, or where another in the result says it with more words (``kgplatform.readers.relevance``): people are not
+    shown it unless they ask."""
 
     id: str
     text: str
@@ -193,8 +209,8 @@ class FoundFact:
     relevant: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPath:
+@dataclass(frozen=True, slots=True, repr=False)
+class FoundPath(Shown):
     """A walk over facts: ``facts[i]`` joins the entities ``names[i]`` and ``names[i + 1]``, in either direction.
 
     ``entities`` are their ids; no entity comes twice. ``predicates`` are those of the facts; ``forward`` says of each
@@ -209,8 +225,8 @@ class FoundPath:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class FoundCommunity:
+@dataclass(frozen=True, slots=True, repr=False)
+class FoundCommunity(Shown):
     """A community of the knowledge tree near a question. ``score``: cosine of its name and summary."""
 
     id: str
@@ -220,11 +236,12 @@ class FoundCommunity:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class SearchResult(Shown):
     """What a route found for a question, best first, and the seconds that it took.
 
-    ``paths`` and ``communities`` are what the routes of these names walked through; others leave them empty.
+    ``paths`` and ``communities`` are what the routes of these names walked through; others leave them empty. Its length
+    is the number of passages, and going through it gives these.
     """
 
     question: str
@@ -233,6 +250,26 @@ class SearchResult:
     seconds: float
     paths: tuple[FoundPath, ...] = ()
     communities: tuple[FoundCommunity, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def __iter__(self) -> Iterator[FoundPassage]:
+        return iter(self.passages)
+
+    def _repr_html_(self) -> str:
+        """The passages, and the facts that speak to the question."""
+        passages = (
+            (each.title, each.page, f"{each.start}–{each.end}", each.score, (each.sentence or each).text)
+            for each in self.passages
+        )
+        facts = [each for each in self.facts if each.relevant]
+        places = ((each.text, each.citations[0].title if each.citations else "", each.score) for each in facts)
+        return (
+            html_text(self.question)
+            + html_table(("Document", "Page", "Characters", "Score", "Passage"), passages, len(self.passages))
+            + (html_table(("Fact", "Document", "Score"), places, len(facts)) if facts else "")
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +298,8 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class QueryRun:
+@dataclass(frozen=True, slots=True, repr=False)
+class QueryRun(Shown):
     """One Cypher statement that ran: its name in ``cypher/``, its text, and what came back.
 
     ``rows``: how many. ``seconds`` include their transfer.
@@ -275,8 +312,8 @@ class QueryRun:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+@dataclass(frozen=True, slots=True, repr=False)
+class Step(Shown):
     """One step of a reader: what it did and what came of it, in words, and what it cost.
 
     ``prompt`` names the file in ``prompts/`` that was sent, ``reply`` is what the model wrote. ``queries`` are the
@@ -301,8 +338,8 @@ class Step:
     notebook: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Shown):
     """A reader's answer. ``text`` is None where no language model is configured: the evidence speaks then.
 
     ``run`` is the id of the ``Run`` node that keeps it in the graph, None if it is not kept. ``counts``: how often
@@ -319,3 +356,40 @@ class Answer:
     note: str = ""
     run: str | None = None
     counts: dict[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.note if self.text is None else self.text
+
+    def _repr_html_(self) -> str:
+        """The answer with its citations; where no model wrote one, the evidence."""
+        if self.text is None:
+            return html_text(self.note) + self.evidence._repr_html_()
+        places = (
+            (number, each.title, each.page, f"{each.start}–{each.end}") for number, each in enumerate(self.citations, 1)
+        )
+        cited = (
+            html_table(("", "Document", "Page", "Characters"), places, len(self.citations)) if self.citations else ""
+        )
+        return html_text(self.text) + cited + html_text(self.note)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Table(Shown):
+    """Rows of a user's statement. ``truncated`` if the row limit cut them; ``counters`` are what it changed.
+
+    Its length is the number of rows; going through it gives each as a dictionary.
+    """
+
+    columns: tuple[str, ...]
+    rows: list[list[Any]]
+    truncated: bool
+    counters: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.columns, self.rows, len(self.rows))

@@ -7,16 +7,25 @@ conventional name (``NEO4J_URI``, ``OPENAI_API_KEY`` …).
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from kgplatform.errors import SettingError
+from kgplatform.text import did_you_mean
 
 _PREFIX = "KGPLATFORM_"
+_PASSWORD = re.compile(r"//[^/@\s]+@")
 
 
 def _setting(default: Any, text: str, *, unit: str = "", env: tuple[str, ...] = (), **bounds: Any) -> Any:
@@ -155,8 +164,11 @@ class Settings(BaseSettings):
 def load_settings(**overrides: Any) -> Settings:
     """The settings, with ``overrides`` (those that are not None) before everything else.
 
-    Raises ``SettingError`` with one line per wrong value.
+    Raises ``SettingError`` with one line per wrong value, and for a name that no setting has.
     """
+    for name in overrides.keys() - Settings.model_fields.keys():
+        near = did_you_mean(name.lower().removeprefix(_PREFIX.lower()), Settings.model_fields)
+        raise SettingError(f'There is no setting "{name}".{near} `kgplatform settings` lists them.')
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         return Settings(**given)
@@ -175,6 +187,37 @@ def env_name(name: str) -> str:
     if field is not None and isinstance(field.validation_alias, AliasChoices):
         return str(field.validation_alias.choices[0])
     return name if name.isupper() else _PREFIX + name.upper()
+
+
+def values_in_force(**overrides: Any) -> list[tuple[str, str]]:
+    """The value of every setting, in the order of ``settings_table``, and where it comes from: "argument" (one of
+    ``overrides``), "environment", ".env" or "default". Secrets are hidden; a value that cannot be used is shown as it
+    was given. Raises ``SettingError`` for JSON that is none.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    try:
+        environment, file = EnvSettingsSource(Settings)(), DotEnvSettingsSource(Settings)()
+    except SettingsError:
+        load_settings(**overrides)  # which words it
+        raise
+    default = Settings.model_construct()
+    folders = {"home": default.home_folder, "neo4j_jars": default.jar_folder}
+    values = []
+    for name, field in Settings.model_fields.items():
+        sources = {"argument": given, "environment": environment, ".env": file}
+        found = (
+            (each[key], origin) for origin, each in sources.items() for key in (name, env_name(name)) if key in each
+        )
+        value, origin = next(found, (folders.get(name, field.default), "default"))
+        values.append((_hidden(value, "SecretStr" in str(field.annotation)), origin))
+    return values
+
+
+def _hidden(value: Any, is_secret: bool) -> str:
+    """``value`` for people to see: no secret, and no password in an address."""
+    if value in (None, ""):
+        return ""
+    return "********" if is_secret else _PASSWORD.sub("//********@", str(value))
 
 
 def settings_table() -> list[tuple[str, str, str, str]]:

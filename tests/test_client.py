@@ -171,7 +171,7 @@ def test_records_are_frozen_and_complete(kg: KnowledgeGraph, tmp_path: Path) -> 
     info = next(each for each in kg.documents() if each.title == "field")
     assert (info.uri, info.characters) == ((tmp_path / "field.txt").as_uri(), len(FIELD["field.txt"]))
     assert (info.passages, info.extracted, info.failed) == (1, 1, 0)
-    assert info.addedAt.startswith("20")
+    assert info.added_at.startswith("20")
     stats = kg.stats()
     assert (stats.nodes["Document"], stats.relationships["FROM_DOCUMENT"]) == (3, 3)
     for record in (result, result.passages[0], result.facts[0], result.facts[0].citations[0], info, stats):

@@ -20,8 +20,10 @@ from kgplatform.settings import Settings
 PACKAGE = Path(__file__).parent.parent / "kgplatform"
 
 ORDER = """
+text
+shown
 errors records
-text settings
+settings
 query prompt work
 sentences
 places
@@ -63,7 +65,6 @@ NEUTRAL = {
 
 EXCEPTIONS = {
     ("doors.cli.main", "neo4j.server"): "up, down and status work where there is no graph to open",
-    ("doors.cli.show.answers", "neo4j.store"): "the type of the rows that the client returns",
     ("doors.cli.anonymise", "models.chat"): "questions are filtered by a model, without a graph",
     ("doors.cli.anonymise", "models.openai_chat"): "the same",
     ("doors.cli.evaluate", "ingest.load"): "texts are read that are in no graph",

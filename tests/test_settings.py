@@ -8,7 +8,7 @@ import pytest
 from platformdirs import user_cache_path, user_data_path
 
 from kgplatform.errors import SettingError
-from kgplatform.settings import Settings, env_name, load_settings, settings_table
+from kgplatform.settings import Settings, env_name, load_settings, settings_table, values_in_force
 
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,3 +95,28 @@ def test_the_table_has_every_setting_with_help() -> None:
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load_settings().concurrency = 3
+
+
+def test_values_in_force_and_where_they_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(".env").write_text(
+        "KGPLATFORM_CONCURRENCY=2\nNEO4J_USER=of_the_file\nOPENAI_API_KEY=s3cret\nKGPLATFORM_RAY=\n"
+    )
+    monkeypatch.setenv("KGPLATFORM_CONCURRENCY", "3")
+    monkeypatch.setenv("NEO4J_URI", "bolt://ada:s3cret@example.org:7687")
+    monkeypatch.setenv("KGPLATFORM_WORKERS", "many")
+    monkeypatch.delenv("KGPLATFORM_NEO4J_JARS", raising=False)
+    names = [name for name, *_ in settings_table()]
+    found = dict(zip(names, values_in_force(home=Path("graph")), strict=True))
+    assert found["KGPLATFORM_HOME"] == ("graph", "argument")
+    assert found["KGPLATFORM_CONCURRENCY"] == ("3", "environment")
+    assert found["KGPLATFORM_WORKERS"] == ("many", "environment")
+    assert found["NEO4J_USERNAME"] == ("of_the_file", ".env")
+    assert found["OPENAI_API_KEY"] == ("********", ".env")
+    assert found["NEO4J_PASSWORD"] == ("", "default")
+    assert found["NEO4J_URI"] == ("bolt://********@example.org:7687", "environment")
+    assert found["KGPLATFORM_RAY"] == ("", "default")
+    assert found["KGPLATFORM_NEO4J_JARS"] == (str(user_cache_path("kgplatform") / "neo4j"), "default")
+    assert "s3cret" not in str(found)
+    monkeypatch.setenv("KGPLATFORM_CHAT_PARAMETERS", "{")
+    with pytest.raises(SettingError, match="KGPLATFORM_CHAT_PARAMETERS cannot be used: give one JSON object"):
+        values_in_force()

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from kgplatform.errors import InputError
 from kgplatform.records import Usage
+from kgplatform.shown import Shown
 from kgplatform.text import tidy, unknown
 
 Style = Literal["prose", "turns", "scenes"]
@@ -219,8 +220,8 @@ class LongMemory:
     gist_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class GistReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class GistReport(Shown):
     """What a run did, and how the memories of the documents named are after it.
 
     ``kept``: gists that were there before; ``written``: gists of pages that had none; ``shortened``: gists that were

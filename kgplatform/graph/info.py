@@ -31,7 +31,7 @@ class DocumentInfo:
     source: str
     characters: int
     tokens: int
-    addedAt: str  # noqa: N815 - as the graph's property is called
+    added_at: str
     passages: int
     extracted: int
     failed: int
@@ -98,27 +98,40 @@ class Stats:
     untyped: int = 0
 
 
-def named_documents(names: str | Sequence[str], known: list[DocumentInfo]) -> list[DocumentInfo]:
-    """Those of ``known`` that ``names`` mean, by id, URI, path or title, in the order of their ids.
+def named_documents(names: str | Path | Sequence[str | Path], known: list[DocumentInfo]) -> list[DocumentInfo]:
+    """Those of ``known`` that ``names`` mean, by id, URI, path, title or folder, in the order of their ids.
 
-    Raises ``InputError`` for a name that means none, or several that share it.
+    Raises ``InputError`` for a name that means none, or that could mean several things, and where there is no name.
     """
-    wanted = [names] if isinstance(names, str) else names
-    chosen = {info.id: info for name in wanted for info in _matching(name, known)}
+    wanted = [names] if isinstance(names, str | Path) else names
+    chosen = {info.id: info for name in wanted for info in _matching(str(name), known)}
+    if not wanted:
+        raise InputError("Name at least one document. `kgplatform documents` lists them.")
     return [chosen[each] for each in sorted(chosen)]
 
 
 def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
-    """The documents that ``name`` means. A path or URI of a file with several documents means all of them."""
-    path = Path(name).absolute().as_uri()
-    by_address = [info for info in known if name in (info.id, info.uri, info.source) or info.source == path]
-    by_name = [info for info in known if info.title == name]
-    if by_address or len(by_name) == 1:
-        return by_address or by_name
-    if by_name:
-        addresses = "; ".join(info.uri for info in by_name)
-        raise InputError(f"{len(by_name)} documents are called {name!r}. Name one by its URI: {addresses}")
-    raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")
+    """The documents that ``name`` means. A path or URI of a file with several documents means all of them, and so does
+    a folder."""
+    if not name.strip():
+        raise InputError("A document's name is empty. `kgplatform documents` lists the documents.")
+    given = Path(name).expanduser()
+    path = (given.resolve() if ".." in given.parts else given.absolute()).as_uri()  # as files are found
+    if by_address := [info for info in known if name in (info.id, info.uri, info.source) or info.source == path]:
+        return by_address
+    by_title = [info for info in known if info.title == name]
+    in_folder = [info for info in known if info.source.startswith(path.rstrip("/") + "/")]
+    if by_title and in_folder:
+        raise InputError(
+            f"{name!r} is the title of a document and the name of a folder. For the document give its URI, "
+            f"{by_title[0].uri}; for the folder its whole path."
+        )
+    if len(by_title) > 1:
+        addresses = "; ".join(info.uri for info in by_title)
+        raise InputError(f"{len(by_title)} documents are called {name!r}. Name one by its URI: {addresses}")
+    if not by_title and not in_folder:
+        raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")
+    return by_title or in_folder
 
 
 @dataclass(frozen=True, slots=True)

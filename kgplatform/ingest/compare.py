@@ -12,7 +12,7 @@ from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import load
 from kgplatform.ingest.load_by import CutDocument, cut_by, load_by
 from kgplatform.neo4j.store import Store
-from kgplatform.records import Document, Passage, SkippedFile
+from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
 
@@ -31,7 +31,7 @@ class Compared:
 
     document: Document
     passages: Sequence[Passage]
-    verdict: Literal["added", "changed", "unchanged"]
+    verdict: Literal["added", "changed", "unchanged", "reread"]
     done: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
     is_other_text: bool = False
@@ -52,16 +52,24 @@ class Group:
 
 
 def compare(
-    store: Store, paths: Sequence[str | Path], max_tokens: int, workers: Workers | None = None
+    store: Store,
+    paths: Sequence[str | Path],
+    max_tokens: int,
+    workers: Workers | None = None,
+    *,
+    reread: bool = False,
+    progress: Progress = lambda stage, done, total: None,
 ) -> Iterator[Group]:
     """Load ``paths`` and compare them with the graph, in the order of the files; nothing is written.
 
-    Groups have some 500 passages, so that what a group takes does not depend on how much there is.
+    Groups have some 500 passages, so that what a group takes does not depend on how much there is. ``reread``: nothing
+    that the graph has counts as done.
     """
-    files = _Files(store)
+    files = _Files(store, reread=reread)
     group: list[CutDocument] = []
     skipped: list[SkippedFile] = []
-    passages = 0
+    passages = documents = 0
+    progress("documents", 0, 0)
     for item in _cut(paths, max_tokens, workers, store.stop):
         store.stop.check()
         if isinstance(item, SkippedFile):
@@ -69,6 +77,8 @@ def compare(
         else:
             group.append(item)
             passages += len(item[1])
+            documents += 1
+            progress("documents", documents, 0)
         if passages >= _GROUP_PASSAGES or len(group) + len(skipped) >= _GROUP_ITEMS:
             yield files.compared(group, skipped)
             group, skipped, passages = [], [], 0
@@ -105,8 +115,9 @@ class _Known:
 class _Files:
     """Which files the graph knows. It remembers the known documents of the file that is being read, 150 bytes each."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, reread: bool) -> None:
         self._store = store
+        self._reread = reread
         self._source = ""
         self._size = 0
         self._met: set[str] = set()
@@ -123,7 +134,7 @@ class _Files:
             before = known.get(document.id)
             if before is not None:
                 self._met.add(document.id)
-            result.documents.append(_compared(document, passages, before))
+            result.documents.append(_compared(document, passages, before, reread=self._reread))
         if is_last:
             result.gone |= self._gone()
         return result
@@ -147,12 +158,14 @@ def _known(store: Store, ids: Sequence[str]) -> dict[str, _Known]:
     return {row["id"]: _Known(row["name"], row["sha256"], dict(row["passages"])) for row in rows}
 
 
-def _compared(document: Document, passages: Sequence[Passage], known: _Known | None) -> Compared:
+def _compared(document: Document, passages: Sequence[Passage], known: _Known | None, *, reread: bool) -> Compared:
     if known is None:
         return Compared(document, passages, "added")
     # What a passage says may depend on the rest of its document and on the title: of another text, none is kept.
     if (known.title, known.sha256) != (document.title, document.sha256):
         return Compared(document, passages, "changed", stale=frozenset(known.states), is_other_text=True)
+    if reread:
+        return Compared(document, passages, "reread", stale=frozenset(known.states))
     wanted = {passage.id for passage in passages}
     done = frozenset(passage for passage in wanted if known.states.get(passage) == EXTRACTED)
     stale = frozenset(known.states.keys() - wanted)

@@ -115,7 +115,7 @@ def is_html(head: bytes) -> bool:
 def decode(path: str, data: bytes, *, html: bool = False) -> str:
     """The text of ``data``; with ``html``, a charset that the page declares is believed if it is not UTF-8.
 
-    Raises ``DocumentError`` for binary data and for text whose encoding cannot be told.
+    Raises ``DocumentError`` for binary data and for text whose encoding is unknown.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
@@ -183,7 +183,7 @@ def _guess(path: str, data: bytes, error: UnicodeDecodeError) -> str:
             return data.decode(encoding)
     except UnicodeDecodeError as failed:
         raise DocumentError(path, f"neither UTF-8 nor {encoding} throughout: save it again as UTF-8") from failed
-    raise DocumentError(path, "not text, or in an encoding that cannot be told: save it as UTF-8")
+    raise DocumentError(path, "not text, or in an unknown encoding: save it as UTF-8")
 
 
 def _telling_lines(data: bytes) -> bytes:

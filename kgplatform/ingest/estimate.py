@@ -11,8 +11,9 @@ from kgplatform.ingest.extract.llm import extraction_messages, fact_messages
 from kgplatform.ingest.facts_pass import passages_without_facts
 from kgplatform.ingest.schema import Schema
 from kgplatform.neo4j.store import Store
-from kgplatform.records import Document, Passage, SkippedFile
+from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
+from kgplatform.shown import Shown
 from kgplatform.text import count_tokens
 
 OUTPUT_SHARE = 6.8
@@ -22,8 +23,8 @@ FACTS_SHARE = 2.2
 """The same for facts with their key elements."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Estimate(Shown):
     """What an ingest would cost. Tokens are counted offline, within about 10 %; output tokens are a rule of thumb."""
 
     documents: int
@@ -36,16 +37,25 @@ class Estimate:
 
 
 def estimate(
-    store: Store, paths: Sequence[str | Path], schema: Schema, extractor: str, settings: Settings, *, facts: bool
+    store: Store,
+    paths: Sequence[str | Path],
+    schema: Schema,
+    extractor: str,
+    settings: Settings,
+    *,
+    facts: bool,
+    reread: bool,
+    progress: Progress,
 ) -> Estimate:
     """The calls and tokens that ``ingest`` would spend on the passages that are not in the graph yet.
 
     ``facts``: and on reading facts from those that lack them, in the whole graph if there are no ``paths``. Of
-    what a recording says of a passage nothing is known yet: such passages count as lacking them.
+    what a recording says of a passage nothing is known yet: such passages count as lacking them. ``reread``: and on
+    those that are in the graph.
     """
     total = _Total()
     spend = _Spend(store, schema, settings, is_read=extractor == "llm", facts=facts)
-    for group in compare(store, paths, settings.passage_tokens) if paths or not facts else ():
+    for group in compare(store, paths, settings.passage_tokens, reread=reread, progress=progress) if paths else ():
         total.add(group)
         spend.on(group)
     if facts and not total.documents:

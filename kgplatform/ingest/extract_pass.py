@@ -128,6 +128,8 @@ def extract_passages(
     of the next. ``spill`` takes the writes of a first build, whose passages nobody else can read. ``workers`` read, if
     there are any. ``turn`` shares, and gives way between two windows; what others took away meanwhile is left out.
     """
+    if plan.pending:
+        tools.progress("extracting", 0, plan.pending)
     growing = _Growing(tools, plan)
     read = 0
     with (

@@ -75,6 +75,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
     store = tools.store
     total = sum(1 for _ in _lacking(store, plan))
     lacking = (row["id"] for row in _lacking(store, plan))
+    tools.progress("reading facts", 0, total)
     read, facts, unnamed, malformed = 0, 0, 0, Counter[str]()
     reader: PassageReader[Extraction] = PassageReader(
         tools.settings.concurrency, lambda number: tools.progress("reading facts", number, total), store.stop

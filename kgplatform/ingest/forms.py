@@ -134,11 +134,12 @@ def changes(old: Sequence[Form], new: Sequence[Form]) -> tuple[list[str], list[F
 def settle_forms(store: Store, total: int, progress: Progress) -> None:
     """Bring the forms of all pending elements up to date, which completes them. ``total``: how many there are."""
     done = 0
+    progress("merging names", done, total)
     with closing(store.read_batches("ingest/pending_ids", _AT_ONCE)) as found:
         for rows in found:
             _settle_some(store, {row["id"] for row in rows})
             done += len(rows)
-            progress("joining like names", done, total)
+            progress("merging names", done, total)
 
 
 class _Known:

@@ -35,6 +35,7 @@ def join_likes(store: Store, dimension: int, same_as: float, same_form: float, t
 
     others by a cosine of at least ``same_form``. ``dimension``: of the vectors. ``total``: how many are pending.
     """
+    progress("finding similar names", 0, total)
     (there,) = store.read("ingest/elements_there")
     if there["plain"]:  # only plain ones take vectors to join, and an index
         define_vector_indexes(store, ("entity", "element"), dimension)
@@ -50,7 +51,7 @@ def join_likes(store: Store, dimension: int, same_as: float, same_form: float, t
             if there["plain"]:
                 _join_by_meaning(store, rows, same_form)
             done += len(rows)
-            progress("finding like names", done, total)
+            progress("finding similar names", done, total)
 
 
 def like_names(store: Store, names: dict[str, Words], *, beside_joined: bool) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from kgplatform.errors import DocumentError
+from kgplatform.errors import DocumentError, InputError
 from kgplatform.ingest.decode import (
     HEAD_BYTES,
     decode,
@@ -73,8 +73,16 @@ def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
     return (path for path, _ in groupby(heapq.merge(*walks)))
 
 
+def named_folders(paths: Sequence[str | Path]) -> Iterator[tuple[Path, bool]]:
+    """The folders among ``paths``, each with whether there is no file in it."""
+    folders = (path for path, is_folder in map(_path, paths) if is_folder)
+    return ((folder, next(_walk(folder, set()), None) is None) for folder in folders)
+
+
 def _path(given: str | Path) -> tuple[Path, bool]:
     """``given`` from the root, and whether it is a folder."""
+    if isinstance(given, str) and not given.strip():
+        raise InputError("A path is empty. Name a file or a folder; `.` is the one that you are in.")
     path = Path(given).expanduser()
     # Links are kept as they are; ``..`` after a link only the file system can resolve.
     path = path.resolve() if ".." in path.parts else path.absolute()

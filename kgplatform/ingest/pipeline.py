@@ -26,7 +26,9 @@ from kgplatform.ingest.compare import compare
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.fill_in import fill_in
+from kgplatform.ingest.gone import check_prune, gone_files
 from kgplatform.ingest.graph_state import bring_up_to_date, check_embedder, define_graph, graph_state, set_state
+from kgplatform.ingest.load import named_folders
 from kgplatform.ingest.passage_reader import FailedPassage
 from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import Expansion, Schema
@@ -35,17 +37,22 @@ from kgplatform.ingest.write import remove
 from kgplatform.models.shared_embedder import shared
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import SkippedFile, Usage
+from kgplatform.records import GoneFile, SkippedFile, Usage
+from kgplatform.shown import Shown
 from kgplatform.text import hash64
 from kgplatform.work.open_workers import open_workers
 from kgplatform.work.stopwatch import Stopwatch
 
 _COUNTED_AT_ONCE = 500
-_GONE = "{:,} passages were removed or replaced by another process while they were read: nothing of them was written."
+_REPLACED = (
+    "{:,} passages were removed or replaced by another process while they were read: nothing of them was written."
+)
+_SETTLED = ("entities", "elements", "passages", "facts")
+"""Columns of ``ingest/pending_counts`` that ``settle`` works through."""
 
 
-@dataclass(frozen=True, slots=True)
-class IngestReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class IngestReport(Shown):
     """What an ingest did. Counts of extraction are over all passages of the files named, read now or before.
 
     ``facts_read``: passages that ``--facts`` read now, ``facts_found`` the atomic facts in them, ``facts_failed`` the
@@ -53,6 +60,9 @@ class IngestReport:
     their passage does not name, which were left out with what is said of them; ``turned``: statements that were put
     right (``turn``). ``names``: how many different ones there are, ``untyped`` those without a type in the schema.
     ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
+    ``reread``: documents that were as they are in the graph, and were read again all the same. ``gone``: files beneath
+    the folders named that are not there any more; the documents that went with them, or from a corpus, are ``removed``.
+    ``settled``: names, facts and passages that got their vectors and their likenesses now.
     """
 
     extractor: str
@@ -61,7 +71,9 @@ class IngestReport:
     added: int = 0
     changed: int = 0
     unchanged: int = 0
+    reread: int = 0
     removed: int = 0
+    gone: list[GoneFile] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
     passages: int = 0
     extracted: int = 0
@@ -86,6 +98,7 @@ class IngestReport:
     facts_read: int = 0
     facts_found: int = 0
     facts_failed: list[FailedPassage] = field(default_factory=list)
+    settled: int = 0
     stopped: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -109,14 +122,21 @@ _COUNTED = {
 """Counts of the report, and the columns of ``ingest/counts`` that they are the sums of."""
 
 
-def ingest(tools: Tools, paths: Sequence[str | Path], turn: Pass) -> IngestReport:
-    """Bring the graph to what the files of ``paths`` say, and report what that took. ``turn`` is alone.
+def ingest(
+    tools: Tools, paths: Sequence[str | Path], turn: Pass, *, prune: bool = False, reread: bool = False
+) -> IngestReport:
+    """Update the graph from the files of ``paths``, and report what that took. ``turn`` is alone.
+
+    ``prune``: documents of files that are gone from the folders among ``paths`` are removed. ``reread``: documents
+    that have not changed are read again.
 
     Safe to repeat, and to kill at any moment: the same command resumes where it stopped. What it takes of memory does
     not depend on how much there is to read.
     """
     watch = Stopwatch()
     with watch.stage("load"):
+        if prune:
+            check_prune(tools.store, paths)
         before = graph_state(tools.store)
         check_embedder(before, tools.embedder)
         define_graph(tools.store, tools.embedder)
@@ -126,8 +146,10 @@ def ingest(tools: Tools, paths: Sequence[str | Path], turn: Pass) -> IngestRepor
         open_workers(tools.settings) or nullcontext() as workers,
     ):
         with watch.stage("lay"):
-            compared = watch.each("load", compare(tools.store, paths, tools.settings.passage_tokens, workers))
-            groups = build.begin(compared)
+            compared = compare(
+                tools.store, paths, tools.settings.passage_tokens, workers, reread=reread, progress=tools.progress
+            )
+            groups = build.begin(watch.each("load", compared))
             lay(tools.store, groups, plan, tools.progress, build.spill)
         if build.spill is None:
             turn.share()
@@ -140,7 +162,10 @@ def ingest(tools: Tools, paths: Sequence[str | Path], turn: Pass) -> IngestRepor
         if tools.mode == "strict" and not (read.stopped or read.failed):
             with watch.stage("extract"):
                 fill_in(tools.store, tools.schema, read.schema)
-        report = _report(tools, plan, read, before, build.note)
+        with watch.stage("gone"):
+            gone = gone_files(tools.store, paths, prune=prune, progress=tools.progress)
+        report = _report(tools, plan, read, before, gone)
+        report.notes.extend([*([build.note] if build.note else ()), *_notes_on_folders(paths)])
         if tools.facts_from is not None and not read.stopped:
             turn.share()
             with watch.stage("facts"):
@@ -148,14 +173,16 @@ def ingest(tools: Tools, paths: Sequence[str | Path], turn: Pass) -> IngestRepor
             turn.alone()
             report = _with_facts(report, facts, "these files")
         embedder = shared(tools.embedder, tools.settings, workers, tools.store.stop)
+        (due,) = tools.store.read("ingest/pending_counts")
         watch.add(settle(tools.store, embedder, tools.settings, tools.progress))
         _record(tools)
+        tools.progress("counting", 0, 0)
         with watch.stage("count"):
-            report = replace(report, **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts
+            report = replace(report, settled=sum(due[kind] for kind in _SETTLED), **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts
     return _finished(report, tools, watch)
 
 
-def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, note: str) -> IngestReport:
+def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, gone: list[GoneFile]) -> IngestReport:
     known = {(expansion["kind"], expansion["name"]) for expansion in json.loads(before.get("expansions", "[]"))}
     return IngestReport(
         tools.extractor.name,
@@ -164,7 +191,9 @@ def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, note: str
         added=plan.verdicts["added"],
         changed=plan.verdicts["changed"],
         unchanged=plan.verdicts["unchanged"],
-        removed=plan.removed,
+        reread=plan.verdicts["reread"],
+        removed=plan.removed + sum(file.documents for file in gone if file.removed),
+        gone=gone,
         skipped=plan.skipped,
         passages=plan.passages,
         extracted=read.read,
@@ -174,8 +203,7 @@ def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, note: str
         characters=plan.characters,
         stopped=read.stopped,
         notes=[
-            *([note] if note else ()),
-            *([_GONE.format(read.gone)] if read.gone else ()),
+            *([_REPLACED.format(read.gone)] if read.gone else ()),
             *_notes_on_others(tools, before, plan.passages - plan.pending),
         ],
     )
@@ -240,26 +268,37 @@ def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
     """Says so if passages that stay as they are were read in another way than this ingest reads."""
     if not done or "extractor" not in before:
         return []
-    schema = json.loads(before["schema"])["name"]
-    last = (before["extractor"], schema, before["mode"])
-    if last == (tools.extractor.name, tools.schema.name, tools.mode):
+    now = _as_json(tools.schema)
+    if (before["extractor"], before["schema"], before["mode"]) == (tools.extractor.name, now, tools.mode):
         return []
+    last, is_other = json.loads(before["schema"])["name"], before["schema"] != now
+    since = ", which has changed since" if is_other and last == tools.schema.name else ""
+    schema = f" The graph's schema is {tools.schema.name} from now on." if is_other and not since else ""
+    passages = "1 passage stays as it was" if done == 1 else f"{done:,} passages stay as they were"
     return [
-        f"{done:,} passages stay as an earlier ingest read them; the last one used extractor {last[0]}, schema "
-        f"{last[1]}, mode {last[2]}. To read them again, `kgplatform remove` their documents first."
+        f"{passages} read before. The last ingest used extractor {before['extractor']}, mode {before['mode']} and "
+        f"schema {last}{since}.{schema} To read them again, ingest with reread."
     ]
+
+
+def _notes_on_folders(paths: Sequence[str | Path]) -> list[str]:
+    return [f"There is no file in {folder}." for folder, is_empty in named_folders(paths) if is_empty]
 
 
 def _record(tools: Tools) -> None:
     """Record how the graph was read, with the schema as it has become."""
     state = {
-        "schema": json.dumps(tools.schema.to_dict(), ensure_ascii=False),
+        "schema": _as_json(tools.schema),
         "expansions": _expansions(tools),
         "chunkTokens": tools.settings.passage_tokens,
         "extractor": tools.extractor.name,
         "mode": tools.mode,
     }
     tools.store.write(set_state(**state))
+
+
+def _as_json(schema: Schema) -> str:
+    return json.dumps(schema.to_dict(), ensure_ascii=False)
 
 
 def _expansions(tools: Tools) -> str:
@@ -272,8 +311,10 @@ def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[
 
     The documents go last: a removal that was killed can be asked for again by their names.
     """
+    tools.progress("removing", 0, len(passages))
     bring_up_to_date(tools.store)
     remove(tools.store, passages, (), documents)
+    tools.progress("removing", len(passages), len(passages))
     state = graph_state(tools.store)
     if "schema" in state:  # it keeps the expansions that passages in the graph propose
         tools = replace(tools, schema=Schema.from_dict(json.loads(state["schema"])))

@@ -86,5 +86,4 @@ def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress, s
             written = [(each.document, each.passages) for each in group.documents if each.verdict != "unchanged"]
             writer.put(document_statements(written, frozenset(other_texts)) if written else [])
             plan.add(group)
-            progress("documents", len(plan), 0)
     progress("documents", len(plan), len(plan))

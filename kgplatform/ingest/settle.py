@@ -45,6 +45,7 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
     vectors = _Vectors(store, embedder, progress)
     watch, elements = vectors.watch, vectors.due["entities"] + vectors.due["elements"]
     with watch.stage("names"):
+        vectors.begin("entities" if vectors.due["entities"] else "elements")
         _settle_names(store, vectors)
     with watch.stage("vectors"):
         vectors.complete("passages")
@@ -57,7 +58,9 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
         with watch.stage("forms"):
             settle_forms(store, elements, progress)
     with watch.stage("indexes"):
+        progress("indexes", 0, 1)
         define_indexes(store, embedder.dimension)
+        progress("indexes", 1, 1)
     return watch.seconds
 
 
@@ -90,8 +93,14 @@ class _Vectors:
         self._done = Counter[str]()
         self._store, self._embedder, self._progress = store, embedder, progress
 
+    def begin(self, kind: str) -> None:
+        """Tell that the nodes of a kind are next, if any are due: the first of them may take a while."""
+        if self.due[kind]:
+            self._tell(kind, 0)
+
     def complete(self, kind: str) -> None:
         """Give the pending nodes of a kind their vectors, which completes them."""
+        self.begin(kind)
         # Passages and gists are long: in smaller batches their progress shows.
         size = _BATCH // 5 if kind in ("passages", "pages") else _BATCH
         with closing(self._store.read_batches(f"ingest/pending_{kind}", size)) as found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -135,6 +136,7 @@ class _Loaded:
     def _load(self) -> Encoder:
         if self._model in OWN_MODELS:
             return OnnxEncoder(self._model, fetch_weights(self._model, self._folder, self._report))
+        self._report(f"Loading the embedding model {self._model} …")
         return _sentence(self._model)
 
 
@@ -262,16 +264,21 @@ def _listed(models: Iterable[str]) -> str:
 def _sentence(model: str) -> SentenceEncoder:
     """The sentence-transformers model at a path or of the hub, loaded in silence."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    for library in ("huggingface_hub", "sentence_transformers"):  # they log each try to reach the hub
+        logging.getLogger(library).setLevel(logging.CRITICAL)
     from sentence_transformers import SentenceTransformer
-    from transformers.utils import logging
+    from transformers.utils import logging as transformers_logging
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
     try:
         return SentenceEncoder(SentenceTransformer(model))
     except (OSError, ValueError, KeyError, ImportError) as error:
         first = " ".join(str(error).split())[:200]
-        raise SettingError(f"The embedding model {model!r} cannot be loaded: {first}") from error
+        raise SettingError(
+            f"The embedding model {model!r} cannot be loaded: {first.rstrip(' .')}. Give the name of one at "
+            "huggingface.co, or a folder."
+        ) from error
 
 
 def _vectors(answer: dict[str, Any], number: int) -> Vectors:

@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from threading import Event
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -35,7 +36,7 @@ from kgplatform.neo4j.panic import trouble_of
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
 from kgplatform.neo4j.values import plain
 from kgplatform.query import Query, load_query
-from kgplatform.records import QueryRun
+from kgplatform.records import QueryRun, Table
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.threads import short_works
@@ -78,16 +79,6 @@ class Connection:
     browser_url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows of a user's statement. ``truncated`` if the row limit cut them; ``counters`` are what it changed."""
-
-    columns: tuple[str, ...]
-    rows: list[list[Any]]
-    truncated: bool
-    counters: dict[str, int]
-
-
 Tracer = Callable[[QueryRun], None]
 
 # The one context variable of the package: ``trace`` takes no graph and no store, and what it is told must be what its
@@ -110,6 +101,7 @@ class Store:
         self.fence: tuple[str, Parameters] | None = None
         """What each write of this store begins with, where it is a pass's (``fenced``)."""
         self._threads = ThreadPoolExecutor(_THREADS, "searching")
+        self._closed = Event()
         if not _is_address(connection.uri):
             raise ServerError(
                 f"NEO4J_URI cannot be used: {connection.uri!r} is not an address like bolt://host:7687 or neo4j://host:7687."
@@ -132,6 +124,7 @@ class Store:
 
     def close(self) -> None:
         """Close all connections."""
+        self._closed.set()
         self._driver.close()
         self._threads.shutdown()  # what still reads fails now
 
@@ -164,6 +157,7 @@ class Store:
 
         What they read is kept in the order of the works. Threads are shared (``short_works``).
         """
+        self._check_open()
         stores = [self.recording() for _ in works]
         results = short_works([partial(work, store) for work, store in zip(works, stores, strict=True)], self._threads)
         if self._kept is not None:
@@ -342,7 +336,12 @@ class Store:
         with gone, self._session(neo4j.READ_ACCESS) as session:
             session.run(neo4j.Query(query.text), {"mark": mark}).consume()
 
+    def _check_open(self) -> None:
+        if self._closed.is_set():
+            raise InputError("This graph is closed. Open it again with connect().")
+
     def _session(self, access: str, notices: Literal["OFF", "WARNING"] = "OFF") -> neo4j.Session:
+        self._check_open()
         return self._driver.session(
             database=self.connection.database,
             default_access_mode=access,

@@ -58,13 +58,38 @@ class _Asked:
 
 
 def judged(result: SearchResult, question: str, *, first: int = FIRST, least: float = LEAST) -> SearchResult:
-    """``result`` with the best sentence of each passage, and with its facts marked as relevant or not."""
+    """``result`` with the best sentence of each passage, and with its facts marked as relevant or not.
+
+    What another relevant fact says too, in the same place and with as many words or more, is not relevant beside that:
+    a sentence is often a statement and a triple.
+    """
     lines = [_lines(passage) for passage in result.passages[:_MOST]]
     asked = _asked(question, [line.stems for each in lines for line in each])
     best = [_best(each, passage.title, asked) for each, passage in zip(lines, result.passages, strict=False)]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
-    facts = tuple(replace(fact, relevant=_is_relevant(fact, passages[:first], asked, least)) for fact in result.facts)
+    relevant = [fact for fact in result.facts if _is_relevant(fact, passages[:first], asked, least)]
+    shown = _said_once(relevant)
+    facts = tuple(replace(fact, relevant=fact.id in shown) for fact in result.facts)
     return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts)
+
+
+def _said_once(facts: Sequence[FoundFact]) -> set[str]:
+    """The ids of ``facts`` but for those that another says too, which has more words, or as many and stands before."""
+    words = {fact.id: _stems(fact.text.replace("_", " ")) for fact in facts}
+    shown: dict[str, FoundFact] = {}
+    for fact in sorted(facts, key=lambda each: -len(words[each.id])):
+        if not any(words[fact.id] <= words[id] and _share_a_place(fact, other) for id, other in shown.items()):
+            shown[fact.id] = fact
+    return set(shown)
+
+
+def _share_a_place(fact: FoundFact, other: FoundFact) -> bool:
+    return any(
+        one.passage == two.passage and one.start < two.end and two.start < one.end
+        for one in fact.citations
+        for two in other.citations
+        if one.found and two.found
+    )
 
 
 def _lines(passage: FoundPassage) -> list[_Line]:

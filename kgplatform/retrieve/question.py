@@ -35,7 +35,9 @@ def make_question(text: str, embedder: Embedder) -> EmbeddedQuestion:
 
 
 def asked(text: str) -> str:
-    """``text`` with its white space folded. Raises ``InputError`` for a question without any word."""
+    """``text`` with its white space folded. Raises ``InputError`` for what is no text or has no word."""
+    if not isinstance(text, str):
+        raise InputError(f"A question is a text, not {text!r:.100}.")
     text = tidy(text)
     if not WORD_RUN.search(text):
         raise InputError("The question is empty. Ask it in words.")

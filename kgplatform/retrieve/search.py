@@ -48,8 +48,10 @@ def search(
     started = time.perf_counter()
     for name in (route, *without):
         check_route(name)
+    if not isinstance(top_k, int):
+        raise InputError(f"top_k={top_k!r:.100} cannot be used: it must be a whole number.", "top_k")
     if top_k < 1:
-        raise InputError("top_k must be at least 1.")
+        raise InputError("top_k must be at least 1.", "top_k")
     text = asked(question)
     if documents:
         found = dense_in_documents(store, make_question(text, embedder), documents, top_k)

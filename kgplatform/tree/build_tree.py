@@ -25,6 +25,7 @@ from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
+from kgplatform.shown import Shown
 from kgplatform.tree.community_names import PER_CALL, STAGE, Named, Naming, Unnamed, name_communities
 from kgplatform.tree.entity_graph import EntityGraph, Indices
 from kgplatform.tree.part import Part, read_due, read_part, read_whole
@@ -359,8 +360,8 @@ class LargeCommunity:
     keywords: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TreeReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class TreeReport(Shown):
     """What ``kgplatform tree`` did. ``depths``: how many communities there are at each depth, the top first.
 
     ``communities_kept``, ``_new`` and ``_gone`` add up to those before and now; ``entities_moved`` were with others

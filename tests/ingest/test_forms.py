@@ -15,7 +15,7 @@ from graph_state import snapshot
 from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.answers import show_stats
+from kgplatform.doors.cli.show.tables import show_stats
 from kgplatform.ingest.alike import may_be_one, stem_of
 from kgplatform.ingest.forms import Form, Group, KeyElement, Shown, changes, forms_of, groups
 from kgplatform.models.hash_embedder import HashEmbedder

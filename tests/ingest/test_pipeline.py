@@ -624,7 +624,7 @@ def test_reading_in_another_way_says_what_stays(kg: KnowledgeGraph, tmp_path: Pa
     assert kg.ingest(tmp_path, extractor="local").notes == []
     assert kg.ingest(tmp_path, extractor="local").notes == []
     notes = kg.ingest(tmp_path, extractor="local", mode="strict").notes
-    assert len(notes) == 1 and "extractor local, schema general, mode flexible" in notes[0]
+    assert len(notes) == 1 and "extractor local, mode flexible and schema general." in notes[0]
 
 
 def test_a_search_before_the_first_ingest_is_done_says_what_to_do(kg: KnowledgeGraph) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,18 @@ def test_a_search_and_an_answer_say_the_same(kg: KnowledgeGraph, tmp_path: Path)
     assert result.passages == answer.evidence.passages
     assert result.facts == answer.evidence.facts
     assert {each.relevant for each in result.facts} == {True, False}
+
+
+def test_a_sentence_and_its_triple_are_one_fact() -> None:
+    cable = passage("cable", CABLE)
+    sentence = stated("The Great Eastern laid the cable of 1866.", cable)
+    triple = replace(sentence, id="triple", text="Great Eastern laid_cable cable of 1866")
+    shorter = replace(sentence, id="shorter", text="Great Eastern laid cable")
+    copy = passage("copy", CABLE)
+    elsewhere = replace(stated("The Great Eastern laid the cable of 1866.", copy), id="elsewhere", text=shorter.text)
+    result = judged(found(cable, copy, facts=(triple, sentence, shorter, elsewhere)), QUESTION, least=0.0)
+    shown = {fact.id for fact in result.facts if fact.relevant}
+    assert shown == {"triple", "elsewhere"}, "the first of the same words; who says less in the same place goes"
+    result = judged(found(cable, facts=(shorter, sentence)), QUESTION, least=0.0)
+    assert [fact.relevant for fact in result.facts] == [False, True]
+    assert [fact.id for fact in result.facts] == ["triple", sentence.id, "shorter", "elsewhere"]

@@ -1,6 +1,6 @@
 """The platform as a LangChain retriever; its graph to and from LangChain's ``GraphDocument``s.
 
-KgRetriever(graph=kg, route="entity").invoke("Who designed the ship?")[0].metadata["title"]
+KgRetriever(kg, route="entity").invoke("Who designed the ship?")[0].metadata["title"]
 documents = to_graph_documents(kg)
 from_graph_documents(other, documents)
 """
@@ -53,6 +53,10 @@ class KgRetriever(BaseRetriever):
     route: str = DEFAULT_ROUTE
     top_k: int = DEFAULT_TOP_K
     facts: bool = False
+
+    def __init__(self, graph: KnowledgeGraph, **more: Any) -> None:
+        # Theirs takes names only; the other adapters take the graph without one too.
+        super().__init__(graph=graph, **more)  # type: ignore[call-arg]  # what pydantic makes of the fields
 
     def _get_relevant_documents(
         self,

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 Trace = Annotated[bool, typer.Option("--trace", help="Show each step, with its Cypher to paste.")]
 Keep = Annotated[bool, typer.Option("--keep", help="Save the run in the graph, to look at there.")]
 
-_PANEL = "Options of the readers"
+_OF_ALL, _OF_SEVERAL, _OF_ONE = "Options of all readers", "Options of several readers", "Only for --reader {}"
+"""The headings of the help."""
 _TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float, "string": str, "list": list[str]}
 _METAVARS = {"integer": "N", "number": "NUMBER", "string": "TEXT", "list": "TEXT"}
 _NAMED = re.compile(r"\b([a-z_]+)=(\w+)")
@@ -131,13 +132,14 @@ def _with_options() -> Any:
         _ask(**own, options=given)
 
     known = names()
-    help = f"Who answers: {', '.join(known[:-1])} or {known[-1]}. Default: {known[0]}."
+    help = f"The reader: {', '.join(known[:-1])} or {known[-1]}. Default: {known[0]}."
     who = Annotated[str | None, typer.Option("--reader", help=help)]
     parameters: dict[str, tuple[Any, Any]] = {
         "question": (QuestionText, inspect.Parameter.empty),
         "reader": (who, None),
     }
-    parameters |= {name: (_annotation(owners), None) for name, owners in _by_name().items()}
+    options = sorted(_by_name().items(), key=lambda item: (len(item[1]) == 1, len(item[1]) < len(known)))
+    parameters |= {name: (_annotation(owners), None) for name, owners in options}
     parameters |= {"trace": (Trace, False), "keep": (Keep, False), "token_budget": (TokenBudget, None)}
     parameters |= {"home": (Home, None), "as_json": (AsJson, False)}
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -169,8 +171,17 @@ def _annotation(owners: Sequence[tuple[str, Option]]) -> Any:
     type_: Any = Literal[choices] if choices and option.type == "string" else _TYPES[option.type]
     metavar = None if option.type == "boolean" else _metavar(option)
     name = f" /{_flag(option)}" if option.default is True else _flag(option)
-    shown = typer.Option(name, metavar=metavar, help=_help(owners), rich_help_panel=_PANEL, show_default=False)
+    shown = typer.Option(name, metavar=metavar, help=_help(owners), rich_help_panel=_panel(owners), show_default=False)
     return Annotated[type_ | None, shown]
+
+
+def _panel(owners: Sequence[tuple[str, Option]]) -> str:
+    """The heading that an option stands under: its readers are named in its own help, too."""
+    from kgplatform.readers.readers import names
+
+    if len(owners) == 1:
+        return _OF_ONE.format(owners[0][0])
+    return _OF_ALL if len(owners) == len(names()) else _OF_SEVERAL
 
 
 def _metavar(option: Option) -> str:

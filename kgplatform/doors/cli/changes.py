@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -31,9 +31,21 @@ FormatName = Annotated[
     ),
 ]
 
+Prune = Annotated[
+    bool, typer.Option("--prune", help="Also remove the documents of files that are gone from these folders.")
+]
+Reread = Annotated[bool, typer.Option("--reread", help="Also read unchanged documents again, as with another schema.")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that parse and read.")
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="A Ray cluster that parses, reads and embeds, or `local`."),
+]
+
 
 def ingest(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders.", show_default=False)] = None,
+    paths: Annotated[list[str] | None, typer.Argument(help="Files and folders.", show_default=False)] = None,
     schema: SchemaOption = "general",
     extractor: Annotated[
         ExtractorName | None,
@@ -52,45 +64,43 @@ def ingest(
     facts: Annotated[
         bool, typer.Option("--facts", help="Also have a model read atomic facts. Without files: in the whole graph.")
     ] = False,
+    prune: Prune = False,
+    reread: Reread = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that parse and read.")
-    ] = None,
-    ray: Annotated[
-        str | None,
-        typer.Option("--ray", metavar="ADDRESS", help="A Ray cluster that parses, reads and embeds, or `local`."),
-    ] = None,
+    workers: Workers = None,
+    ray: RayAddress = None,
     token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the graph up to date with files. Safe to repeat and to interrupt: it resumes where it stopped."""
+    """Update the graph from your files. Safe to repeat and to interrupt: it resumes where it stopped."""
     if not paths and recorded is None and not facts:
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform.doors.cli.show import reports, terminal
 
-    with connect_to(home, token_budget=token_budget, workers=workers, ray=ray) as graph:
+    what: dict[str, Any] = {
+        "schema": schema,
+        "extractor": extractor,
+        "recorded": recorded,
+        "facts": facts,
+        "reread": reread,
+    }
+    with (
+        terminal.ProgressLines() as progress,
+        connect_to(home, token_budget=token_budget, workers=workers, ray=ray) as graph,
+    ):
         if estimate:
-            cost = graph.estimate(paths or (), schema=schema, extractor=extractor, recorded=recorded, facts=facts)
-            terminal.show(as_json, cost, reports.show_estimate)
-            return
-        with terminal.ProgressLines() as progress:
-            report = graph.ingest(
-                paths or (),
-                schema=schema,
-                extractor=extractor,
-                recorded=recorded,
-                mode=mode,
-                facts=facts,
-                progress=progress,
-            )
-        if advice := graph.server_advice():
-            note(advice)
+            cost = graph.estimate(paths or (), **what, progress=progress)
+        else:
+            report = graph.ingest(paths or (), **what, mode=mode, prune=prune, progress=progress)
+            advice = graph.server_advice()
+    if estimate:
+        terminal.show(as_json, cost, reports.show_estimate)
+        return
+    if advice:
+        note(advice)
     terminal.show(as_json, report, reports.show_ingest)
-    if not report.complete:
-        raise typer.Exit(1)
-    if report.skipped and not report.added + report.changed + report.unchanged:
-        raise typer.Exit(2)
+    raise typer.Exit(reports.exit_code(report, of_files=bool(paths or recorded)))
 
 
 def tree(
@@ -115,7 +125,7 @@ def tree(
         raise InputError("Give either --update or --rebuild.")
     from kgplatform.doors.cli.show import reports, terminal
 
-    with connect_to(home, token_budget=token_budget) as graph, terminal.ProgressLines() as progress:
+    with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:
         report = graph.build_tree(method=method, update=update, rebuild=rebuild, progress=progress)
     terminal.show(as_json, report, reports.show_tree)
     if not report.complete:
@@ -158,7 +168,7 @@ def gist(
     """Cut documents into pages and write their gists, for the reader readagent. Safe to repeat and to interrupt."""
     from kgplatform.doors.cli.show import reports, terminal
 
-    with connect_to(home, token_budget=token_budget) as graph, terminal.ProgressLines() as progress:
+    with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:
         report = graph.gist(
             documents or (),
             preset=preset,
@@ -173,30 +183,30 @@ def gist(
         )
     terminal.show(as_json, report, reports.show_gist, reports.gist_document(report))
     if not report.complete:
-        raise typer.Exit(1)
+        raise typer.Exit(1 if report.stopped else reports.IN_PART)
 
 
 def remove(
-    documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or titles.", show_default=False)],
+    documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or titles; folders.", show_default=False)],
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
     """Remove documents, and everything that only they support."""
-    from kgplatform.doors.cli.show import terminal
+    from kgplatform.doors.cli.show import reports, terminal
 
-    with connect_to(home) as graph, terminal.ProgressLines() as progress:
+    with terminal.ProgressLines() as progress, connect_to(home) as graph:
         removed = graph.remove(documents, progress=progress)
     if as_json:
         terminal.print_json({"removed": removed})
     else:
-        print("Removed: " + ", ".join(info.title for info in removed))
+        reports.show_removed(removed)
 
 
 def reembed(home: Home = None, as_json: AsJson = False) -> None:
     """Embed the whole graph again, with the model of KGPLATFORM_EMBEDDER."""
     from kgplatform.doors.cli.show import terminal
 
-    with open_at(home) as graph, terminal.ProgressLines() as progress:
+    with terminal.ProgressLines() as progress, open_at(home) as graph:
         seconds = graph.reembed(progress=progress)
         model = graph.embedder.name
     if as_json:
@@ -215,7 +225,7 @@ def export(
     from kgplatform.doors.cli.show import terminal
 
     try:
-        with open_at(home) as graph, terminal.ProgressLines() as progress:
+        with terminal.ProgressLines() as progress, open_at(home) as graph:
             report = graph.export(path, format, progress=progress)
     except KeyboardInterrupt:
         note(f"\nStopped. {path} is unchanged.")
@@ -233,7 +243,7 @@ def import_(
     """Read an exported graph into an empty one. Safe to interrupt: the same command resumes where it stopped."""
     from kgplatform.doors.cli.show import terminal
 
-    with open_at(home) as graph, terminal.ProgressLines() as progress:
+    with terminal.ProgressLines() as progress, open_at(home) as graph:
         report = graph.import_graph(path, format, merge=merge, progress=progress)
     _show_exchange(report, "Imported", as_json)
 

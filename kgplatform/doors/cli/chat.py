@@ -25,7 +25,7 @@ _QUIT = "/quit"
 
 def chat(
     thread: Annotated[str | None, typer.Option("--thread", help="Go on with this thread. Default: a new one.")] = None,
-    reader: Annotated[str | None, typer.Option("--reader", help="Who answers, as for ask.")] = None,
+    reader: Annotated[str | None, typer.Option("--reader", help="The reader, as for ask.")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option("--option", help="NAME=VALUE, an option of the reader, such as mode=open. May be repeated."),

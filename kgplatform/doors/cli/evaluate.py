@@ -41,7 +41,7 @@ Readers = Annotated[
     typer.Option(
         "--readers",
         metavar="READER[:OPTION=VALUE…],…",
-        help="Who answers, as youtu,youtu:agent=false,bm25,closed; default: the five readers of the papers.",
+        help="Readers, as youtu,youtu:agent=false,bm25,closed; default: the five readers of the papers.",
     ),
 ]
 GridFile = Annotated[Path | None, typer.Option("--grid", help="A YAML file with readers and their options to vary.")]
@@ -64,7 +64,8 @@ Raters = Annotated[
     typer.Option("--rate", metavar="RATER", help="Models that score: judge (default), lr, rubric, facts; or none."),
 ]
 JudgeModel = Annotated[
-    str | None, typer.Option("--judge-model", metavar="MODEL", help="Who rates; default: who answers.")
+    str | None,
+    typer.Option("--judge-model", metavar="MODEL", help="The model that rates; default: the one that answers."),
 ]
 Prepare = Annotated[
     bool, typer.Option("--prepare", help="First build what the readers lack: gists, the tree, atomic facts.")
@@ -132,9 +133,9 @@ def evaluate(
     from kgplatform.settings import load_settings
 
     settings = load_settings(home=home, token_budget=token_budget)
+    datasets = _data_sets(given)
     if not retrieval_only:
         _need_model(settings)
-    datasets = _data_sets(given)
     if retrieval_only:
         _measure_retrieval(settings, datasets, given)
     else:

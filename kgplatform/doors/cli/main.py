@@ -175,7 +175,7 @@ def search(
     """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
     from kgplatform.doors.cli.show import answers, terminal
 
-    with connect_to(home) as graph:
+    with terminal.ProgressLines(), connect_to(home) as graph:
         result = graph.search(question, route=route, top_k=top_k)
     terminal.show(as_json, result, partial(answers.show_search, all_facts=facts))
 
@@ -203,59 +203,66 @@ def cypher(
     as_json: AsJson = False,
 ) -> None:
     """Run a Cypher statement; read-only unless --write."""
-    from kgplatform.doors.cli.show import answers, terminal
+    from kgplatform.doors.cli.show import tables, terminal
 
     parameters = named_values(param or [], "--param")
     with open_at(home) as graph:
         rows = graph.cypher(statement, parameters, write=write, limit=limit, timeout=timeout)
     records = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
     document = {"columns": rows.columns, "rows": records, "truncated": rows.truncated, "changes": rows.counters}
-    terminal.show(as_json, rows, answers.show_rows, document)
+    terminal.show(as_json, rows, tables.show_rows, document)
 
 
 @app.command()
 def documents(home: Home = None, as_json: AsJson = False) -> None:
     """List the documents of the graph."""
-    from kgplatform.doors.cli.show import answers, terminal
+    from kgplatform.doors.cli.show import tables, terminal
 
     with open_at(home) as graph:
         documents = graph.documents()
-    terminal.show(as_json, documents, answers.show_documents, {"documents": documents})
+    terminal.show(as_json, documents, tables.show_documents, {"documents": documents})
 
 
 @app.command()
 def stats(home: Home = None, as_json: AsJson = False) -> None:
     """Count nodes by label, relationships by type, and key elements with their neighbours and facts."""
-    from kgplatform.doors.cli.show import answers, terminal
+    from kgplatform.doors.cli.show import tables, terminal
 
     with open_at(home) as graph:
         counts = graph.stats()
-    terminal.show(as_json, counts, answers.show_stats)
+    terminal.show(as_json, counts, tables.show_stats)
 
 
 @app.command()
 def schema(home: Home = None, as_json: AsJson = False) -> None:
     """Show the schema of the graph, and the types that were added to it."""
-    from kgplatform.doors.cli.show import answers, terminal
+    from kgplatform.doors.cli.show import tables, terminal
 
     with open_at(home) as graph:
         known = graph.schema()
     if known is None:
         raise InputError("The graph has no schema yet. Run `kgplatform ingest PATH…` first.")
-    terminal.show(as_json, known, answers.show_schema, known.to_dict())
+    terminal.show(as_json, known, tables.show_schema, known.to_dict())
 
 
 @app.command()
-def settings(as_json: AsJson = False) -> None:
-    """List all settings with their defaults."""
+def settings(home: Home = None, as_json: AsJson = False) -> None:
+    """List all settings: their values in force, and where each comes from."""
     from kgplatform.doors.cli.show import terminal
-    from kgplatform.settings import settings_table
+    from kgplatform.settings import settings_table, values_in_force
 
-    keys = ("name", "default", "unit", "help")
-    rows = settings_table()
+    keys = ("name", "value", "source", "default", "unit", "help")
+    rows = [
+        (name, value, source, default, unit, text)
+        for (name, default, unit, text), (value, source) in zip(
+            settings_table(), values_in_force(home=home), strict=True
+        )
+    ]
     document = {"settings": [dict(zip(keys, row, strict=True)) for row in rows]}
-    heads = ("Setting", "Default", "Unit", "Meaning")
-    terminal.show(as_json, rows, lambda rows: terminal.table(terminal.console(), heads, rows), document)
+    heads = ("Setting", "Value", "From", "Unit", "Meaning")
+    shown = [(name, value, source, unit, text) for name, value, source, _, unit, text in rows]
+    terminal.show(as_json, shown, lambda rows: terminal.table(terminal.console(), heads, rows), document)
+    settings_of(home)  # raises where one of them cannot be used
 
 
 def main() -> None:

@@ -142,9 +142,9 @@ export function createView({ stage }) {
   }
 
   function row(info) {
-    const figures = [counted(info.passages, "passage"), info.failed ? `${count(info.failed)} failed` : "", info.pages ? counted(info.pages, "page") : "", day(info.addedAt)];
+    const figures = [counted(info.passages, "passage"), info.failed ? `${count(info.failed)} failed` : "", info.pages ? counted(info.pages, "page") : "", day(info.added_at)];
     return el("li", {}, el("button", { class: "document-row", type: "button", on: { click: () => stage.open(info.id) } }, icon("document"),
-      el("span", { class: "ellipsis", dir: "auto" }, named(info.title)), el("span", { class: "muted", title: moment(info.addedAt) }, figures.filter(Boolean).join(" · "))),
+      el("span", { class: "ellipsis", dir: "auto" }, named(info.title)), el("span", { class: "muted", title: moment(info.added_at) }, figures.filter(Boolean).join(" · "))),
     about().read_only ? null : el("button", { class: "quiet icon-only", type: "button", "aria-label": `Remove ${named(info.title)}`, title: "Remove", on: { click: () => take(info) } }, icon("remove")));
   }
 

@@ -75,7 +75,7 @@ def busy(message: str, status: int = 429) -> HttpRequestError:
 def error_of(error: Exception) -> dict[str, Any]:
     """The kind and the sentence of ``error``; an unforeseen one is only said to be internal. With ``evidence`` where a
     reader failed that had found some."""
-    if isinstance(error, ModelError) and error.evidence:
+    if isinstance(error, ModelError) and error.evidence is not None:
         return {"kind": type(error).__name__, "message": str(error), "evidence": error.evidence}
     if isinstance(error, KgError):
         return {"kind": type(error).__name__, "message": str(error)}

@@ -19,7 +19,7 @@ from anyio.streams.memory import MemoryObjectSendStream
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.encoding import as_fields, encode
+from kgplatform.doors.encoding import encode
 from kgplatform.doors.http.failures import HttpRequestError, Responses, error_of, report_fault
 from kgplatform.doors.http.jobs import Jobs
 from kgplatform.doors.http.parts import Limits, Workers
@@ -27,6 +27,7 @@ from kgplatform.errors import StoppedError
 from kgplatform.neo4j.pasteable import pasteable
 from kgplatform.readers.run import Hear, Tell
 from kgplatform.records import Answer, QueryRun, Step
+from kgplatform.shown import as_fields
 from kgplatform.work.stopping import Stop
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.encoding import as_fields, plain
 from kgplatform.doors.http.jobs import Work
 from kgplatform.doors.uploads import Uploads, finish_uploads
 from kgplatform.errors import InputError
 from kgplatform.graph.jobs import Claim
 from kgplatform.records import Progress
+from kgplatform.shown import as_fields, plain
 from kgplatform.work.stopping import Stop
 
 

@@ -153,7 +153,7 @@ async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) 
 
 def _found_until_then(error: KgError) -> str:
     """The titles of what a reader that failed had found."""
-    passages = error.evidence.passages if isinstance(error, ModelError) and error.evidence else ()
+    passages = error.evidence.passages if isinstance(error, ModelError) and error.evidence is not None else ()
     titles = list(dict.fromkeys(passage.title for passage in passages))
     return f"Found until then (search shows the passages): {listed(titles)}." if titles else ""
 

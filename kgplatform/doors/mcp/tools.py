@@ -18,7 +18,6 @@ from pydantic import Field
 
 from kgplatform import IngestReport
 from kgplatform.client import SEARCHES, KnowledgeGraph
-from kgplatform.doors.encoding import as_fields
 from kgplatform.doors.mcp import results
 from kgplatform.doors.mcp.results import Listener, as_result, in_thread, size
 from kgplatform.doors.uploads import Uploads, end_abandoned, forget_unused, ingest_uploads
@@ -28,6 +27,7 @@ from kgplatform.ingest.schema import shipped_schemas
 from kgplatform.readers.reader import Option
 from kgplatform.readers.readers import READERS, names
 from kgplatform.records import Answer, Citation
+from kgplatform.shown import as_fields
 from kgplatform.text import unknown
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -51,8 +51,8 @@ SchemaName = Annotated[
 
 
 def _about_readers() -> str:
-    """Who answers, and how, for the description of ``ask``."""
-    return " ".join([f"Who answers; default: {names()[0]}.", *(f"{reader.name}: {reader.about}" for reader in READERS)])
+    """The readers, and what each does, for the description of ``ask``."""
+    return " ".join([f"The reader; default: {names()[0]}.", *(f"{reader.name}: {reader.about}" for reader in READERS)])
 
 
 def _about_options() -> str:
@@ -294,7 +294,7 @@ class WritingTools:
         context: Context[Any, Any],
         schema: SchemaName = "general",
     ) -> Annotated[CallToolResult, results.Result]:
-        """Bring the graph up to date with a file or folder; only below the folders that the server allows."""
+        """Update the graph from a file or folder; only below the folders that the server allows."""
         listener = Listener(context)
 
         def work(graph: KnowledgeGraph) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def test_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
         uniform = CliRunner().invoke(app, ["gist", "ten", "--uniform"]).stdout
         assert "1 document in 2 pages (report, 280 to 600 words, of equal length). Gists: 2 written now." in uniform
         shrunk = CliRunner().invoke(app, ["gist", "ten", "--fit", "40", "--shrink", "older"])
-        assert shrunk.exit_code == 1
+        assert shrunk.exit_code == 3
         assert "Too long: ten: its gists have " in shrunk.stdout
         assert "1 document had pages made with other options, which were replaced." in shrunk.stdout
         spent = CliRunner().invoke(app, ["gist", "--preset", "transcript", "--token-budget", "1"])
@@ -104,7 +104,7 @@ def test_failures_and_what_was_put_right(monkeypatch: pytest.MonkeyPatch) -> Non
     with OpenAIServer(odd) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         done = CliRunner().invoke(app, ["gist"])
-    assert done.exit_code == 1
+    assert done.exit_code == 3
     assert "2 documents, 1 of them complete in 3 pages" in done.stdout
     assert "Not from the model: 1 gist, the first words of the page instead, because" in done.stdout
     assert "Malformed and repaired: 2 × break point that was not offered" in done.stdout

@@ -57,3 +57,10 @@ def test_communities_and_paths_without_facts_are_something(capsys: pytest.Captur
     assert "Great Eastern —[lies off]→ Valentia" in capsys.readouterr().out
     answers.show_search(SearchResult("Who?", (), (), 0.002))
     assert capsys.readouterr().out == "Nothing was found.\n"
+
+
+def test_a_stage_that_has_only_begun_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = [(6, "documents", 0, 0), (12, "documents", 0, 0), (13, "documents", 30, 0), (18, "documents", 90, 0)]
+    assert lines(calls, monkeypatch, capsys) == ["documents …", "documents: 30, 4/s", "documents: 90, 8/s"]

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from youtu_runs import filled, plan, says
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.answers import ranges, show_calls, show_run
+from kgplatform.doors.cli.show.answers import ranges, show_run
+from kgplatform.doors.cli.show.tables import show_calls
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import keep_run, steps_before
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -181,7 +182,7 @@ def test_the_steps_are_printed_in_order_with_what_they_cost(
     graph: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with OpenAIServer(model) as server:
-        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url, cache="off")
+        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url)
         answer = KnowledgeGraph(graph.store, settings, embedder=HashEmbedder(64)).ask(QUESTION, "youtu")
     show_run(answer, as_json=False, trace=True)
     out = capsys.readouterr().out

@@ -1,13 +1,12 @@
-"""What the commands that read the graph print.
+"""What the commands that search and answer print.
 
 Of a search, what it found; of ``ask``, the answer with its citations and, with ``--trace``, each step and statement,
-ready to paste; then tables: rows, documents, counts, the schema.
+ready to paste.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,21 +16,17 @@ from rich.console import Console
 
 from kgplatform.doors.cli.shared import spelled
 from kgplatform.doors.cli.show.terminal import console, print_json, safe, short, table
-from kgplatform.doors.encoding import plain
 from kgplatform.graph.runs import StageCalls, stages_of
 from kgplatform.neo4j.pasteable import Pasteable, literal, numbers_of, pasteable
 from kgplatform.query import load_query
 from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
-from kgplatform.text import counted, duration
+from kgplatform.text import counted, duration, listed
 
 if TYPE_CHECKING:
     from kgplatform.errors import ModelError
-    from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats
-    from kgplatform.graph.runs import CallStatistics
     from kgplatform.graph.threads import ThreadInfo, Turn
-    from kgplatform.neo4j.store import Table
     from kgplatform.records import Answer, Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 
 _INDENT = "     "
@@ -78,8 +73,9 @@ def _hidden(hidden: int, shown: int) -> str:
     if not hidden:
         return ""
     more = f"{hidden:,} more" if shown else f"{hidden:,}"
-    noun, does = ("fact", "does") if hidden == 1 else ("facts", "do")
-    return f". {more} {noun} {does} not speak to the question (kgplatform search --facts shows all)."
+    noun, does, repeats = ("fact", "does", "repeats") if hidden == 1 else ("facts", "do", "repeat")
+    why = f"{does} not speak to the question, or {repeats} another" if shown else f"{does} not speak to the question"
+    return f". {more} {noun} {why} (kgplatform search --facts shows all)."
 
 
 def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:
@@ -89,13 +85,20 @@ def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:
 
 
 def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
-    """Each with its best sentence, or its beginning where none shares a word with the question."""
-    for number, passage in enumerate(passages, 1):
+    """Each with its best sentence, or its beginning where none shares a word with the question. Copies of a text, as of
+    a file that is there twice, are named beside the first."""
+    copies: dict[str, list[FoundPassage]] = {}
+    for passage in passages:
+        copies.setdefault(passage.text, []).append(passage)
+    for number, (passage, *others) in enumerate(copies.values(), 1):
         page = f", page {passage.page}" if passage.page is not None else ""
         where = f"{passage.title}{page}, characters {passage.start}–{passage.end}"
         how = f"  score {passage.score:.3f}  by {', '.join(passage.routes)}" if passage.routes else ""
         out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
         out.print(f"     {safe(short(passage.sentence.text if passage.sentence else passage.text))}")
+        if others:
+            names = listed([f"{each.title} ({each.document})" for each in others], 3)
+            out.print(f"     [dim]The same text: {safe(names)}[/dim]")
 
 
 def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> None:
@@ -163,7 +166,7 @@ def show_threads(threads: Sequence[ThreadInfo]) -> None:
 
 def show_failed(error: ModelError, out: Console | None = None) -> None:
     """The first of what a reader had found that failed; nothing where it had found nothing."""
-    if error.evidence:
+    if error.evidence is not None:
         _show_first(out or console(), "The reader failed. What was found until then", error.evidence.passages)
 
 
@@ -345,100 +348,3 @@ def show_kept(run: str, *, walked: bool = False) -> None:
     print(f"\nThe run is saved. To see it in Neo4j Browser, paste:\n{statement};")
     if walked:
         print("cypher/saved/walk.cypher draws the last saved walk with its nodes and passages.")
-
-
-def show_rows(rows: Table) -> None:
-    """Rows of a user's statement."""
-    out = console()
-    if rows.columns:
-        table(out, rows.columns, ([_cell(value) for value in row] for row in rows.rows))
-    changes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.counters.items())
-    more = "; there are more (--limit)" if rows.truncated else ""
-    out.print(f"{counted(len(rows.rows), 'row')}{more}{'; ' + changes if changes else ''}")
-
-
-def show_documents(documents: Sequence[DocumentInfo]) -> None:
-    """The documents of the graph."""
-    out = console()
-    if documents:
-        table(
-            out,
-            ("Document", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"),
-            (
-                (d.title, *(f"{n:,}" for n in (d.passages, d.extracted, d.failed, d.tokens, d.pages)), _saved(d), d.uri)
-                for d in documents
-            ),
-        )
-    out.print(counted(len(documents), "document"))
-
-
-def _saved(document: DocumentInfo) -> str:
-    """The share of its words that gists save; empty unless every page has one."""
-    return "" if document.compression is None else f"{document.compression:.1f}%"
-
-
-def show_stats(stats: Stats) -> None:
-    """Counts by label and by type, and the graph of key elements."""
-    out = console()
-    table(out, ("Nodes", "Count"), ((label, f"{count:,}") for label, count in stats.nodes.items()))
-    table(out, ("Relationships", "Count"), ((kind, f"{count:,}") for kind, count in stats.relationships.items()))
-    if stats.untyped:
-        entities = counted(stats.nodes.get("Entity", 0), "entity")
-        out.print(f"{stats.untyped:,} of {entities} have no type in the schema.")
-    graph = stats.elements
-    if graph is None:
-        out.print("The graph that GraphReader walks is counted only where there are at most 50,000 key elements.")
-    elif graph.nodes:
-        out.print(
-            f"For GraphReader: {counted(graph.nodes, 'node')} (key elements with all their forms) and "
-            f"{counted(graph.facts, 'fact')}; per node {graph.mean_neighbours:.1f} neighbours (at most "
-            f"{graph.most_neighbours:,}) and {graph.mean_facts:.1f} facts (at most {graph.most_facts:,})."
-        )
-    if stats.calls:
-        show_calls(stats.calls)
-
-
-def show_calls(calls: CallStatistics) -> None:
-    """Statistics of the saved walks."""
-    out = console()
-    walkers = " or ".join(stages_by_reader())
-    of = f"{counted(calls.runs, 'saved run')} of {walkers} with {counted(calls.paths, 'path')}"
-    means = f"{calls.per_run:g} per run, {calls.per_path:g} per path"
-    out.print(f"Function calls of {of}: {calls.calls:,}, {means}")
-    show_stages(out, calls.stages)
-
-
-def show_schema(found: GraphSchema) -> None:
-    """The schema with what was added to it."""
-    out = console()
-    schema = found.schema
-    for kind, types in (("entity", schema.entities), ("relation", schema.relations), ("attribute", schema.attributes)):
-        table(out, (f"{kind.capitalize()} types", "Meaning"), ((each.name, each.description) for each in types))
-        out.print()
-    for expansion in found.expansions:
-        out.print(
-            f"Added: {expansion.kind} [bold]{safe(expansion.name)}[/bold] (confidence {expansion.confidence:.2f}, "
-            f"{counted(expansion.count, 'document')}), as in: {safe(expansion.example)}"
-        )
-    grown = counted(len(found.expansions), "type")
-    out.print(f"Schema {safe(schema.name)}; {grown} added to it in this graph.")
-
-
-def _cell(value: object) -> str:
-    """A value as people read it: a node by its labels and name, a relationship by its type, all else as JSON."""
-    match value:
-        case str():
-            return value
-        case {"labels": list(labels), "properties": dict(properties), **rest} if not rest:
-            name = properties.get("name", properties.get("id", ""))
-            # An entity is shown by its type; every entity is a key element too.
-            shown = [label for label in labels if label not in ("Entity", "KeyElement")] or labels
-            return f"(:{':'.join(shown)} {json.dumps(name, ensure_ascii=False)})"
-        case {"type": str(kind), "properties": dict(), **rest} if not rest:
-            return f"[:{kind}]"
-        case {"nodes": list(nodes), "relationships": list(relationships), **rest} if not rest:
-            steps = zip([_cell(each) for each in relationships], [_cell(each) for each in nodes[1:]], strict=True)
-            return _cell(nodes[0]) + "".join(f"-{relationship}-{node}" for relationship, node in steps)
-        case [*items]:
-            return f"[{', '.join(_cell(item) for item in items)}]"
-    return json.dumps(plain(value), ensure_ascii=False)

@@ -10,18 +10,29 @@ from rich.console import Console
 
 from kgplatform.doors.cli.shared import spelled
 from kgplatform.doors.cli.show.terminal import console, safe, short
-from kgplatform.errors import BudgetError
+from kgplatform.errors import BudgetError, KgError
 from kgplatform.text import counted, duration
 
 if TYPE_CHECKING:
     from kgplatform import Estimate, IngestReport
     from kgplatform.gist.options import GistReport
-    from kgplatform.records import SkippedFile, Usage
+    from kgplatform.graph.info import DocumentInfo
+    from kgplatform.records import GoneFile, SkippedFile, Usage
     from kgplatform.tree.build_tree import LargeCommunity, TreeReport
 
 _SHOWN = 20
 """Files, passages or pages that are listed; ``--json`` has all."""
 _FAILURES = 3
+IN_PART = 3
+"""Exit status where some files, passages or pages failed, and the rest was done."""
+_STAGES = {
+    "lay": "store",
+    "gone": "gone files",
+    "names": "alias matching",
+    "likenesses": "similar names",
+    "forms": "merging",
+}
+"""What people call the stages that the reports have under shorter names."""
 _FLAGS = {
     "beginning": "the first words of the page instead, because the model wrote none",
     "own text": "the page itself instead, because the model's was longer",
@@ -38,7 +49,7 @@ def _show_costs(
             f"Model{f', {safe(stage)}' if staged else ''}: {counted(spent.calls, 'call')}, "
             f"{counted(spent.input_tokens, 'token')} in, {spent.output_tokens:,} out{cached}."
         )
-    slow = [(stage, took) for stage, took in seconds.items() if stage != "total" and took >= 0.05]
+    slow = [(_STAGES.get(stage, stage), took) for stage, took in seconds.items() if stage != "total" and took >= 0.05]
     stages = ", ".join(f"{stage} {duration(took)}" for stage, took in slow)
     out.print(f"Time: {duration(seconds.get('total', 0.0))}{f' ({stages})' if stages else ''}{rate}.")
 
@@ -51,11 +62,15 @@ def show_ingest(report: IngestReport) -> None:
     """The report of an ingest: what came in, what the schema did, what it cost, and what is left to do."""
     out = console()
     _show_skipped(out, report.skipped)
-    documents = report.added + report.changed + report.unchanged
-    touched = report.added + report.changed + report.removed + report.extracted + len(report.failed)
+    _show_gone(out, report.gone)
+    documents = _read(report) + report.unchanged
+    touched = _read(report) + report.removed + report.extracted + len(report.failed)
     if documents and not touched and not report.stopped:
         verb = "is" if documents == 1 else "are"
-        out.print(f"Nothing changed: {counted(documents, 'document')} {verb} up to date.")
+        nothing = "Nothing left to read" if report.settled else "Nothing changed"
+        out.print(f"{nothing}: {counted(documents, 'document')} {verb} up to date.")
+        if report.settled:
+            out.print(f"Finished what an earlier run had left: {report.settled:,} names, facts and passages.")
     elif documents or touched or report.skipped:
         out.print(f"Documents: {_documents(report)}. {_passages(report)}")
     if documents:
@@ -70,10 +85,24 @@ def show_ingest(report: IngestReport) -> None:
         out.print(f"Facts: {found} in {read} that the model read now{unnamed}.")
     _show_costs(out, report.usage, report.seconds, rate=_throughput(report))
     for line in report.notes[:_SHOWN]:
-        out.print(safe(line))
+        out.print(safe(spelled(KgError(line, "reread"))), soft_wrap=True)
     if len(report.notes) > _SHOWN:
         out.print(f"… and {counted(len(report.notes) - _SHOWN, 'more note')} (--json lists all)")
     _show_unfinished(out, report)
+
+
+def _read(report: IngestReport) -> int:
+    """Documents of which something was read now."""
+    return report.added + report.changed + report.reread
+
+
+def exit_code(report: IngestReport, *, of_files: bool) -> int:
+    """0: all was done; 1: it was stopped; 2: of files, none could be ingested; 3: some of it failed."""
+    if report.stopped:
+        return 1
+    if of_files and not _read(report) + report.unchanged + report.removed:
+        return 2
+    return IN_PART if report.skipped or report.failed or report.facts_failed else 0
 
 
 def _documents(report: IngestReport) -> str:
@@ -81,7 +110,8 @@ def _documents(report: IngestReport) -> str:
         "new": report.added,
         "changed": report.changed,
         "unchanged": report.unchanged,
-        "gone": report.removed,
+        "read again": report.reread,
+        "removed": report.removed,
         "not ingested": len(report.skipped),
     }
     return ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number) or "none"
@@ -90,7 +120,7 @@ def _documents(report: IngestReport) -> str:
 def _passages(report: IngestReport) -> str:
     if not report.passages:
         return ""
-    now = "all" if report.extracted == report.passages else f"{report.extracted:,}"
+    now = "all" if report.extracted == report.passages else f"{report.extracted:,}" if report.extracted else "none"
     return f"Passages: {report.passages:,}, {now} read now by the extractor {safe(report.extractor)}."
 
 
@@ -123,6 +153,30 @@ def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
         out.print(f"Not ingested: {safe(file.path)}: {safe(file.reason)}", soft_wrap=True)
     if len(skipped) > _SHOWN:
         out.print(f"… and {len(skipped) - _SHOWN:,} more (--json lists all)")
+
+
+def _show_gone(out: Console, gone: Sequence[GoneFile]) -> None:
+    """Files that are gone, and what became of their documents."""
+    for file in gone[:_SHOWN]:
+        same = f" (the same text is in {safe(file.same_text)})" if file.same_text else ""
+        many = f", {file.documents:,} documents" if file.documents > 1 else ""
+        out.print(f"No longer there: {safe(file.path)}{many}{same}", soft_wrap=True)
+    if len(gone) > _SHOWN:
+        out.print(f"… and {len(gone) - _SHOWN:,} more (--json lists all)")
+    stay = sum(file.documents for file in gone if not file.removed)
+    if stay:
+        verb = "is" if stay == 1 else "are"
+        out.print(
+            f"{counted(stay, 'document')} of files that are gone {verb} still in the graph; --prune removes them."
+        )
+
+
+def show_removed(documents: Sequence[DocumentInfo]) -> None:
+    """What was removed."""
+    out = console()
+    titles = ", ".join(safe(document.title) for document in sorted(documents, key=lambda each: each.title)[:_SHOWN])
+    more = f" and {len(documents) - _SHOWN:,} more" if len(documents) > _SHOWN else ""
+    out.print(f"Removed {counted(len(documents), 'document')}: {titles}{more}", soft_wrap=True)
 
 
 def _throughput(report: IngestReport) -> str:

@@ -10,17 +10,28 @@ from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.segment import Segment, Segments
 from rich.table import Table
 
 from kgplatform.doors.cli.shared import note
-from kgplatform.doors.encoding import plain
+from kgplatform.shown import plain
 from kgplatform.text import duration, without_controls
 
 T = TypeVar("T")
 
 _QUOTE = 400
 _UNWRAPPED = 100_000
+_FIRST = "preparing"
+"""The stage before the first."""
 _NUMBERS = {"Count", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Turns"}
 
 
@@ -54,7 +65,12 @@ def short(text: str) -> str:
 
 
 def table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table of plain texts; numbers are aligned right."""
+    """A table of plain texts; numbers are aligned right. In a file or a pipe, lines of cells with tabs between them."""
+    if not out.is_terminal:
+        lines = ("\t".join(without_controls(" ".join(cell.split())) for cell in cells) for cells in (columns, *rows))
+        # Segments: rich makes blanks of the tabs in a text.
+        out.print(Segments(Segment(f"{line}\n") for line in lines), end="", crop=False, soft_wrap=True)
+        return
     drawn = Table(show_edge=False, pad_edge=False)
     for column in columns:
         drawn.add_column(safe(column), overflow="fold", justify="right" if column in _NUMBERS else "left")
@@ -64,9 +80,12 @@ def table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -
 
 
 class ProgressLines:
-    """Progress of long work on the error stream: a bar on a terminal, else a line every few seconds."""
+    """Progress of long work on the error stream: bars on a terminal, from the first moment, else a line every few
+    seconds."""
 
     _EVERY = 5.0
+    _REMEMBERED = 600.0
+    """Seconds from which the time that is left is guessed: some works tell of a part done once in a minute."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
@@ -81,13 +100,16 @@ class ProgressLines:
             self._bar = Progress(
                 SpinnerColumn(),
                 TextColumn("{task.description}"),
-                BarColumn(),
+                BarColumn(bar_width=20),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[rate]}"),
+                TimeElapsedColumn(),
                 TimeRemainingColumn(),
                 console=self._console,
                 transient=True,
+                speed_estimate_period=self._REMEMBERED,
             )
+            self._tasks[_FIRST] = self._bar.add_task(_FIRST, total=None, rate="")
             self._bar.start()
         return self
 
@@ -98,14 +120,20 @@ class ProgressLines:
     def __call__(self, stage: str, done: int, total: int) -> None:
         """``done`` of ``total`` of ``stage``; a total of 0 is not known yet."""
         now = time.monotonic()
-        # A stage first calls when a part is done: it began when the stage before it last called.
-        started = self._started.setdefault(stage, self._last_call)
+        # A stage that first calls when a part is done began when the stage before it last called.
+        started = self._started.setdefault(stage, self._last_call if done else now)
         self._last_call = now
-        rate = f"{done / (now - started):,.0f}/s" if now > started and done else ""
+        rate = f"{done / (now - started):,.0f}/s" if now > started and done and total != 1 else ""
         if self._bar is not None:
+            if _FIRST in self._tasks:
+                self._bar.remove_task(self._tasks.pop(_FIRST))
             if stage not in self._tasks:
                 self._tasks[stage] = self._bar.add_task(stage, total=total or None, rate=rate)
             self._bar.update(self._tasks[stage], completed=done, total=total or None, rate=rate)
+        elif not done and now - self._last_line >= self._EVERY and stage not in self._told:
+            self._told.add(stage)
+            self._last_line = now
+            note(f"{stage} …")
         elif done and (now - self._last_line >= self._EVERY or (done == total and stage in self._told)):
             self._told.add(stage)
             self._last_line = now

@@ -1,0 +1,75 @@
+"""Files that are gone, whose documents the graph still has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+from kgplatform.errors import InputError
+from kgplatform.ingest.load import named_folders
+from kgplatform.ingest.write import remove
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import GoneFile, Progress
+
+
+def check_prune(store: Store, paths: Sequence[str | Path]) -> None:
+    """Raise ``InputError`` where a folder has no file at all, but the graph has documents of it.
+
+    More often than not its disk is not mounted, and what a model read of them was paid for.
+    """
+    for folder, is_empty in named_folders(paths):
+        if is_empty and store.read("ingest/files_beneath", folder=_beneath(folder)):
+            raise InputError(
+                f"There is not one file in {folder}, but the graph has documents of it. If they are to go, run "
+                f"`kgplatform remove {folder}`."
+            )
+
+
+def gone_files(store: Store, paths: Sequence[str | Path], *, prune: bool, progress: Progress) -> list[GoneFile]:
+    """The files beneath the folders of ``paths`` that are gone; with ``prune``, their documents are removed."""
+    rows = _gone(store, paths)
+    sources = [row["source"] for row in rows]
+    texts = {row["sha256"] for row in rows}
+    same = store.read("ingest/files_with_texts", texts=sorted(texts), gone=sources) if rows else []
+    elsewhere = {row["sha256"]: _shown(row["source"]) for row in same}
+    for number, source in enumerate(sources if prune else (), start=1):
+        documents = store.read("ingest/documents_of_file", source=source)
+        ids = [row["id"] for row in documents]
+        remove(store, [passage for row in documents for passage in row["passages"]], ids, ids)
+        progress("removing files that are gone", number, len(sources))
+    return [
+        GoneFile(_shown(row["source"]), row["documents"], elsewhere.get(row["sha256"]), removed=prune) for row in rows
+    ]
+
+
+def _gone(store: Store, paths: Sequence[str | Path]) -> list[Row]:
+    folders = [folder for folder, _ in named_folders(paths)]
+    known = {row["source"] for folder in folders for row in store.read("ingest/files_beneath", folder=_beneath(folder))}
+    gone = sorted(source for source in known if _is_gone(source))
+    return sorted(store.read("ingest/gone_files", sources=gone), key=lambda row: str(row["source"])) if gone else []
+
+
+def _beneath(folder: Path) -> str:
+    return folder.as_uri().rstrip("/") + "/"
+
+
+def _path(source: str) -> Path:
+    """Of a file, from its URI."""
+    return Path(os.fsdecode(unquote_to_bytes(source.removeprefix("file://"))))
+
+
+def _shown(source: str) -> str:
+    return os.fsencode(_path(source)).decode("utf-8", "replace")
+
+
+def _is_gone(source: str) -> bool:
+    """Where a folder cannot be entered, or a server does not answer, nobody knows."""
+    try:
+        _path(source).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False

@@ -1,0 +1,80 @@
+"""How results show themselves: in a line at a prompt, as HTML in a notebook, as a dictionary for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from kgplatform.text import clipped, without_controls
+
+_LONGEST = 60
+_ROWS = 50
+_CELL = 500
+
+
+class Shown:
+    """A dataclass that is shown by its fields: those that are not empty, texts cut, of long lists the length."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={_brief(value)}" for name, value in as_fields(self).items() if not _is_empty(value))
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, and those of what they hold, in JSON's types: what ``--json`` prints."""
+        return {name: plain(value) for name, value in as_fields(self).items()}
+
+
+def as_fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name; what they hold stays as it is."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def plain(value: object) -> Any:
+    """``value`` in JSON's types, all the way down; paths and infinite or NaN numbers become text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(as_fields(value))
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, Path) or (isinstance(value, float) and not math.isfinite(value)):
+        return str(value)
+    return value
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str | tuple | list | dict) and not value) or value == 0
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, str):
+        return repr(clipped(value, _LONGEST))
+    if isinstance(value, tuple | list | dict):
+        whole = repr(value)
+        return whole if len(whole) <= _LONGEST else f"<{len(value):,}>"
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], total: int) -> str:
+    """The first 50 of ``total`` rows. All texts are data: nothing in them becomes HTML."""
+    head = "".join(f"<th>{_cell(column)}</th>" for column in columns)
+    shown = [row for row, _ in zip(rows, range(_ROWS), strict=False)]
+    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in shown)
+    more = html_text(f"… and {total - len(shown):,} more") if total > len(shown) else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def html_text(text: str) -> str:
+    """A paragraph."""
+    return f"<p>{escape(without_controls(text))}</p>" if text else ""
+
+
+def _cell(value: object) -> str:
+    text = f"{value:.3f}" if isinstance(value, float) else "" if value is None else str(value)
+    return escape(without_controls(clipped(text, _CELL)))

@@ -1,0 +1,133 @@
+"""`kgplatform ingest` and `remove` as a person meets them: what is refused, what is said, and the exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Run, name_server, runner
+from corpora import put
+
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.testing import Fault, OpenAIServer
+
+ADA = "Ada Lovelace was born in London in 1815. "
+
+
+@pytest.fixture
+def run(
+    store: Store, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Run a command line in this process, on an empty graph."""
+    name_server(neo4j_server, monkeypatch)
+    return runner(monkeypatch, capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["ingest", ""], "A path is empty. Name a file or a folder; `.` is the one that you are in."),
+        (["ingest", "notes.txt", ""], "A path is empty. Name a file or a folder; `.` is the one that you are in."),
+        (["ingest", "", "--estimate"], "A path is empty. Name a file or a folder; `.` is the one that you are in."),
+        (["ingest", "--facts", "--reread"], "Name at least one file or folder to ingest."),
+        (["remove", ""], "A document's name is empty. `kgplatform documents` lists the documents."),
+    ],
+)
+def test_an_empty_name_is_not_the_folder_that_one_is_in(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, {"notes.txt": ADA})
+    done = run(*arguments)
+    assert (done.code, done.out, done.err) == (2, "", f"kgplatform: {says}\n")
+    assert run("documents", "--json").document == {"documents": []}
+
+
+def test_a_folder_without_a_file(run: Run, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = run("ingest", empty)
+    assert done.code == 2
+    assert f"There is no file in {empty}.\n" in done.out
+    put(tmp_path / "full", {"notes.txt": ADA})
+    done = run("ingest", empty, tmp_path / "full")
+    assert done.code == 0
+    assert f"There is no file in {empty}.\n" in done.out
+
+
+def test_the_status_where_a_part_failed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "docs", {"good.txt": ADA, "empty.txt": ""})
+    assert run("ingest", tmp_path / "docs").code == 3
+    put(tmp_path / "bad", {"empty.txt": ""})
+    assert run("ingest", tmp_path / "bad").code == 2
+    put(tmp_path / "more", {"one.txt": ADA, "two.txt": f"Twice. {ADA}"})
+
+    def one_fails(messages: list[dict[str, str]]) -> str | Fault:
+        said = messages[-1]["content"]
+        return Fault.refuse(400, "too long") if "Twice" in said else '{"entities": []}'
+
+    with OpenAIServer(one_fails) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ingest", tmp_path / "more")
+    assert "1 passage failed. Run the same command again to retry." in done.out
+    assert done.code == 3
+
+
+def test_files_that_are_gone(run: Run, tmp_path: Path) -> None:
+    one, two, _ = put(tmp_path / "docs", {"one.txt": ADA, "two.txt": "Two.", "three.txt": "Three."})
+    run("ingest", tmp_path / "docs")
+    one.rename(tmp_path / "docs" / "new.txt")
+    two.unlink()
+    done = run("ingest", tmp_path / "docs")
+    assert done.code == 0
+    assert done.out.splitlines()[:4] == [
+        f"No longer there: {one} (the same text is in {tmp_path}/docs/new.txt)",
+        f"No longer there: {two}",
+        "2 documents of files that are gone are still in the graph; --prune removes them.",
+        "Documents: 1 new, 1 unchanged. Passages: 2, 1 read now by the extractor local.",
+    ]
+    done = run("ingest", tmp_path / "docs", "--prune")
+    assert "Documents: 2 unchanged, 2 removed." in done.out
+    assert "still in the graph" not in done.out
+    assert "Nothing changed: 2 documents are up to date." in run("ingest", tmp_path / "docs", "--prune").out
+
+
+def test_a_folder_is_removed(run: Run, tmp_path: Path) -> None:
+    put(tmp_path / "docs", {f"{number:02}.txt": ADA for number in range(23)})
+    run("ingest", tmp_path / "docs")
+    done = run("remove", tmp_path / "docs")
+    assert done.out.startswith("Removed 23 documents: 00, 01, ")
+    assert done.out.endswith(" and 3 more\n")
+    assert done.out.count(", ") == 19
+
+
+def test_what_stays_as_it_was_read_and_how_to_read_it_again(run: Run, tmp_path: Path) -> None:
+    put(tmp_path / "docs", {"one.txt": ADA, "two.txt": "Two."})
+    run("ingest", tmp_path / "docs", "--schema", "company")
+    done = run("ingest", tmp_path / "docs")
+    assert done.out.splitlines()[-1] == (
+        "2 passages stay as they were read before. The last ingest used extractor local, mode flexible and schema "
+        "company. The graph's schema is general from now on. To read them again, ingest with --reread."
+    )
+    done = run("ingest", tmp_path / "docs", "--reread")
+    assert done.out.startswith("Documents: 2 read again. Passages: 2, all read now by the extractor local.\n")
+    assert "stay" not in done.out
+
+
+def test_settings_in_force(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGPLATFORM_WORKERS", "many")
+    done = run("settings", "--home", tmp_path / "here")
+    assert done.code == 2
+    assert done.err.startswith("kgplatform: A setting cannot be used: KGPLATFORM_WORKERS: ")
+    lines = [line.split("\t")[:3] for line in done.out.splitlines()]
+    assert lines[:2] == [["Setting", "Value", "From"], ["KGPLATFORM_HOME", f"{tmp_path}/here", "argument"]]
+    assert ["KGPLATFORM_WORKERS", "many", "environment"] in lines
+    assert ["NEO4J_PASSWORD", "********", "environment"] in lines
+    monkeypatch.delenv("KGPLATFORM_WORKERS")
+    (first, *_) = run("settings", "--json").document["settings"]
+    assert list(first) == ["name", "value", "source", "default", "unit", "help"]
+
+
+def test_questions_that_are_not_there(run: Run) -> None:
+    done = run("evaluate", "nosuch.jsonl")
+    assert (done.code, done.err) == (2, "kgplatform: nosuch.jsonl: there is no such file or folder.\n")

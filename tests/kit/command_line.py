@@ -1,0 +1,58 @@
+"""The command line run in this process, on the run's server."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from kgplatform.doors.cli import main as cli
+from kgplatform.neo4j.store import Connection
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """All of standard output as one JSON document."""
+        return json.loads(self.out)
+
+
+Run = Callable[..., Done]
+
+
+def name_server(server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the environment name ``server``, and an embedder without a model."""
+    monkeypatch.setenv("NEO4J_URI", server.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", server.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", server.password)
+    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
+    # Output of a pipe, with the width of a narrow terminal in the environment: it must not matter.
+    monkeypatch.setenv("COLUMNS", "60")
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "PY_COLORS", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def runner(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """What runs a command line."""
+
+    def command(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["kgplatform", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        code = ended.value.code
+        return Done(code if isinstance(code, int) else 0, out, err)
+
+    return command

@@ -1,0 +1,146 @@
+"""How results show themselves at a prompt and in a notebook, and as dictionaries; what a closed graph says."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from corpora import put
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError, SettingError
+from kgplatform.neo4j.store import Store
+from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Table, Usage
+from kgplatform.settings import Settings, load_settings
+
+EVIL = '<script>alert("1")</script> & \x1b[31m'
+PLACE = Citation("d", f"Title {EVIL}", 3, 9, None, "p")
+PASSAGE = FoundPassage("p", "d", f"Title {EVIL}", 0, 900, 2, f"Text {EVIL} " + "word " * 900, 0.8123456, ("dense",))
+FACTS = (
+    FoundFact("f", f"Fact {EVIL}", 0.5, ("triple",), (PLACE,)),
+    FoundFact("g", "beside the point", 0.4, ("triple",), (PLACE,), relevant=False),
+)
+RESULT = SearchResult(f"Who {EVIL}?", (PASSAGE,) * 2, FACTS, 0.25)
+ANSWER = Answer("Who?", "retrieve", f"She {EVIL}", (PLACE,), RESULT, (), Usage(1, 20, 3), f"Note {EVIL}")
+ROWS = Table(("n", EVIL), [[number, EVIL] for number in range(70)], False, {})
+
+
+class Tags(HTMLParser):
+    """The tags and the texts of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert not attrs
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("shown", [RESULT, ANSWER, ROWS, Answer("Q", "r", None, (), RESULT, (), Usage(), EVIL)])
+def test_all_text_in_html_is_data(shown: SearchResult | Answer | Table) -> None:
+    page = Tags(shown._repr_html_())
+    assert page.tags <= {"p", "table", "thead", "tbody", "tr", "th", "td"}
+    assert '<script>alert("1")</script> &' in page.text
+    assert "\x1b" not in page.text
+
+
+def test_html_has_what_people_look_for() -> None:
+    text = Tags(RESULT._repr_html_()).text
+    assert all(part in text for part in ("0–900", "0.812", "Fact "))
+    assert "beside the point" not in text
+    assert len(text) < 3000
+    assert "3–9" in Tags(ANSWER._repr_html_()).text
+    assert "… and 20 more" in Tags(ROWS._repr_html_()).text
+
+
+def test_a_line_at_the_prompt() -> None:
+    for shown in (RESULT, ANSWER, PASSAGE, ROWS, FACTS[0]):
+        line = repr(shown)
+        assert line.startswith(f"{type(shown).__name__}(")
+        assert "\n" not in line
+        assert len(line) < 500
+    assert (
+        repr(SearchResult("Who?", (PASSAGE,) * 20, (), 0.25))
+        == "SearchResult(question='Who?', passages=<20>, seconds=0.25)"
+    )
+    assert "score=0.8123" in repr(PASSAGE)
+    assert str(ANSWER) == ANSWER.text
+    assert str(Answer("Who?", "retrieve", None, (), RESULT, (), Usage(), "No model.")) == "No model."
+
+
+def test_length_and_going_through() -> None:
+    assert (len(RESULT), list(RESULT)) == (2, [PASSAGE, PASSAGE])
+    assert len(ROWS) == 70
+    assert next(iter(ROWS)) == {"n": 0, EVIL: EVIL}
+    assert not SearchResult("Who?", (), FACTS, 0.1)
+
+
+def test_dictionaries_are_json(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    report = kg.ingest(put(tmp_path, {"a.txt": "Ada Lovelace was born in London.", "b.txt": ""}), extractor="local")
+    assert json.loads(json.dumps(report.to_dict()))["skipped"] == [
+        {"path": str(tmp_path / "b.txt"), "reason": "empty file"}
+    ]
+    assert "added=1" in repr(report)
+    found = kg.search("Where was Ada Lovelace born?")
+    assert found.to_dict()["passages"][0]["title"] == "a"
+    assert json.dumps(ANSWER.to_dict() | found.to_dict())
+    assert kg.cypher("MATCH (d:Document) RETURN d.name AS name").to_dict()["rows"] == [["a"]]
+    assert [row["name"] for row in kg.cypher("MATCH (d:Document) RETURN d.name AS name")] == ["a"]
+
+
+def test_the_graph_says_where_it_is(store: Store, settings: Settings) -> None:
+    uri = store.connection.uri
+    assert repr(KnowledgeGraph(store, settings)) == f"KnowledgeGraph({uri}, home {settings.home_folder})"
+    given = settings.model_copy(update={"neo4j_uri": uri})
+    assert repr(KnowledgeGraph(store, given)) == f"KnowledgeGraph({uri})"
+
+
+def test_a_closed_graph_says_so(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.ingest(put(tmp_path, {"a.txt": "Ada Lovelace was born in London."}), extractor="local")
+    kg.search("Ada")
+    part = kg.within()
+    kg.close()
+    for work in (
+        lambda: kg.search("Who?"),
+        lambda: part.search("Who?"),
+        lambda: kg.search("Who?", route="bm25"),
+        lambda: kg.ask("Who?"),
+        lambda: kg.ingest(tmp_path),
+        lambda: kg.remove("a"),
+        kg.documents,
+        kg.stats,
+        lambda: kg.cypher("RETURN 1"),
+    ):
+        with pytest.raises(InputError, match=r"^This graph is closed\. Open it again with connect\(\)\.$"):
+            work()
+
+
+@pytest.mark.parametrize("question", [None, 3, b"Who?", ["Who?"]])
+def test_a_question_is_a_text(kg: KnowledgeGraph, tmp_path: Path, question: object) -> None:
+    kg.ingest(put(tmp_path, {"a.txt": "Ada Lovelace was born in London."}), extractor="local")
+    for ask in (kg.search, kg.ask):
+        with pytest.raises(InputError, match="^A question is a text, not "):
+            ask(question)  # type: ignore[operator]  # of two kinds of functions
+
+
+@pytest.mark.parametrize("top_k", ["3", None, 2.5])
+def test_top_k_is_a_number(kg: KnowledgeGraph, tmp_path: Path, top_k: object) -> None:
+    kg.ingest(put(tmp_path, {"a.txt": "Ada Lovelace was born in London."}), extractor="local")
+    with pytest.raises(InputError, match=r"^top_k=.* cannot be used: it must be a whole number\.$"):
+        kg.search("Who?", top_k=top_k)  # type: ignore[arg-type]  # on purpose
+
+
+def test_settings_that_do_not_exist() -> None:
+    with pytest.raises(SettingError, match=r'^There is no setting "nonsense"\. `kgplatform settings` lists them\.$'):
+        load_settings(nonsense=3)
+    for given, meant in (("chat_modle", "chat_model"), ("KGPLATFORM_WORKERS", "workers"), ("neo4j", "neo4j_uri")):
+        with pytest.raises(SettingError, match=f"Did you mean {meant}\\?"):
+            load_settings(**{given: None})
