@@ -74,7 +74,7 @@ def connect(
     about whatever takes long. Raises ``ServerError`` if there is no usable server and ``EmbeddingMismatchError`` if the
     graph was embedded by another model than the one that is set.
     """
-    graph = open_graph(load_settings(home=Path(home) if home is not None else None, **settings), report)
+    graph = open_graph(load_settings(home=home, **settings), report)
     try:
         graph.check_model()
     except BaseException:  # whatever it is, close the connections and pass it on

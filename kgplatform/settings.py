@@ -45,8 +45,8 @@ class Settings(BaseSettings):
         frozen=True,
     )
 
-    home: Path = _setting(
-        Path(),
+    home: Path | None = _setting(
+        None,
         "Home folder of the managed Neo4j and of the caches; an empty one is a new graph. Default: the platform's "
         "data directory for the user.",
     )
@@ -65,8 +65,8 @@ class Settings(BaseSettings):
         unit="JVM size",
     )
     neo4j_page_cache: str = _setting("auto", "Page cache of the managed server, in the same way.", unit="JVM size")
-    neo4j_jars: Path = _setting(
-        Path(),
+    neo4j_jars: Path | None = _setting(
+        None,
         "Folder of the managed server's program files and the embedding model's weights, shared by all homes and "
         "filled once over the network. Default: the platform's cache directory for the user.",
     )
@@ -151,12 +151,12 @@ class Settings(BaseSettings):
     @property
     def home_folder(self) -> Path:
         """``home``, or the platform's data directory for the user if it is not set."""
-        return self.home.expanduser().absolute() if self.home != Path() else user_data_path("kgplatform")
+        return self.home.expanduser().absolute() if self.home is not None else user_data_path("kgplatform")
 
     @property
     def jar_folder(self) -> Path:
         """``neo4j_jars``, or a folder in the platform's cache directory for the user if it is not set."""
-        if self.neo4j_jars != Path():
+        if self.neo4j_jars is not None:
             return self.neo4j_jars.expanduser().absolute()
         return user_cache_path("kgplatform") / "neo4j"
 
@@ -169,6 +169,8 @@ def load_settings(**overrides: Any) -> Settings:
     for name in overrides.keys() - Settings.model_fields.keys():
         near = did_you_mean(name.lower().removeprefix(_PREFIX.lower()), Settings.model_fields)
         raise SettingError(f'There is no setting "{name}".{near} `kgplatform settings` lists them.')
+    if overrides.get("home") == "":
+        raise SettingError("The name of the home folder is empty. Name a folder, or leave it out.")
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         return Settings(**given)
@@ -226,6 +228,6 @@ def settings_table() -> list[tuple[str, str, str, str]]:
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
         unit = str(extra.get("unit", "")) if isinstance(extra, dict) else ""
-        default = "" if field.default is None or field.default == Path() else str(field.default)
+        default = "" if field.default is None else str(field.default)
         rows.append((env_name(name), default, unit, field.description or ""))
     return rows

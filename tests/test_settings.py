@@ -120,3 +120,13 @@ def test_values_in_force_and_where_they_come_from(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("KGPLATFORM_CHAT_PARAMETERS", "{")
     with pytest.raises(SettingError, match="KGPLATFORM_CHAT_PARAMETERS cannot be used: give one JSON object"):
         values_in_force()
+
+
+def test_the_folder_that_one_is_in_is_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A path of one dot is not the default."""
+    assert load_settings(home=".").home_folder == load_settings(home=Path()).home_folder == tmp_path
+    monkeypatch.setenv("KGPLATFORM_HOME", ".")
+    monkeypatch.setenv("KGPLATFORM_NEO4J_JARS", ".")
+    assert load_settings().home_folder == load_settings().jar_folder == tmp_path
+    with pytest.raises(SettingError, match=r"^The name of the home folder is empty\."):
+        load_settings(home="")

@@ -107,7 +107,7 @@ def _sources(
     names: Path | None,
     types: tuple[str, ...],
     folder: Path,
-    home: Path | None,
+    home: str | None,
     progress: Callable[[str, int, int], None],
 ) -> FindNames:
     from kgplatform.evaluate.anonymise.hidden_names import DEFAULT_TYPES, graph_names, names_from_file, names_of_texts
@@ -128,7 +128,7 @@ def _sources(
     return found
 
 
-def _builder(wanted: int, drop: bool, seed: int, home: Path | None) -> Callable[[HiddenCorpus], Built]:
+def _builder(wanted: int, drop: bool, seed: int, home: str | None) -> Callable[[HiddenCorpus], Built]:
     from kgplatform.evaluate.anonymise.reversion_questions import POOL, as_built, build_questions
     from kgplatform.evaluate.anonymise.reversion_questions import drop_known as kept_of
     from kgplatform.models.chat import Ledger

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -55,21 +54,21 @@ def named_values(given: Sequence[str], flag: str) -> dict[str, Any]:
     return values
 
 
-def settings_of(home: Path | None) -> Settings:
+def settings_of(home: str | None) -> Settings:
     """The settings; ``home`` overrides the environment."""
     from kgplatform.settings import load_settings
 
     return load_settings(home=home)
 
 
-def open_at(home: Path | None) -> KnowledgeGraph:
+def open_at(home: str | None) -> KnowledgeGraph:
     """The graph, for work that needs no embedding model."""
     from kgplatform.client import open_graph
 
     return open_graph(settings_of(home), note)
 
 
-def connect_to(home: Path | None, **more: Any) -> KnowledgeGraph:
+def connect_to(home: str | None, **more: Any) -> KnowledgeGraph:
     """The graph, with ``more`` settings."""
     from kgplatform.client import connect
 
@@ -80,7 +79,9 @@ Route = Literal["all", "entity", "triple", "path", "community", "passage", "bm25
 ExtractorName = Literal["llm", "local", "recorded"]
 SchemaMode = Literal["strict", "flexible"]
 
-Home = Annotated[Path | None, typer.Option("--home", help="Home folder of the managed graph (KGPLATFORM_HOME).")]
+Home = Annotated[
+    str | None, typer.Option("--home", metavar="FOLDER", help="Home folder of the managed graph (KGPLATFORM_HOME).")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 QuestionText = Annotated[str, typer.Argument(help="A question in words.", show_default=False)]
 TopK = Annotated[int, typer.Option("--top-k", min=1, help="How many passages and facts.")]

@@ -30,6 +30,7 @@ def run(
         (["ingest", "notes.txt", ""], "A path is empty. Name a file or a folder; `.` is the one that you are in."),
         (["ingest", "", "--estimate"], "A path is empty. Name a file or a folder; `.` is the one that you are in."),
         (["ingest", "--facts", "--reread"], "Name at least one file or folder to ingest."),
+        (["status", "--home", ""], "The name of the home folder is empty. Name a folder, or leave it out."),
         (["remove", ""], "A document's name is empty. `kgplatform documents` lists the documents."),
     ],
 )
