@@ -84,7 +84,7 @@ def test_items_say_where_they_stand(graph: KnowledgeGraph) -> None:
 
 
 def test_options_of_the_retriever(graph: KnowledgeGraph) -> None:
-    with_facts = KgRetriever(graph, top_k=1, facts=True).search(query_text=QUESTION)
+    with_facts = KgRetriever(graph=graph, top_k=1, facts=True).search(query_text=QUESTION)
     assert "Ida Fenn created Marigold" in [item.content for item in with_facts.items]
     own = KgRetriever(
         graph, result_formatter=lambda record: RetrieverResultItem(content=record["metadata"]["title"].upper())

@@ -52,7 +52,7 @@ def test_facts_carry_their_citations(graph: KnowledgeGraph) -> None:
 
 
 def test_options_for_one_question(graph: KnowledgeGraph) -> None:
-    found = KgRetriever(graph=graph).invoke(QUESTION, top_k=1, route="bm25")
+    found = KgRetriever(graph).invoke(QUESTION, top_k=1, route="bm25")
     assert [each.metadata["routes"] for each in found] == [["bm25"]]
     with pytest.raises(InputError, match="Unknown route"):
         KgRetriever(graph=graph, route="entitty").invoke(QUESTION)

@@ -28,7 +28,7 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def test_nodes_with_their_places(graph: KnowledgeGraph) -> None:
-    nodes = KgRetriever(graph, top_k=2).retrieve(QUESTION)
+    nodes = KgRetriever(graph=graph, top_k=2).retrieve(QUESTION)
     ours = graph.search(QUESTION, top_k=2)
     assert [(each.node_id, each.score) for each in nodes] == [(each.id, each.score) for each in ours.passages]
     for each in nodes:

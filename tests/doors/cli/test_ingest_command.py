@@ -132,3 +132,26 @@ def test_settings_in_force(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_questions_that_are_not_there(run: Run) -> None:
     done = run("evaluate", "nosuch.jsonl")
     assert (done.code, done.err) == (2, "kgplatform: nosuch.jsonl: there is no such file or folder.\n")
+
+
+def test_a_run_that_finishes_what_another_left_says_so(run: Run, store: Store, tmp_path: Path) -> None:
+    put(tmp_path / "docs", {"one.txt": ADA})
+    run("ingest", tmp_path / "docs")
+    assert "Nothing changed: 1 document is up to date.\nSchema" in run("ingest", tmp_path / "docs").out
+    # As an ingest leaves the graph that was killed after the last passage was read.
+    left = "MATCH (e:Entity) SET e:Pending RETURN count(e)"
+    ((number,),) = store.run_statement(left, {}, write=True, timeout=30, limit=1).rows
+    done = run("ingest", tmp_path / "docs").out
+    assert "Nothing left to read: 1 document is up to date.\n" in done
+    assert f"Finished what an earlier run had left: {number} names, facts and passages.\n" in done
+
+
+def test_the_help_of_ask_is_by_reader(run: Run) -> None:
+    lines = run("ask", "--help").out.splitlines()
+    heads = [line.strip("╭─╮ ") for line in lines if line.startswith("╭")]
+    assert heads[:5] == [
+        *("Arguments", "Options", "Options of all readers", "Options of several readers"),
+        "Only for --reader retrieve",
+    ]
+    at = lines.index(next(line for line in lines if "Only for --reader youtu" in line))
+    assert "--no-agent" in " ".join(lines[at : at + 3])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgplatform.doors.cli.show import answers, terminal
-from kgplatform.records import FoundCommunity, FoundPath, SearchResult
+from kgplatform.records import FoundCommunity, FoundPassage, FoundPath, SearchResult
 
 Call = tuple[float, str, int, int]
 """The second at which it is called, the stage, how much is done, how much there is."""
@@ -64,3 +64,14 @@ def test_a_stage_that_has_only_begun_is_told_once(
 ) -> None:
     calls = [(6, "documents", 0, 0), (12, "documents", 0, 0), (13, "documents", 30, 0), (18, "documents", 90, 0)]
     assert lines(calls, monkeypatch, capsys) == ["documents …", "documents: 30, 4/s", "documents: 90, 8/s"]
+
+
+def test_a_text_that_is_there_twice_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two, three = (
+        FoundPassage(name, f"file:///{name}.txt", name, 0, 5, None, text, 0.5, ("dense",))
+        for name, text in (("one", "Ahoy."), ("two", "Land."), ("three", "Ahoy."))
+    )
+    answers.show_search(SearchResult("Who?", (one, two, three), (), 0.002))
+    shown = capsys.readouterr().out
+    assert shown.count("Ahoy.") == 1
+    assert "The same text: three (file:///three.txt)\n  2. two" in shown
