@@ -56,7 +56,8 @@ def said(*arguments: str) -> str:
         (["--path", "a", "--path", "b", "--recorded", "r"], "--recorded belongs to one data set: give one --path."),
         (["q.jsonl", "--rate", "none", "--rate", "judge"], "--rate none means that no model rates"),
         (["q.jsonl", "--rate", "none", "--judge-model", "big"], "--rate none means that no model rates"),
-        (["q.jsonl"], "Answers are written by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL "),
+        (["q.jsonl"], "q.jsonl: there is no such file or folder."),
+        (["--path", QUESTIONS], "Answers are written by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL "),
         (["--path", QUESTIONS, "--retrieval-only", "--at", "2,0"], "--at 2,0 cannot be used: write ranks from 1"),
     ],
 )
