@@ -590,6 +590,8 @@ def test_an_interrupted_reembedding_is_said_and_finished(store: Store, tmp_path:
         told: list[str] = []
 
         def kill(executed: QueryRun, told: list[str] = told, number: int = number) -> None:
+            if executed.name.startswith("neo4j/passes/"):  # its turn is given back in any case
+                return
             told.append(executed.name)
             if len(told) == number:
                 raise KilledError
@@ -598,7 +600,7 @@ def test_an_interrupted_reembedding_is_said_and_finished(store: Store, tmp_path:
             with trace(kill):
                 kg.reembed()
         except KilledError:
-            if number > 1:
+            if "ingest/set_graph_state" in told[:-1]:  # the last one was taken back
                 with pytest.raises(StoreError, match="kgplatform reembed"):
                     kg.check_model()
                 with pytest.raises(StoreError, match="kgplatform reembed"):
