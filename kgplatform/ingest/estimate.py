@@ -14,6 +14,7 @@ from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens
+from kgplatform.work.open_workers import bounded_calls
 
 OUTPUT_SHARE = 6.8
 """Tokens that a model writes for each token of a passage: the median of the sample corpus (docs/decisions.md)."""
@@ -45,9 +46,10 @@ def estimate(
     """
     total = _Total()
     spend = _Spend(store, schema, settings, is_read=extractor == "llm", facts=facts)
-    for group in compare(store, paths, settings.passage_tokens) if paths or not facts else ():
-        total.add(group)
-        spend.on(group)
+    with bounded_calls(settings, store.stop) as calls:
+        for group in compare(store, paths, settings.passage_tokens, calls) if paths or not facts else ():
+            total.add(group)
+            spend.on(group)
     if facts and not total.documents:
         spend.on_facts(row["tokens"] for row in passages_without_facts(store))
     return Estimate(

@@ -37,7 +37,7 @@ from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import SkippedFile, Usage
 from kgplatform.text import hash64
-from kgplatform.work.open_workers import open_workers
+from kgplatform.work.open_workers import bounded_calls, open_workers
 from kgplatform.work.stopwatch import Stopwatch
 
 _COUNTED_AT_ONCE = 500
@@ -123,10 +123,11 @@ def ingest(tools: Tools, paths: Sequence[str | Path], turn: Pass) -> IngestRepor
     with (
         Plan(tools.settings.home_folder) as plan,
         FirstBuild(tools, turn) as build,
+        bounded_calls(tools.settings, tools.store.stop) as calls,
         open_workers(tools.settings) or nullcontext() as workers,
     ):
         with watch.stage("lay"):
-            compared = watch.each("load", compare(tools.store, paths, tools.settings.passage_tokens, workers))
+            compared = watch.each("load", compare(tools.store, paths, tools.settings.passage_tokens, calls, workers))
             groups = build.begin(compared)
             lay(tools.store, groups, plan, tools.progress, build.spill)
         if build.spill is None:
