@@ -83,8 +83,8 @@ def _title_field(text: str) -> str | None:
 
 
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[^\S\n]*\n(?=[\w\"'-]+\s*[:=])(.*?\n)(?:\1|\.\.\.)[^\S\n]*(?:\n|$)", re.S)
-_TAG = re.compile(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^>]*>", re.S | re.I)
-_FRONT_TITLE = re.compile(r"^title\s*[:=]\s*(\"?)('?)(.*?)\2\1\s*$", re.M | re.I)
+_TAG = re.compile(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^<>]*>", re.S | re.I)
+_FRONT_TITLE = re.compile(r"^title[^\S\n]*[:=](.*)$", re.M | re.I)
 
 
 def read_markdown(path: str, stream: BinaryIO) -> FileText:
@@ -115,8 +115,13 @@ def _markdown(path: str, source: str) -> FileText:
         tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
         said = _FRONT_TITLE.search(front[2]) if front else None
         headings = (tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open")
-        title = said[3] if said and said[3] else next((_inline(heading.children) for heading in headings), None)
+        stated = _unquoted(said[1].strip()) if said else ""
+        title = stated or next((_inline(heading.children) for heading in headings), None)
         return FileText(clean(_render(tokens)), title)
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
 def _render(tokens: list[Token]) -> str:

@@ -27,15 +27,40 @@ _NEW_BLOCK_TAGS = (
 _NEW_BLOCK = frozenset(_NEW_BLOCK_TAGS.split())
 _NEW_LINE = frozenset(("br", "li", "tr"))
 _CELL = frozenset(("td", "th"))
-_LINES = re.compile(r"[^\S\n]*\n[^\S\n]*")
+_KEPT = frozenset(("html", "body", "title"))
 
 
 def html_tree(source: bytes) -> lxml.html.HtmlElement | None:
     """The parsed page; None where there is no element at all. ``source``: in UTF-8."""
+    if not source.strip():
+        return None
+    page, is_whole = _parsed(source)
+    if not is_whole:
+        page, is_whole = _parsed(_ANY_TAG.sub(_shallow, source))
+    if not is_whole:
+        raise ValueError("nested too deeply")
+    return page
+
+
+_ANY_TAG = re.compile(rb"</?([a-z][\w-]*)[^<>]*>", re.I)
+
+
+def _parsed(source: bytes) -> tuple[lxml.html.HtmlElement | None, bool]:
+    """The page, and whether all of it is there: what is nested deeper than libxml2 goes ends its reading."""
     import lxml.html
     from lxml import etree
 
-    return etree.fromstring(source, lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)) if source.strip() else None
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
+    page = etree.fromstring(source, parser)
+    return page, not any("Excessive depth" in each.message for each in parser.error_log)
+
+
+def _shallow(tag: re.Match[bytes]) -> bytes:
+    """What stands for ``tag`` where it cannot be nested: a paragraph, or nothing."""
+    name = tag[1].decode("ascii", "replace").lower()
+    if name in _INVISIBLE or name in _KEPT:
+        return tag[0]
+    return b"<p>" if _breaks(name) else b""
 
 
 def visible_text(source: bytes) -> str:
@@ -222,8 +247,14 @@ def _layout(root: etree._Element, without: Set[etree._Element] = frozenset()) ->
             parts.append(_folded(element.text))
         elif element is not root:
             parts.append(_folded(element.tail))
-    text = re.sub(r" +", " ", _LINES.sub("\n", re.sub(r"(\n- )\s+", r"\1", "".join(parts))))
-    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?: ?\| ?)+(\n|$)", r"\1", text)).strip()
+    return _folded_lines("".join(parts))
+
+
+def _folded_lines(text: str) -> str:
+    """``text`` without what is blank at the ends of lines, the bars of empty cells among it."""
+    spaced = re.sub(r"(\n- )\s+", r"\1", re.sub(r" +", " ", text))
+    lines = "\n".join(line.lstrip(" ").rstrip(" |") for line in spaced.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", lines).strip()
 
 
 def _separator(tag: str, event: str) -> str:

@@ -47,7 +47,7 @@ from kgplatform.ingest.formats import (
     refuse_ole,
 )
 from kgplatform.records import Document, SkippedFile
-from kgplatform.text import node_id, tidy
+from kgplatform.text import LONGEST_NAME, clipped, node_id, tidy
 from kgplatform.work.bounded import BoundedCalls, ExceededError
 
 _Reader = Callable[[str, BufferedReader], FileText]
@@ -241,7 +241,8 @@ def _document(name: str, uri: str, source: str, reading: FileText) -> Document:
 
 
 def _name(title: str | None) -> str:
-    return tidy(clean(title or ""))
+    """``title`` as a name: of a whole text between the marks of a title it is the beginning."""
+    return clipped(tidy(clean(title or "")), LONGEST_NAME)
 
 
 def _readable_stem(path: Path) -> str:
@@ -408,7 +409,7 @@ def _has_text(value: object) -> bool:
 def _title(value: object) -> str:
     found = _first(value, _TITLE_KEYS)
     is_name = isinstance(found, (str, int, float)) and not isinstance(found, bool)
-    return tidy(clean(str(found))) if is_name else ""
+    return _name(str(found)) if is_name else ""
 
 
 def _first(value: object, keys: tuple[str, ...]) -> object:
