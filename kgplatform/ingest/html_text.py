@@ -51,7 +51,12 @@ def _parsed(source: bytes) -> tuple[lxml.html.HtmlElement | None, bool]:
     from lxml import etree
 
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
-    page = etree.fromstring(source, parser)
+    try:
+        page = etree.fromstring(source, parser)
+    except etree.XMLSyntaxError as error:
+        if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError from error
+        raise
     return page, not any("Excessive depth" in each.message for each in parser.error_log)
 
 

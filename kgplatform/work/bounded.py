@@ -6,7 +6,8 @@
 
 The child starts with the first call and is used for those that follow. The time is that of one step, from one result to
 the next, and the kernel ends the child when it is over, whatever its code is in. So none outlives its parent by more.
-Memory is bounded on Linux alone: macOS takes the limit and does not enforce it.
+A thread of the child looks at its memory, and ends it. What one piece of C code takes at once, only the kernel sees: it
+refuses it on Linux; macOS takes the limit and does not enforce it.
 """
 
 from __future__ import annotations
@@ -16,17 +17,21 @@ import pickle
 import resource
 import signal
 import subprocess
-import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any, Literal
 
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.workers import ended, pipes_of_child, received, send, started
 
 _WORN_SHARE = 0.25
-"""A child that has held more of its memory ends with its call, so that the next has all of it."""
+"""A child that holds more of its memory after a call ends with it, so that the next has all of it."""
+_LOOK_SECONDS = 0.1
+_AT_ONCE = 1.25
+"""Of the memory that a child may hold, what the kernel lets it have. Python at the very end of it may spin."""
 _NO_MEMORY = 77
 """The status by which a child ends that lacks memory: to say more may take some."""
 
@@ -125,10 +130,10 @@ def serve(seconds: float, megabytes: int) -> None:
     """In the child: do what comes, one after the other, until no more can."""
     source, sink = pipes_of_child()
     most = megabytes * 1_000_000
+    threading.Thread(target=_end_at, args=(most,), daemon=True).start()
     with suppress(OSError, ValueError):  # a lower limit that is set from outside holds
-        resource.setrlimit(resource.RLIMIT_DATA, (most, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+        resource.setrlimit(resource.RLIMIT_DATA, (int(_AT_ONCE * most), resource.getrlimit(resource.RLIMIT_DATA)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    held = _most_held()  # by the parent, when it split off
     while True:
         try:
             sent = received(source)
@@ -136,8 +141,7 @@ def serve(seconds: float, megabytes: int) -> None:
             return
         try:
             _do(sent, sink, seconds)
-            is_worn = _most_held() > max(held, _WORN_SHARE * most)
-            send(sink, pickle.dumps(("end", not is_worn)))
+            send(sink, pickle.dumps(("end", _held() <= _WORN_SHARE * most)))
         except MemoryError:
             os._exit(_NO_MEMORY)
 
@@ -162,7 +166,16 @@ def _do(sent: bytes, sink: IO[bytes], seconds: float) -> None:
         send(sink, pickle.dumps(("failure", traceback.format_exc())))
 
 
-def _most_held() -> int:
-    """The most bytes of memory that this process has held."""
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return held if sys.platform == "darwin" else held * 1024
+def _end_at(most: int) -> None:
+    pause = threading.Event()
+    while _held() <= most:
+        pause.wait(_LOOK_SECONDS)
+    os._exit(_NO_MEMORY)
+
+
+def _held() -> int:
+    """The bytes of memory that this process holds; where the system does not tell, the most that it ever held."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * resource.getpagesize()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # in bytes on macOS

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
-def write(folder: Path, *, size: int, only: str = "") -> list[str]:
-    """The names of the files, each of ``size`` bytes before it is packed, but for those whose size is said here."""
+def write(folder: Path, size: int) -> list[str]:
+    """The names of the files, each of ``size`` bytes before it is packed, but for those whose names say another."""
     for name, make in _FILES.items():
-        if only in name:
-            (folder / name).write_bytes(make(size))
-    return [name for name in _FILES if only in name]
+        (folder / name).write_bytes(make(size))
+    return [*_FILES]
 
 
 def _times(unit: str, size: int) -> bytes:
@@ -30,14 +29,17 @@ def _attributes(size: int) -> bytes:
     return _page(b"<p %s>End</p>" % b" ".join(b'a%d="b"' % number for number in range(size // 10)))
 
 
-def _docx(paragraphs: Iterator[bytes]) -> bytes:
+def docx(paragraphs: Iterator[bytes]) -> bytes:
+    """A Word document of ``paragraphs`` in XML."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        with archive.open("word/document.xml", "w", force_zip64=True) as part:
-            part.write(b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>')
-            for paragraph in paragraphs:
-                part.write(paragraph)
-            part.write(b"</w:body></w:document>")
+    with (
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("word/document.xml", "w", force_zip64=True) as part,
+    ):
+        part.write(b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>')
+        for paragraph in paragraphs:
+            part.write(paragraph)
+        part.write(b"</w:body></w:document>")
     return buffer.getvalue()
 
 
@@ -81,8 +83,8 @@ _FILES: dict[str, Callable[[int], bytes]] = {
     "blanks.md": lambda size: b"x" + _times(" ", size) + b"x",
     "links.md": lambda size: _times("[a](", size),
     "stars.md": lambda size: _times("*a_ ", size),
-    "xml of 60 MB.docx": lambda _: _docx(_paragraphs(60_000_000)),
-    "xml of 500 MB.docx": lambda _: _docx(_paragraphs(500_000_000)),
+    "xml of 60 MB.docx": lambda _: docx(_paragraphs(60_000_000)),
+    "xml of 500 MB.docx": lambda _: docx(_paragraphs(500_000_000)),
     "operators of 60 MB.pdf": lambda _: _pdf(b"0 0 m 1 1 l S\n" * 4_300_000, 1),
     "a page 100,000 times.pdf": lambda _: _pdf(b"BT /F 12 Tf 100 700 Td (A page.) Tj ET", 100_000),
     "line of 200 MB.jsonl": lambda _: _line(200_000_000),
