@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -238,20 +238,21 @@ def _smallest(page: lxml.html.HtmlElement, weights: _Weights) -> etree._Element:
 
 def _layout(root: etree._Element, without: Set[etree._Element] = frozenset()) -> str:
     """The text below ``root``: white space folded, blocks apart by a blank line, cells by a bar."""
-    from lxml import etree
-
     parts: list[str] = []
-    walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    for event, element in walk:
-        tag = element.tag
-        if event in ("start", "end"):
-            parts.append(_separator(tag, event))
-        if event == "start" and element in without:
-            walk.skip_subtree()
-        elif event == "start":
-            parts.append(_folded(element.text))
-        elif element is not root:
-            parts.append(_folded(element.tail))
+    # Not ``etree.iterwalk``: over many comments in a row, its time grows with their square.
+    inside: list[tuple[etree._Element, Iterator[etree._Element]]] = []
+    found: etree._Element | None = root
+    while found is not None or inside:
+        if found is None:
+            element, _ = inside.pop()
+            parts += (_separator(element.tag, "end"), _folded(element.tail) if inside else "")
+        elif isinstance(found.tag, str):
+            is_out = found in without
+            parts += (_separator(found.tag, "start"), "" if is_out else _folded(found.text))
+            inside.append((found, iter(() if is_out else found)))
+        else:  # a comment
+            parts.append(_folded(found.tail))
+        found = next(inside[-1][1], None) if inside else None
     return _folded_lines("".join(parts))
 
 

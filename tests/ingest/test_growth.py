@@ -56,7 +56,7 @@ def exponent(work: Callable[[int], Callable[[], object]]) -> float:
 
 def reading(name: str, size: int) -> Callable[[], object]:
     text = TEXTS[name](Random(SEED), size)
-    assert size - 60 <= len(text) <= size
+    assert size - 60 <= len(text) <= size, len(text)
     document = Document("d", "Notes", "file:///n", "file:///n", text, hashlib.sha256(text.encode()).hexdigest())
 
     def read() -> None:
