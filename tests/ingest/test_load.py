@@ -721,6 +721,33 @@ def test_json_and_jsonl_under_each_others_name(tmp_path: Path) -> None:
         assert [(d.title, d.text) for d in found if isinstance(d, Document)] == [("A", "1"), ("B", "2")]
 
 
+def test_a_title_is_no_longer_than_a_name(tmp_path: Path) -> None:
+    (found,) = members(tmp_path / "a.json", [{"title": "Ada " * 100_000, "text": "One."}])
+    assert isinstance(found, Document) and len(found.title) == 500 and len(found.uri) < 2000
+    page = "<html><title>" + "Ada " * 100_000 + "</title><p>Text.</p></html>"
+    assert len(document(tmp_path / "a.html", page).title) == 500
+
+
+def test_a_notebook_is_read_by_its_cells(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# The river\n", "\n", "It *runs*."]},
+        {"cell_type": "code", "source": "x = 1\nprint(x)", "outputs": [{"text": ["an output"]}]},
+        {"cell_type": "raw", "source": "raw"},
+    ]
+    found = document(tmp_path / "a.ipynb", json.dumps({"cells": cells, "nbformat": 4}))
+    assert (found.title, found.text) == ("The river", "The river\n\nIt runs.\n\nx = 1\nprint(x)")
+    old = {"worksheets": [{"cells": [{"cell_type": "code", "input": ["y = 2"]}]}]}
+    assert document(tmp_path / "b.ipynb", json.dumps(old)).text == "y = 2"
+    for content in ("{", "[]", '{"cells": [1]}', "{}"):
+        assert reason(tmp_path / "c.ipynb", content) == "damaged notebook: save it again from Jupyter"
+
+
+def test_a_page_nested_very_deeply_keeps_its_text(tmp_path: Path) -> None:
+    deep = f"{'<div>' * 100_000}Deep.{'</div>' * 100_000}"
+    found = document(tmp_path / "a.html", f"<html><title>T</title><script>x()</script><p>First.{deep}<p>Last.</html>")
+    assert (found.title, found.text) == ("T", "First.\n\nDeep.\n\nLast.")
+
+
 def test_json_in_utf16(tmp_path: Path) -> None:
     text = '[{"title": "Ä", "text": "Öl."}]'
     for name in ("a.json", "a.jsonl"):
