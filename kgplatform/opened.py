@@ -128,7 +128,7 @@ class OpenedGraph:
 
     def holds(self, file: Path) -> bool:
         """Whether the graph holds any document of ``file`` with the text that it has now."""
-        return holds(self.store, file)
+        return holds(self.store, file, self.settings)
 
     def lacks_facts(self) -> bool:
         """Whether some passage has no atomic facts from a model or a recording."""

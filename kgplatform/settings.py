@@ -108,6 +108,16 @@ class Settings(BaseSettings):
         ge=1,
         le=256,
     )
+    file_seconds: float = _setting(
+        60.0, "Processor time for parsing one file; what takes more is skipped.", unit="s", ge=1, le=86_400
+    )
+    file_memory: int = _setting(
+        2000,
+        "Memory for parsing one file, on Linux; what takes more is skipped.",
+        unit="MB",
+        ge=200,
+        le=1_000_000,
+    )
     bulk_import: int = _setting(
         10_000,
         "Passages from which on the first ingest into an empty graph of the managed server is a bulk import, unless a "

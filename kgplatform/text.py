@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 _SPACE = re.compile(r"\s+")
+_NO_NAME = dict.fromkeys([*range(9), *range(14, 28), *range(127, 133), *range(134, 160)])
+"""The control characters that are not white space: whatever steers a terminal or was damaged, no name has it."""
 _CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd")
 LONGEST_NAME = 500
 """Characters of a name. Longer ones are not names, and Neo4j cannot index much longer ones."""
@@ -44,7 +46,11 @@ _DIGITS_PER_TOKEN = 3
 
 def tidy(text: str) -> str:
     """``text`` in Unicode's composed form, white space folded to single spaces: a name as it is shown."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", _without_no_name(text))).strip()
+
+
+def _without_no_name(text: str) -> str:
+    return text if text.isprintable() else text.translate(_NO_NAME)
 
 
 def normalise_name(name: str) -> str:
@@ -53,6 +59,7 @@ def normalise_name(name: str) -> str:
     >>> normalise_name("  Ｂｊörk   GUÐMUNDSDÓTTIR ")
     'björk guðmundsdóttir'
     """
+    name = _without_no_name(name)
     if name.isascii():  # most are, and a question has hundreds of runs of words
         return " ".join(name.lower().split())
     folded = unicodedata.normalize("NFKC", name).casefold()

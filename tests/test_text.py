@@ -67,7 +67,8 @@ def test_normalising_once_is_enough(name: str) -> None:
 def test_tidy_keeps_the_letters(name: str) -> None:
     shown = tidy(name)
     assert tidy(shown) == shown
-    assert shown.split() == unicodedata.normalize("NFC", name).split()
+    kept = "".join(each for each in name if unicodedata.category(each) != "Cc" or each.isspace())
+    assert shown.split() == unicodedata.normalize("NFC", kept).split()
 
 
 @pytest.mark.parametrize(
@@ -175,3 +176,9 @@ def test_words_side_by_side() -> None:
     assert runs_of([]) == []
     assert runs_of([(0, 3)]) == []
     assert runs_of([(0, 3), (4, 10), (15, 20), (21, 22), (23, 24)]) == [[0, 1], [2, 3, 4]]
+
+
+def test_no_name_has_control_characters_that_are_no_white_space() -> None:
+    assert tidy("Ada\x9d\x07 Qui\x80ll\x85Lund\x00") == "Ada Quill Lund"
+    assert normalise_name("Ada\x9d\x07 Qui\x80ll") == normalise_name("ADA QUILL") == "ada quill"
+    assert tidy("\U0001f468\u200d\U0001f469 e\u0301") == "\U0001f468\u200d\U0001f469 é"

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Literal
 
 from kgplatform.ingest.cut import cut_document
-from kgplatform.ingest.load import load
+from kgplatform.ingest.load import CutShort, load
 from kgplatform.ingest.load_by import CutDocument, cut_by, load_by
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, Progress, SkippedFile
+from kgplatform.settings import Settings
+from kgplatform.work.bounded import BoundedCalls
+from kgplatform.work.open_workers import bounded_calls
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
 
@@ -55,12 +58,14 @@ def compare(
     store: Store,
     paths: Sequence[str | Path],
     max_tokens: int,
+    calls: BoundedCalls,
     workers: Workers | None = None,
     *,
     reread: bool = False,
     progress: Progress = lambda stage, done, total: None,
 ) -> Iterator[Group]:
-    """Load ``paths`` and compare them with the graph, in the order of the files; nothing is written.
+    """Load ``paths`` within the bounds of ``calls`` and compare them with the graph, in the order of the files; nothing
+    is written.
 
     Groups have some 500 passages, so that what a group takes does not depend on how much there is. ``reread``: nothing
     that the graph has counts as done.
@@ -69,12 +74,16 @@ def compare(
     group: list[CutDocument] = []
     skipped: list[SkippedFile] = []
     passages = documents = 0
+    last = ""
     progress("documents", 0, 0)
-    for item in _cut(paths, max_tokens, workers, store.stop):
+    for item in _cut(paths, max_tokens, calls, workers, store.stop):
         store.stop.check()
         if isinstance(item, SkippedFile):
             skipped.append(item)
+            if isinstance(item, CutShort):
+                files.cut_short.add(last)
         else:
+            last = item[0].source
             group.append(item)
             passages += len(item[1])
             documents += 1
@@ -86,20 +95,22 @@ def compare(
 
 
 def _cut(
-    paths: Sequence[str | Path], max_tokens: int, workers: Workers | None, stop: Stop
+    paths: Sequence[str | Path], max_tokens: int, calls: BoundedCalls, workers: Workers | None, stop: Stop
 ) -> Iterator[CutDocument | SkippedFile]:
     if workers is not None:
-        return cut_by(workers, load_by(workers, paths, stop), max_tokens, stop)
-    return ((item, cut_document(item, max_tokens)) if isinstance(item, Document) else item for item in load(paths))
+        return cut_by(workers, load_by(workers, paths, calls, stop), max_tokens, stop)
+    items = load(paths, calls)
+    return ((item, cut_document(item, max_tokens)) if isinstance(item, Document) else item for item in items)
 
 
-def holds(store: Store, path: Path) -> bool:
+def holds(store: Store, path: Path, settings: Settings) -> bool:
     """Whether the graph has what ``path`` says: any of its documents, with the text that it has there now."""
-    documents = (item for item in load([path]) if isinstance(item, Document))
-    while some := {each.id: each.sha256 for each in islice(documents, _GROUP_ITEMS)}:
-        known = _known(store, list(some))
-        if any(known[id].sha256 == sha256 for id, sha256 in some.items() if id in known):
-            return True
+    with bounded_calls(settings, store.stop) as calls:
+        documents = (item for item in load([path], calls) if isinstance(item, Document))
+        while some := {each.id: each.sha256 for each in islice(documents, _GROUP_ITEMS)}:
+            known = _known(store, list(some))
+            if any(known[id].sha256 == sha256 for id, sha256 in some.items() if id in known):
+                return True
     return False
 
 
@@ -121,6 +132,8 @@ class _Files:
         self._source = ""
         self._size = 0
         self._met: set[str] = set()
+        self.cut_short: set[str] = set()
+        """Files whose rest is not known: nothing is gone from them."""
 
     def compared(self, group: Sequence[CutDocument], skipped: list[SkippedFile], *, is_last: bool = False) -> Group:
         """The documents of ``group``, and what is gone from the files that end in it; the last one ends all."""
@@ -147,7 +160,7 @@ class _Files:
 
     def _gone(self) -> dict[str, list[str]]:
         """What the graph has of the file that ends here, but the file has not. Mostly counting shows: nothing."""
-        if len(self._met) == self._size:
+        if len(self._met) == self._size or self._source in self.cut_short:
             return {}
         rows = self._store.read("ingest/documents_of_file", source=self._source)
         return {row["id"]: sorted(row["passages"]) for row in rows if row["id"] not in self._met}

@@ -68,6 +68,8 @@ _ENCODINGS = [
 _SAMPLE_BYTES = 65536
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 _MAX_CONTROL_SHARE = 0.02
+_FEW_CONTROL = 2
+"""So many control characters are a bell or a slip in a text, however short it is, if it says something besides."""
 _COMMON_CHARACTERS = frozenset(" \n.,e，。、的の一")
 _SVG = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)?(?:<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]", re.S | re.I)
 _HTML = re.compile(
@@ -148,7 +150,8 @@ def refuse_binary(path: str, sample: bytes) -> None:
 
 
 def _has_control(sample: bytes) -> bool:
-    return len(sample) - len(sample.translate(None, _CONTROL)) > _MAX_CONTROL_SHARE * len(sample)
+    found = len(sample) - len(sample.translate(None, _CONTROL))
+    return found > _MAX_CONTROL_SHARE * len(sample) and (found > _FEW_CONTROL or 4 * found >= len(sample))
 
 
 def _utf16(sample: bytes) -> str | None:

@@ -15,6 +15,7 @@ from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.shown import Shown
 from kgplatform.text import count_tokens
+from kgplatform.work.open_workers import bounded_calls
 
 OUTPUT_SHARE = 6.8
 """Tokens that a model writes for each token of a passage: the median of the sample corpus (docs/decisions.md)."""
@@ -55,9 +56,11 @@ def estimate(
     """
     total = _Total()
     spend = _Spend(store, schema, settings, is_read=extractor == "llm", facts=facts)
-    for group in compare(store, paths, settings.passage_tokens, reread=reread, progress=progress) if paths else ():
-        total.add(group)
-        spend.on(group)
+    with bounded_calls(settings, store.stop) as calls:
+        found = compare(store, paths, settings.passage_tokens, calls, reread=reread, progress=progress)
+        for group in found if paths else ():
+            total.add(group)
+            spend.on(group)
     if facts and not total.documents:
         spend.on_facts(row["tokens"] for row in passages_without_facts(store))
     return Estimate(

@@ -7,6 +7,7 @@ whatever comes out into a ``DocumentError``.
 from __future__ import annotations
 
 import io
+import json
 import logging
 import re
 import zipfile
@@ -46,7 +47,7 @@ class FileText:
 def _parser(path: str, reason: str) -> Iterator[None]:
     try:
         yield
-    except DocumentError:
+    except (DocumentError, MemoryError):
         raise
     except Exception as error:  # a damaged file makes a foreign parser raise anything at all
         raise DocumentError(path, reason) from error
@@ -61,28 +62,66 @@ def clean(text: str) -> str:
     return _UNUSABLE.sub("", _LINE_END.sub("\n", text))
 
 
+_FIELD = re.compile(r"[A-Za-z][\w-]*:(?=\s|$)")
+_LONGEST_HEAD = 5000
+
+
 def read_text(path: str, stream: BinaryIO) -> FileText:
     """Plain text in any encoding."""
-    return FileText(clean(decode(path, stream.read())))
+    text = clean(decode(path, stream.read()))
+    if not text.strip():
+        raise DocumentError(path, "has no text, only white space")
+    return FileText(text, _title_field(text[:_LONGEST_HEAD]))
+
+
+def _title_field(text: str) -> str | None:
+    """What ``Title:`` says among the fields that a text begins with, as a PEP does (RFC 822 has them so)."""
+    fields = re.split(r"\n(?![^\S\n])", text.partition("\n\n")[0].lstrip())
+    if len(fields) < 2 or not all(map(_FIELD.match, fields)):
+        return None
+    return next((field[6:] for field in fields if field[:6].lower() == "title:"), None)
 
 
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[^\S\n]*\n(?=[\w\"'-]+\s*[:=])(.*?\n)(?:\1|\.\.\.)[^\S\n]*(?:\n|$)", re.S)
-_TAG = re.compile(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^>]*>", re.S | re.I)
-_FRONT_TITLE = re.compile(r"^title\s*[:=]\s*(\"?)('?)(.*?)\2\1\s*$", re.M | re.I)
+_TAG = re.compile(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^<>]*>", re.S | re.I)
+_FRONT_TITLE = re.compile(r"^title[^\S\n]*[:=](.*)$", re.M | re.I)
 
 
 def read_markdown(path: str, stream: BinaryIO) -> FileText:
     """Markdown as it reads: no marks, no link targets, no front matter; headings are paragraphs."""
+    return _markdown(path, clean(decode(path, stream.read())))
+
+
+def read_notebook(path: str, stream: BinaryIO) -> FileText:
+    """The cells of a Jupyter notebook, without what they printed."""
+    with _parser(path, "damaged notebook: save it again from Jupyter"):
+        found = json.loads(decode(path, stream.read()))
+        cells = (
+            found["cells"] if "cells" in found else [each for sheet in found["worksheets"] for each in sheet["cells"]]
+        )
+        said = [(each["cell_type"], "".join(each.get("source", each.get("input", "")))) for each in cells]
+    parts = [f"{_FENCE}\n{text}\n{_FENCE}" if kind == "code" else text for kind, text in said if kind != "raw"]
+    return _markdown(path, clean("\n\n".join(parts)))
+
+
+_FENCE = "~" * 32
+
+
+def _markdown(path: str, source: str) -> FileText:
     from markdown_it import MarkdownIt
 
-    source = clean(decode(path, stream.read()))
     front = _FRONT_MATTER.match(source)
     with _parser(path, "Markdown that cannot be parsed: save it as plain text"):
         tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
         said = _FRONT_TITLE.search(front[2]) if front else None
         headings = (tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open")
-        title = said[3] if said and said[3] else next((_inline(heading.children) for heading in headings), None)
+        stated = _unquoted(said[1].strip()) if said else ""
+        title = stated or next((_inline(heading.children) for heading in headings), None)
         return FileText(clean(_render(tokens)), title)
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
 def _render(tokens: list[Token]) -> str:
@@ -175,6 +214,8 @@ def _page_texts(reader: pypdf.PdfReader) -> tuple[list[str], list[str]]:
             text = clean(page.extract_text()).strip()
             if not text and _has_image(page):
                 faults.append(f"page {number} {_SCAN}")
+        except MemoryError:  # a bound of the child, and no fault of the page
+            raise
         except Exception:  # noqa: BLE001 - pypdf raises anything on a damaged page, and the others are still good
             text = ""
             faults.append(f"page {number} {_DAMAGED}")

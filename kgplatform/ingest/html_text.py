@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +27,45 @@ _NEW_BLOCK_TAGS = (
 _NEW_BLOCK = frozenset(_NEW_BLOCK_TAGS.split())
 _NEW_LINE = frozenset(("br", "li", "tr"))
 _CELL = frozenset(("td", "th"))
-_LINES = re.compile(r"[^\S\n]*\n[^\S\n]*")
+_KEPT = frozenset(("html", "body", "title"))
 
 
 def html_tree(source: bytes) -> lxml.html.HtmlElement | None:
     """The parsed page; None where there is no element at all. ``source``: in UTF-8."""
+    if not source.strip():
+        return None
+    page, is_whole = _parsed(source)
+    if not is_whole:
+        page, is_whole = _parsed(_ANY_TAG.sub(_shallow, source))
+    if not is_whole:
+        raise ValueError("nested too deeply")
+    return page
+
+
+_ANY_TAG = re.compile(rb"</?([a-z][\w-]*)[^<>]*>", re.I)
+
+
+def _parsed(source: bytes) -> tuple[lxml.html.HtmlElement | None, bool]:
+    """The page, and whether all of it is there: what is nested deeper than libxml2 goes ends its reading."""
     import lxml.html
     from lxml import etree
 
-    return etree.fromstring(source, lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)) if source.strip() else None
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
+    try:
+        page = etree.fromstring(source, parser)
+    except etree.XMLSyntaxError as error:
+        if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError from error
+        raise
+    return page, not any("Excessive depth" in each.message for each in parser.error_log)
+
+
+def _shallow(tag: re.Match[bytes]) -> bytes:
+    """What stands for ``tag`` where it cannot be nested: a paragraph, or nothing."""
+    name = tag[1].decode("ascii", "replace").lower()
+    if name in _INVISIBLE or name in _KEPT:
+        return tag[0]
+    return b"<p>" if _breaks(name) else b""
 
 
 def visible_text(source: bytes) -> str:
@@ -208,22 +238,29 @@ def _smallest(page: lxml.html.HtmlElement, weights: _Weights) -> etree._Element:
 
 def _layout(root: etree._Element, without: Set[etree._Element] = frozenset()) -> str:
     """The text below ``root``: white space folded, blocks apart by a blank line, cells by a bar."""
-    from lxml import etree
-
     parts: list[str] = []
-    walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    for event, element in walk:
-        tag = element.tag
-        if event in ("start", "end"):
-            parts.append(_separator(tag, event))
-        if event == "start" and element in without:
-            walk.skip_subtree()
-        elif event == "start":
-            parts.append(_folded(element.text))
-        elif element is not root:
-            parts.append(_folded(element.tail))
-    text = re.sub(r" +", " ", _LINES.sub("\n", re.sub(r"(\n- )\s+", r"\1", "".join(parts))))
-    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?: ?\| ?)+(\n|$)", r"\1", text)).strip()
+    # Not ``etree.iterwalk``: over many comments in a row, its time grows with their square.
+    inside: list[tuple[etree._Element, Iterator[etree._Element]]] = []
+    found: etree._Element | None = root
+    while found is not None or inside:
+        if found is None:
+            element, _ = inside.pop()
+            parts += (_separator(element.tag, "end"), _folded(element.tail) if inside else "")
+        elif isinstance(found.tag, str):
+            is_out = found in without
+            parts += (_separator(found.tag, "start"), "" if is_out else _folded(found.text))
+            inside.append((found, iter(() if is_out else found)))
+        else:  # a comment
+            parts.append(_folded(found.tail))
+        found = next(inside[-1][1], None) if inside else None
+    return _folded_lines("".join(parts))
+
+
+def _folded_lines(text: str) -> str:
+    """``text`` without what is blank at the ends of lines, the bars of empty cells among it."""
+    spaced = re.sub(r"(\n- )\s+", r"\1", re.sub(r" +", " ", text))
+    lines = "\n".join(line.lstrip(" ").rstrip(" |") for line in spaced.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", lines).strip()
 
 
 def _separator(tag: str, event: str) -> str:

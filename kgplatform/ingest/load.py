@@ -41,23 +41,36 @@ from kgplatform.ingest.formats import (
     read_docx,
     read_html,
     read_markdown,
+    read_notebook,
     read_pdf,
     read_text,
     refuse_ole,
 )
 from kgplatform.records import Document, SkippedFile
-from kgplatform.text import node_id, tidy
+from kgplatform.text import LONGEST_NAME, clipped, node_id, tidy
+from kgplatform.work.bounded import BoundedCalls, ExceededError
 
 _Reader = Callable[[str, BufferedReader], FileText]
 
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), read_markdown),
     **dict.fromkeys((".html", ".htm", ".xhtml"), read_html),
+    ".ipynb": read_notebook,
 }
+PARSED = frozenset((".pdf", ".docx", *_READERS))
+"""Suffixes of files that take a processor; text and JSON take a disk."""
+HARMLESS_BYTES = 4_000_000
+"""Up to so many bytes of plain text or JSON are read here: what reads them takes a time and a memory in proportion to
+them, whatever they say, and less than a child costs. All else is parsed within bounds.
+"""
 # Names that promise a binary format: where the bytes are not of it, the file is damaged, and no text.
 _PROMISES = {".pdf": "PDF", ".docx": "DOCX", ".doc": "Word", ".pptx": "PowerPoint", ".xlsx": "Excel", ".epub": "EPUB"}
 WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
 """What stands between the words of a file's name."""
+
+
+class CutShort(SkippedFile):
+    """A file whose first documents were read, and whose rest was not: what the graph has of it stays."""
 
 
 def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
@@ -122,25 +135,36 @@ def _entries(folder: Path, entered: set[str]) -> Iterator[tuple[Path | None, boo
         yield folder / name, is_folder
 
 
-def load(paths: Sequence[str | Path]) -> Iterator[Document | SkippedFile]:
+def load(paths: Sequence[str | Path], calls: BoundedCalls | None = None) -> Iterator[Document | SkippedFile]:
     """The documents in ``paths``, read one file at a time in sorted order.
 
     A file, or a page, item or line of one, that cannot be used is a ``SkippedFile``. A file with some bad pages gives
-    both: the document and a ``SkippedFile`` for each page that it lacks. Raises ``DocumentError`` at once for a path
-    that does not exist.
+    both: the document and a ``SkippedFile`` for each page that it lacks. ``calls``: parse within their bounds what is
+    not harmless. Raises ``DocumentError`` at once for a path that does not exist.
     """
     files = find_files(paths)
-    return (result for path in files for result in load_file(path))
+    return (result for path in files for result in load_file(path, calls=calls))
 
 
-def load_file(path: Path, content: bytes | None = None) -> Iterator[Document | SkippedFile]:
+def load_file(
+    path: Path, content: bytes | None = None, calls: BoundedCalls | None = None
+) -> Iterator[Document | SkippedFile]:
     """What ``load`` gives of one file. ``content``: what it holds, where the file itself is out of reach."""
     shown = os.fsencode(path).decode("utf-8", "replace")
     try:
-        if content is None and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            raise DocumentError(shown, "not a regular file")
+        size = _size(path, shown) if content is None else len(content)
         with path.open("rb") if content is None else _stream(content) as stream:
-            yield from _read(path, shown, stream)
+            head, suffix = stream.peek()[:HEAD_BYTES], path.suffix.lower()
+            reader = _reader(shown, head, suffix)
+            read_members = _CORPUS_READERS.get(suffix) if reader is read_text else None
+            is_small = size <= HARMLESS_BYTES or (read_members is read_jsonl and _has_lines(head))
+            if calls is None or (reader is read_text and is_small):
+                if read_members is not None:
+                    yield from _members(path, shown, read_members(shown, stream, calls))
+                else:
+                    yield from _whole(path, shown, reader(shown, stream))
+                return
+        yield from _bounded(calls, path, content, shown)
     except DocumentError as error:
         yield SkippedFile(shown, error.reason)
     except FileNotFoundError:
@@ -149,29 +173,50 @@ def load_file(path: Path, content: bytes | None = None) -> Iterator[Document | S
         yield SkippedFile(shown, f"cannot be read: {(error.strerror or 'unknown error').lower()}")
 
 
-def _stream(content: bytes) -> BufferedReader:
-    raw: Any = BytesIO(content)  # typeshed wants a stream of files
-    return BufferedReader(raw)
+def _size(path: Path, shown: str) -> int:
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode) and not path.is_dir():
+        raise DocumentError(shown, "not a regular file")
+    return found.st_size
 
 
-def _read(path: Path, shown: str, stream: BufferedReader) -> Iterator[Document | SkippedFile]:
-    head, suffix = stream.peek()[:HEAD_BYTES], path.suffix.lower()
-    if not head:
-        raise DocumentError(shown, "empty file")
-    reader = _reader(shown, head, suffix)
-    if reader is read_text and suffix in _CORPUS_READERS:
-        yield from _members(path, shown, _CORPUS_READERS[suffix](shown, stream))
-        return
-    reading = reader(shown, stream)
+def _bounded(calls: BoundedCalls, path: Path, content: bytes | None, shown: str) -> Iterator[Document | SkippedFile]:
+    """What ``load_file`` gives within the bounds of ``calls``, and which of them it went beyond."""
+    has_documents = False
+    try:
+        for found in calls.each(load_file, path, content):
+            has_documents |= isinstance(found, Document)
+            yield found
+    except ExceededError as error:
+        reason = _beyond(error, calls)
+        yield CutShort(shown, f"the rest of it {reason}") if has_documents else SkippedFile(shown, reason)
+
+
+def _beyond(error: ExceededError, calls: BoundedCalls) -> str:
+    if error.bound == "seconds":
+        return f"takes more than {calls.seconds:g} s to parse: raise KGPLATFORM_FILE_SECONDS to read it"
+    if error.bound == "memory":
+        return f"takes more than {calls.megabytes:,} MB of memory to parse: raise KGPLATFORM_FILE_MEMORY to read it"
+    return f"crashed its parser ({error.signal}): save it again from its program, or as plain text"
+
+
+def _whole(path: Path, shown: str, reading: FileText) -> Iterator[Document | SkippedFile]:
     if not reading.text.strip():
-        raise DocumentError(shown, "has no text, only white space" if reader is read_text else "has no readable text")
+        raise DocumentError(shown, "has no readable text")
     source = path.as_uri()
     yield _document(_name(reading.title) or _readable_stem(path), source, source, reading)
     yield from (SkippedFile(shown, fault) for fault in reading.faults)
 
 
+def _stream(content: bytes) -> BufferedReader:
+    raw: Any = BytesIO(content)  # typeshed wants a stream of files
+    return BufferedReader(raw)
+
+
 def _reader(shown: str, head: bytes, suffix: str) -> _Reader:
     """The reader for what ``head`` starts. Raises ``DocumentError`` for what no reader can use."""
+    if not head:
+        raise DocumentError(shown, "empty file")
     if is_pdf(head, suffix):
         return read_pdf
     if is_zip(head):
@@ -204,7 +249,8 @@ def _document(name: str, uri: str, source: str, reading: FileText) -> Document:
 
 
 def _name(title: str | None) -> str:
-    return tidy(clean(title or ""))
+    """``title`` as a name: of a whole text between the marks of a title it is the beginning."""
+    return clipped(tidy(clean(title or "")), LONGEST_NAME)
 
 
 def _readable_stem(path: Path) -> str:
@@ -213,11 +259,11 @@ def _readable_stem(path: Path) -> str:
     return tidy(WORD_GAPS.sub(" ", stem)) or stem
 
 
-_WANTED = "expected a list of {title, text}"
 _TEXT_KEYS = ("text", "context")
 _TITLE_KEYS = ("title", "corpus_name")
 _SHOWN_KEYS = 8
 _SHOWN_LENGTH = 40
+_LONGEST_LINE = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +284,7 @@ ItemOrFault = CorpusItem | str
 """An item, or what is wrong with one, for people: "item 3: has no text"."""
 
 
-def read_json(path: str, stream: BufferedReader) -> Iterator[ItemOrFault]:
+def read_json(path: str, stream: BufferedReader, _calls: BoundedCalls | None = None) -> Iterator[ItemOrFault]:
     """The items of a JSON file, in order. Raises ``DocumentError`` if the file as a whole is not a corpus."""
     text = decode(path, stream.read())
     try:
@@ -249,37 +295,78 @@ def read_json(path: str, stream: BufferedReader) -> Iterator[ItemOrFault]:
             return _items("line", _parsed(lines))
         raise DocumentError(path, f"not valid JSON ({_fault(error)})") from error
     values = content if isinstance(content, list) else [content]
-    if not any(_text(value) is not None for value in values):
-        raise DocumentError(path, f"{_WANTED}, found {described(content)}")
-    return _items("item", enumerate(values, start=1))
+    if not any(isinstance(_first(value, _TEXT_KEYS), str) for value in values):
+        raise DocumentError(path, _other_shape(content, values))
+    return _items("item", enumerate(map(_read_item, values), start=1))
 
 
-def read_jsonl(path: str, stream: BufferedReader) -> Iterator[ItemOrFault]:
+def read_jsonl(path: str, stream: BufferedReader, calls: BoundedCalls | None = None) -> Iterator[ItemOrFault]:
     """The items of a file with one JSON object a line, read line by line; every broken line is reported by its number.
 
-    A file that is called so but holds one JSON list, or is not in UTF-8, is read as a whole.
+    A file that is called so but holds one JSON list, or is not in UTF-8, is read as a whole. A long line is parsed
+    within the bounds of ``calls``.
     """
-    head = stream.peek(1).removeprefix(BOM_UTF8)
-    if head.lstrip().startswith(b"[") or b"\0" in head:
+    if not _has_lines(stream.peek(1)):
         return read_json(path, stream)
-    return _items("line", _parsed(stream))
+    return _items("line", _parsed(_lines(stream), calls))
 
 
-_CORPUS_READERS: dict[str, Callable[[str, BufferedReader], Iterator[ItemOrFault]]] = {
+def _has_lines(head: bytes) -> bool:
+    head = head.removeprefix(BOM_UTF8)
+    return not head.lstrip().startswith(b"[") and b"\0" not in head
+
+
+_CORPUS_READERS: dict[str, Callable[[str, BufferedReader, BoundedCalls | None], Iterator[ItemOrFault]]] = {
     ".json": read_json,
     ".jsonl": read_jsonl,
     ".ndjson": read_jsonl,
 }
 
 
-def _parsed(lines: Iterable[str | bytes]) -> Iterator[tuple[int, object]]:
-    """``(line number, JSON value or the error of parsing it)`` of every line that is not blank."""
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """What is read of one JSON value: its title, and its text or, where that is None, what it is instead."""
+
+    title: str
+    text: str | None
+    fault: str = ""
+
+
+def _lines(stream: BufferedReader) -> Iterator[bytes | None]:
+    """The lines of ``stream``; None for one that is too long to be held."""
+    while line := stream.readline(_LONGEST_LINE):
+        is_whole = line.endswith(b"\n") or len(line) < _LONGEST_LINE
+        yield line if is_whole else None
+        while not is_whole:
+            rest = stream.readline(HARMLESS_BYTES)
+            is_whole = rest.endswith(b"\n") or not rest
+
+
+def _parsed(lines: Iterable[str | bytes | None], calls: BoundedCalls | None = None) -> Iterator[tuple[int, _Item]]:
+    """``(line number, item)`` of every line that is not blank."""
     for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                yield number, error
+        if line is None:
+            yield number, _Item("", None, f"longer than {_LONGEST_LINE // 1_000_000} MB: split it into several")
+        elif line.strip():
+            if calls is None or len(line) <= HARMLESS_BYTES:
+                yield number, _read_line(line)[0]
+            else:
+                yield number, _read_long_line(line, calls)
+
+
+def _read_line(line: str | bytes) -> tuple[_Item]:
+    try:
+        return (_read_item(json.loads(line)),)
+    except (ValueError, RecursionError) as error:
+        return (_Item("", None, f"not valid JSON ({_fault(error)})"),)
+
+
+def _read_long_line(line: str | bytes, calls: BoundedCalls) -> _Item:
+    try:
+        (item,) = calls.each(_read_line, line)
+    except ExceededError as error:
+        return _Item("", None, _beyond(error, calls))
+    return item  # type: ignore[no-any-return]  # from another process
 
 
 def _fault(error: Exception) -> str:
@@ -290,17 +377,22 @@ def _fault(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
 
 
-def _items(place: str, values: Iterable[tuple[int, object]]) -> Iterator[ItemOrFault]:
+def _read_item(value: object) -> _Item:
+    title, text = _title(value), _first(value, _TEXT_KEYS)
+    if isinstance(text, str):
+        return _Item(title, clean(text))
+    if _has_text(value):
+        return _Item(title, None, f"its text is {described(text)}, and not a string")
+    return _Item(title, None, f"expected {{title, text}}, found {described(value)}")
+
+
+def _items(place: str, items: Iterable[tuple[int, _Item]]) -> Iterator[ItemOrFault]:
     titles: Counter[str] = Counter()
-    for number, value in values:
-        if isinstance(value, Exception):
-            yield f"{place} {number}: not valid JSON ({_fault(value)})"
-            continue
-        title = _title(value)
+    for number, item in items:
+        title, text = item.title, item.text
         titles[title] += 1
-        text = _text(value)
         if text is None:
-            yield f"{place} {number}: expected {{title, text}}, found {described(value)}"
+            yield f"{place} {number}: {item.fault}"
         elif not text.strip():
             yield f"{place} {number}: has no text" + (f" ({shown(title)})" if title else "")
         else:
@@ -308,16 +400,24 @@ def _items(place: str, values: Iterable[tuple[int, object]]) -> Iterator[ItemOrF
             yield CorpusItem(title, number, text, quote(title, safe="") + again if title else f";{number}")
 
 
-def _text(value: object) -> str | None:
-    """The text of an item, or None if it is of another shape."""
-    found = _first(value, _TEXT_KEYS)
-    return clean(found) if isinstance(found, str) else None
+def _other_shape(content: object, values: Sequence[object]) -> str:
+    """What is wrong with a file in which no item has a text."""
+    wanted = "expected a list of {title, text}"
+    for number, value in enumerate(values, start=1):
+        if _has_text(value):
+            place = f"item {number}" if isinstance(content, list) else "its object"
+            return f"{wanted}, but the text of {place} is {described(_first(value, _TEXT_KEYS))}, and not a string"
+    return f"{wanted}, found {described(content)}"
+
+
+def _has_text(value: object) -> bool:
+    return isinstance(value, dict) and any(key in value for key in _TEXT_KEYS)
 
 
 def _title(value: object) -> str:
     found = _first(value, _TITLE_KEYS)
     is_name = isinstance(found, (str, int, float)) and not isinstance(found, bool)
-    return tidy(clean(str(found))) if is_name else ""
+    return _name(str(found)) if is_name else ""
 
 
 def _first(value: object, keys: tuple[str, ...]) -> object:

@@ -1,6 +1,6 @@
 """Files that workers parse, and texts that they cut, in the order of the files.
 
-PDF, Word and HTML take a processor, text and JSON a disk: those are parsed here.
+Text and JSON are parsed here. Each worker has the rest parsed within bounds, by a child process of its own.
 """
 
 from __future__ import annotations
@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from functools import lru_cache
 from pathlib import Path
 
 from kgplatform.ingest.cut import cut_document
-from kgplatform.ingest.load import find_files, load_file
+from kgplatform.ingest.load import PARSED, find_files, load_file
 from kgplatform.records import Document, Passage, SkippedFile
+from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
 
-_PARSED = frozenset((".pdf", ".docx", ".html", ".htm", ".xhtml"))
 _AHEAD = 4
 """Files for each worker that may wait to be parsed, or to be taken."""
 _BYTES_AHEAD = 100_000_000
@@ -27,25 +28,38 @@ Loaded = list[Document | SkippedFile]
 CutDocument = tuple[Document, list[Passage]]
 
 
-def load_by(workers: Workers, paths: Sequence[str | Path], stop: Stop) -> Iterator[Document | SkippedFile]:
-    """What ``load`` gives, parsed by ``workers``. Files are read here: other machines need not see them."""
+def load_by(
+    workers: Workers, paths: Sequence[str | Path], calls: BoundedCalls, stop: Stop
+) -> Iterator[Document | SkippedFile]:
+    """What ``load`` gives, parsed by ``workers``, within bounds like those of ``calls``, or by ``calls``.
+
+    Files are read here: other machines need not see them.
+    """
+    bounds = calls.seconds, calls.megabytes
     ahead: deque[tuple[Path, int, Future[Loaded] | None]] = deque()
     held = 0
     for path in find_files(paths):
-        content = _content(path) if path.suffix.lower() in _PARSED else None
-        sent = None if content is None else workers.submit(parse, (path, content))
+        content = _content(path) if path.suffix.lower() in PARSED else None
+        sent = None if content is None else workers.submit(parse, (path, content, *bounds))
         ahead.append((path, len(content or b""), sent))
         held += ahead[-1][1]
         while len(ahead) > _AHEAD * workers.number or held > _BYTES_AHEAD:
             held -= ahead[0][1]
-            yield from _taken(*ahead.popleft(), stop)
+            yield from _taken(*ahead.popleft(), calls, stop)
     for each in ahead:
-        yield from _taken(*each, stop)
+        yield from _taken(*each, calls, stop)
 
 
-def parse(file: tuple[Path, bytes]) -> Loaded:
-    """In a worker: what a file says, by its path and content."""
-    return list(load_file(*file))
+def parse(file: tuple[Path, bytes, float, int]) -> Loaded:
+    """In a worker: what a file says, by its path and content, within so many seconds and megabytes."""
+    path, content, *bounds = file
+    return list(load_file(path, content, _calls(*bounds)))
+
+
+@lru_cache(maxsize=1)
+def _calls(seconds: float, megabytes: int) -> BoundedCalls:
+    """Made once in a worker, and ended with it."""
+    return BoundedCalls(seconds, megabytes)
 
 
 def cut_by(
@@ -95,8 +109,10 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _taken(path: Path, _size: int, sent: Future[Loaded] | None, stop: Stop) -> Iterator[Document | SkippedFile]:
+def _taken(
+    path: Path, _size: int, sent: Future[Loaded] | None, calls: BoundedCalls, stop: Stop
+) -> Iterator[Document | SkippedFile]:
     if sent is None:
-        return load_file(path)
+        return load_file(path, calls=calls)
     found: Loaded = stop.result_of(sent)
     return iter(found)

@@ -40,7 +40,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, SkippedFile, Usage
 from kgplatform.shown import Shown
 from kgplatform.text import hash64
-from kgplatform.work.open_workers import open_workers
+from kgplatform.work.open_workers import bounded_calls, open_workers
 from kgplatform.work.stopwatch import Stopwatch
 
 _COUNTED_AT_ONCE = 500
@@ -143,11 +143,18 @@ def ingest(
     with (
         Plan(tools.settings.home_folder) as plan,
         FirstBuild(tools, turn) as build,
+        bounded_calls(tools.settings, tools.store.stop) as calls,
         open_workers(tools.settings) or nullcontext() as workers,
     ):
         with watch.stage("lay"):
             compared = compare(
-                tools.store, paths, tools.settings.passage_tokens, workers, reread=reread, progress=tools.progress
+                tools.store,
+                paths,
+                tools.settings.passage_tokens,
+                calls,
+                workers,
+                reread=reread,
+                progress=tools.progress,
             )
             groups = build.begin(watch.each("load", compared))
             lay(tools.store, groups, plan, tools.progress, build.spill)

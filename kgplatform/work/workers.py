@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -62,7 +62,7 @@ class LocalWorkers:
 
     def __init__(self, number: int, ready: str = "") -> None:
         self.number = number
-        self._command = [sys.executable, "-m", "kgplatform.work.workers", *([ready] if ready else [])]
+        self._serves = f"from kgplatform.work.workers import serve; serve({ready!r})"
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._over = False
         self._children: dict[int, subprocess.Popen[bytes]] = {}
@@ -97,14 +97,14 @@ class LocalWorkers:
                 task = self._tasks.get(timeout=_IDLE_SECONDS if child else None)
             except queue.Empty:
                 assert child is not None  # without one it waits for as long as it takes
-                _ended(child)
+                ended(child)
                 child = None
                 continue
             if task is None or self._over:
                 break
             child = self._carry_out(task, child, at)
         if child is not None:
-            _ended(child)
+            ended(child)
 
     def _carry_out(self, task: _Task, child: subprocess.Popen[bytes] | None, at: int) -> subprocess.Popen[bytes] | None:
         """Have ``child`` do it, or others after it; returns the one that lives, if any does."""
@@ -114,7 +114,7 @@ class LocalWorkers:
                 answer = _asked(child, task.sent)
             except (OSError, EOFError):
                 if child is not None:
-                    _ended(child)
+                    ended(child)
                 child = None
                 task.deaths += 1
                 if task.deaths >= _DEATHS and not self._over:
@@ -125,29 +125,38 @@ class LocalWorkers:
         return child
 
     def _started(self, at: int) -> subprocess.Popen[bytes]:
-        # A session of its own: Ctrl-C is for this process, which ends them.
-        child = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        self._children[at] = child
+        child = self._children[at] = started(self._serves)
         if self._over:
             child.kill()
         return child
 
 
+def started(statement: str, errors: int | None = None) -> subprocess.Popen[bytes]:
+    """A process that runs ``statement``, with pipes to it. ``errors``: where its error stream goes; else to ours."""
+    # It finds modules where this process does. A folder that is worked in may hold a file called json.py.
+    code = f"import sys; sys.path[:] = sys.argv[1:]; {statement}"
+    command = [sys.executable, "-c", code, *filter(None, map(str, sys.path)), *([""] if "" in sys.path else [])]
+    # A session of its own: Ctrl-C is for this process, which ends it.
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
+    )
+
+
 def _asked(child: subprocess.Popen[bytes], sent: bytes) -> tuple[bool, Any]:
     assert child.stdin is not None and child.stdout is not None  # both are pipes
-    _send(child.stdin, sent)
-    answer: tuple[bool, Any] = pickle.loads(_received(child.stdout))
+    send(child.stdin, sent)
+    answer: tuple[bool, Any] = pickle.loads(received(child.stdout))
     return answer
 
 
-def _send(pipe: IO[bytes], content: bytes) -> None:
+def send(pipe: IO[bytes], content: bytes) -> None:
     """With its length first: what cannot be unpickled is skipped whole."""
     pipe.write(len(content).to_bytes(_LENGTH, "big"))
     pipe.write(content)
     pipe.flush()
 
 
-def _received(pipe: IO[bytes]) -> bytes:
+def received(pipe: IO[bytes]) -> bytes:
     """Raises ``EOFError`` if the pipe ends before."""
     length = pipe.read(_LENGTH)
     content = pipe.read(int.from_bytes(length, "big"))
@@ -169,7 +178,8 @@ def _died(deaths: int) -> KgError:
     return KgError(f"{deaths} workers in a row died over the same work, perhaps for want of memory. Use fewer workers.")
 
 
-def _ended(child: subprocess.Popen[bytes]) -> None:
+def ended(child: subprocess.Popen[bytes]) -> None:
+    """Kill ``child`` and close its pipes."""
     child.kill()
     for pipe in (child.stdin, child.stdout):
         if pipe is not None:
@@ -178,21 +188,17 @@ def _ended(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def serve(modules: Sequence[str]) -> None:
-    """Import ``modules``, then do what comes through standard input, one after the other, until it is closed or the
-    parent is gone.
-    """
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
-    source, sink = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what the work prints is no answer
-    for module in modules:
-        import_module(module)
+def serve(ready: str) -> None:
+    """Import the module ``ready``, if it is named, then do what comes, one after the other, until no more can."""
+    source, sink = pipes_of_child()
+    if ready:
+        import_module(ready)
     while True:
         try:
-            sent = _received(source)
+            sent = received(source)
         except EOFError:
             return
-        _send(sink, pickle.dumps(answer_of(_call, sent), pickle.HIGHEST_PROTOCOL))
+        send(sink, pickle.dumps(answer_of(_call, sent), pickle.HIGHEST_PROTOCOL))
 
 
 def _call(sent: bytes) -> Any:
@@ -208,12 +214,16 @@ def answer_of(function: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]
         return False, traceback.format_exc()
 
 
+def pipes_of_child() -> tuple[IO[bytes], IO[bytes]]:
+    """In a child: what it is sent by, and what it answers by. From here on it ends when its parent is gone."""
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the work prints, C libraries among it, is no answer
+    return sys.stdin.buffer, sink
+
+
 def _end_with_parent(parent: int) -> None:
     pause = threading.Event()
     while os.getppid() == parent:
         pause.wait(_PARENT_SECONDS)
     os._exit(1)
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1:])

@@ -268,6 +268,28 @@ def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
     assert [type(r).__name__ for r in load([tmp_path])] == ["SkippedFile", "Document", "SkippedFile", "Document"]
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [(b"Ring the bell\a now.", "Ring the bell\a now."), (b"One\0 slip.", "One slip."), (b"Hi\a!\a", "")],
+)
+def test_a_bell_or_a_slip_makes_no_short_text_binary(tmp_path: Path, content: bytes, text: str) -> None:
+    if text:
+        assert document(tmp_path / "a.txt", content).text == text
+    else:
+        assert reason(tmp_path / "a.txt", content) == "binary data, not text"
+
+
+PEP = (
+    "PEP: 8\nTitle: Style Guide\n for Python\nAuthor: Ada Quill <ada@example.org>,\n        Bo Lund\nPost-History:\n\n"
+)
+
+
+def test_a_title_among_the_fields_of_a_head_is_the_title(tmp_path: Path) -> None:
+    assert document(tmp_path / "pep-0008.rst", f"{PEP}Introduction\n").title == "Style Guide for Python"
+    for name, other in (("a", "Title: alone\n\nText."), ("b", "Some text.\nTitle: no field\n\nText."), ("c", PEP[7:9])):
+        assert document(tmp_path / f"{name}.txt", other).title == name
+
+
 def test_a_log_with_colour_codes_is_text(tmp_path: Path) -> None:
     text = "\x1b[31mERROR\x1b[0m disk full\n" * 20
     assert document(tmp_path / "a.log", text).text == text
@@ -620,7 +642,6 @@ def test_other_accepted_shapes(tmp_path: Path) -> None:
         ("3", "found 3"),
         ('"text"', "found a text"),
         ("null", "found null"),
-        ('[{"text": 5}]', "found a list of objects with the keys text"),
         ('{"title": "x", ', "not valid JSON ("),
         ("[" * 100000, "nested too deeply"),
         ("9" * 5000, "not valid JSON (a number is too long)"),
@@ -632,6 +653,19 @@ def test_json_of_another_shape_is_described(tmp_path: Path, content: object, exp
     assert expected.startswith("n") or found.reason.startswith("expected a list of {title, text}, found ")
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ([{"title": "A"}, {"title": "B", "text": None}], "the text of item 2 is null, and not a string"),
+        ({"text": 5}, "the text of its object is 5, and not a string"),
+        ([{"text": ["a", "b"]}], "the text of item 1 is a list of texts, and not a string"),
+    ],
+)
+def test_a_text_that_is_no_string_is_named(tmp_path: Path, content: object, expected: str) -> None:
+    (found,) = members(tmp_path / "a.json", content)
+    assert found == SkippedFile(str(tmp_path / "a.json"), f"expected a list of {{title, text}}, but {expected}")
+
+
 def test_bad_items_are_reported_one_by_one(tmp_path: Path) -> None:
     corpus = [
         {"title": "A", "text": "1"},
@@ -639,12 +673,14 @@ def test_bad_items_are_reported_one_by_one(tmp_path: Path) -> None:
         {"title": "B"},
         {"title": "C", "text": " \n"},
         {"title": "D", "text": "4"},
+        {"title": "E", "text": None},
     ]
     found = members(tmp_path / "a.json", corpus)
     assert [r.reason for r in found if isinstance(r, SkippedFile)] == [
         "item 2: expected {title, text}, found a text",
         "item 3: expected {title, text}, found an object with the keys title",
         "item 4: has no text (C)",
+        "item 6: its text is null, and not a string",
     ]
     assert [d.title for d in found if isinstance(d, Document)] == ["A", "D"]
 
@@ -683,6 +719,33 @@ def test_json_and_jsonl_under_each_others_name(tmp_path: Path) -> None:
     listed = members(tmp_path / "b.jsonl", '[\n  {"title": "A", "text": "1"},\n  {"title": "B", "text": "2"}\n]\n')
     for found in (lines, listed):
         assert [(d.title, d.text) for d in found if isinstance(d, Document)] == [("A", "1"), ("B", "2")]
+
+
+def test_a_title_is_no_longer_than_a_name(tmp_path: Path) -> None:
+    (found,) = members(tmp_path / "a.json", [{"title": "Ada " * 100_000, "text": "One."}])
+    assert isinstance(found, Document) and len(found.title) == 500 and len(found.uri) < 2000
+    page = "<html><title>" + "Ada " * 100_000 + "</title><p>Text.</p></html>"
+    assert len(document(tmp_path / "a.html", page).title) == 500
+
+
+def test_a_notebook_is_read_by_its_cells(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# The river\n", "\n", "It *runs*."]},
+        {"cell_type": "code", "source": "x = 1\nprint(x)", "outputs": [{"text": ["an output"]}]},
+        {"cell_type": "raw", "source": "raw"},
+    ]
+    found = document(tmp_path / "a.ipynb", json.dumps({"cells": cells, "nbformat": 4}))
+    assert (found.title, found.text) == ("The river", "The river\n\nIt runs.\n\nx = 1\nprint(x)")
+    old = {"worksheets": [{"cells": [{"cell_type": "code", "input": ["y = 2"]}]}]}
+    assert document(tmp_path / "b.ipynb", json.dumps(old)).text == "y = 2"
+    for content in ("{", "[]", '{"cells": [1]}', "{}"):
+        assert reason(tmp_path / "c.ipynb", content) == "damaged notebook: save it again from Jupyter"
+
+
+def test_a_page_nested_very_deeply_keeps_its_text(tmp_path: Path) -> None:
+    deep = f"{'<div>' * 100_000}Deep.{'</div>' * 100_000}"
+    found = document(tmp_path / "a.html", f"<html><title>T</title><script>x()</script><p>First.{deep}<p>Last.</html>")
+    assert (found.title, found.text) == ("T", "First.\n\nDeep.\n\nLast.")
 
 
 def test_json_in_utf16(tmp_path: Path) -> None:

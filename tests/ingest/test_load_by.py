@@ -15,6 +15,7 @@ from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import load
 from kgplatform.ingest.load_by import cut_by, load_by
 from kgplatform.records import Document
+from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.workers import LocalWorkers
 
@@ -45,8 +46,8 @@ def test_workers_give_what_this_process_gives(folder: Path, monkeypatch: pytest.
     monkeypatch.setattr(module, "_BYTES_AHEAD", bytes_ahead)
     wanted = list(load([folder]))
     assert len([each for each in wanted if isinstance(each, Document)]) == 12 * 3 + 1 + 5
-    with LocalWorkers(2) as workers:
-        assert list(load_by(workers, [folder], NEVER)) == wanted
+    with LocalWorkers(2) as workers, BoundedCalls(60, 2000) as calls:
+        assert list(load_by(workers, [folder], calls, NEVER)) == wanted
 
 
 def test_workers_cut_as_this_process_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,14 +59,18 @@ def test_workers_cut_as_this_process_does(folder: Path, monkeypatch: pytest.Monk
 
 
 def test_a_path_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
-    with LocalWorkers(2) as workers, pytest.raises(DocumentError, match="no such file"):
-        next(load_by(workers, [tmp_path / "nothing"], NEVER))
+    with (
+        LocalWorkers(2) as workers,
+        BoundedCalls(60, 2000) as calls,
+        pytest.raises(DocumentError, match="no such file"),
+    ):
+        next(load_by(workers, [tmp_path / "nothing"], calls, NEVER))
 
 
 def test_it_can_be_stopped(folder: Path) -> None:
     stop = Stop()
-    with LocalWorkers(2) as workers:
-        items = load_by(workers, [folder], stop)
+    with LocalWorkers(2) as workers, BoundedCalls(60, 2000, stop) as calls:
+        items = load_by(workers, [folder], calls, stop)
         next(items)
         stop.set()
         with pytest.raises(StoppedError):

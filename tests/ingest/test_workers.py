@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -50,7 +51,7 @@ def children() -> list[psutil.Process]:
     found = []
     for child in psutil.Process().children():
         with suppress(psutil.NoSuchProcess):  # as a zombie is, too
-            if "kgplatform.work.workers" in child.cmdline():
+            if "kgplatform.work.workers" in " ".join(child.cmdline()):
                 found.append(child)
     return found
 
@@ -156,11 +157,16 @@ def test_an_extractor_that_cannot_be_sent_is_refused_in_one_sentence(store: Stor
     assert children() == []
 
 
-def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on() -> None:
+def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def elsewhere(argument: object) -> object:
+        return argument
+
+    elsewhere.__module__, elsewhere.__qualname__ = "of_a_notebook", "elsewhere"
+    monkeypatch.setitem(sys.modules, "of_a_notebook", SimpleNamespace(elsewhere=elsewhere))
     with LocalWorkers(1) as workers:
         for function, argument, error in (
             (len, 7, "object of type 'int' has no len"),
-            (children, 7, "No module named"),
+            (elsewhere, 7, "No module named 'of_a_notebook'"),
         ):
             with pytest.raises(RuntimeError, match=rf"A worker failed:\nTraceback[\s\S]*{error}"):
                 workers.submit(function, argument).result()

@@ -31,7 +31,7 @@ KEYS = ("entities", "triples", "attributes", "facts", "proposals", "entity_types
 _UNSTATED_CONFIDENCE = 0.9
 """Of a proposal without a figure: the prompt asks for those above this only."""
 
-_UNSENDABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+_UNSENDABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _SERIAL = re.compile(r"^\s*\(?\d+[.,)]\s*")
 # Bars, the brackets of Cypher, arrows, semicolons, commas: each parts a triple if it makes three of the text.
 _ARROW = r"\s*--\s*(?!>)|\s*(?:-{1,2}|=)>\s*|\s*→\s*"

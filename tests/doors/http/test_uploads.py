@@ -86,6 +86,16 @@ def test_the_same_name_is_the_same_document(client: httpx.Client, folder: Path) 
     assert end["report"]["unchanged"] == 1
 
 
+def test_an_upload_beyond_the_bounds_is_skipped_and_the_others_are_ingested(store: Store, tmp_path: Path) -> None:
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64", file_seconds=1)
+    with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph, client_of(graph) as client:
+        hostile = b"It *says* so.\n\n" * 250_000
+        end = wait_for(client, started(upload(client, ("field.txt", FIELD), ("hostile.md", hostile))))
+        reason = "takes more than 1 s to parse: raise KGPLATFORM_FILE_SECONDS to read it"
+        assert (end["state"], end["report"]["skipped"]) == ("done", [{"path": "hostile.md", "reason": reason}])
+        assert names(client) == ["field"]
+
+
 def test_an_upload_that_nothing_came_of_leaves_the_earlier_one(client: httpx.Client, folder: Path) -> None:
     wait_for(client, started(upload(client, ("field.txt", FIELD))))
     end = wait_for(client, started(upload(client, ("field.txt", b""), ("ship.txt", SHIP))))
