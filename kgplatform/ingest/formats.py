@@ -170,8 +170,8 @@ _PDFIUM = threading.Lock()
 """PDFium may be called by one thread at a time only."""
 _SCAN = "is a scan without text layer: run OCR to get it too"
 _DAMAGED = "is damaged and cannot be read"
-_BROKEN_WORD = "\ufffe"
-"""PDFium's sign where a line ends inside a word with a hyphen: the word goes on behind it."""
+_BROKEN_WORD = re.compile("[\x02\ufffe]")
+"""PDFium's signs where a line ends inside a word with a hyphen: the word goes on behind it."""
 
 
 def _page_texts(reader: pypdfium2.PdfDocument) -> tuple[list[str], list[str]]:
@@ -183,7 +183,7 @@ def _page_texts(reader: pypdfium2.PdfDocument) -> tuple[list[str], list[str]]:
         try:
             with closing(reader[number - 1]) as page:
                 with closing(page.get_textpage()) as found:
-                    text = clean(found.get_text_bounded().replace(_BROKEN_WORD, "")).strip()
+                    text = clean(_BROKEN_WORD.sub("", found.get_text_bounded())).strip()
                 if not text and _has_image(page):
                     faults.append(f"page {number} {_SCAN}")
         except PdfiumError:
