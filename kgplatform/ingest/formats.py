@@ -147,13 +147,12 @@ def read_pdf(path: str, stream: BinaryIO) -> FileText:
     Pages that cannot be read or are scans are ``faults`` if others have text.
     """
     import pypdfium2
-    from pypdfium2.raw import FPDF_ERR_PASSWORD
 
     with _PDFIUM, _parser(path, "damaged PDF: open it in a PDF viewer and save it again"):
         try:
             reader = pypdfium2.PdfDocument(stream)
         except pypdfium2.PdfiumError as error:
-            if error.err_code != FPDF_ERR_PASSWORD:
+            if error.err_code != pypdfium2.raw.FPDF_ERR_PASSWORD:
                 raise
             raise DocumentError(path, "encrypted PDF: remove its password first") from error
         with closing(reader):
@@ -193,9 +192,9 @@ def _page_texts(reader: pypdfium2.PdfDocument) -> tuple[list[str], list[str]]:
 
 
 def _has_image(page: pypdfium2.PdfPage) -> bool:
-    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+    import pypdfium2
 
-    return next(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE]), None) is not None
+    return next(page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]), None) is not None
 
 
 def _join_pages(texts: list[str]) -> tuple[str, tuple[PageSpan, ...]]:
