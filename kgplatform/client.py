@@ -44,7 +44,7 @@ from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store
 from kgplatform.opened import OpenedGraph
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
-from kgplatform.readers.relevance import judged
+from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.records import Answer, Progress, SearchResult, Table
 from kgplatform.retrieve.evidence import Evidence
@@ -265,10 +265,10 @@ class KnowledgeGraph(OpenedGraph):
     def search(self, question: str, route: str = "all", top_k: int = 10) -> SearchResult:
         """The passages and facts nearest to ``question`` by one route, or by all, best first, with citations.
 
-        Each passage has its best ``sentence``; a fact is ``relevant`` if it speaks to the question.
+        Each passage has its best ``sentence`` and a ``relevance``; a fact is ``relevant`` if it speaks to the question.
         """
         self._need_documents()
-        return judged(search(self.store, self.embedder, question, route, top_k), question)
+        return judged(search(self.store, self.embedder, question, route, top_k), question, self.embedder.name)
 
     def ask(
         self,
@@ -307,7 +307,7 @@ class KnowledgeGraph(OpenedGraph):
             evidence_of_failure(question, run) as run,
         ):
             answer = find(name).answer(question, run, chosen)
-        answer = replace(answer, evidence=judged(answer.evidence, question))
+        answer = judged_answer(answer, self.embedder.name)
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
 
     def chat(self, id: str | None = None) -> ChatThread:

@@ -180,7 +180,10 @@ class Quote:
 class FoundPassage(Shown):
     """A passage that was retrieved. ``routes`` are the routes that found it, ``score`` is higher for better.
 
-    ``sentence``: the one that shares most with the question; None where none shares a word, or nobody looked yet.
+    ``score`` ranks the passages of one question; ``relevance`` compares those of different ones: the probability, from
+    0 to 1, that the passage holds what is asked, None where that is not calibrated (``kgplatform.readers.relevance``).
+    ``cosine``: with the question, None where it was not searched for. ``sentence``: the one that shares most with the
+    question; None where none shares a word, or nobody looked yet.
     """
 
     id: str
@@ -193,6 +196,8 @@ class FoundPassage(Shown):
     score: float
     routes: tuple[str, ...]
     sentence: Quote | None = None
+    cosine: float | None = None
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -240,8 +245,9 @@ class FoundCommunity(Shown):
 class SearchResult(Shown):
     """What a route found for a question, best first, and the seconds that it took.
 
-    ``paths`` and ``communities`` are what the routes of these names walked through; others leave them empty. Its length
-    is the number of passages, and going through it gives these.
+    ``paths`` and ``communities`` are what the routes of these names walked through; others leave them empty. ``fits``:
+    False if no passage is likely to hold what is asked, None where that is not known (``FoundPassage.relevance``). Its
+    length is the number of passages, and going through it gives these.
     """
 
     question: str
@@ -250,6 +256,7 @@ class SearchResult(Shown):
     seconds: float
     paths: tuple[FoundPath, ...] = ()
     communities: tuple[FoundCommunity, ...] = ()
+    fits: bool | None = None
 
     def __len__(self) -> int:
         return len(self.passages)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import re
+import threading
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from xml.etree import ElementTree
 
 from kgplatform.errors import DocumentError
@@ -25,12 +25,10 @@ from kgplatform.records import PageSpan
 from kgplatform.text import tidy
 
 if TYPE_CHECKING:
-    import pypdf
+    import pypdfium2  # type: ignore[import-untyped]  # publishes no types
     from markdown_it.token import Token
 
 # The parsers took a third of the start of every command, so they are imported where a file needs them.
-# Without a handler of its own, pypdf's warnings would go to the terminal.
-logging.getLogger("pypdf").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,46 +185,55 @@ def read_pdf(path: str, stream: BinaryIO) -> FileText:
 
     Pages that cannot be read or are scans are ``faults`` if others have text.
     """
-    import pypdf
+    import pypdfium2
 
-    with _parser(path, "damaged PDF: open it in a PDF viewer and save it again"):
-        reader = pypdf.PdfReader(stream)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise DocumentError(path, "encrypted PDF: remove its password first")
-        texts, faults = _page_texts(reader)
-        if not any(texts):
-            damaged = any(_DAMAGED in fault for fault in faults)
-            raise DocumentError(
-                path, "damaged PDF: no page can be read" if damaged else "has no text layer: run OCR first"
-            )
-        text, pages = _join_pages(texts)
-        return FileText(text, _pdf_title(reader), pages, tuple(faults))
+    with _PDFIUM, _parser(path, "damaged PDF: open it in a PDF viewer and save it again"):
+        try:
+            reader = pypdfium2.PdfDocument(stream)
+        except pypdfium2.PdfiumError as error:
+            if error.err_code != pypdfium2.raw.FPDF_ERR_PASSWORD:
+                raise
+            raise DocumentError(path, "encrypted PDF: remove its password first") from error
+        with closing(reader):
+            texts, faults = _page_texts(reader)
+            title = _pdf_title(reader)
+    if not any(texts):
+        damaged = any(_DAMAGED in fault for fault in faults)
+        raise DocumentError(path, "damaged PDF: no page can be read" if damaged else "has no text layer: run OCR first")
+    text, pages = _join_pages(texts)
+    return FileText(text, title, pages, tuple(faults))
 
 
+_PDFIUM = threading.Lock()
+"""PDFium may be called by one thread at a time only."""
 _SCAN = "is a scan without text layer: run OCR to get it too"
 _DAMAGED = "is damaged and cannot be read"
+_BROKEN_WORD = re.compile("[\x02\ufffe]")
+"""PDFium's signs where a line ends inside a word with a hyphen: the word goes on behind it."""
 
 
-def _page_texts(reader: pypdf.PdfReader) -> tuple[list[str], list[str]]:
+def _page_texts(reader: pypdfium2.PdfDocument) -> tuple[list[str], list[str]]:
+    from pypdfium2 import PdfiumError
+
     texts, faults = [], []
-    for number, page in enumerate(reader.pages, start=1):
+    for number in range(1, len(reader) + 1):
+        text = ""
         try:
-            text = clean(page.extract_text()).strip()
-            if not text and _has_image(page):
-                faults.append(f"page {number} {_SCAN}")
-        except MemoryError:  # a bound of the child, and no fault of the page
-            raise
-        except Exception:  # noqa: BLE001 - pypdf raises anything on a damaged page, and the others are still good
-            text = ""
+            with closing(reader[number - 1]) as page:
+                with closing(page.get_textpage()) as found:
+                    text = clean(_BROKEN_WORD.sub("", found.get_text_bounded())).strip()
+                if not text and _has_image(page):
+                    faults.append(f"page {number} {_SCAN}")
+        except PdfiumError:
             faults.append(f"page {number} {_DAMAGED}")
         texts.append(text)
     return texts, faults
 
 
-def _has_image(page: pypdf.PageObject) -> bool:
-    resources: Any = page.get("/Resources") or {}
-    objects: Any = resources.get_object().get("/XObject") if resources else None
-    return bool(objects) and any(one.get_object().get("/Subtype") == "/Image" for one in objects.get_object().values())
+def _has_image(page: pypdfium2.PdfPage) -> bool:
+    import pypdfium2
+
+    return next(page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]), None) is not None
 
 
 def _join_pages(texts: list[str]) -> tuple[str, tuple[PageSpan, ...]]:
@@ -238,13 +245,9 @@ def _join_pages(texts: list[str]) -> tuple[str, tuple[PageSpan, ...]]:
     return "\n\n".join(text for text in texts if text), tuple(pages)
 
 
-def _pdf_title(reader: pypdf.PdfReader) -> str | None:
+def _pdf_title(reader: pypdfium2.PdfDocument) -> str | None:
     """The title in the metadata, unless it is what programs write there: a file name, "Microsoft Word - …"."""
-    try:
-        metadata = reader.metadata
-        title = tidy(clean(str(metadata.title or ""))) if metadata else ""
-    except Exception:  # noqa: BLE001 - damaged metadata is no reason to give up the text
-        return None
+    title = tidy(clean(reader.get_metadata_value("Title")))
     letters = sum(character.isalpha() for character in title)
     usable = letters >= 3 and len(title) <= 200 and not _MEANINGLESS_TITLE.match(title.lstrip("("))
     return title if usable else None

@@ -1,11 +1,14 @@
-"""What of the evidence speaks to the question: of each passage one sentence, and some of the facts.
+"""What of the evidence speaks to the question: of each passage one sentence, and some of the facts; and whether any
+passage does.
 
-    result = judged(result, "Who founded the Atlantic Telegraph Company?")
+    result = judged(result, "Who founded the Atlantic Telegraph Company?", embedder.name)
     result.passages[0].sentence.text, [fact.text for fact in result.facts if fact.relevant]
+    result.passages[0].relevance, result.fits        # 0.93, True
 
-By words alone: that takes a few milliseconds, works with any embedding model, and finds more of the sentences that
-support an answer than cosines do. The threshold is calibrated in docs/retrieval.md. It decides what people are shown
-first, never what a language model reads.
+Sentences and facts are judged by words alone: that takes a few milliseconds, works with any embedding model, and finds
+more of the sentences that support an answer than cosines do. How relevant a passage is needs its cosine too, whose
+scale is the embedding model's: other models than those measured give None. The thresholds are calibrated in
+docs/retrieval.md. All this decides what people are shown, never the order, nor what a language model reads.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from functools import lru_cache
 
 from kgplatform.readers.families import LITTLE, families, stem
 from kgplatform.readers.telling import LITTLE_IN_GERMAN
-from kgplatform.records import FoundFact, FoundPassage, Quote, SearchResult
+from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
 from kgplatform.sentences import FULL_ENDS, SPACED_ENDS, sentences
 from kgplatform.text import WORD, has_noun_capitals
 
@@ -25,6 +28,14 @@ FIRST = 2
 """A fact is shown if the best sentence of one of so many passages states it."""
 LEAST = 0.2
 """And if it has so much of the question, each word by its weight."""
+_RELEVANCE = {
+    "local:bge-small-en-v1.5-q": (-17.1, 21.9, 3.6),
+    "local:all-MiniLM-L6-v2": (-6.5, 6.7, 5.3),
+}
+"""Of an embedder: intercept, weight of the cosine, and of the share of the question in the passage's best sentence and
+its title, of a logistic regression. ``make bench ONLY=fits`` fits and measures those of the default."""
+FITS = 0.06
+"""From this relevance on a passage may well hold what is asked: 19 of 20 questions of MuSiQue have one."""
 _HEADING = 0.5
 """What counts of a line without an end mark: a heading has the words, the sentence below it says something."""
 _MOST = 100
@@ -57,8 +68,11 @@ class _Asked:
         return _Asked({word: weight for word, weight in self.weights.items() if word.isdisjoint(stems)})
 
 
-def judged(result: SearchResult, question: str, *, first: int = FIRST, least: float = LEAST) -> SearchResult:
-    """``result`` with the best sentence of each passage, and with its facts marked as relevant or not.
+def judged(
+    result: SearchResult, question: str, embedder: str = "", *, first: int = FIRST, least: float = LEAST
+) -> SearchResult:
+    """``result`` with the best sentence of each passage, and with its facts marked as relevant or not; if ``embedder``
+    is a calibrated one, with how relevant each passage is, its cosine being that with ``question``.
 
     What another relevant fact says too, in the same place and with as many words or more, is not relevant beside that:
     a sentence is often a statement and a triple.
@@ -67,10 +81,31 @@ def judged(result: SearchResult, question: str, *, first: int = FIRST, least: fl
     asked = _asked(question, [line.stems for each in lines for line in each])
     best = [_best(each, passage.title, asked) for each, passage in zip(lines, result.passages, strict=False)]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
+    if embedder in _RELEVANCE:
+        shares = _shares(lines, passages, asked)
+        passages = [_weighed(each, share, embedder) for each, share in zip(passages, shares, strict=True)]
     relevant = [fact for fact in result.facts if _is_relevant(fact, passages[:first], asked, least)]
     shown = _said_once(relevant)
     facts = tuple(replace(fact, relevant=fact.id in shown) for fact in result.facts)
-    return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts)
+    known = [each.relevance for each in passages if each.relevance is not None]
+    fits = max(known) >= FITS if known else None
+    return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts, fits=fits)
+
+
+def shares(result: SearchResult, question: str) -> list[float]:
+    """Of each passage, how much of ``question`` its best sentence has together with the title: what ``judged`` weighs
+    beside the cosine.
+    """
+    lines = [_lines(passage) for passage in result.passages[:_MOST]]
+    return _shares(lines, result.passages, _asked(question, [line.stems for each in lines for line in each]))
+
+
+def judged_answer(answer: Answer, embedder: str) -> Answer:
+    """``answer`` with its evidence judged. How relevant passages are is known of a search alone, without a model: a
+    reader searches for parts of the question too, and their cosines are with those.
+    """
+    searched = embedder if answer.text is None else ""
+    return replace(answer, evidence=judged(answer.evidence, answer.question, searched))
 
 
 def _said_once(facts: Sequence[FoundFact]) -> set[str]:
@@ -118,6 +153,26 @@ def _best(lines: Sequence[_Line], title: str, asked: _Asked) -> Quote | None:
     counted = beside if any(_worth(line, beside) for line in lines) else asked
     best = max(lines, key=lambda line: _worth(line, counted), default=None)
     return best.quote if best and _worth(best, counted) > 0 else None
+
+
+def _shares(lines: Sequence[Sequence[_Line]], passages: Sequence[FoundPassage], asked: _Asked) -> list[float]:
+    titles = [_stems(each.title) for each in passages]
+    return [
+        max((asked.share(line.stems | title) for line in each), default=0.0)
+        for each, title in zip(lines, titles, strict=False)
+    ]
+
+
+def relevance_of(cosine: float, share: float, embedder: str) -> float:
+    """The probability that a passage holds what is asked, from its cosine and share of the question (``shares``)."""
+    intercept, of_cosine, of_share = _RELEVANCE[embedder]
+    return 1 / (1 + math.exp(-intercept - of_cosine * cosine - of_share * share))
+
+
+def _weighed(passage: FoundPassage, share: float, embedder: str) -> FoundPassage:
+    if passage.cosine is None:
+        return passage
+    return replace(passage, relevance=round(relevance_of(passage.cosine, share, embedder), 3))
 
 
 def _worth(line: _Line, asked: _Asked) -> float:

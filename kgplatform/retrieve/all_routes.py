@@ -97,6 +97,7 @@ def all_routes(store: Store, embedder: Embedder, text: str, without: Collection[
         fact_scores,
         _routes([*(part.passage_routes for part in parts), dict.fromkeys(walked, {"entity"})], passage_scores),
         _routes([part.fact_routes for part in parts], fact_scores),
+        vector=vector,
     )
 
 

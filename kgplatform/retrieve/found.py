@@ -58,7 +58,7 @@ class Path:
 class Found:
     """Scores of passages and facts by id (higher is better), and the routes that found each.
 
-    ``paths`` and ``communities``, best first, are what led there.
+    ``paths`` and ``communities``, best first, are what led there. ``vector``: the question's.
     """
 
     passages: dict[str, float] = field(default_factory=dict)
@@ -67,6 +67,7 @@ class Found:
     fact_routes: dict[str, set[str]] = field(default_factory=dict)
     paths: Sequence[Path] = ()
     communities: Sequence[FoundCommunity] = ()
+    vector: Sequence[float] | None = None
 
 
 def facts_found(rows: Iterable[Row], route: str) -> Found:
@@ -133,7 +134,7 @@ def part_of(passage: FoundPassage, start: int, end: int) -> FoundPassage:
 
 def passages_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundPassage]:
     """Passages as the store has them now, by id; without scores."""
-    rows = store.read("retrieve/passage_details", ids=list(ids))
+    rows = store.read("retrieve/passage_details", ids=list(ids), vector=None)
     return {row["id"]: unscored(row) for row in rows}
 
 
@@ -145,7 +146,7 @@ def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:
 
 def _passages(store: Store, found: Found, top_k: int) -> tuple[FoundPassage, ...]:
     ids = best(found.passages, top_k)
-    rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=ids)}
+    rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=ids, vector=found.vector)}
     return tuple(
         FoundPassage(**rows[id_], score=round(found.passages[id_], 6), routes=_sorted(found.passage_routes, id_))
         for id_ in ids

@@ -53,12 +53,15 @@ def search(
     if top_k < 1:
         raise InputError("top_k must be at least 1.", "top_k")
     text = asked(question)
-    if documents:
-        found = dense_in_documents(store, make_question(text, embedder), documents, top_k)
-    elif route == "all":
+    if route == "all" and not documents:
         found = all_routes(store, embedder, text, without)
     else:
-        found = ROUTES[route](store, make_question(text, embedder), top_k)
+        embedded = make_question(text, embedder)
+        if documents:
+            found = dense_in_documents(store, embedded, documents, top_k)
+        else:
+            found = ROUTES[route](store, embedded, top_k)
+        found = replace(found, vector=embedded.vector)
     found = keep_types(store, found, types)
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)

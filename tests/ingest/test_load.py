@@ -9,6 +9,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import docx
@@ -16,10 +17,11 @@ import mammoth  # type: ignore[import-untyped]  # publishes no types
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_pdf import pdf
+from made_pdf import pdf, typeset
 from pypdf import PdfReader, PdfWriter
 
 from kgplatform.errors import DocumentError, InputError
+from kgplatform.ingest.formats import read_pdf
 from kgplatform.ingest.load import find_files, load
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import node_id
@@ -466,6 +468,24 @@ def test_pdf_pages_have_spans(tmp_path: Path) -> None:
     assert [page.number for page in found.pages] == [1, 2, 4]
     assert [found.text[page.start : page.end] for page in found.pages] == found.text.split("\n\n")
     assert found.text.startswith("First page.\n\nSecond page")
+
+
+def test_words_that_are_placed_one_by_one_are_apart_and_on_their_line(tmp_path: Path) -> None:
+    found = document(tmp_path / "a.pdf", typeset(["The cable was laid in one summer.", "Ships carried it."]))
+    assert found.text.split("\n") == ["The cable was laid in one summer.", "Ships carried it."]
+
+
+def test_a_word_that_is_broken_at_the_end_of_a_line_is_whole(tmp_path: Path) -> None:
+    found = document(tmp_path / "a.pdf", typeset(["Such a thing is an environ-", "ment, and it goes on."]))
+    assert found.text == "Such a thing is an environment, and it goes on."
+
+
+def test_pdf_files_are_read_by_several_threads(tmp_path: Path) -> None:
+    """PDFium itself must not be."""
+    content = pdf([f"Page {number} of the report." for number in range(40)])
+    with ThreadPoolExecutor(8) as threads:
+        texts = list(threads.map(lambda _: read_pdf("a.pdf", io.BytesIO(content)).text, range(32)))
+    assert set(texts) == {"\n\n".join(f"Page {number} of the report." for number in range(40))}
 
 
 def test_pdf_is_recognised_under_another_name(tmp_path: Path) -> None:

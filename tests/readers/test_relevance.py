@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 from answers import passage
 
-from kgplatform.client import KnowledgeGraph
+from kgplatform.client import SEARCHES, KnowledgeGraph
+from kgplatform.models.embed import embed_question
+from kgplatform.models.onnx_encoder import DEFAULT
 from kgplatform.readers.relevance import judged
 from kgplatform.records import Citation, FoundFact, FoundPassage, SearchResult
 
 CABLE = "The cable of 1866\n\nThe ship left in July. The Great Eastern laid the cable of 1866. It broke in no storm."
 MILL = "Anna Reed built the mill in 1704. It ground corn. Her brother Tom Reed sold it in 1720."
+ADA = "Ada Lovelace married William King."
+CALIBRATED = f"local:{DEFAULT}"
 QUESTION = "Which ship laid the cable of 1866?"
 
 
@@ -120,6 +124,42 @@ def test_nothing_of_the_result_is_lost_or_moved() -> None:
     assert [each.id for each in after.passages] == [each.id for each in before.passages]
     assert [each.text for each in after.facts] == [each.text for each in before.facts]
     assert after.passages[0].sentence and after.passages[-1].sentence is None, "thousands are not looked at"
+
+
+def test_a_passage_is_relevant_if_it_is_near_and_has_the_questions_words() -> None:
+    near = [replace(passage("cable", CABLE), cosine=cosine) for cosine in (0.9, 0.7, 0.5)]
+    far = replace(passage("mill", MILL), cosine=0.5)
+    result = judged(found(*near, far), QUESTION, CALIBRATED)
+    high, middle, low, least = (each.relevance for each in result.passages)
+    assert result.fits and 1 > high > 0.9 > middle > low > least > 0
+    assert judged(found(far), QUESTION, CALIBRATED).fits is False
+    assert [each.score for each in result.passages] == [1.0] * 4, "the score and the order are left as they are"
+
+
+def test_relevance_does_not_depend_on_what_else_was_found() -> None:
+    """Unlike the score, whose best is always the same."""
+    far = replace(passage("mill", MILL), cosine=0.5)
+    alone, beside = (judged(each, "Who is Zorblax?", CALIBRATED) for each in (found(far), found(far, far)))
+    assert alone.passages[0].relevance == beside.passages[0].relevance
+    assert (alone.fits, beside.fits) == (False, False)
+
+
+@pytest.mark.parametrize(("embedder", "cosine"), [("", 0.9), ("hash:64", 0.9), (CALIBRATED, None)])
+def test_without_a_calibrated_embedder_or_a_cosine_nothing_is_said(embedder: str, cosine: float | None) -> None:
+    result = judged(found(replace(passage("cable", CABLE), cosine=cosine)), QUESTION, embedder)
+    assert (result.passages[0].relevance, result.fits) == (None, None)
+    assert judged(found(), QUESTION, embedder).fits is None
+
+
+@pytest.mark.parametrize("route", [route for route in SEARCHES if route != "community"])
+def test_every_route_tells_the_cosines(kg: KnowledgeGraph, tmp_path: Path, route: str) -> None:
+    (tmp_path / "ada.txt").write_text(ADA, "utf-8")
+    kg.ingest(tmp_path / "ada.txt", extractor="local")
+    question = "Who was Ada Lovelace married to?"
+    wanted = float(embed_question(kg.embedder, question) @ kg.embedder.embed([f"ada\n{ADA}"])[0])
+    (only,) = kg.search(question, route).passages
+    assert only.cosine == pytest.approx(wanted, abs=0.001)
+    assert only.relevance is None and kg.embedder.name not in (CALIBRATED, "")
 
 
 def test_a_search_and_an_answer_say_the_same(kg: KnowledgeGraph, tmp_path: Path) -> None:

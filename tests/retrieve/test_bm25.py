@@ -37,7 +37,8 @@ def test_words_alone_rank_and_find(kg: KnowledgeGraph, tmp_path: Path) -> None:
     assert [each.title for each in kg.search("Who fired bricks?", route="bm25", top_k=1).passages] == ["kiln"]
     assert kg.search("xylophone?", route="bm25").passages == ()
     blind = KnowledgeGraph(kg.store, kg.settings, embedder=Blind(64))
-    assert blind.search("Who fired bricks?", route="bm25", top_k=3).passages == result.passages
+    found = blind.search("Who fired bricks?", route="bm25", top_k=3).passages
+    assert [(each.id, each.score) for each in found] == [(each.id, each.score) for each in result.passages]
 
 
 def test_operators_of_lucene_are_words(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def passage_metadata(passage: FoundPassage) -> dict[str, Any]:
         "end": passage.end,
         "page": passage.page,
         "score": passage.score,
+        "relevance": passage.relevance,
         "routes": list(passage.routes),
     }
 

@@ -20,7 +20,7 @@ try:
 except ImportError as missing:
     raise SettingError("LlamaIndex is not installed. Run `pip install 'kgplatform[llamaindex]'`.") from missing
 
-_FOR_PEOPLE = ("id", "document", "start", "end", "score", "routes", "citations")
+_FOR_PEOPLE = ("id", "document", "start", "end", "score", "relevance", "routes", "citations")
 """Metadata that models and embeddings do not see."""
 
 

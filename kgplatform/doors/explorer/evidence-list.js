@@ -11,6 +11,7 @@ const FOUND = 10;
 /** `open(document, start, end)` opens a document there; `pick(node)` shows a node in the graph. */
 export function evidenceList(result, { open, pick, unfolded = false }) {
   const parts = [
+    result.fits === false ? el("p", { class: "note" }, "No passage is likely to hold what you ask: these are only the nearest.") : null,
     fold("passage", result.passages, unfolded, (each) => passageItem(each, open)),
     fold("fact", result.facts.filter(speaks), unfolded, (each) => factItem(each, open)),
     fold("fact that does not speak to the question", result.facts.filter((each) => !speaks(each)), false, (each) => factItem(each, open), "facts that do not speak to the question"),
@@ -33,9 +34,11 @@ function passageItem(passage, open) {
   return el("li", { class: "passage" },
     el("button", { class: "place", type: "button", on: { click: () => open(passage.document, best.start, best.end) } },
       icon("document"), `${named(passage.title)}${passage.page ? `, p. ${passage.page}` : ""}`),
-    el("span", { class: "muted routes" }, passage.routes.join(", ")),
+    el("span", { class: "muted routes" }, [...relevance(passage), ...passage.routes].join(", ")),
     el("p", { dir: "auto", class: "clamp" }, best.text));
 }
+
+const relevance = (passage) => (passage.relevance == null ? [] : [`relevance ${passage.relevance.toFixed(2)}`]);
 
 function factItem(fact, open) {
   return el("li", {}, el("span", { dir: "auto" }, fact.text),

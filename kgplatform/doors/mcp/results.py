@@ -55,8 +55,12 @@ class Result(BaseModel):
 class SearchFound(Result):
     """Passages and facts, best first."""
 
+    fits: bool | None = Field(
+        description="False: no passage is likely to hold what is asked, these are only the nearest. Null: not known."
+    )
     passages: Objects = Field(
-        description="id, document (URI), title, characters [start, end), page, text, score, and the best sentence"
+        description="id, document (URI), title, characters [start, end), page, text, score, relevance (a probability, "
+        "which compares questions too), and the best sentence"
     )
     facts: Objects = Field(description="id, text, the places that state it, and whether it is relevant to the question")
 

@@ -104,7 +104,7 @@ class ReadingTools:
     ) -> Annotated[CallToolResult, results.SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
         return await self._answer(
-            lambda graph: _fields(graph.search(question, route, top_k), "question", "passages", "facts"),
+            lambda graph: _fields(graph.search(question, route, top_k), "question", "fits", "passages", "facts"),
             "Ask for fewer with top_k, or use read_document from a passage's start.",
         )
 

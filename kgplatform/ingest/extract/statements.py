@@ -114,6 +114,12 @@ _LIFE = re.compile(
 )
 _AGES = range(10, 116)
 """Years of a life that is worth a sentence: what took less was an office, a war or a tour."""
+_TERMS = range(50)
+"""Years that one may hold an office. Of 1,044 lives in three corpora this takes one, of a director who died at 47."""
+_LIVES = re.compile(r",?\ (?:is|are)\b")
+_IN_OFFICE = re.compile(r",?\ (?:was|were)\ the\b|.*\ (?:of\ |for)\Z", re.S)
+"""How it is said that somebody holds an office, not that he has a profession ("was an American film director")."""
+_AFTER = len(" for")
 _BORN_ON = re.compile(rf"(?:\s*\([^()]*\))?\ was\ born\ (?:on\ |in\ )?(?P<date>{DATE})")
 _DIED_ON = re.compile(rf"(?:\s*\([^()]*\))?(?:,?\ who)?\ died\ (?:[a-z\ ]{{0,20}}?)?(?:on\ |in\ )?(?P<date>{DATE})")
 _FOUNDED_IN = re.compile(
@@ -268,7 +274,8 @@ def values(
             continue
         living = kind_of(span.name) in (None, "Person") and not _is_qualified(text, start, span)
         if living and (match := _LIFE.match(text, span.end, end)) is not None:
-            yield from _life(span.name, match, quote, described[0] if described and span == spans[0] else None)
+            what, upto = described if described and span == spans[0] else (None, match.end())
+            yield from _life(span.name, match, quote, what, text[match.end() : upto + _AFTER])
         for key, pattern in (("born", _BORN_ON), ("died", _DIED_ON), ("founded", _FOUNDED_IN)):
             if (living or key == "founded") and (match := pattern.match(text, span.end, end)) is not None:
                 yield ExtractedAttribute(span.name, key, match["date"], quote)
@@ -283,18 +290,24 @@ def _is_qualified(text: str, start: int, span: Span) -> bool:
     return word not in FUNCTION_WORDS and NOUN_KINDS.get(word.rpartition("-")[2]) != "Person"
 
 
-def _life(name: str, match: re.Match[str], quote: str, what: str | None) -> Iterator[ExtractedAttribute]:
+def _life(name: str, match: re.Match[str], quote: str, what: str | None, said: str) -> Iterator[ExtractedAttribute]:
     """Birth and death from brackets. A range is a life only where the sentence begins with the name and goes on to say
     ``what`` that is: "Ada (1815–1852) was a mathematician", but not "under Bill (1975–2000)". Of bare years, which
-    bands and empires have too, it must be a person's.
+    bands and empires have too, it must be a person's. ``said``: how it goes on; an office's years are no life.
     """
     if match["born"]:
         yield ExtractedAttribute(name, "born", match["born"], quote)
-    elif what is not None and _years(match["to"]) - _years(match["from"]) in _AGES:
+    elif what is not None and _is_a_life(_years(match["to"]) - _years(match["from"]), what, said):
         bare = match["from"].isdecimal() and match["to"].isdecimal()
         if not bare or "Person" in (kind_of_name(name), kind_of_noun_phrase(what)):
             yield ExtractedAttribute(name, "born", match["from"], quote)
             yield ExtractedAttribute(name, "died", match["to"], quote)
+
+
+def _is_a_life(years: int, what: str, said: str) -> bool:
+    """Whether a range of ``years`` may be that: not if its owner "is" something, or held an office for so long."""
+    holds = years in _TERMS and what.split()[-1].lower() in WORDS["terms of office"] and _IN_OFFICE.match(said)
+    return years in _AGES and not holds and not _LIVES.match(said)
 
 
 def _years(date: str) -> int:

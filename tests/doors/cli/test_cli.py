@@ -548,7 +548,7 @@ def test_version(run: Run) -> None:
 
 
 def test_help_and_status_import_little(tmp_path: Path) -> None:
-    heavy = "torch sentence_transformers onnxruntime numpy scipy neo4j openai lxml pypdf"
+    heavy = "torch sentence_transformers onnxruntime numpy scipy neo4j openai lxml pypdfium2"
     code = (
         "import sys\n"
         "from kgplatform.doors.cli import main as cli\n"

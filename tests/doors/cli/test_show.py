@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kgplatform.doors.cli.show import answers, terminal
@@ -46,6 +48,17 @@ def test_a_stage_that_was_told_ends_with_a_line(
     calls = [(5, "extracting", 50, 100), (9, "extracting", 90, 100), (10, "extracting", 100, 100)]
     said = lines(calls, monkeypatch, capsys)
     assert said == ["extracting: 50 of 100, 10/s, 5.0 s left", "extracting: 100 of 100, 10/s"]
+
+
+def test_it_is_said_that_no_passage_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    near = FoundPassage("p", "file:///p", "note", 0, 5, None, "Rain.", 1.0, ("passage",), relevance=0.012)
+    answers.show_search(SearchResult("Who?", (near,), (), 0.002, fits=False))
+    shown = capsys.readouterr().out
+    assert shown.startswith("No passage is likely to hold what you ask")
+    assert "relevance 0.01  by passage" in shown and "score" not in shown
+    answers.show_search(SearchResult("Who?", (replace(near, relevance=None),), (), 0.002))
+    shown = capsys.readouterr().out
+    assert "likely" not in shown and "score 1.000  by passage" in shown
 
 
 def test_communities_and_paths_without_facts_are_something(capsys: pytest.CaptureFixture[str]) -> None:

@@ -197,10 +197,27 @@ def test_a_space_after_the_bracket_costs_no_part_of_the_date() -> None:
         "The Varland Republic (1850–1900) was a state in the north.",
         "The Quill Brothers (1965–1980) were a rock band.",
         "Ada Quill (chair, 1975–2000) and Bo Stone (treasurer, 1980–1999) built the firm.",
+        "Ada Quill (1975–2000) was the chief executive of Varn Steel.",
+        "Ada Quill (22 November 2005 – 8 December 2021) was the chancellor of Varland.",
+        "Ada Quill (1961–1971) was a prime minister of Varland.",
+        "Ada Quill (1990–2014) was a midfielder for Lund United.",
+        "Ada Quill (1887–1927) is a detective in the novels of Bo Stone.",
     ],
 )
 def test_a_range_of_years_that_is_no_life_gives_no_dates(text: str) -> None:
     assert [each for each in extract(text).attributes if each.key in ("born", "died")] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada Quill (1735–1826) was the second president of Varland.",
+        "Ada Quill (1898–1936) was a Swedish film director.",
+        "Ada Quill (1910–1942) was a Swedish painter.",
+    ],
+)
+def test_who_held_an_office_or_died_young_had_a_life(text: str) -> None:
+    assert [each.key for each in extract(text).attributes if each.key in ("born", "died")] == ["born", "died"]
 
 
 def test_types_come_from_the_schema_and_from_no_other() -> None:

@@ -55,6 +55,8 @@ def show_search(result: SearchResult, out: Console | None = None, *, all_facts: 
         out.print("Nothing was found.")
         return
     facts = [fact for fact in result.facts if fact.relevant or all_facts]
+    if result.fits is False:
+        out.print("No passage is likely to hold what you ask: these are only the nearest.")
     _show_communities(out, result.communities)
     _show_paths(out, result.paths)
     if result.passages:
@@ -93,7 +95,8 @@ def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
     for number, (passage, *others) in enumerate(copies.values(), 1):
         page = f", page {passage.page}" if passage.page is not None else ""
         where = f"{passage.title}{page}, characters {passage.start}–{passage.end}"
-        how = f"  score {passage.score:.3f}  by {', '.join(passage.routes)}" if passage.routes else ""
+        value = f"score {passage.score:.3f}" if passage.relevance is None else f"relevance {passage.relevance:.2f}"
+        how = f"  {value}  by {', '.join(passage.routes)}" if passage.routes else ""
         out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
         out.print(f"     {safe(short(passage.sentence.text if passage.sentence else passage.text))}")
         if others:
