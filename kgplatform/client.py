@@ -41,9 +41,9 @@ from kgplatform.models.chat import Chat
 from kgplatform.models.embed import Embedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.passes import Pass
-from kgplatform.neo4j.server import find_connection
+from kgplatform.neo4j.server import open_store
 from kgplatform.neo4j.statement_guard import why_refused
-from kgplatform.neo4j.store import Store, Table
+from kgplatform.neo4j.table import Table
 from kgplatform.opened import OpenedGraph
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged
@@ -95,7 +95,7 @@ def open_graph(
 
     ``embedder``, ``chat``: models in place of those that are set.
     """
-    store = Store(find_connection(settings, report))
+    store = open_store(settings, report)
     try:
         store.check()
     except BaseException:  # whatever it is, close the connections and pass it on
@@ -126,6 +126,7 @@ class KnowledgeGraph(OpenedGraph):
         recorded: str | Path | None = None,
         mode: Mode | None = None,
         facts: bool = False,
+        retry_failed: bool = False,
         progress: Progress = _SILENT,
     ) -> IngestReport:
         """Bring the graph up to date with the files of ``paths``.
@@ -135,14 +136,15 @@ class KnowledgeGraph(OpenedGraph):
         schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
         holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: also have the model
         read atomic facts from passages that have none from a model; without ``paths``, from those of the whole graph.
+        ``retry_failed``: ask the model again for passages that it gave no usable reply for.
         """
         files, recording = with_recording(paths, recorded, extractor)
-        facts_from = self._model("Facts are read") if facts else None
+        given = {"facts_from": self._model("Facts are read") if facts else None, "retry_failed": retry_failed}
         if facts and not files:
             self._need_documents()
         reader = make_extractor(extractor if files else "local", recording, self.language_model)
         with self._writing("ingest", progress) as turn:
-            tools = replace(self._tools(turn, reader, schema, mode, progress), facts_from=facts_from)
+            tools = replace(self._tools(turn, reader, schema, mode, progress), **given)  # type: ignore[arg-type]
             if facts and not files:
                 return ingest_facts(tools, turn)
             report = ingest(tools, files, turn)
@@ -158,11 +160,13 @@ class KnowledgeGraph(OpenedGraph):
         extractor: str | None = None,
         recorded: str | Path | None = None,
         facts: bool = False,
+        retry_failed: bool = False,
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
         files, recording = with_recording(paths, recorded, extractor)
         by = extractor or default_extractor(recording, self.language_model)
-        return estimate(self.store, files, _schema(schema), by, self.settings, facts=facts)
+        chat = None if retry_failed else self.language_model
+        return estimate(self.store, files, _schema(schema), by, self.settings, facts=facts, chat=chat)
 
     def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
         """Remove documents, named by id, URI, path or title, with all that only they support; returns them."""
@@ -340,7 +344,7 @@ class KnowledgeGraph(OpenedGraph):
 
         ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends (docs/security.md).
         """
-        if guarded and (why := why_refused(statement)):
+        if guarded and (why := why_refused(statement, parameters or {})):
             raise InputError(f"{why} `kgplatform cypher` runs whatever reads.")
         return self.store.run_statement(
             statement,

@@ -19,6 +19,7 @@ from kgplatform.ingest.graph_state import check_embedder, graph_state
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
+from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, Turn, wait_meanwhile
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Row, Store
@@ -102,8 +103,11 @@ class OpenedGraph:
         return self.store.check()
 
     def server_advice(self) -> str:
-        """One sentence on what to do where the graph has outgrown the memory of its managed server, else empty."""
-        return LocalNeo4j(self.settings).status().advice if self.settings.neo4j_uri is None else ""
+        """One sentence on what to do where the graph has outgrown the memory of its managed server, or where another
+        server does not bound the memory of statements; else empty."""
+        if self.settings.neo4j_uri is None:
+            return LocalNeo4j(self.settings).status().advice
+        return unbounded(self.store)
 
     def database_id(self) -> str:
         """What tells the graph's database from all others."""

@@ -49,9 +49,11 @@ class IngestReport:
     """What an ingest did. Counts of extraction are over all passages of the files named, read now or before.
 
     ``facts_read``: passages that ``--facts`` read now, ``facts_found`` the atomic facts in them, ``facts_failed`` the
-    passages that it could not read, which keep the facts that they have. ``unnamed``: entities and key elements that
-    their passage does not name, which were left out with what is said of them; ``turned``: statements that were put
-    right (``turn``). ``names``: how many different ones there are, ``untyped`` those without a type in the schema.
+    passages that it could not read, which keep the facts that they have. ``unread``, ``facts_unread``: passages for
+    which the model was not asked again, since its reply was of no use before (``retry_failed``). ``unnamed``: entities
+    and key elements that their passage does not name, which were left out with what is said of them; ``turned``:
+    statements that were put right (``turn``). ``names``: how many different ones there are, ``untyped`` those without a
+    type in the schema.
     ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
     """
 
@@ -86,13 +88,15 @@ class IngestReport:
     facts_read: int = 0
     facts_found: int = 0
     facts_failed: list[FailedPassage] = field(default_factory=list)
+    unread: int = 0
+    facts_unread: int = 0
     stopped: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
         """Whether nothing is left to do for these files."""
-        return not (self.stopped or self.failed or self.facts_failed)
+        return not (self.stopped or self.failed or self.facts_failed or self.unread or self.facts_unread)
 
 
 _COUNTED = {
@@ -125,8 +129,9 @@ def ingest(tools: Tools, paths: Sequence[str | Path], turn: Pass) -> IngestRepor
         FirstBuild(tools, turn) as build,
         open_workers(tools.settings) or nullcontext() as workers,
     ):
+        asked = tools.settings.passage_tokens, workers, "" if tools.retry_failed else tools.request
         with watch.stage("lay"):
-            compared = watch.each("load", compare(tools.store, paths, tools.settings.passage_tokens, workers))
+            compared = watch.each("load", compare(tools.store, paths, *asked))
             groups = build.begin(compared)
             lay(tools.store, groups, plan, tools.progress, build.spill)
         if build.spill is None:
@@ -169,6 +174,7 @@ def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, note: str
         passages=plan.passages,
         extracted=read.read,
         failed=read.failed,
+        unread=plan.unread,
         expansions=read.expansions,
         expansions_added=[expansion for expansion in read.expansions if (expansion.kind, expansion.name) not in known],
         characters=plan.characters,
@@ -176,7 +182,7 @@ def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, note: str
         notes=[
             *([note] if note else ()),
             *([_GONE.format(read.gone)] if read.gone else ()),
-            *_notes_on_others(tools, before, plan.passages - plan.pending),
+            *_notes_on_others(tools, before, plan.passages - plan.pending - plan.unread),
         ],
     )
 
@@ -206,6 +212,7 @@ def _with_facts(report: IngestReport, facts: FactsRead, where: str) -> IngestRep
         facts_read=facts.read,
         facts_found=facts.facts,
         facts_failed=facts.failed,
+        facts_unread=facts.unread,
         stopped=facts.stopped,
         notes=report.notes + notes,
     )

@@ -24,7 +24,9 @@ _PROC = Path("/proc")
 _POLL = 0.05
 _TERM_TIMEOUT = 120.0
 _KILL_TIMEOUT = 20.0
+_END_TIMEOUT = 3.0
 _SPAN = 100
+_PORT_TIMEOUT = 5.0
 
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -40,7 +42,8 @@ class Ports:
 @dataclass(frozen=True, slots=True)
 class ServerRecord:
     """The pid file. ``began`` marks the process among all that had or will have its pid. ``heap``, ``page_cache``: what
-    it was started with; empty for one that an earlier version started."""
+    it was started with; empty for one that an earlier version started. ``answered``: when it first did;
+    ``revived``: when it was started, if that was in place of one that had ended by itself."""
 
     pid: int
     began: str
@@ -50,6 +53,8 @@ class ServerRecord:
     ready: bool = False
     heap: str = ""
     page_cache: str = ""
+    answered: float = 0.0
+    revived: float = 0.0
 
     def save(self, path: Path) -> None:
         """Write it so that a reader sees the old or the new record, never half of one."""
@@ -62,11 +67,16 @@ class ServerRecord:
 
 def load_record(path: Path) -> ServerRecord | None:
     """The record at ``path`` if the process it names lives. A missing, broken or stale one is None."""
+    record = last_record(path)
+    return record if record is not None and record.lives() else None
+
+
+def last_record(path: Path) -> ServerRecord | None:
+    """The record at ``path``, also if its process is gone. A missing or broken one is None."""
     try:
-        record = ServerRecord(**json.loads(path.read_text("utf-8")))
+        return ServerRecord(**json.loads(path.read_text("utf-8")))
     except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
         return None
-    return record if record.lives() else None
 
 
 def machine() -> str:
@@ -121,7 +131,24 @@ def spawn(command: list[str], folder: Path, console: Path, environment: dict[str
 
 def stop(record: ServerRecord) -> bool:
     """Ask the process to end, and force it if it does not within two minutes. True once it is gone."""
-    for number, patience in ((signal.SIGTERM, _TERM_TIMEOUT), (signal.SIGKILL, _KILL_TIMEOUT)):
+    return _signalled(record, (signal.SIGTERM, _TERM_TIMEOUT), (signal.SIGKILL, _KILL_TIMEOUT))
+
+
+def is_ending(record: ServerRecord) -> bool:
+    """Whether the process ends in the next moments: its connections are gone before it is."""
+    deadline = time.monotonic() + _END_TIMEOUT
+    while record.lives() and time.monotonic() < deadline:
+        time.sleep(_POLL)
+    return not record.lives()
+
+
+def kill(record: ServerRecord) -> bool:
+    """End a process that listens to nobody. True once it is gone."""
+    return _signalled(record, (signal.SIGKILL, _KILL_TIMEOUT))
+
+
+def _signalled(record: ServerRecord, *ways: tuple[signal.Signals, float]) -> bool:
+    for number, patience in ways:
         if not record.lives():
             return True
         try:
@@ -138,6 +165,13 @@ def choose_ports(remembered: Ports | None, usual: Ports, avoid: frozenset[int] =
     """The remembered ports if they are free, else the usual ones or the next free ones after them."""
     before = remembered or usual
     return Ports(_free_port(before.bolt, usual.bolt, avoid), _free_port(before.http, usual.http, avoid))
+
+
+def await_free(port: int) -> None:
+    """Return when ``port`` is free, or after some seconds: the system keeps one for a moment whose owner was killed."""
+    deadline = time.monotonic() + _PORT_TIMEOUT
+    while not _is_free(port) and time.monotonic() < deadline:
+        time.sleep(_POLL)
 
 
 def _free_port(preferred: int, usual: int, avoid: frozenset[int]) -> int:

@@ -43,9 +43,13 @@ from kgplatform.neo4j.process import (
     ServerRecord,
     StartError,
     StartFault,
+    await_free,
     choose_ports,
     find_fault,
+    is_ending,
+    kill,
     last_reason,
+    last_record,
     load_record,
     process_mark,
     spawn,
@@ -67,6 +71,8 @@ _FOLDERS = ("data", "logs", "conf", "run")
 _STARTS = 3
 _POLL = 0.05
 _LEAST_SPACE = 16_000_000
+_REVIVED_AGAIN = 60.0
+"""Seconds in which a server that was started again is not, once more: what ended it would end it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,37 @@ class LocalNeo4j:
         with self._own_files(), self._alone():
             record = load_record(self._record_file)
             return self._connection(self._start() if record is None else self._wait(record))
+
+    def revive(self, since: float, hangs: bool = False) -> bool:
+        """Start the server again if it has ended without ``down``, or if it ``hangs``. Whether there is a new one since
+        the time ``since``.
+
+        Raises ``ServerError`` if that does not help: it does not start, or ended twice within a minute.
+        """
+        if last_record(self._record_file) is None:  # stopped, or another process makes its database anew
+            return False
+        with self._own_files(), self._alone():
+            last = last_record(self._record_file)
+            if last is None:
+                return False
+            if last.lives() and (last.answered > since or not last.ready):  # somebody else has started it again
+                self._wait(last)
+                return True
+            if last.lives() and not hangs and not is_ending(last):
+                return False
+            kill(last)
+            if time.time() - last.revived < _REVIVED_AGAIN:
+                raise ServerError(
+                    f"Neo4j ended twice within a minute; it is not started again (log: {self.log}). Find out what ends "
+                    "it, or give it more memory with KGPLATFORM_NEO4J_HEAP; `kgplatform up` starts it."
+                )
+            self._report("Neo4j has ended by itself.")
+            await_free(last.bolt)
+            new = replace(self._start(), revived=time.time())
+            new.save(self._record_file)
+        if new.bolt != last.bolt:
+            raise ServerError("The database ended, and has been started again on another port: open the graph again.")
+        return True
 
     def down(self) -> bool:
         """Stop the server and wait until it is gone. True if it ran."""
@@ -272,7 +309,7 @@ class LocalNeo4j:
             if not record.ready:
                 undo.callback(self._stop, record)
             self._wait_for_answer(record)
-            ready = replace(record, ready=True)
+            ready = record if record.ready else replace(record, ready=True, answered=time.time())
             ready.save(self._record_file)
             undo.pop_all()
         return ready
@@ -350,6 +387,16 @@ def find_connection(settings: Settings, report: Report) -> Connection:
         raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
     password = settings.neo4j_password.get_secret_value()
     return Connection(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database)
+
+
+def open_store(settings: Settings, report: Report) -> Store:
+    """The database of ``find_connection``. A managed server that ends by itself is started again."""
+    from kgplatform.neo4j.store import Store
+
+    if settings.neo4j_uri is not None:
+        return Store(find_connection(settings, report))
+    server = LocalNeo4j(settings, report)
+    return Store(server.up(), server.revive)
 
 
 def meet_again(store: Store) -> None:

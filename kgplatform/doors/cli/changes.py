@@ -52,6 +52,9 @@ def ingest(
     facts: Annotated[
         bool, typer.Option("--facts", help="Also have a model read atomic facts. Without files: in the whole graph.")
     ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask the model again for passages that it gave no usable reply for.")
+    ] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that parse and read.")
@@ -71,7 +74,14 @@ def ingest(
 
     with connect_to(home, token_budget=token_budget, workers=workers, ray=ray) as graph:
         if estimate:
-            cost = graph.estimate(paths or (), schema=schema, extractor=extractor, recorded=recorded, facts=facts)
+            cost = graph.estimate(
+                paths or (),
+                schema=schema,
+                extractor=extractor,
+                recorded=recorded,
+                facts=facts,
+                retry_failed=retry_failed,
+            )
             terminal.show(as_json, cost, reports.show_estimate)
             return
         with terminal.ProgressLines() as progress:
@@ -82,6 +92,7 @@ def ingest(
                 recorded=recorded,
                 mode=mode,
                 facts=facts,
+                retry_failed=retry_failed,
                 progress=progress,
             )
         if advice := graph.server_advice():
