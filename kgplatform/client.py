@@ -136,15 +136,15 @@ class KnowledgeGraph(OpenedGraph):
         schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
         holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: also have the model
         read atomic facts from passages that have none from a model; without ``paths``, from those of the whole graph.
-        ``retry_failed``: ask the model again for passages that it gave no usable reply for.
-        """
+        ``retry_failed``: also ask again for passages that the model gave no usable reply for."""
         files, recording = with_recording(paths, recorded, extractor)
-        given = {"facts_from": self._model("Facts are read") if facts else None, "retry_failed": retry_failed}
+        facts_from = self._model("Facts are read") if facts else None
         if facts and not files:
             self._need_documents()
         reader = make_extractor(extractor if files else "local", recording, self.language_model)
         with self._writing("ingest", progress) as turn:
-            tools = replace(self._tools(turn, reader, schema, mode, progress), **given)  # type: ignore[arg-type]
+            tools = self._tools(turn, reader, schema, mode, progress)
+            tools = replace(tools, facts_from=facts_from, retry_failed=retry_failed)
             if facts and not files:
                 return ingest_facts(tools, turn)
             report = ingest(tools, files, turn)

@@ -31,10 +31,10 @@ from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
-from kgplatform.neo4j.failures import GONE, message_of, translated
+from kgplatform.neo4j.failures import GONE, translated
 from kgplatform.neo4j.statement_bounds import why_too_large
-from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
 from kgplatform.neo4j.table import Table as Table
+from kgplatform.neo4j.table import refuse_unsafe as _refuse_unsafe
 from kgplatform.query import Query, load_query
 from kgplatform.records import QueryRun
 from kgplatform.work.spans import span
@@ -65,7 +65,11 @@ _GRACE = 5.0
 """Seconds after its time-out in which a statement ends: the server looks at it every half second, and may be busy."""
 _HUNG = 10.0
 """Seconds without any answer after which a managed server is started again."""
-_RESTARTED = "The database ended while the statement ran; it has been started again. Run the statement again."
+_AGAIN = "It has been started again: run the statement again."
+_ENDED, _HANGS = (
+    "The database ended while the statement ran.",
+    "The database stopped answering while the statement ran.",
+)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _UNKNOWN = ("01N50", "01N51", "01N52")
 """The server's codes for a label, a relationship type and a property that nothing in the graph has."""
@@ -273,7 +277,7 @@ class Store:
             ) from error
         except ServerError as error:
             if self._revived(began):
-                raise ServerError(_RESTARTED) from error
+                raise ServerError(f"{_ENDED} {_AGAIN}") from error
             raise
 
     def _user_statement(
@@ -287,15 +291,12 @@ class Store:
             return Table.of(session.run(neo4j.Query(statement, metadata=marked, timeout=left), parameters), limit)
 
     def _give_up(self, mark: str, began: float) -> None:
-        """End a statement that its time-out did not. Raises ``ServerError`` where the server does not answer at all."""
+        """End what its time-out did not. Raises ``ServerError`` where the server does not answer at all."""
         try:
             in_background(partial(self._end, mark), "ending").result(_HUNG)
         except TimeoutError as error:
-            hung = _RESTARTED.replace("ended", "stopped answering")
-            again = self._revived(began, hangs=True)
-            raise ServerError(
-                hung if again else f"No answer from the database in {_HUNG:.0f} s: restart it."
-            ) from error
+            again = _AGAIN if self._revived(began, hangs=True) else "Restart it."
+            raise ServerError(f"{_HANGS} {again}") from error
 
     def _revived(self, since: float, *, hangs: bool = False) -> bool:
         """Whether the server has ended, or hangs, and has been started again ``since`` then."""
@@ -438,15 +439,3 @@ def _checked(name: str, mode: str, parameters: Parameters) -> Query:
 def _refuse_large(statement: str, parameters: Parameters) -> None:
     if why := why_too_large(statement, parameters):
         raise InputError(why)
-
-
-def _refuse_unsafe(
-    session: neo4j.Session, statement: str, parameters: Parameters, write: bool, timeout: float
-) -> neo4j.ResultSummary:
-    """The summary of the plan. Raises ``InputError`` for what users may not run."""
-    try:
-        summary = session.run(neo4j.Query(as_explain(statement), timeout=timeout), parameters).consume()
-    except driver_errors.CypherSyntaxError as error:
-        raise StatementError(f"Neo4j cannot run the statement: {without_explain(message_of(error))}") from error
-    refuse_plan(statement, summary.plan or {}, summary.query_type, write=write)
-    return summary

@@ -23,7 +23,7 @@ from kgplatform.settings import load_settings
 
 pytestmark = pytest.mark.killed
 
-AGAIN = "The database ended while the statement ran; it has been started again. Run the statement again."
+AGAIN = "The database ended while the statement ran. It has been started again: run the statement again."
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -73,28 +73,13 @@ def ingest(
     from kgplatform.doors.cli.show import reports, terminal
 
     with connect_to(home, token_budget=token_budget, workers=workers, ray=ray) as graph:
+        asked: dict[str, Any] = {"schema": schema, "extractor": extractor, "recorded": recorded}
+        asked |= {"facts": facts, "retry_failed": retry_failed}
         if estimate:
-            cost = graph.estimate(
-                paths or (),
-                schema=schema,
-                extractor=extractor,
-                recorded=recorded,
-                facts=facts,
-                retry_failed=retry_failed,
-            )
-            terminal.show(as_json, cost, reports.show_estimate)
+            terminal.show(as_json, graph.estimate(paths or (), **asked), reports.show_estimate)
             return
         with terminal.ProgressLines() as progress:
-            report = graph.ingest(
-                paths or (),
-                schema=schema,
-                extractor=extractor,
-                recorded=recorded,
-                mode=mode,
-                facts=facts,
-                retry_failed=retry_failed,
-                progress=progress,
-            )
+            report = graph.ingest(paths or (), mode=mode, progress=progress, **asked)
         if advice := graph.server_advice():
             note(advice)
     terminal.show(as_json, report, reports.show_ingest)
