@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgplatform.chat_thread import ChatThread
 from kgplatform.errors import InputError
-from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats, element_graph
+from kgplatform.graph.info import DocumentInfo, Stats, element_graph
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
 from kgplatform.graph.threads import check_thread, remove_thread
@@ -38,10 +38,9 @@ from kgplatform.ingest.settle import reembed
 from kgplatform.models.chat import Chat
 from kgplatform.models.embed import Embedder
 from kgplatform.models.openai_chat import OpenAIChat
+from kgplatform.neo4j.connect import open_store
 from kgplatform.neo4j.passes import Pass
-from kgplatform.neo4j.server import find_connection
 from kgplatform.neo4j.statement_guard import why_refused
-from kgplatform.neo4j.store import Store
 from kgplatform.opened import OpenedGraph
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
@@ -94,7 +93,7 @@ def open_graph(
 
     ``embedder``, ``chat``: models in place of those that are set.
     """
-    store = Store(find_connection(settings, report))
+    store = open_store(settings, report)
     try:
         store.check()
     except BaseException:  # whatever it is, close the connections and pass it on
@@ -127,6 +126,7 @@ class KnowledgeGraph(OpenedGraph):
         facts: bool = False,
         prune: bool = False,
         reread: bool = False,
+        retry_failed: bool = False,
         progress: Progress = _SILENT,
     ) -> IngestReport:
         """Update the graph from the files and folders of ``paths``.
@@ -138,6 +138,7 @@ class KnowledgeGraph(OpenedGraph):
         read atomic facts from passages that have none from a model; without ``paths``, from those of the whole graph.
         ``prune``: also remove the documents of files that are gone from the folders of ``paths``. ``reread``: read
         unchanged documents again too, with another schema, say; replies to the same prompts come from the cache.
+        ``retry_failed``: also ask again for passages that the model gave no usable reply for.
         """
         files, recording = with_recording(paths, recorded, extractor)
         if not files and (prune or reread or not facts):
@@ -147,7 +148,8 @@ class KnowledgeGraph(OpenedGraph):
             self._need_documents()
         reader = make_extractor(extractor if files else "local", recording, self.language_model)
         with self._writing("ingest", progress) as turn:
-            tools = replace(self._tools(turn, reader, schema, mode, progress), facts_from=facts_from)
+            tools = self._tools(turn, reader, schema, mode, progress)
+            tools = replace(tools, facts_from=facts_from, retry_failed=retry_failed)
             if facts and not files:
                 return ingest_facts(tools, turn)
             report = ingest(tools, files, turn, prune=prune, reread=reread)
@@ -164,6 +166,7 @@ class KnowledgeGraph(OpenedGraph):
         recorded: str | Path | None = None,
         facts: bool = False,
         reread: bool = False,
+        retry_failed: bool = False,
         progress: Progress = _SILENT,
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
@@ -171,8 +174,9 @@ class KnowledgeGraph(OpenedGraph):
         if not files and (reread or not facts):
             raise InputError("Name at least one file or folder to ingest.")
         by = extractor or default_extractor(recording, self.language_model)
-        schema = _schema(schema)
-        return estimate(self.store, files, schema, by, self.settings, facts=facts, reread=reread, progress=progress)
+        chat = None if retry_failed else self.language_model
+        how: dict[str, Any] = {"facts": facts, "reread": reread, "chat": chat, "progress": progress}
+        return estimate(self.store, files, _schema(schema), by, self.settings, **how)
 
     def remove(
         self, documents: str | Path | Sequence[str | Path], *, progress: Progress = _SILENT
@@ -356,7 +360,7 @@ class KnowledgeGraph(OpenedGraph):
 
         ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends (docs/security.md).
         """
-        if guarded and (why := why_refused(statement)):
+        if guarded and (why := why_refused(statement, parameters or {})):
             raise InputError(f"{why} `kgplatform cypher` runs whatever reads.")
         return self.store.run_statement(
             statement,
@@ -365,10 +369,6 @@ class KnowledgeGraph(OpenedGraph):
             timeout=timeout or self.settings.cypher_timeout,
             limit=limit or self.settings.cypher_limit,
         )
-
-    def schema(self) -> GraphSchema | None:
-        """The schema of the last ingest with its expansions; None before the first."""
-        return GraphSchema.of(self.state())
 
     def schemas(self) -> dict[str, Schema]:
         """The shipped schemas and the graph's own, by name."""

@@ -10,7 +10,7 @@
     │   ├── StatementError      a Cypher statement that the database refused
     │   └── EmbeddingMismatchError   the graph was embedded by another model
     ├── ModelError              the language model or the embedding model
-    │   ├── ReplyError          an answer that stays malformed after repair and one more try
+    │   ├── ReplyError          an answer that is of no use: malformed after repair and one more try, filtered, endless
     │   └── BudgetError         the token budget is used up
     └── StoppedError            nobody: the work was stopped from outside
 
@@ -95,7 +95,8 @@ class ModelError(KgError):
 
 
 class ReplyError(ModelError):
-    """A model's answer stays malformed after repair and one more try."""
+    """A model's answer is of no use, and would not be if it were asked for again: it stays malformed after repair and
+    one more try, the server's filter stopped it, or it has no end."""
 
 
 class BudgetError(ModelError):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgplatform.errors import InputError, SettingError
-from kgplatform.graph.info import DocumentInfo, named_documents
+from kgplatform.graph.info import DocumentInfo, GraphSchema, named_documents
 from kgplatform.graph.jobs import JobQueue
 from kgplatform.ingest.compare import holds
 from kgplatform.ingest.facts_pass import lacks_facts
@@ -24,6 +24,7 @@ from kgplatform.ingest.graph_state import check_embedder, graph_state
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
+from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, Turn, wait_meanwhile
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Row, Store
@@ -110,13 +111,20 @@ class OpenedGraph:
         """What the graph knows about itself, such as its schema and its models; empty for a new graph."""
         return graph_state(self.store)
 
+    def schema(self) -> GraphSchema | None:
+        """The schema of the last ingest with its expansions; None before the first."""
+        return GraphSchema.of(self.state())
+
     def check(self) -> str:
         """The version of the server. Raises ``StoreError`` if the database is down."""
         return self.store.check()
 
     def server_advice(self) -> str:
-        """One sentence on what to do where the graph has outgrown the memory of its managed server, else empty."""
-        return LocalNeo4j(self.settings).status().advice if self.settings.neo4j_uri is None else ""
+        """One sentence on what to do where the graph has outgrown the memory of its managed server, or where another
+        server does not bound the memory of statements; else empty."""
+        if self.settings.neo4j_uri is None:
+            return LocalNeo4j(self.settings).status().advice
+        return unbounded(self.store)
 
     def database_id(self) -> str:
         """What tells the graph's database from all others."""

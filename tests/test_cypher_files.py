@@ -147,6 +147,7 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
             patch.setattr(build_tree, "LARGEST", 2)  # so that there are communities inside of communities
             graph.build_tree()
         graph.cypher("MATCH (c:Chunk {name: 'two · 1'}) SET c.proposals = '[]'", write=True)  # as in an older graph
+        graph.cypher("MATCH (c:Chunk {name: 'two · 1'}) SET c.unreadBy = '', c.factsUnreadBy = ''", write=True)
         store.write(("tree/names_due", {"ids": [row["id"] for row in store.read("tree/communities")]}))
         cited = [{"passage": number, "quote": "Ada Lovelace was born in London"} for number in range(1, 11)]
         chat = ScriptedChat([json.dumps({"answer": "In London [1].", "citations": cited})])

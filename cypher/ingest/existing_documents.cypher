@@ -1,11 +1,13 @@
-// Those of some documents that are in the graph, with the passages that they have.
+// Those of some documents that are in the graph, with the passages that they have and their states: "unread" where
+// a model's reply to the same request was of no use.
 // mode: read
 // param $ids: list<string>: document ids
+// param $request: string: what passages would be asked with
 // returns: id, name, sha256, passages
 UNWIND $ids AS id
 MATCH (d:Document {id: id})
 RETURN d.id AS id, d.name AS name, d.sha256 AS sha256,
        COLLECT {
          MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d)
-         RETURN [c.id, c.state]
+         RETURN [c.id, CASE WHEN c.state = 'failed' AND c.unreadBy = $request THEN 'unread' ELSE c.state END]
        } AS passages

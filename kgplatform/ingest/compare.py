@@ -19,7 +19,8 @@ from kgplatform.work.open_workers import bounded_calls
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
 
-EXTRACTED = "extracted"
+EXTRACTED, UNREAD = "extracted", "unread"
+"""States of passages that are not read again: the second where a model's reply to the same request was of no use."""
 
 _GROUP_PASSAGES = 500
 _GROUP_ITEMS = 1000
@@ -29,6 +30,7 @@ _GROUP_ITEMS = 1000
 class Compared:
     """A document of the files beside the graph's: which passages are ``done`` there, and which are ``stale``.
 
+    ``unread``: those of the done ones that a model's reply was of no use for.
     ``is_other_text``: the graph has it with another text or title.
     """
 
@@ -38,6 +40,7 @@ class Compared:
     done: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
     is_other_text: bool = False
+    unread: frozenset[str] = frozenset()
 
     @property
     def pending(self) -> list[Passage]:
@@ -61,16 +64,18 @@ def compare(
     calls: BoundedCalls,
     workers: Workers | None = None,
     *,
+    request: str = "",
     reread: bool = False,
     progress: Progress = lambda stage, done, total: None,
 ) -> Iterator[Group]:
     """Load ``paths`` within the bounds of ``calls`` and compare them with the graph, in the order of the files; nothing
     is written.
 
-    Groups have some 500 passages, so that what a group takes does not depend on how much there is. ``reread``: nothing
-    that the graph has counts as done.
+    Groups have some 500 passages, so that what a group takes does not depend on how much there is. ``request``: what
+    passages would be asked with (``Tools.request``); those that failed with just that are left unread. ``reread``:
+    nothing that the graph has counts as done.
     """
-    files = _Files(store, reread=reread)
+    files = _Files(store, request, reread=reread)
     group: list[CutDocument] = []
     skipped: list[SkippedFile] = []
     passages = documents = 0
@@ -126,8 +131,9 @@ class _Known:
 class _Files:
     """Which files the graph knows. It remembers the known documents of the file that is being read, 150 bytes each."""
 
-    def __init__(self, store: Store, *, reread: bool) -> None:
+    def __init__(self, store: Store, request: str, *, reread: bool) -> None:
         self._store = store
+        self._request = request
         self._reread = reread
         self._source = ""
         self._size = 0
@@ -138,7 +144,9 @@ class _Files:
     def compared(self, group: Sequence[CutDocument], skipped: list[SkippedFile], *, is_last: bool = False) -> Group:
         """The documents of ``group``, and what is gone from the files that end in it; the last one ends all."""
         sizes = self._sizes([document.source for document, _ in group])
-        known = _known(self._store, [document.id for document, _ in group if sizes.get(document.source) != 0])
+        known = _known(
+            self._store, [document.id for document, _ in group if sizes.get(document.source) != 0], self._request
+        )
         result = Group(skipped=skipped)
         for document, passages in group:
             if document.source != self._source:
@@ -166,8 +174,8 @@ class _Files:
         return {row["id"]: sorted(row["passages"]) for row in rows if row["id"] not in self._met}
 
 
-def _known(store: Store, ids: Sequence[str]) -> dict[str, _Known]:
-    rows = store.read("ingest/existing_documents", ids=ids) if ids else []
+def _known(store: Store, ids: Sequence[str], request: str = "") -> dict[str, _Known]:
+    rows = store.read("ingest/existing_documents", ids=ids, request=request) if ids else []
     return {row["id"]: _Known(row["name"], row["sha256"], dict(row["passages"])) for row in rows}
 
 
@@ -180,6 +188,8 @@ def _compared(document: Document, passages: Sequence[Passage], known: _Known | N
     if reread:
         return Compared(document, passages, "reread", stale=frozenset(known.states))
     wanted = {passage.id for passage in passages}
-    done = frozenset(passage for passage in wanted if known.states.get(passage) == EXTRACTED)
+    unread = frozenset(passage for passage in wanted if known.states.get(passage) == UNREAD)
+    done = unread.union(passage for passage in wanted if known.states.get(passage) == EXTRACTED)
     stale = frozenset(known.states.keys() - wanted)
-    return Compared(document, passages, "unchanged" if known.states.keys() == wanted else "changed", done, stale)
+    verdict: Literal["changed", "unchanged"] = "unchanged" if known.states.keys() == wanted else "changed"
+    return Compared(document, passages, verdict, done, stale, unread=unread)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from kgplatform.ingest.compare import Group, compare
-from kgplatform.ingest.extract.llm import extraction_messages, fact_messages
+from kgplatform.ingest.extract.llm import LlmExtractor, extraction_messages, fact_messages, facts_request
 from kgplatform.ingest.facts_pass import passages_without_facts
 from kgplatform.ingest.schema import Schema
-from kgplatform.neo4j.store import Store
+from kgplatform.models.chat import Chat
+from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.shown import Shown
@@ -47,22 +49,26 @@ def estimate(
     facts: bool,
     reread: bool,
     progress: Progress,
+    chat: Chat | None = None,
 ) -> Estimate:
     """The calls and tokens that ``ingest`` would spend on the passages that are not in the graph yet.
 
     ``facts``: and on reading facts from those that lack them, in the whole graph if there are no ``paths``. Of
     what a recording says of a passage nothing is known yet: such passages count as lacking them. ``reread``: and on
-    those that are in the graph.
+    those that are in the graph. ``chat``: the model whose replies to passages were of no use, if it is not asked for
+    those again.
     """
     total = _Total()
-    spend = _Spend(store, schema, settings, is_read=extractor == "llm", facts=facts)
+    is_read = extractor == "llm"
+    spend = _Spend(store, schema, settings, chat, is_read=is_read, facts=facts)
+    request = LlmExtractor(chat).request(schema) if chat is not None and is_read else ""
+    how: dict[str, Any] = {"request": request, "reread": reread, "progress": progress}
     with bounded_calls(settings, store.stop) as calls:
-        found = compare(store, paths, settings.passage_tokens, calls, reread=reread, progress=progress)
-        for group in found if paths else ():
+        for group in compare(store, paths, settings.passage_tokens, calls, **how) if paths else ():
             total.add(group)
             spend.on(group)
     if facts and not total.documents:
-        spend.on_facts(row["tokens"] for row in passages_without_facts(store))
+        spend.on_lacking(passages_without_facts(store, spend.request))
     return Estimate(
         documents=total.documents,
         passages=total.passages,
@@ -93,11 +99,14 @@ class _Total:
 class _Spend:
     """Calls and tokens. ``is_read``: passages that are not done are read by the model; ``facts``: for facts, too."""
 
-    def __init__(self, store: Store, schema: Schema, settings: Settings, *, is_read: bool, facts: bool) -> None:
+    def __init__(
+        self, store: Store, schema: Schema, settings: Settings, chat: Chat | None, *, is_read: bool, facts: bool
+    ) -> None:
         self.calls = self.input_tokens = 0
         self.output_tokens = 0.0
         self._store, self._schema, self._is_read, self._facts = store, schema, is_read, facts
         self._most = settings.facts_tokens
+        self.request = facts_request(chat, self._most) if chat is not None else ""
         # What a prompt for facts has besides the text.
         empty = Passage("", "", "", 0, 0, 0, None, "", 0), Document("", "", "", "", "", "")
         self._prompt = sum(count_tokens(message["content"]) for message in fact_messages(*empty, self._most))
@@ -111,9 +120,13 @@ class _Spend:
                 self._add(sum(count_tokens(each["content"]) for each in messages), OUTPUT_SHARE * passage.tokens)
         if self._facts:
             done = frozenset[str]().union(*(each.done for each in group.documents))
-            known = passages_without_facts(self._store, (each.document.id for each in group.documents))
-            self.on_facts(row["tokens"] for row in known if row["id"] in done)
+            lacking = passages_without_facts(self._store, self.request, (each.document.id for each in group.documents))
+            self.on_lacking(row for row in lacking if row["id"] in done)
             self.on_facts(() if self._is_read else (passage.tokens for passage, _ in pending))
+
+    def on_lacking(self, passages: Iterable[Row]) -> None:
+        """Count what reading facts takes from those ``passages_without_facts`` that are read."""
+        self.on_facts(row["tokens"] for row in passages if not row["unread"])
 
     def on_facts(self, sizes: Iterable[int]) -> None:
         """Count what reading facts takes from passages of so many tokens."""

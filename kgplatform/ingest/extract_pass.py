@@ -17,7 +17,7 @@ from typing import Protocol
 from kgplatform.errors import StoppedError
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.claims import RELEASED, Claims
-from kgplatform.ingest.extract import Extractor
+from kgplatform.ingest.extract import Extractor, request_of
 from kgplatform.ingest.known_growth import KnownGrowth, Proposed, proposed
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
@@ -62,6 +62,13 @@ class Tools:
     progress: Progress
     facts_from: Chat | None = None
     """The model that reads atomic facts from passages that lack them; None if they stay without."""
+    retry_failed: bool = False
+    """Whether a model is asked again where its reply was of no use."""
+
+    @property
+    def request(self) -> str:
+        """What passages are asked with, but for their own texts; empty where no model is."""
+        return request_of(self.extractor, self.schema)
 
 
 class Batch:
@@ -293,7 +300,9 @@ def _take(window: Window, outcomes: Iterator[tuple[Item, Outcome]], batch: Batch
         if there is not None and passage.id not in there:
             continue
         if isinstance(outcome, FailedPassage):
-            batch.put({"id": passage.id, "state": {"state": "failed", "failure": outcome.reason, **RELEASED}})
+            unread = growing.request if outcome.is_final and growing.request else None
+            failed = {"state": "failed", "failure": outcome.reason, "unreadBy": unread}
+            batch.put({"id": passage.id, "state": {**failed, **RELEASED}})
         else:
             batch.put({"id": passage.id, "state": {**outcome.state, **RELEASED}}, outcome.rows)
             found.append((passage.id, document.id, outcome.proposals))
@@ -310,6 +319,7 @@ class _Growing:
 
     def __init__(self, tools: Tools, plan: Plan) -> None:
         self._tools = tools
+        self.request = tools.request
         self.are_known = tools.store.read("ingest/has_proposals")[0]["found"]
         self._growth = known_growth(tools, set(plan.document_ids) if self.are_known else ())
         self._grow()

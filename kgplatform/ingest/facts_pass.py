@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
-from kgplatform.ingest.extract.llm import read_facts
+from kgplatform.ingest.extract.llm import facts_request, read_facts
 from kgplatform.ingest.extract_pass import WINDOW, Batch, Tools
 from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
@@ -35,6 +35,7 @@ _DOCUMENTS = 500
 class FactsRead:
     """What a pass did. ``lacking``: passages that it had to read; ``read``: those that it did; ``facts``: in those.
 
+    ``unread``: of those that lack facts, how many are not read, since the model's reply was of no use before.
     ``unnamed``: key elements that their passage does not name, which were left out.
     """
 
@@ -42,16 +43,18 @@ class FactsRead:
     read: int = 0
     facts: int = 0
     unnamed: int = 0
+    unread: int = 0
     malformed: Counter[str] = field(default_factory=Counter)
     failed: list[FailedPassage] = field(default_factory=list)
     stopped: str = ""
 
 
-def passages_without_facts(store: Store, documents: Iterator[str] | None = None) -> Iterator[Row]:
-    """``id`` and ``tokens`` of the passages to read, of ``documents``, or of the whole graph."""
+def passages_without_facts(store: Store, request: str = "", documents: Iterator[str] | None = None) -> Iterator[Row]:
+    """``id`` and ``tokens`` of the passages to read, of ``documents``, or of the whole graph, and whether they are left
+    ``unread``: by ``facts_request``, if it is given."""
     wanted = _all_documents(store) if documents is None else documents
     while some := list(islice(wanted, _DOCUMENTS)):
-        yield from store.read("ingest/passages_without_facts", documents=some)
+        yield from store.read("ingest/passages_without_facts", documents=some, request=request)
 
 
 def lacks_facts(store: Store) -> bool:
@@ -66,15 +69,18 @@ def _all_documents(store: Store) -> Iterator[str]:
         after = rows[-1]["id"]
 
 
-def _lacking(store: Store, plan: Plan | None) -> Iterator[Row]:
-    return passages_without_facts(store, None if plan is None else plan.document_ids)
+def _lacking(store: Store, request: str, plan: Plan | None) -> Iterator[Row]:
+    return passages_without_facts(store, request, None if plan is None else plan.document_ids)
 
 
 def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None) -> FactsRead:
     """Read the passages that lack facts, ``settings.concurrency`` at once, and commit as they come."""
     store = tools.store
-    total = sum(1 for _ in _lacking(store, plan))
-    lacking = (row["id"] for row in _lacking(store, plan))
+    request = facts_request(chat, tools.settings.facts_tokens)
+    known_failures = "" if tools.retry_failed else request
+    unread = Counter(row["unread"] for row in _lacking(store, known_failures, plan))
+    total = unread[False]
+    lacking = (row["id"] for row in _lacking(store, known_failures, plan) if not row["unread"])
     tools.progress("reading facts", 0, total)
     read, facts, unnamed, malformed = 0, 0, 0, Counter[str]()
     reader: PassageReader[Extraction] = PassageReader(
@@ -91,12 +97,13 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
             known = {row["passage"]["id"]: row for row in texts}
             for (passage, document), outcome in reader.read([_item(row) for row in known.values()], work):
                 if isinstance(outcome, FailedPassage):
-                    batch.put({"id": passage.id, "state": {"factsFailure": outcome.reason}})
+                    failed = {"factsFailure": outcome.reason, "factsUnreadBy": request if outcome.is_final else None}
+                    batch.put({"id": passage.id, "state": failed})
                 else:
                     found, invented = _put_facts(batch, passage, document, outcome, known[passage.id])
                     read, facts, unnamed = read + 1, facts + found, unnamed + invented
                     malformed.update(item.kind for item in outcome.malformed)
-    return FactsRead(total, read, facts, unnamed, malformed, reader.failed, reader.stopped)
+    return FactsRead(total + unread[True], read, facts, unnamed, unread[True], malformed, reader.failed, reader.stopped)
 
 
 def _item(row: Row) -> Item:
@@ -113,7 +120,13 @@ def _put_facts(batch: Batch, passage: Passage, document: Document, found: Extrac
     rows = fact_rows(passage, usable.facts, before["mentions"], document.title)
     malformed = Counter(dict(zip(before["malformedKinds"], before["malformedCounts"], strict=True)))
     kinds, counts = by_kind(found.malformed, malformed)
-    state = {"factsBy": BY_PASS, "factsFailure": None, "malformedKinds": kinds, "malformedCounts": counts}
+    state = {
+        "factsBy": BY_PASS,
+        "factsFailure": None,
+        "factsUnreadBy": None,
+        "malformedKinds": kinds,
+        "malformedCounts": counts,
+    }
     state["unnamed"] = before["unnamed"] + unnamed
     batch.put({"id": passage.id, "state": state}, rows, replaces_facts=True)
     return len(rows.atomic_facts), unnamed

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count
 from typing import Generic, TypeVar
 
-from kgplatform.errors import BudgetError, InputError, ModelError
+from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.records import Document, Passage
 from kgplatform.work.stopping import Stop
 from kgplatform.work.threads import Breaker
@@ -21,11 +21,13 @@ Item = tuple[Passage, Document]
 
 @dataclass(frozen=True, slots=True)
 class FailedPassage:
-    """A passage that nothing could be extracted from; the next ingest of its document tries again."""
+    """A passage that nothing could be extracted from; the next ingest of its document tries again, unless the reply was
+    of no use and would be again (``is_final``)."""
 
     passage: str
     name: str
     reason: str
+    is_final: bool = False
 
 
 class PassageReader(Generic[T]):
@@ -71,7 +73,7 @@ class PassageReader(Generic[T]):
                 self._halt.set()
                 continue
             except (ModelError, InputError) as error:  # the model cannot, or the recording does not say
-                outcome = FailedPassage(item[0].id, item[0].name, str(error))
+                outcome = FailedPassage(item[0].id, item[0].name, str(error), isinstance(error, ReplyError))
                 self.failed.append(outcome)
                 self._break_off(error)
             yield item, outcome

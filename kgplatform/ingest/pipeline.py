@@ -56,9 +56,11 @@ class IngestReport(Shown):
     """What an ingest did. Counts of extraction are over all passages of the files named, read now or before.
 
     ``facts_read``: passages that ``--facts`` read now, ``facts_found`` the atomic facts in them, ``facts_failed`` the
-    passages that it could not read, which keep the facts that they have. ``unnamed``: entities and key elements that
-    their passage does not name, which were left out with what is said of them; ``turned``: statements that were put
-    right (``turn``). ``names``: how many different ones there are, ``untyped`` those without a type in the schema.
+    passages that it could not read, which keep the facts that they have. ``unread``, ``facts_unread``: passages for
+    which the model was not asked again, since its reply was of no use before (``retry_failed``). ``unnamed``: entities
+    and key elements that their passage does not name, which were left out with what is said of them; ``turned``:
+    statements that were put right (``turn``). ``names``: how many different ones there are, ``untyped`` those without a
+    type in the schema.
     ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
     ``reread``: documents that were as they are in the graph, and were read again all the same. ``gone``: files beneath
     the folders named that are not there any more; the documents that went with them, or from a corpus, are ``removed``.
@@ -99,13 +101,15 @@ class IngestReport(Shown):
     facts_found: int = 0
     facts_failed: list[FailedPassage] = field(default_factory=list)
     settled: int = 0
+    unread: int = 0
+    facts_unread: int = 0
     stopped: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
         """Whether nothing is left to do for these files."""
-        return not (self.stopped or self.failed or self.facts_failed)
+        return not (self.stopped or self.failed or self.facts_failed or self.unread or self.facts_unread)
 
 
 _COUNTED = {
@@ -153,6 +157,7 @@ def ingest(
                 tools.settings.passage_tokens,
                 calls,
                 workers,
+                request="" if tools.retry_failed else tools.request,
                 reread=reread,
                 progress=tools.progress,
             )
@@ -205,13 +210,14 @@ def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, gone: lis
         passages=plan.passages,
         extracted=read.read,
         failed=read.failed,
+        unread=plan.unread,
         expansions=read.expansions,
         expansions_added=[expansion for expansion in read.expansions if (expansion.kind, expansion.name) not in known],
         characters=plan.characters,
         stopped=read.stopped,
         notes=[
             *([_REPLACED.format(read.gone)] if read.gone else ()),
-            *_notes_on_others(tools, before, plan.passages - plan.pending),
+            *_notes_on_others(tools, before, plan.passages - plan.pending - plan.unread),
         ],
     )
 
@@ -241,6 +247,7 @@ def _with_facts(report: IngestReport, facts: FactsRead, where: str) -> IngestRep
         facts_read=facts.read,
         facts_found=facts.facts,
         facts_failed=facts.failed,
+        facts_unread=facts.unread,
         stopped=facts.stopped,
         notes=report.notes + notes,
     )

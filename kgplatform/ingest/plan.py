@@ -28,13 +28,14 @@ class Planned:
 class Plan:
     """Documents in the order of their files, and how many there are. Iterating reads them from disk.
 
-    ``verdicts`` counts documents as "added", "changed" and "unchanged"; ``pending`` counts passages to read.
+    ``verdicts`` counts documents as "added", "changed" and "unchanged"; ``pending`` counts passages to read,
+    ``unread`` those that are left unread (``Compared``).
     """
 
     def __init__(self, folder: Path) -> None:
         self.skipped: list[SkippedFile] = []
         self.verdicts = Counter[str]()
-        self.removed = self.passages = self.pending = self.characters = 0
+        self.removed = self.passages = self.pending = self.unread = self.characters = 0
         self._spool: Spool[Planned] = Spool(folder)
 
     def __enter__(self) -> Plan:
@@ -57,6 +58,7 @@ class Plan:
             self.verdicts[each.verdict] += 1
             self.passages += len(each.passages)
             self.pending += len(each.passages) - len(each.done)
+            self.unread += len(each.unread)
             self.characters += len(each.document.text)
             self._spool.add(_planned(each))
 

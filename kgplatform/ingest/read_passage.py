@@ -60,6 +60,7 @@ class Reading:
         state = {
             "state": EXTRACTED,
             "failure": None,
+            "unreadBy": None,
             "kept": tally.kept,
             "mapped": tally.mapped,
             "dropped": tally.dropped,

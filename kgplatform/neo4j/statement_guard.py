@@ -12,22 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from kgplatform.errors import InputError
+from kgplatform.neo4j.cypher_tokens import ESCAPE, Token, letter_of, tokens_of
+from kgplatform.neo4j.statement_bounds import FOREIGN, values_in, why_too_large
 
-_ESCAPE = re.compile(r"\\u+([0-9a-f]{4})", re.I)
-# As the server reads: a carriage return ends a comment too, and the vowel separator is white space to some versions.
-# What does not end is left to the server to complain of.
-_TOKEN = re.compile(
-    r"(?:[\s\u180e]|//[^\r\n]*|/\*.*?(?:\*/|\Z))+"
-    r"|(?P<text>'(?:[^'\\]|\\.)*(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z))"
-    r"|(?P<given>\$(?:`(?:[^`]|``)*`|\w+))"
-    r"|`(?P<quoted>(?:[^`]|``)*)(?:`|\Z)"
-    r"|(?P<word>\w+)"
-    r"|(?P<sign>=~|\|\||.)",
-    re.S,
-)
 _PROCEDURES = (
     *("db.index.fulltext.querynodes", "db.index.fulltext.queryrelationships"),
     *("db.index.vector.querynodes", "db.labels", "db.relationshiptypes", "db.propertykeys"),
@@ -45,70 +35,51 @@ _WORDS = (
 )
 _MOST_COPIES = 64
 _COPIES_OF_LOOP = 32
-_DEEPEST = 30
-"""Brackets inside of one another."""
 _DEEPEST_SUBQUERY = 5
-"""Braces, likewise."""
+"""Braces inside of one another."""
 _MOST_XOR = 4
+_FULL_TEXT = "db.index.fulltext."
+_LONGEST_SEARCH, _MOST_WILDCARDS = 2000, 10
+"""Characters of a query in Lucene's language, and how many signs it may have that stand for many words."""
+_WILDCARDS = "*?~/"
 
 
-class _Token(NamedTuple):
-    """``kind``: text, given (a parameter), quoted (a name in backticks), word or sign."""
-
-    kind: str
-    text: str
-
-    def is_word(self, *words: str) -> bool:
-        return self.kind == "word" and self.text.lower() in words
-
-    def is_sign(self, *signs: str) -> bool:
-        return self.kind == "sign" and self.text in signs
-
-    @property
-    def is_name(self) -> bool:
-        return self.kind in ("quoted", "word")
+_END = Token("end", "")
+_NOTHING = (Token("text", "''"), Token("text", '""'))
 
 
-_END = _Token("end", "")
-_NOTHING = (_Token("text", "''"), _Token("text", '""'))
-
-
-def why_refused(statement: str) -> str:
+def why_refused(statement: str, parameters: dict[str, Any]) -> str:
     """One sentence, or "" for a statement that may be planned and, where its plan only reads, run.
 
     Plug-ins of a server, such as APOC, have some that read files and addresses, and count as reading.
     """
-    if any(not (letter.isalnum() or letter in "_ ") for letter in map(_letter, _ESCAPE.finditer(statement))):
+    if any(not (letter.isalnum() or letter in "_ ") for letter in map(letter_of, ESCAPE.finditer(statement))):
         return "Signs may not be written as \\u escapes here: write them as they are, or use a parameter."
-    tokens = list(_tokens(_ESCAPE.sub(_letter, statement)))
+    if why := why_too_large(statement, parameters, FOREIGN):
+        return why
+    tokens = list(tokens_of(statement))
     if calls := sorted(set(_foreign_calls(tokens))):
         return f"{', '.join(calls)} may not be called here."
     if any(token.is_sign("=~") for token in tokens):
         return "Regular expressions (=~) may not be used here: use CONTAINS, STARTS WITH or ENDS WITH."
     if any(_is_use(tokens, at) for at in range(len(tokens))):
         return "USE may not be used here: there is one graph."
-    if _deepest(tokens, "([{", ")]}") > _DEEPEST or _deepest(tokens, "{", "}") > _DEEPEST_SUBQUERY:
+    if _deepest(tokens, "{", "}") > _DEEPEST_SUBQUERY:
         return "Too many brackets stand inside of one another."
     if sum(token.is_word("xor") for token in tokens) > _MOST_XOR:
         return "XOR stands there too often."
     if _loops_inside_loops(tokens):
         return "Loops over lists may not stand inside of one another here: use UNWIND."
+    if any(_grows(tokens, at) for at in range(len(tokens)) if _is_loop(tokens, at)):
+        return "A loop over a list may not join its items with other values, nor split texts: use UNWIND."
+    if _searches_hard(tokens, parameters):
+        return f"Full-text queries may have {_LONGEST_SEARCH:,} characters and {_MOST_WILDCARDS} of * ? ~ / here."
     if _copies(tokens) > _MOST_COPIES:
         return "The statement puts values together too often: use fewer + and lists in WITH."
     return ""
 
 
-def _letter(escape: re.Match[str]) -> str:
-    return chr(int(escape[1], 16))
-
-
-def _tokens(statement: str) -> Iterator[_Token]:
-    for found in _TOKEN.finditer(statement):
-        if found.lastgroup:
-            yield _Token(found.lastgroup, found[found.lastgroup])
-
-
-def _foreign_calls(tokens: Sequence[_Token]) -> Iterator[str]:
+def _foreign_calls(tokens: Sequence[Token]) -> Iterator[str]:
     """Procedures and functions that are not known to only read this graph, in time."""
     before = _END
     for at, token in enumerate(tokens):
@@ -122,7 +93,17 @@ def _foreign_calls(tokens: Sequence[_Token]) -> Iterator[str]:
         before = token
 
 
-def _dotted(tokens: Sequence[_Token], at: int) -> tuple[str, int]:
+def _searches_hard(tokens: Sequence[Token], parameters: dict[str, Any]) -> bool:
+    """Whether any text could be a full-text query that matches words for ever: no time-out ends that either."""
+    if not any(_dotted(tokens, at)[0].lower().startswith(_FULL_TEXT) for at, each in enumerate(tokens) if each.is_name):
+        return False
+    texts = [token.text for token in tokens if token.kind == "text"]
+    texts += [value for value, _ in values_in(parameters) if isinstance(value, str)]
+    wildcards = sum(text.count(sign) for text in texts for sign in _WILDCARDS)
+    return wildcards > _MOST_WILDCARDS or any(len(text) > _LONGEST_SEARCH for text in texts)
+
+
+def _dotted(tokens: Sequence[Token], at: int) -> tuple[str, int]:
     """The name with its dots that begins ``at``, and where it ends."""
     parts = [tokens[at].text]
     while _at(tokens, at + 1).is_sign(".") and _at(tokens, at + 2).is_name:
@@ -131,18 +112,18 @@ def _dotted(tokens: Sequence[_Token], at: int) -> tuple[str, int]:
     return ".".join(parts), at + 1
 
 
-def _is_foreign(tokens: Sequence[_Token], name: str, opening: int) -> bool:
+def _is_foreign(tokens: Sequence[Token], name: str, opening: int) -> bool:
     if name == "replace":  # what takes out cannot grow
         last = _closing(tokens, opening) - 1
         return tokens[last] not in _NOTHING or not tokens[last - 1].is_sign(",")
     return name in _ENDLESS or ("." in name and name.partition(".")[0] not in _NAMESPACES)
 
 
-def _at(tokens: Sequence[_Token], place: int) -> _Token:
+def _at(tokens: Sequence[Token], place: int) -> Token:
     return tokens[place] if 0 <= place < len(tokens) else _END
 
 
-def _closing(tokens: Sequence[_Token], opening: int) -> int:
+def _closing(tokens: Sequence[Token], opening: int) -> int:
     """Where the bracket ends that opens there."""
     depth = 0
     for at in range(opening, len(tokens)):
@@ -152,16 +133,16 @@ def _closing(tokens: Sequence[_Token], opening: int) -> int:
     return len(tokens) - 1
 
 
-def _is_use(tokens: Sequence[_Token], at: int) -> bool:
+def _is_use(tokens: Sequence[Token], at: int) -> bool:
     is_name = _at(tokens, at - 1).is_word("as") or _at(tokens, at - 1).is_sign(".", ":", ",")
     return tokens[at].is_word("use") and _at(tokens, at + 1).is_name and not is_name
 
 
-def _deepest(tokens: Sequence[_Token], opening: str, closing: str) -> int:
+def _deepest(tokens: Sequence[Token], opening: str, closing: str) -> int:
     return max(accumulate(token.is_sign(*opening) - token.is_sign(*closing) for token in tokens), default=0)
 
 
-def _loops_inside_loops(tokens: Sequence[_Token]) -> bool:
+def _loops_inside_loops(tokens: Sequence[Token]) -> bool:
     open_loops: list[bool] = []
     for at, token in enumerate(tokens):
         if token.is_sign(*"([{"):
@@ -173,13 +154,34 @@ def _loops_inside_loops(tokens: Sequence[_Token]) -> bool:
     return False
 
 
-def _is_loop(tokens: Sequence[_Token], opening: int) -> bool:
+def _is_loop(tokens: Sequence[Token], opening: int) -> bool:
     """Whether a list comprehension, or a predicate over a list, begins with the bracket at ``opening``."""
     over_list = _at(tokens, opening + 1).is_name and _at(tokens, opening + 2).is_word("in")
     return over_list and (tokens[opening].is_sign("[") or _at(tokens, opening - 1).is_word(*_PREDICATES))
 
 
-def _copies(tokens: Sequence[_Token]) -> int:
+def _grows(tokens: Sequence[Token], opening: int) -> bool:
+    """Whether the loop at ``opening`` makes more of each item than there is of it: it joins values from outside."""
+    inside = tokens[opening + 1 : _closing(tokens, opening)]
+    ends = [at for at, token in enumerate(inside) if token.is_word("where") or token.is_sign("|")]
+    made = inside[ends[0] + 1 :] if ends else ()
+    if any(token.is_word("split") and _at(made, at + 1).is_sign("(") for at, token in enumerate(made)):
+        return True
+    is_joined = any(token.is_sign("+", "||") for token in made)
+    own = inside[0].text
+    return is_joined and any(_is_outer(made, at, own) for at in range(len(made)))
+
+
+def _is_outer(tokens: Sequence[Token], at: int, own: str) -> bool:
+    """Whether a parameter or a variable stands there, or a property of one, that is not the loop's ``own``."""
+    token, after = tokens[at], _at(tokens, at + 1)
+    if token.kind == "given":
+        return True
+    has_property = token.is_name and after.is_sign(".") and not _at(tokens, at - 1).is_sign(".")
+    return (has_property or _is_value(tokens, at)) and token.text != own
+
+
+def _copies(tokens: Sequence[Token]) -> int:
     """How often a value may be in what the statement makes of it: what the clauses multiply it by."""
     copies = 1
     for clause in _projections(tokens):
@@ -187,7 +189,7 @@ def _copies(tokens: Sequence[_Token]) -> int:
     return copies
 
 
-def _projections(tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
+def _projections(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """What stands behind each WITH and RETURN, and behind STARTS WITH, which does no harm."""
     for at, token in enumerate(tokens):
         if token.is_word("with", "return"):
@@ -197,14 +199,14 @@ def _projections(tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
             yield tokens[at + 1 : end]
 
 
-def _is_clause(tokens: Sequence[_Token], at: int) -> bool:
+def _is_clause(tokens: Sequence[Token], at: int) -> bool:
     """Whether a clause begins there, and no name that is written like one."""
     before = tokens[at - 1]
     ended = before.is_sign(*")]}*") or (before.kind != "sign" and not before.is_word(*_WORDS, "as", "with", "return"))
     return tokens[at].is_word(*_CLAUSES) and (ended or before.is_word("end", "null", "true", "false"))
 
 
-def _parts(tokens: Sequence[_Token], mark: str) -> Iterator[Sequence[_Token]]:
+def _parts(tokens: Sequence[Token], mark: str) -> Iterator[Sequence[Token]]:
     """What stands between the marks that are in no bracket."""
     start, depth = 0, 0
     for at, token in enumerate(tokens):
@@ -215,7 +217,7 @@ def _parts(tokens: Sequence[_Token], mark: str) -> Iterator[Sequence[_Token]]:
     yield tokens[start:]
 
 
-def _copies_in(item: Sequence[_Token]) -> int:
+def _copies_in(item: Sequence[Token]) -> int:
     """How many values the item puts together; none where it only hands one on."""
     if not any(token.is_sign("+", "||", "[", "{") for token in item):
         return 0
@@ -223,7 +225,7 @@ def _copies_in(item: Sequence[_Token]) -> int:
     return names + _COPIES_OF_LOOP * sum(_copied_by_loop(item, at) for at in range(len(item)))
 
 
-def _copied_by_loop(tokens: Sequence[_Token], opening: int) -> int:
+def _copied_by_loop(tokens: Sequence[Token], opening: int) -> int:
     """How many values from outside a list comprehension makes each item of, if one begins at ``opening``."""
     is_pattern = _at(tokens, opening + 1).is_sign("(") or _at(tokens, opening + 2).is_sign("=")
     if not tokens[opening].is_sign("[") or not (is_pattern or _is_loop(tokens, opening)):
@@ -234,10 +236,10 @@ def _copied_by_loop(tokens: Sequence[_Token], opening: int) -> int:
     return sum(_is_value(made, at) and made[at].text not in own for at in range(len(made))) if before else 0
 
 
-def _is_value(tokens: Sequence[_Token], at: int) -> bool:
+def _is_value(tokens: Sequence[Token], at: int) -> bool:
     """Whether a variable stands there as a whole, not for a property of it."""
     token, before, after = tokens[at], _at(tokens, at - 1), _at(tokens, at + 1)
-    is_variable = token.kind == "quoted" or (token.kind == "word" and not token.is_word(*_WORDS))
+    is_variable = token.kind in ("quoted", "given") or (token.kind == "word" and not token.is_word(*_WORDS))
     in_map = before.is_sign(":") and _at(tokens, at - 3).is_sign("{", ",")
     is_part = (before.is_sign(".", ":", "|") and not in_map) or after.is_sign(".", "(", ":") or before.is_word("as")
     return is_variable and not is_part and not token.text[:1].isdigit()
@@ -294,7 +296,7 @@ def _may_hide_load_csv(statement: str) -> bool:
 
     ``\\u0041`` is a letter anywhere in Cypher. Words inside of quotes count too: a parameter can carry those.
     """
-    text = _ESCAPE.sub(_letter, statement)
+    text = ESCAPE.sub(letter_of, statement)
     return _LOAD_CSV.search(text) is not None and _SUBQUERY_EXPRESSION.search(text) is not None
 
 

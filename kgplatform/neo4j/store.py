@@ -19,7 +19,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -32,14 +32,14 @@ from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
-from kgplatform.neo4j.panic import trouble_of
-from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
-from kgplatform.neo4j.values import plain
+from kgplatform.neo4j.failures import GONE, translated
+from kgplatform.neo4j.statement_bounds import why_too_large
+from kgplatform.neo4j.table import refuse_unsafe, table_of
 from kgplatform.query import Query, load_query
 from kgplatform.records import QueryRun, Table
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import NEVER, Stop
-from kgplatform.work.threads import short_works
+from kgplatform.work.threads import in_background, short_works
 
 # The driver logs the notifications that a session asks for. Who wants them in a log gets them; nobody else does.
 logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())
@@ -55,12 +55,20 @@ _THREADS = 4
 """Threads shared by all searches of a store; with more, they contend for the interpreter lock."""
 _RETRY_SECONDS = 30
 _RETRY_SPREAD = 0.2
-_PLAN_SECONDS = 30
 _REMOVED_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 """Another transaction removed a node between two steps of a statement: done again, it does not meet it."""
 _GIVEN_UP = (
     "This run gave no sign of life for over a minute, and others have gone on without it. Run the same command again: "
     "it resumes where it stopped."
+)
+_GRACE = 5.0
+"""Seconds after its time-out in which a statement ends: the server looks at it every half second, and may be busy."""
+_HUNG = 10.0
+"""Seconds without any answer after which a managed server is started again."""
+_AGAIN = "It has been started again: run the statement again."
+_ENDED, _HANGS = (
+    "The database ended while the statement ran.",
+    "The database stopped answering while the statement ran.",
 )
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _UNKNOWN = ("01N50", "01N51", "01N52")
@@ -80,6 +88,9 @@ class Connection:
 
 
 Tracer = Callable[[QueryRun], None]
+Revive = Callable[[float, bool], bool]
+"""Starts a server again that has ended or, if the second is True, hangs; whether there is a new one since the first, a
+time."""
 
 # The one context variable of the package: ``trace`` takes no graph and no store, and what it is told must be what its
 # own thread or task does. A view of a store (``within``) asks it once, and hands on to other threads what it said.
@@ -93,8 +104,10 @@ class Store:
     transaction wrote is taken back; then ``StoppedError`` is raised.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, revive: Revive | None = None) -> None:
+        """``revive`` starts the server again where that is ours to do."""
         self.connection = connection
+        self._revive = revive
         self.stop = NEVER
         self._tracers: tuple[Tracer, ...] | None = None
         self._kept: list[QueryRun] | None = None
@@ -106,7 +119,7 @@ class Store:
             raise ServerError(
                 f"NEO4J_URI cannot be used: {connection.uri!r} is not an address like bolt://host:7687 or neo4j://host:7687."
             )
-        with _translated(f"connect to {connection.uri}"):
+        with translated(f"connect to {connection.uri}"):
             self._driver = GraphDatabase.driver(
                 connection.uri,
                 auth=(connection.username, connection.password),
@@ -166,7 +179,7 @@ class Store:
 
     def check(self) -> str:
         """The server's version. Raises ``ServerError`` if it cannot be reached or is older than 5.26."""
-        with _translated(f"connect to {self.connection.uri}"):
+        with translated(f"connect to {self.connection.uri}"):
             agent = self._driver.get_server_info().agent
         version = agent.rpartition("/")[2]
         if not is_new_enough(version):
@@ -186,7 +199,7 @@ class Store:
             with self._session(neo4j.READ_ACCESS) as session:
                 return self._rows(query, parameters, lambda: session.run(statement, parameters))
 
-        with self._stoppable() as mark, _translated(name):
+        with self._stoppable() as mark, translated(name):
             rows, run = self._tried(once, mark)
         if self._kept is not None:
             self._kept.append(run)
@@ -198,7 +211,7 @@ class Store:
         Its transaction stays open until the last. What is written meanwhile may show in later rows, or not.
         """
         query = _checked(name, "read", parameters)
-        with self._stoppable() as mark, _translated(name), self._session(neo4j.READ_ACCESS) as session:
+        with self._stoppable() as mark, translated(name), self._session(neo4j.READ_ACCESS) as session:
             result = session.run(neo4j.Query(query.text, metadata=mark), parameters)
             while rows := self._rows(query, parameters, lambda: result, size)[0]:
                 yield rows
@@ -211,7 +224,7 @@ class Store:
                 session.run(neo4j.Query(load_query("neo4j/last_change").text, metadata=mark)).consume()
                 return session.last_bookmarks().raw_values
 
-        with self._stoppable() as mark, _translated("neo4j/last_change"):
+        with self._stoppable() as mark, translated("neo4j/last_change"):
             return self._tried(once, mark)
 
     def write(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
@@ -228,7 +241,7 @@ class Store:
                         raise StoreError(_GIVEN_UP)
             return results[len(fence) :]
 
-        with self._stoppable() as mark, _translated(", ".join(query.name for query, _ in queries)):
+        with self._stoppable() as mark, translated(", ".join(query.name for query, _ in queries)):
             return self._tried(once, mark)
 
     def write_rows(self, name: str, rows: Sequence[Row], **parameters: Any) -> None:
@@ -239,7 +252,7 @@ class Store:
     def define(self, name: str, **parameters: Any) -> None:
         """Run a ``mode: schema`` statement: constraints and indexes, which cannot share a transaction with data."""
         query = _checked(name, "schema", parameters)
-        with self._stoppable() as mark, _translated(name), self._session(neo4j.WRITE_ACCESS) as session:
+        with self._stoppable() as mark, translated(name), self._session(neo4j.WRITE_ACCESS) as session:
             session.run(neo4j.Query(query.text, metadata=mark), parameters).consume()
 
     def run_statement(
@@ -249,62 +262,100 @@ class Store:
 
         The plan is asked for first: its query type must be a read and it may not load files; then the statement runs
         in the matching access mode, so that the server refuses what the plan did not show.
-        Raises ``InputError`` if it is refused, ``StatementError`` if the server cannot run it. ``timeout`` in seconds.
+        Raises ``InputError`` if it is refused, ``StatementError`` if the server cannot run it, or cannot end it: it is
+        waited for no longer than ``timeout`` seconds and a few more. ``ServerError`` says whether the server ended.
         """
-        access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
-        with self._stoppable() as mark, _translated("the statement"), self._session(access) as session:
-            _refuse_unsafe(session, statement, parameters, write)
-            result = session.run(neo4j.Query(statement, metadata=mark, timeout=timeout), parameters)
-            columns = tuple(result.keys())
-            rows = [[plain(value) for value in record.values()] for record in islice(result, limit)]
-            truncated = result.peek() is not None
-            counters = result.consume().counters
-            changes = {name: count for name, count in vars(counters).items() if type(count) is int and count}
-            return Table(columns, rows, truncated, changes)
+        _refuse_large(statement, parameters)
+        mark = {"kgplatform": uuid.uuid4().hex}
+        asked = partial(self._user_statement, statement, parameters, write, timeout, limit, mark)
+        began = time.time()
+        running = in_background(asked, "statement")
+        try:
+            return running.result(timeout + _GRACE)
+        except TimeoutError as error:
+            self._give_up(mark["kgplatform"], began)
+            raise StatementError(
+                f"The statement did not end within {timeout:g} s, and Neo4j cannot break it off: it runs on in the "
+                "server until it is done. Ask for less at once; `kgplatform down` ends it where the server is managed."
+            ) from error
+        except ServerError as error:
+            if self._revived(began):
+                raise ServerError(f"{_ENDED} {_AGAIN}") from error
+            raise
 
-    def unknown_names(self, statement: str, parameters: Parameters) -> tuple[str, ...]:
+    def _user_statement(
+        self, statement: str, parameters: Parameters, write: bool, timeout: float, limit: int, mark: Parameters
+    ) -> Table:
+        access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
+        until = time.monotonic() + timeout
+        with self._stoppable(mark) as marked, translated("the statement"), self._session(access) as session:
+            refuse_unsafe(session, statement, parameters, write, timeout)
+            left = max(0.01, until - time.monotonic())
+            return table_of(session.run(neo4j.Query(statement, metadata=marked, timeout=left), parameters), limit)
+
+    def _give_up(self, mark: str, began: float) -> None:
+        """End what its time-out did not. Raises ``ServerError`` where the server does not answer at all."""
+        try:
+            in_background(partial(self._end, mark), "ending").result(_HUNG)
+        except TimeoutError as error:
+            again = _AGAIN if self._revived(began, hangs=True) else "Restart it."
+            raise ServerError(f"{_HANGS} {again}") from error
+
+    def _revived(self, since: float, *, hangs: bool = False) -> bool:
+        """Whether the server has ended, or hangs, and has been started again ``since`` then."""
+        return self._revive is not None and self._revive(since, hangs)
+
+    def unknown_names(self, statement: str, parameters: Parameters, timeout: float) -> tuple[str, ...]:
         """The labels, relationship types and properties of a user's ``statement`` that the graph does not have.
 
         As the planner says them: "The label `Persn` does not exist." The statement is only planned, and must be one
         that reads. Raises as ``run_statement`` does.
         """
-        with _translated("the statement"), self._session(neo4j.READ_ACCESS, "WARNING") as session:
-            summary = _refuse_unsafe(session, statement, parameters, write=False)
+        _refuse_large(statement, parameters)
+        with translated("the statement"), self._session(neo4j.READ_ACCESS, "WARNING") as session:
+            summary = refuse_unsafe(session, statement, parameters, False, timeout)
             told = [each for each in summary.gql_status_objects if each.gql_status in _UNKNOWN]
             return tuple(dict.fromkeys(_UNKNOWN_SAID.sub("", each.status_description) for each in told))
 
     @contextlib.contextmanager
     def lend_driver(self, to: str) -> Iterator[neo4j.Driver]:
         """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
-        with _translated(to):
+        with translated(to):
             yield self._driver
 
     @contextlib.contextmanager
-    def _stoppable(self) -> Iterator[Parameters]:
-        """Metadata of transactions, which are ended on the server where the work is stopped."""
+    def _stoppable(self, mark: Parameters | None = None) -> Iterator[Parameters]:
+        """Metadata of transactions (``mark``, if given), which are ended on the server where the work is stopped."""
         if not self.stop.can_be_set:
-            yield {}
+            yield mark or {}
             return
         self.stop.check()
-        mark = uuid.uuid4().hex
+        marked = mark or {"kgplatform": uuid.uuid4().hex}
         try:
-            with self.stop.ending(lambda: self._end(mark)):
-                yield {"kgplatform": mark}
+            with self.stop.ending(lambda: self._end(marked["kgplatform"])):
+                yield marked
         except StoreError as error:
             if self.stop.is_set:
                 raise StoppedError from error
             raise
 
     def _tried(self, once: Callable[[Parameters], T], mark: Parameters) -> T:
-        """As the driver's managed transactions try again, but they cannot be stopped while they wait."""
+        """As the driver's managed transactions try again, but they cannot be stopped while they wait.
+
+        A managed server that has ended is started again.
+        """
         until, pause = time.monotonic() + _RETRY_SECONDS, 1.0
         while True:
+            began = time.time()
             try:
                 return once(mark)
             except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
                 met_removal = getattr(error, "code", None) == _REMOVED_MEANWHILE
                 if not (error.is_retryable() or met_removal) or time.monotonic() >= until:
                     raise
+                if isinstance(error, GONE) and self._revived(began):
+                    until = time.monotonic() + _RETRY_SECONDS
+                    continue
             self.stop.sleep(pause + random.uniform(0, _RETRY_SPREAD))
             pause *= 2
 
@@ -393,46 +444,6 @@ def _checked(name: str, mode: str, parameters: Parameters) -> Query:
     return query
 
 
-def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameters, write: bool) -> neo4j.ResultSummary:
-    """The summary of the plan. Raises ``InputError`` for what users may not run."""
-    if not statement.strip():
-        raise InputError("The statement is empty.")
-    try:
-        summary = session.run(neo4j.Query(as_explain(statement), timeout=_PLAN_SECONDS), parameters).consume()
-    except driver_errors.CypherSyntaxError as error:
-        raise StatementError(f"Neo4j cannot run the statement: {without_explain(_message(error))}") from error
-    refuse_plan(statement, summary.plan or {}, summary.query_type, write=write)
-    return summary
-
-
-@contextlib.contextmanager
-def _translated(doing: str) -> Iterator[None]:
-    try:
-        yield
-    except driver_errors.AuthError as error:
-        raise ServerError(
-            "The database refused the user name or password. Check NEO4J_USERNAME and NEO4J_PASSWORD."
-        ) from error
-    except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired) as error:
-        raise ServerError(
-            f"The database does not answer ({doing}): {_first_line(error).rstrip(' :.')}. "
-            "Check that it runs, and that NEO4J_URI is its address."
-        ) from error
-    except driver_errors.ConfigurationError as error:
-        raise ServerError(f"NEO4J_URI cannot be used: {_first_line(error)}") from error
-    except driver_errors.ClientError as error:
-        if (error.code or "").endswith("DatabaseNotFound"):
-            raise ServerError(f"Unknown database ({_message(error)}). Check NEO4J_DATABASE.") from error
-        raise trouble_of(error) or StatementError(f"Neo4j cannot run {doing}: {_message(error)}") from error
-    except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
-        raise trouble_of(error) or StoreError(f"Neo4j failed at {doing}: {_first_line(error)}") from error
-    except (OverflowError, UnicodeEncodeError) as error:  # from the driver, as it sends
-        raise InputError("A parameter has a number or a character that Neo4j cannot hold.") from error
-
-
-def _message(error: driver_errors.Neo4jError) -> str:
-    return (error.message or str(error)).strip()
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]
+def _refuse_large(statement: str, parameters: Parameters) -> None:
+    if why := why_too_large(statement, parameters):
+        raise InputError(why)

@@ -87,12 +87,12 @@ class Statements:
 
         Whatever is wrong with it is the ``fault``; only a server that does not answer raises, ``ServerError``.
         """
-        if why := why_refused(statement):
+        if why := why_refused(statement, parameters):
             return Tried(fault=why)
         started = time.perf_counter()
         unknown: tuple[str, ...] = ()
         try:
-            unknown = self._unknown(statement, parameters)
+            unknown = self._unknown(statement, parameters, timeout)
             table = self._store.run_statement(statement, parameters, write=False, timeout=timeout, limit=rows)
         except ServerError:
             raise
@@ -109,8 +109,8 @@ class Statements:
         given = [value for value in tried.query.parameters.values() if isinstance(value, str)]
         return sources_of(self._store, tried.rows, tried.query.statement, given)
 
-    def _unknown(self, statement: str, parameters: dict[str, Any]) -> tuple[str, ...]:
-        said = self._store.unknown_names(statement, parameters)
+    def _unknown(self, statement: str, parameters: dict[str, Any], timeout: float) -> tuple[str, ...]:
+        said = self._store.unknown_names(statement, parameters, timeout)
         known = live_schema(self._store)[0].names() if said else set()
         return tuple(_with_nearest(message, known) for message in said)
 

@@ -43,6 +43,7 @@ class Fault:
     hangs: bool = False
     cut: bool = False
     pace: float = 0.0
+    endless: str = ""
 
     @classmethod
     def refuse(cls, status: int, message: str, *, code: str | None = None, param: str | None = None) -> Fault:
@@ -68,6 +69,11 @@ class Fault:
     def break_off(cls, text: str | None = None) -> Fault:
         """The connection is cut in the middle of the body, or of the stream."""
         return cls(cut=True, text=text)
+
+    @classmethod
+    def never_ends(cls, what: str = "body", *, status: int = 200, pace: float = 0.0) -> Fault:
+        """A "head", "body" or "stream" that goes on until the client leaves, ``pace`` seconds between its parts."""
+        return cls(status=status, endless=what, pace=pace)
 
     @classmethod
     def malformed(cls, body: str = '{"choices": [{"mess') -> Fault:
@@ -296,7 +302,9 @@ class _Handler(BaseHTTPRequestHandler):
             if self.server.closing.is_set():
                 self.close_connection = True
                 return
-        if body.get("stream") and fault.body is None and fault.status == 200:
+        if fault.endless:
+            self._send_for_ever(fault)
+        elif body.get("stream") and fault.body is None and fault.status == 200:
             self._stream(fault, content)
         else:
             self._send(fault, json.dumps(content).encode())
@@ -304,7 +312,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _content(self, request: RecordedRequest) -> tuple[Fault, dict[str, Any]]:
         script = self.server.script
         fault = script._record(request)
-        if fault.hangs or fault.body is not None:
+        if fault.hangs or fault.endless or fault.body is not None:
             return fault, {}
         path = request.path.partition("?")[0]
         if (request.method, path) == ("POST", "/v1/chat/completions"):
@@ -337,6 +345,23 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self.wfile.write(b"0\r\n\r\n")
+
+    def _send_for_ever(self, fault: Fault) -> None:
+        """Parts of 16 characters if there are pauses between them, else of 64 kB."""
+        self.close_connection = True
+        letters = b"x" * (_STREAM_PIECE if fault.pace else 2**16)
+        self._head(fault, "text/event-stream" if fault.endless == "stream" else fault.content_type)
+        event = {"choices": [{"index": 0, "delta": {"content": letters.decode()}, "finish_reason": None}]}
+        parts = {"head": letters, "body": letters, "stream": f"data: {json.dumps(event)}\n\n".encode()}
+        if fault.endless == "head":
+            self.flush_headers()
+            self.wfile.write(b"X-Long: ")
+        else:
+            self.end_headers()
+            self.wfile.write(b'{"choices": [{"message": {"content": "' if fault.endless == "body" else b"")
+        with suppress(OSError):  # the client has left
+            while not self.server.closing.wait(fault.pace):
+                self.wfile.write(parts[fault.endless])
 
     def _head(self, fault: Fault, content_type: str) -> None:
         self.send_response(fault.status)

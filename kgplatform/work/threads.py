@@ -66,6 +66,20 @@ def short_works(works: Sequence[Callable[[], T]], pool: ThreadPoolExecutor) -> l
         wait(begun)
 
 
+def in_background(work: Callable[[], T], name: str) -> Future[T]:
+    """What ``work`` returns or raises, made in a thread of its own, which keeps no process from ending."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001  # whatever it is, who waits is to raise it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return future
+
+
 MOST_FAILURES = 10
 """Failures in a row after which a model is asked no more: its server is down, it cannot, or a setting is wrong."""
 

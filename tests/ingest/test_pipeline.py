@@ -423,10 +423,10 @@ def is_again(messages: Messages) -> bool:
 @pytest.mark.parametrize(
     "bad", ["I cannot do that.", '{"entities": []}', '{"entities": [], "triples": [["a", "b"]]}', ""]
 )
-def test_bad_answers_are_asked_for_again_also_the_next_time(
+def test_bad_answers_are_asked_for_once_more_and_then_only_where_it_is_wished(
     store: Store, notes: list[Path], tmp_path: Path, bad: str
 ) -> None:
-    """An answer that is of no use twice is a failure, and not the answer that a later run gets from the cache."""
+    """An answer that is of no use twice is a failure. Another schema, or ``retry_failed``, has the model asked anew."""
     asked: list[Messages] = []
     worse = threading.Event()
     worse.set()
@@ -442,10 +442,17 @@ def test_bad_answers_are_asked_for_again_also_the_next_time(
         assert [each.name for each in report.failed] == ["note 001 · 3"]
         assert [is_again(messages) for messages in asked] == [False, True]
         worse.clear()
-        report = paying(store, server, tmp_path / "home").ingest(notes[:2])
-        assert report.complete
+        kg = paying(store, server, tmp_path / "home")
+        left = kg.ingest(notes[:2])
+        assert (left.failed, left.unread, left.extracted, left.complete) == ([], 1, 0, False)
+        assert (len(asked), kg.estimate(notes[:2]).calls, kg.estimate(notes[:2], retry_failed=True).calls) == (2, 0, 1)
+        other = paying(store, server, tmp_path / "home", chat_parameters={"top_p": 0.5})
+        assert other.estimate(notes[:2]).calls == kg.estimate(notes[:2], schema="company").calls == 1
+        report = kg.ingest(notes[:2], retry_failed=True)
+        assert (report.complete, report.unread, report.extracted) == (True, 0, 1)
         assert [is_again(messages) for messages in asked] == [False, True, False, True]
         assert len(server.requests) == 5 + 4
+        assert rows(kg, "MATCH (c:Chunk) WHERE c.unreadBy IS NOT NULL RETURN c.id") == []
 
 
 def test_a_budget_stops_cleanly_and_goes_on(store: Store, notes: list[Path], tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from kgplatform.neo4j.memory import (
     machine_for,
     read_machine,
     read_store,
+    unbounded,
 )
 from kgplatform.neo4j.process import Ports
 from kgplatform.neo4j.server import LocalNeo4j
@@ -233,3 +234,11 @@ def test_a_real_server_runs_with_it_and_says_when_its_graph_has_outgrown_it(serv
     assert "has outgrown this machine" in server.status().advice
     grown.unlink()
     assert server.status().advice == ""
+
+
+def test_a_managed_server_bounds_the_memory_of_statements(store: Store) -> None:
+    """A quarter of the heap for one, half of it for all."""
+    limits = {row["name"]: row["value"] for row in store.read("neo4j/limits")}
+    assert set(limits) == {"db.memory.transaction.max", "dbms.memory.transaction.total.max"}
+    assert not any(value.startswith("0") for value in limits.values())
+    assert unbounded(store) == ""

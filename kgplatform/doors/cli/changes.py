@@ -66,6 +66,9 @@ def ingest(
     ] = False,
     prune: Prune = False,
     reread: Reread = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask the model again for passages that it gave no usable reply for.")
+    ] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
     workers: Workers = None,
     ray: RayAddress = None,
@@ -84,6 +87,7 @@ def ingest(
         "recorded": recorded,
         "facts": facts,
         "reread": reread,
+        "retry_failed": retry_failed,
     }
     with (
         terminal.ProgressLines() as progress,

@@ -156,6 +156,11 @@ def _print_status(settings: Settings, as_json: bool) -> None:
         print(f"Neo4j {found.version} is not running. Its home: {found.home}")
     if settings.neo4j_uri is not None:
         print(f"NEO4J_URI is set: the other commands use {settings.neo4j_uri}, not this server.")
+        try:
+            with open_at(str(settings.home_folder)) as graph:
+                print(graph.server_advice() or "That server answers, and bounds the memory of statements.")
+        except KgError as error:
+            print(error)
 
 
 for command in (changes.ingest, changes.tree, changes.gist, changes.remove, changes.reembed):

@@ -69,6 +69,8 @@ def serve(
         print(f"The explorer is at {address} (Ctrl-C ends it).", flush=True)
         if open_browser:
             webbrowser.open(address)
+        if advice := graph.server_advice():
+            note(advice)
         with warming_up(graph):
             AppServer(app).run([listening])
 

@@ -26,7 +26,7 @@ router = APIRouter(prefix="/api")
 
 _TRUE = ("true", "1", "on", "yes")
 _FALSE = ("false", "0", "off", "no", "")
-_FIELDS = ("schema", "extractor", "mode", "facts")
+_FIELDS = ("schema", "extractor", "mode", "facts", "retry_failed")
 _FORM = {
     "type": "object",
     "required": ["files"],
@@ -36,6 +36,11 @@ _FORM = {
         "extractor": {"type": "string", "enum": ["", *EXTRACTORS], "default": ""},
         "mode": {"type": "string", "enum": ["", *MODES], "default": ""},
         "facts": {"type": "boolean", "default": False, "description": "Also have a model read atomic facts."},
+        "retry_failed": {
+            "type": "boolean",
+            "default": False,
+            "description": "Ask the model again for passages that it gave no usable reply for.",
+        },
     },
 }
 
@@ -117,15 +122,20 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
     _check_choice("schema", schema, choices=schemas)
     _check_choice("extractor", extractor, choices=EXTRACTORS)
     _check_choice("mode", mode, choices=MODES)
-    facts = given.get("facts", "").lower()
-    if facts not in (*_TRUE, *_FALSE):
-        raise InputError("`facts` must be true or false.")
     return {
         "schema": schema or "general",
         "extractor": extractor or None,
         "mode": mode or None,
-        "facts": facts in _TRUE,
+        "facts": _is_true(given, "facts"),
+        "retry_failed": _is_true(given, "retry_failed"),
     }
+
+
+def _is_true(given: Mapping[str, str], name: str) -> bool:
+    value = given.get(name, "").lower()
+    if value not in (*_TRUE, *_FALSE):
+        raise InputError(f"`{name}` must be true or false.")
+    return value in _TRUE
 
 
 def _check_choice(what: str, *given: str, choices: Collection[str]) -> None:

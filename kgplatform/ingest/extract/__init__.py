@@ -60,6 +60,11 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
     raise InputError(unknown("extractor", chosen, EXTRACTORS))
 
 
+def request_of(extractor: Extractor, schema: Schema) -> str:
+    """What ``extractor`` asks a model with, but for the texts of passages; empty where it asks none of ours."""
+    return extractor.request(schema) if isinstance(extractor, LlmExtractor) else ""
+
+
 def with_recording(
     paths: str | Path | Sequence[str | Path], recorded: str | Path | None, extractor: str | Extractor | None
 ) -> tuple[list[str | Path], str | Path | None]:

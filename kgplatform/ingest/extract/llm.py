@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from pydantic import BaseModel
+
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract.reply import (
     ExtractionReply,
@@ -23,7 +25,10 @@ from kgplatform.ingest.extract.reply import (
 from kgplatform.ingest.extract.shape import blank_controls
 from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.models.reply import ask
+from kgplatform.models.reply_cache import cache_key
+from kgplatform.models.request import json_schema
 from kgplatform.prompt import Messages, render
 from kgplatform.records import AtomicFact, Document, Extraction, Malformed, Passage
 from kgplatform.text import node_id, tidy
@@ -218,6 +223,18 @@ class LlmExtractor:
         reply, _ = ask(self.chat, messages, shape, stage=STAGE, tokens=tokens, free=free)
         return reply.extraction
 
+    def request(self, schema: Schema) -> str:
+        """What stands for the request but for the passage: another for another model, prompt, parameter or schema."""
+        return _request(self.chat, FullExtractionReply, extraction_messages(*_NOTHING, schema))
+
+
+_NOTHING = Passage("", "", "", 0, 0, 0, None, "", 0), Document("", "", "", "", "", "")
+
+
+def _request(chat: Chat, form: type[BaseModel], messages: Messages) -> str:
+    model = chat.identity() if isinstance(chat, OpenAIChat) else {"model": chat.model}
+    return cache_key({**model, "messages": messages, "form": json_schema(form)})
+
 
 def extraction_messages(passage: Passage, document: Document, schema: Schema) -> Messages:
     """The prompt for ``passage``. All that differs between passages is in the user message, so that servers that
@@ -242,6 +259,11 @@ def read_facts(chat: Chat, passage: Passage, document: Document, most_tokens: in
     messages = fact_messages(passage, document, most_tokens)
     reply, _ = ask(chat, messages, shape, stage=FACTS_STAGE, tokens=most_tokens, free=partial(_from_lines, shape))
     return reply.extraction
+
+
+def facts_request(chat: Chat, most_tokens: int) -> str:
+    """As ``LlmExtractor.request``, of ``read_facts``."""
+    return _request(chat, FullFactsReply, fact_messages(*_NOTHING, most_tokens))
 
 
 def _from_lines(shape: type[FactsReply], text: str) -> FactsReply | None:

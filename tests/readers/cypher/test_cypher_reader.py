@@ -413,12 +413,12 @@ HIDDEN = [
 
 @pytest.mark.parametrize(("text", "why"), HIDDEN, ids=[str(n) for n, _ in enumerate(HIDDEN)])
 def test_what_has_no_end_is_refused_before_it_is_planned(text: str, why: str) -> None:
-    assert why in why_refused(text)
+    assert why in why_refused(text, {})
 
 
 @pytest.mark.parametrize("broken", ["/*" * 10_000, "'\\" * 10_000, "`" * 9_999, "[" * 10_000, "$" * 10_000, "\ud800 ("])
 def test_a_statement_that_does_not_end_is_the_servers_to_refuse(broken: str) -> None:
-    assert isinstance(why_refused(broken), str)
+    assert isinstance(why_refused(broken, {}), str)
 
 
 def test_what_reads_is_not_refused(graph: KnowledgeGraph) -> None:

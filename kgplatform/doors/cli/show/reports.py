@@ -190,11 +190,20 @@ def _throughput(report: IngestReport) -> str:
 
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:
-    for failed, what in ((report.failed, ""), (report.facts_failed, " in the facts pass")):
+    for failed, unread, what in (
+        (report.failed, report.unread, ""),
+        (report.facts_failed, report.facts_unread, " in the facts pass"),
+    ):
         for item in failed[:_SHOWN]:
             out.print(f"Failed{what}: {safe(item.name)}: {safe(item.reason)}", soft_wrap=True)
-        if failed:
-            out.print(f"{counted(len(failed), 'passage')} failed{what}. Run the same command again to retry.")
+        final = sum(item.is_final for item in failed)
+        if len(failed) > final:
+            out.print(f"{counted(len(failed) - final, 'passage')} failed{what}. Run the same command again to retry.")
+        if final + unread:
+            out.print(
+                f"{counted(final + unread, 'passage')} left unread{what}: the model's reply could not be used. Add "
+                "--retry-failed to ask for it again."
+            )
     if report.stopped:
         out.print(_in_flags(report.stopped))
 

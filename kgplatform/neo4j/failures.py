@@ -1,0 +1,66 @@
+"""The errors of Neo4j and of its driver, in our words."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from neo4j import exceptions as driver_errors
+
+from kgplatform.errors import InputError, ServerError, StatementError, StoreError
+from kgplatform.neo4j.panic import trouble_of
+
+_TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
+_TOO_LARGE = ("MemoryPoolOutOfMemoryError", "TransactionOutOfMemoryError")
+GONE = (driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
+"""What is raised where the server does not answer."""
+
+
+@contextlib.contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """The driver's errors inside of it are raised as ours, which say what was done (``doing``)."""
+    try:
+        yield
+    except driver_errors.AuthError as error:
+        raise ServerError(
+            "The database refused the user name or password. Check NEO4J_USERNAME and NEO4J_PASSWORD."
+        ) from error
+    except GONE as error:
+        raise ServerError(
+            f"The database does not answer ({doing}): {_first_line(error).rstrip(' :.')}. "
+            "Check that it runs, and that NEO4J_URI is its address."
+        ) from error
+    except driver_errors.Neo4jError as error:
+        raise _in_words(error, doing) from error
+    except driver_errors.ConfigurationError as error:
+        raise ServerError(f"NEO4J_URI cannot be used: {_first_line(error)}") from error
+    except driver_errors.DriverError as error:
+        raise trouble_of(error) or StoreError(f"Neo4j failed at {doing}: {_first_line(error)}") from error
+    except (OverflowError, UnicodeEncodeError) as error:  # from the driver, as it sends
+        raise InputError("A parameter has a number or a character that Neo4j cannot hold.") from error
+
+
+def _in_words(error: driver_errors.Neo4jError, doing: str) -> StoreError:
+    kind = (error.code or "").rpartition(".")[2]
+    if kind in _TIMED_OUT:
+        return StatementError(f"Neo4j ended {doing} at its timeout: ask for less at once, or allow more time.")
+    if kind in _TOO_LARGE:
+        return StatementError(
+            f"Neo4j ended {doing}: it needs more memory than one may hold. Ask for less at once, with LIMIT."
+        )
+    if kind == "DatabaseNotFound":
+        return ServerError(f"Unknown database ({message_of(error)}). Check NEO4J_DATABASE.")
+    if trouble := trouble_of(error):
+        return trouble
+    if isinstance(error, driver_errors.ClientError):
+        return StatementError(f"Neo4j cannot run {doing}: {message_of(error)}")
+    return StoreError(f"Neo4j failed at {doing}: {_first_line(error)}")
+
+
+def message_of(error: driver_errors.Neo4jError) -> str:
+    """What the server says."""
+    return (error.message or str(error)).strip()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]

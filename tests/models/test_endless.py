@@ -1,0 +1,116 @@
+"""Answers of model servers that do not end: cut off at a bound, in time, and not asked for again and again."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import openai as openai  # not while memory is measured: it takes long to import
+import pytest
+
+from kgplatform.errors import ModelError, ReplyError
+from kgplatform.models.chat import Ledger, Wanted
+from kgplatform.models.embed import OpenAIEmbedder
+from kgplatform.models.openai_chat import OpenAIChat
+from kgplatform.settings import Settings, load_settings
+from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.work.stopping import Stop
+
+HELLO = [{"role": "user", "content": "Hello"}]
+MOST = 2**20 + 2000 * 100
+"""Bytes of an answer of a hundred tokens."""
+PEAK = 60_000_000
+
+
+def settings_of(server: OpenAIServer, **more: Any) -> Settings:
+    return load_settings(openai_base_url=server.base_url, model_retries=3, **more)
+
+
+@contextmanager
+def asking(fault: Fault, **more: Any) -> Iterator[tuple[OpenAIServer, Callable[..., object]]]:
+    """A server with ``fault`` for every request, and what asks it for a hundred tokens."""
+    with OpenAIServer(["never"], faults=lambda request: fault) as server:
+        chat = OpenAIChat(settings_of(server, **more), Ledger(), None, backoff=0.01)
+        try:
+            yield server, lambda **wanted: chat.send(HELLO, stage="ask", wanted=Wanted(tokens=100, **wanted))
+        finally:
+            chat.close()
+
+
+def listening(text: str) -> None:
+    """Nobody."""
+
+
+@pytest.mark.parametrize(
+    ("fault", "wanted"),
+    [
+        (Fault.never_ends("body"), {}),
+        (Fault.never_ends("body"), {"on_text": listening}),
+        (Fault.never_ends("stream"), {"on_text": listening}),
+        (Fault(body=json.dumps({"choices": [{"message": {"content": "x" * 5_000_000}}]})), {}),
+        (Fault(body="{}", headers={"Content-Encoding": "gzip"}), {}),
+    ],
+    ids=["body", "body for a listener", "stream", "known length", "packed"],
+)
+def test_an_answer_without_an_end_is_cut_off_and_not_asked_for_again(fault: Fault, wanted: dict[str, Any]) -> None:
+    with asking(fault) as (server, ask):
+        tracemalloc.start()
+        with pytest.raises(ReplyError) as caught:
+            ask(**wanted)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(server.requests) == 1
+    assert f"more than {MOST:,} bytes" in str(caught.value) or "Content-Encoding" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert peak < PEAK
+
+
+def test_work_that_can_be_stopped_is_bounded_as_well() -> None:
+    with OpenAIServer(["never"], faults=lambda request: Fault.never_ends("body")) as server:
+        chat = OpenAIChat(settings_of(server), Ledger(), None)
+        with pytest.raises(ReplyError, match="more than"):
+            chat.within(stop=Stop()).send(HELLO, stage="ask", wanted=Wanted(tokens=100))
+        chat.close()
+
+
+def test_of_an_error_the_beginning_is_read() -> None:
+    with asking(Fault.never_ends("body", status=400)) as (server, ask):
+        with pytest.raises(ModelError) as caught:
+            ask()
+        assert len(server.requests) == 1
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_head_without_an_end() -> None:
+    with asking(Fault.never_ends("head")) as (server, ask):
+        with pytest.raises(ModelError, match="the head of its answer does not end"):
+            ask()
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("what", ["head", "body", "stream"])
+def test_what_comes_in_drops_ends_at_the_time_limit(what: str) -> None:
+    """Each drop comes long before the limit, which is that of the whole call."""
+    with asking(Fault.never_ends(what, pace=0.05), model_timeout=0.5) as (server, ask):
+        with pytest.raises(ModelError, match="no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT may help"):
+            ask(on_text=listening if what == "stream" else None)
+        assert len(server.requests) == 2
+
+
+def test_long_answers_within_the_bound_are_read() -> None:
+    text = "word " * 150_000
+    with OpenAIServer([text]) as server:
+        chat = OpenAIChat(settings_of(server), Ledger(), None)
+        assert chat.send(HELLO, stage="ask", wanted=Wanted(tokens=100)).text == text
+        chat.close()
+
+
+def test_vectors_without_an_end() -> None:
+    with OpenAIServer(faults=lambda request: Fault.never_ends("body")) as server:
+        embedder = OpenAIEmbedder("any", settings_of(server), Ledger())
+        with pytest.raises(ReplyError, match="more than"):
+            embedder.embed(["one text"])
+        embedder.close()

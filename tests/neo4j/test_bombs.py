@@ -1,0 +1,124 @@
+"""Statements that cost more than a server has: none ends it, and none keeps it from answering others.
+
+As strangers send them, over HTTP; those that write, as the owner of the graph does. On a server with a small heap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from bombs import BOMBS, FILL, WRITTEN, Bomb
+from conftest import START_TIMEOUT, define_all
+from web_server import client_of
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import KgError
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Store
+from kgplatform.settings import load_settings
+
+pytestmark = pytest.mark.killed  # a server of its own
+
+TIME = 0.5
+"""Seconds that a statement may run."""
+OTHERS_TIME = 10.0
+"""Seconds in which others must be answered, on a busy machine."""
+SENTENCE = 500
+"""Characters of an answer, the longest."""
+USUAL = (
+    *("split in a loop", "many splits collected", "everything collected, twice", "a product in order", "quantified"),
+    *(
+        "any length",
+        "nested toLower",
+        "wildcards",
+        "as many copies as there may be",
+        "lists in lists, too deep",
+        "products merged",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the small server."""
+    return tmp_path_factory.mktemp("small")
+
+
+@pytest.fixture(scope="module")
+def server(home: Path, quick_java: Path) -> Iterator[LocalNeo4j]:
+    """It, with what statements multiply."""
+    settings = load_settings(home=home, neo4j_start_timeout=START_TIMEOUT, neo4j_heap="512m", neo4j_page_cache="64m")
+    server = LocalNeo4j(settings, java=quick_java)
+    with Store(server.up()) as store:
+        define_all(store)
+        for statement in FILL:
+            store.run_statement(statement, {}, write=True, timeout=300, limit=1)
+    yield server
+    server.down()
+
+
+@pytest.fixture(scope="module")
+def kg(server: LocalNeo4j, home: Path) -> Iterator[KnowledgeGraph]:
+    """The graph."""
+    settings = load_settings(home=home, embedder="hash:64")
+    with KnowledgeGraph(Store(server.up(), server.revive), settings, embedder=HashEmbedder(64)) as graph:
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def client(kg: KnowledgeGraph) -> Iterator[httpx.Client]:
+    """Over HTTP."""
+    with client_of(kg) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def other(server: LocalNeo4j) -> Iterator[Store]:
+    """Somebody else, with connections of their own. What ends the server is not mended for them."""
+    with Store(server.up()) as store:
+        yield store
+
+
+def is_well(other: Store) -> bool:
+    """Whether others are answered, and nothing of the statement is left."""
+    table = other.run_statement("MATCH (d:Dense) RETURN count(d)", {}, write=False, timeout=OTHERS_TIME, limit=1)
+    with other.lend_driver("the tests") as driver:
+        running = driver.execute_query("SHOW TRANSACTIONS YIELD currentQuery, metaData RETURN metaData").records
+    return table.rows == [[60]] and not any(each["metaData"] for each in running)
+
+
+def usual(bombs: tuple[Bomb, ...]) -> list[object]:
+    """The bombs, those that seldom change marked ``long``."""
+    return [pytest.param(bomb, id=bomb.name, marks=() if bomb.name in USUAL else pytest.mark.long) for bomb in bombs]
+
+
+@pytest.mark.parametrize("bomb", usual(tuple(bomb for bomb in BOMBS if not bomb.write)))
+def test_a_strangers_statement(bomb: Bomb, client: httpx.Client, other: Store, server: LocalNeo4j) -> None:
+    before = server.status().pid
+    try:
+        body = {"statement": bomb.statement, "parameters": bomb.parameters, "timeout": TIME, "limit": 10}
+        answer = client.post("/api/cypher", json=body)
+    except RecursionError:  # no JSON is nested so deeply
+        return
+    assert answer.status_code in (200, 400, 413, 422), answer.text
+    if answer.status_code != 200:
+        said = answer.json()["error"]["message"]
+        assert len(said) < SENTENCE
+        assert "\n" not in said
+    assert server.status().pid == before
+    assert is_well(other)
+
+
+@pytest.mark.parametrize("bomb", usual(WRITTEN))
+def test_an_owners_statement_that_writes(bomb: Bomb, kg: KnowledgeGraph, other: Store, server: LocalNeo4j) -> None:
+    before = server.status().pid
+    try:
+        kg.cypher(bomb.statement, bomb.parameters, write=bomb.write, timeout=TIME, limit=10)
+    except KgError as error:
+        assert len(str(error)) < SENTENCE
+    assert server.status().pid == before
+    assert is_well(other)

@@ -1,0 +1,154 @@
+"""A managed server that ends by itself is started again, by whoever meets it first, and not for ever."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from conftest import START_TIMEOUT
+from web_server import client_of
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import ServerError, StatementError
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.memory import unbounded
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Store
+from kgplatform.settings import load_settings
+
+pytestmark = pytest.mark.killed
+
+AGAIN = "The database ended while the statement ran. It has been started again: run the statement again."
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the server that is killed."""
+    return tmp_path_factory.mktemp("revived")
+
+
+@pytest.fixture(scope="module")
+def server(home: Path, quick_java: Path) -> Iterator[LocalNeo4j]:
+    """It."""
+    settings = load_settings(home=home, neo4j_start_timeout=START_TIMEOUT, neo4j_heap="256m", neo4j_page_cache="32m")
+    java = home / "java"  # as a server of one's own is, without bounds
+    java.write_text(
+        f"""#!/bin/sh
+case " $* " in *" --console-mode "*) set -- "$@" -c db.memory.transaction.max=0;; esac
+exec {shlex.quote(str(quick_java))} "$@"
+""",
+        "utf-8",
+    )
+    java.chmod(0o755)
+    server = LocalNeo4j(settings, java=java)
+    yield server
+    server.down()
+
+
+@pytest.fixture
+def kg(server: LocalNeo4j, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KnowledgeGraph]:
+    """A graph whose server may be killed at once again."""
+    monkeypatch.setattr("kgplatform.neo4j.server._REVIVED_AGAIN", 0.0)
+    settings = load_settings(home=home, embedder="hash:64")
+    with KnowledgeGraph(Store(server.up(), server.revive), settings, embedder=HashEmbedder(64)) as graph:
+        yield graph
+
+
+def kill(server: LocalNeo4j) -> int:
+    """Kill it as if its memory had run out; returns which process it was."""
+    pid = server.status().pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return pid
+
+
+def test_reading_and_writing_go_on(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
+    kg.cypher("CREATE (:Kept {n: 1})", write=True)
+    before = kill(server)
+    kg.store.write(("ingest/set_graph_state", {"state": {"embeddingModel": "hash:64"}}))
+    assert kg.state()["embeddingModel"] == "hash:64"
+    assert server.status().pid != before
+    assert kg.cypher("MATCH (k:Kept) RETURN k.n").rows == [[1]]
+
+
+def test_a_users_statement_is_not_run_twice(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
+    with client_of(kg) as client:
+        kill(server)
+        answer = client.post("/api/cypher", json={"statement": "RETURN 1 AS x"})
+        assert (answer.status_code, answer.json()["error"]["message"]) == (503, AGAIN)
+        assert client.post("/api/cypher", json={"statement": "RETURN 1 AS x"}).json()["rows"] == [[1]]
+        assert client.get("/api/documents").status_code == 200
+
+
+def test_killed_as_a_statement_runs(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
+    told: list[str] = []
+    endless = "UNWIND range(1, 1000000000) AS a UNWIND range(1, 1000000000) AS b RETURN count(*)"
+
+    def run() -> None:
+        with pytest.raises(ServerError) as caught:
+            kg.cypher(endless, timeout=600)
+        told.append(str(caught.value))
+
+    running = Thread(target=run)
+    running.start()
+    while not kg.cypher("MATCH (n) RETURN 1 AS x LIMIT 1").columns:
+        pass
+    kill(server)
+    running.join()
+    assert told == [AGAIN]
+    assert kg.documents() == []
+
+
+def test_one_that_hangs_is_started_again(
+    kg: KnowledgeGraph, server: LocalNeo4j, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgplatform.neo4j.store._GRACE", 0.5)
+    monkeypatch.setattr("kgplatform.neo4j.store._HUNG", 0.5)
+    pid = server.status().pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(ServerError) as caught:
+        kg.cypher("RETURN 1", timeout=0.5)
+    assert str(caught.value) == AGAIN.replace("ended", "stopped answering")
+    assert kg.cypher("RETURN 1").rows == [[1]]
+
+
+def test_a_statement_that_nothing_ends_is_not_waited_for(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgplatform.neo4j.store._GRACE", 1.0)
+    with pytest.raises(StatementError, match="did not end within 0.5 s, and Neo4j cannot break it off"):
+        kg.cypher("RETURN reduce(n = 0, x IN range(1, 100000000) | n + x % 7)", timeout=0.5)
+    assert kg.cypher("RETURN 1").rows == [[1]]
+
+
+def test_twice_within_a_minute_is_left_to_people(
+    kg: KnowledgeGraph, server: LocalNeo4j, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill(server)
+    assert kg.documents() == []
+    kill(server)
+    monkeypatch.setattr("kgplatform.neo4j.server._REVIVED_AGAIN", 3600.0)
+    for _ in range(2):
+        with pytest.raises(ServerError, match="Neo4j ended twice within a minute; it is not started again"):
+            kg.documents()
+    server.up()
+    assert kg.documents() == []
+
+
+def test_missing_bounds_are_said(kg: KnowledgeGraph) -> None:
+    assert unbounded(kg.store) == (
+        "The server does not set db.memory.transaction.max: one statement can use up its memory and end it "
+        "(docs/own-neo4j.md)."
+    )
+
+
+def test_one_that_was_stopped_stays_so(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
+    server.down()
+    with pytest.raises(ServerError, match="The database does not answer"):
+        kg.cypher("RETURN 1")
+    assert not server.status().running
