@@ -1,8 +1,7 @@
 """Files and folders into documents, one at a time; what cannot be read is reported, and the rest is read.
 
-A JSON or JSONL file holds many documents, as objects with a title and a text. Accepted are a list of
-``{"title", "text"}`` objects, one such object, a list of ``{"corpus_name", "context"}``, and open-IE recordings, whose
-items have ``extracted_…`` beside title and text. In JSONL each line is one object.
+A JSON or JSONL file holds many documents: a list of ``{"title", "text"}`` objects, one such object, a list of
+``{"corpus_name", "context"}``, and open-IE recordings, whose items have ``extracted_…`` too. In JSONL each line is one.
 """
 
 from __future__ import annotations

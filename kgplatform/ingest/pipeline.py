@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.bulk.first_build import FirstBuild
-from kgplatform.ingest.compare import compare
+from kgplatform.ingest.compare import Group, compare
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.fill_in import fill_in
@@ -40,8 +41,10 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, SkippedFile, Usage
 from kgplatform.shown import Shown
 from kgplatform.text import hash64
+from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.open_workers import bounded_calls, open_workers
 from kgplatform.work.stopwatch import Stopwatch
+from kgplatform.work.workers import Workers
 
 _COUNTED_AT_ONCE = 500
 _REPLACED = (
@@ -151,18 +154,8 @@ def ingest(
         open_workers(tools.settings) or nullcontext() as workers,
     ):
         with watch.stage("lay"):
-            compared = compare(
-                tools.store,
-                paths,
-                tools.settings.passage_tokens,
-                calls,
-                workers,
-                request="" if tools.retry_failed else tools.request,
-                reread=reread,
-                progress=tools.progress,
-            )
-            groups = build.begin(watch.each("load", compared))
-            lay(tools.store, groups, plan, tools.progress, build.spill)
+            compared = watch.each("load", _compared(tools, paths, calls, workers, reread=reread))
+            lay(tools.store, build.begin(compared), plan, tools.progress, build.spill)
         if build.spill is None:
             turn.share()
         with watch.stage("extract"):
@@ -192,6 +185,14 @@ def ingest(
         with watch.stage("count"):
             report = replace(report, settled=sum(due[kind] for kind in _SETTLED), **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts
     return _finished(report, tools, watch)
+
+
+def _compared(
+    tools: Tools, paths: Sequence[str | Path], calls: BoundedCalls, workers: Workers | None, *, reread: bool
+) -> Iterator[Group]:
+    request = "" if tools.retry_failed else tools.request
+    how: dict[str, Any] = {"request": request, "reread": reread, "progress": tools.progress}
+    return compare(tools.store, paths, tools.settings.passage_tokens, calls, workers, **how)
 
 
 def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, gone: list[GoneFile]) -> IngestReport:

@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Literal
 
-from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
+from kgplatform.errors import InputError, KgError, ServerError, StoreError
 from kgplatform.neo4j.connect import meet_again
 from kgplatform.neo4j.process import machine, process_mark
 from kgplatform.neo4j.store import Row, Store
@@ -74,7 +74,6 @@ class Pass:
         self._first = turn
         self._has: Turn | None = None
         self._looked = 0.0
-        self._is_cut_off = False
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._renew, name="renewing a pass", daemon=True)
 
@@ -146,16 +145,17 @@ class Pass:
         self._has = turn
 
     def _asked_again(self, turn: Turn, gone: Sequence[str], before: list[Row]) -> list[Row]:
-        """As ``_asked``; the server may be stopped for a while by one that this pass waits for, and be another then."""
+        """As ``_asked``. One of this machine that this pass waits for may have stopped the server for a while, and have
+        made its database anew.
+        """
+        is_near = any(_lives_here(row["id"]) for row in before)
         try:
-            if self._is_cut_off:
+            if is_near:
                 meet_again(self._plain)
-                self._is_cut_off = False
             return self._asked(turn, gone)
         except ServerError:
-            if not any(_lives_here(row["id"]) for row in before):
+            if not is_near:
                 raise
-            self._is_cut_off = True
             return before
 
     def _asked(self, turn: Turn, gone: Sequence[str]) -> list[Row]:
@@ -187,13 +187,13 @@ class Pass:
         last = Stop()
         timer = threading.Timer(_PATIENCE, last.set)
         timer.start()
-        with suppress(StoreError, StoppedError):  # a database that is gone forgets the pass after a minute
+        with suppress(KgError):  # a database that is gone forgets the pass after a minute
             self._plain.within(last).write(("neo4j/passes/leave", {"id": self.id}))
         timer.cancel()
 
     def _renew(self) -> None:
         while not self._over.wait(_RENEWED_EVERY):
-            with suppress(StoreError):  # the pass itself says what is wrong with the database
+            with suppress(KgError):  # the pass itself says what is wrong with the database
                 self._lasting.write(("neo4j/passes/renew", {"id": self.id, "seconds": _SECONDS}))
 
 

@@ -165,7 +165,7 @@ def test_a_server_on_another_machine_is_left_alone(make: Make, tmp_path: Path) -
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small file system."""
+    """A small file system. Ask for it before ``make``: its servers end before it is gone."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160m", "tmpfs", str(folder)], capture_output=True)
@@ -184,7 +184,7 @@ def leave(disk: Path, space: int) -> None:
 
 @pytest.mark.killed
 @pytest.mark.parametrize("ends", ["up", "down"])
-def test_a_disk_that_fills_up_loses_nothing(make: Make, disk: Path, ends: str) -> None:
+def test_a_disk_that_fills_up_loses_nothing(disk: Path, make: Make, ends: str) -> None:
     """The transaction that does not fit is larger than the buffer of Neo4j's log: stopped in order, the server would
     write part of it twice, and could not read its log again."""
     said: list[str] = []
@@ -212,7 +212,7 @@ def test_a_disk_that_fills_up_loses_nothing(make: Make, disk: Path, ends: str) -
 
 
 @pytest.mark.killed
-def test_a_server_that_has_panicked_is_started_again_by_the_next_command(make: Make, disk: Path) -> None:
+def test_a_server_that_has_panicked_is_started_again_by_the_next_command(disk: Path, make: Make) -> None:
     said: list[str] = []
     server = make(disk / "home", said.append)
     connection = server.up()
@@ -227,7 +227,7 @@ def test_a_server_that_has_panicked_is_started_again_by_the_next_command(make: M
     assert any("has stopped working after an error; it is restarted" in line for line in said)
 
 
-def test_a_server_on_a_disk_that_became_read_only_can_be_ended(make: Make, disk: Path) -> None:
+def test_a_server_on_a_disk_that_became_read_only_can_be_ended(disk: Path, make: Make) -> None:
     """Else the disk could not be taken down and mended."""
     home = disk / "home" / "neo4j"
     home.mkdir(parents=True)

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trees import Line, assert_whole, communities, group, ingest, rows
+from trees import Line, assert_whole, communities, group, ingest, names, rows
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
+from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun
+from kgplatform.settings import Settings
+from kgplatform.testing import ScriptedChat
 from kgplatform.tree import part
 from kgplatform.tree.build_tree import TreeReport
 
@@ -124,25 +128,28 @@ def test_a_group_of_newcomers_is_a_community_of_its_own(kg: KnowledgeGraph, stor
 
 
 @pytest.mark.usefixtures("by_parts")
-def test_what_changes_while_a_run_is_at_work_is_due_in_the_next(
-    kg: KnowledgeGraph, store: Store, tmp_path: Path
+def test_what_comes_while_a_model_names_communities_is_due_in_the_next(
+    store: Store, settings: Settings, tmp_path: Path
 ) -> None:
-    ingest(kg, tmp_path, [group("Sailor", 8), group("Miner", 8)])
-    kg.build_tree()
-    ingest(kg, tmp_path / "one", [{**group("Weaver", 12), "document": "one.txt"}])
+    """The tree can be searched by then, and an ingest goes on beside it."""
     changed = False
 
-    def change(run: QueryRun) -> None:
+    def change(messages: Messages) -> str:
         nonlocal changed
-        if run.name == "tree/alike" and not changed:
+        if not changed:
             changed = True
-            ingest(kg, tmp_path / "two", [{**group("Sailor", 9), "document": "two.txt"}])
+            ingest(other, tmp_path / "two", [{**group("Sailor", 9), "document": "two.txt"}])
+        return names(messages)
 
-    with trace(change):
-        kg.build_tree(update=True)
+    kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(change))
+    other = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    ingest(other, tmp_path, [group("Sailor", 8), group("Miner", 8)])
+    other.build_tree()
+    ingest(other, tmp_path / "one", [{**group("Weaver", 12), "document": "one.txt"}])
+    kg.build_tree(update=True)
     assert changed
     assert rows(store, "MATCH (e:Entity) WHERE e.treeDue IS NOT NULL RETURN count(*)") == [[9]]
-    report, whole = looked_at(kg)
+    report, whole = looked_at(other)
     assert (report.entities_new, whole) == (1, False)
     assert_whole(store)
 

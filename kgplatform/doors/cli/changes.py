@@ -34,6 +34,9 @@ FormatName = Annotated[
 Prune = Annotated[
     bool, typer.Option("--prune", help="Also remove the documents of files that are gone from these folders.")
 ]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Ask the model again for passages that it gave no usable reply for.")
+]
 Reread = Annotated[bool, typer.Option("--reread", help="Also read unchanged documents again, as with another schema.")]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that parse and read.")
@@ -66,9 +69,7 @@ def ingest(
     ] = False,
     prune: Prune = False,
     reread: Reread = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask the model again for passages that it gave no usable reply for.")
-    ] = False,
+    retry_failed: RetryFailed = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
     workers: Workers = None,
     ray: RayAddress = None,

@@ -61,9 +61,9 @@ class FirstBuild:
             return groups
         # What a model is paid for takes its time anyway: it is written as it comes, and can be searched from then on.
         least = 0 if self._tools.extractor.name == "llm" else self._tools.settings.bulk_import
+        shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
         if not least or not (_is_empty(self._tools.store) and self._turn.is_only):
             return groups
-        shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
         seen = self._open.enter_context(Spool[Group](self._home))
         passages = 0
         for group in groups:

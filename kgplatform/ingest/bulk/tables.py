@@ -14,7 +14,14 @@ ITEM_END = "\x1f"
 _BUFFER = 2**20
 
 STATE = {
-    **{"state": "string", "failure": "string", "kept": "long", "mapped": "long", "dropped": "long"},
+    **{
+        "state": "string",
+        "failure": "string",
+        "unreadBy": "string",
+        "kept": "long",
+        "mapped": "long",
+        "dropped": "long",
+    },
     **{"offSchema": "long", "turned": "long", "unnamed": "long", "found": "long", "notFound": "long"},
     **{"duplicates": "long", "leftOut": "string", "seed": "string", "boundBy": "string"},
     **{"malformedKinds": "string[]", "malformedCounts": "long[]", "factsBy": "string"},
