@@ -181,9 +181,10 @@ def ingest(
         (due,) = tools.store.read("ingest/pending_counts")
         watch.add(settle(tools.store, embedder, tools.settings, tools.progress))
         _record(tools)
-        tools.progress("counting", 0, 0)
+        tools.progress("counting", 0, 1)
         with watch.stage("count"):
             report = replace(report, settled=sum(due[kind] for kind in _SETTLED), **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts
+        tools.progress("counting", 1, 1)
     return _finished(report, tools, watch)
 
 

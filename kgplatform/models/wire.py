@@ -251,6 +251,8 @@ class Wire:
             sent = client.post(path, body=body, cast_to=object)
         try:
             return loop.result(asyncio.wait_for(sent, self._settings.model_timeout), stop)
+        except _InterruptedError as error:
+            raise error.cause from None
         except asyncio.TimeoutError as error:
             raise openai.APITimeoutError(request=cast(Any, None)) from error
         except openai.APIConnectionError as error:
@@ -321,6 +323,14 @@ class _AfterTimeOuts(stop_base):
         return timed_out and retry_state.attempt_number > TIME_OUT_RETRIES
 
 
+class _InterruptedError(Exception):
+    """What a listener raised that would end the thread of all requests."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
 async def _streamed(client: openai.AsyncOpenAI, path: str, body: dict[str, Any], listener: Listener) -> object:
     """The whole of an answer that comes in pieces, told to ``listener`` as it comes; also of one that does not."""
     import openai
@@ -329,10 +339,13 @@ async def _streamed(client: openai.AsyncOpenAI, path: str, body: dict[str, Any],
     async with await client.post(path, body=body, cast_to=object, stream=True, stream_cls=stream_type) as stream:
         if "event-stream" not in stream.response.headers.get("content-type", ""):
             return json.loads(await stream.response.aread())
-        pieces = listener()
-        async for event in stream:
-            pieces.add(event)
-        return pieces.answer()
+        try:
+            pieces = listener()
+            async for event in stream:
+                pieces.add(event)
+            return pieces.answer()
+        except (KeyboardInterrupt, SystemExit) as error:
+            raise _InterruptedError(error) from None
 
 
 def _failure(state: RetryCallState) -> BaseException | None:

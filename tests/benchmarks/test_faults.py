@@ -1,4 +1,5 @@
-"""Campaigns of faults, seeded: processes side by side with kills among them, and each pass killed alone.
+"""Campaigns of faults, seeded: processes side by side with kills among them, each pass killed alone, and the attacks
+that the tests have in lists: hostile files, imports and statements, models, servers and disks that fail.
 
 ``KGPLATFORM_BENCH_SCHEDULES`` says how many schedules, ``KGPLATFORM_BENCH_SEED`` which ones.
 """
@@ -6,19 +7,33 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 from schedules import Campaign, Outcome
 from tables import Section
 
 from kgplatform.neo4j.store import Connection, Store
 
+ROOT = Path(__file__).parent.parent.parent
 SEED = int(os.environ.get("KGPLATFORM_BENCH_SEED", "20"))
 SCHEDULES = int(os.environ.get("KGPLATFORM_BENCH_SCHEDULES", "40"))
 ALONE = 4
+ATTACKS = {
+    "hostile files, beside good ones": "tests/ingest/test_hostile_files.py",
+    "hostile text, growth to a hundredfold": "tests/ingest/test_growth.py",
+    "hostile imports, into an empty and a filled graph": "tests/exchange/test_hostile_imports.py",
+    "statements against memory and time": "tests/neo4j/test_bombs.py",
+    "replies of models without end": "tests/models/test_endless.py",
+    "servers that end or hang": "tests/neo4j/test_revived.py",
+    "homes copied, moved and shared; full and read-only disks": "tests/neo4j/test_homes.py",
+    "passes killed at each of their statements": "tests/ingest/test_interrupted.py",
+}
 METHODS = ("ingest", "remove", "build_tree", "gist", "reembed", "import_graph")
 
 
@@ -46,6 +61,20 @@ def test_each_pass_killed(
             outcomes += _carried_out(ALONE, lambda number, method=method: campaign.run_alone(method, number))
     _tell(table, outcomes)
     assert not any(each.faults for each in outcomes)
+
+
+def test_attacks(tmp_path: Path, section: Callable[[str, str], Section]) -> None:
+    table = section("faults-attacks", "Attacks: the tests that have them, each in a list, as they are")
+    for what, file in ATTACKS.items():
+        began, report = time.monotonic(), tmp_path / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}", file]
+        subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+        suite = ElementTree.parse(report).getroot()[0]
+        cases, skipped = int(suite.attrib["tests"]), int(suite.attrib["skipped"])
+        table.add(what, cases - skipped)
+        table.add(f"{what}: failed", int(suite.attrib["failures"]) + int(suite.attrib["errors"]), exactly=0)
+        table.notes.append(f"{file}: {time.monotonic() - began:.0f} s, {skipped} skipped")
+    assert all(figure.met is not False for figure in table.figures)
 
 
 def _carried_out(count: int, run: Callable[[int], Outcome]) -> list[Outcome]:

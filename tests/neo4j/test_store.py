@@ -121,7 +121,7 @@ def test_a_reading_statement_cannot_write(store: Store) -> None:
 
 
 def test_the_access_mode_holds_where_the_plan_is_wrong(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgplatform.neo4j.store._refuse_unsafe", lambda *_: None)
+    monkeypatch.setattr("kgplatform.neo4j.store.refuse_unsafe", lambda *_: None)
     with pytest.raises(StatementError, match=r"(?i)read access mode"):
         run(store, "CREATE (:Trespass)")
     assert run(store, "MATCH (n) RETURN count(n)").rows == [[0]]

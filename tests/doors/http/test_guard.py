@@ -12,6 +12,9 @@ from web_server import client_of, served
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.http.parts import Limits
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.settings import Settings
 
 TOKEN = "0123456789abcdef-secret"
 ASKED = {"question": QUESTION}
@@ -187,8 +190,9 @@ def test_a_server_that_only_reads(kg: KnowledgeGraph) -> None:
         error(client.post("/api/ask", json=ASKED | {"keep": True}), 403, "ReadOnlyError")
 
 
-def test_a_database_that_is_gone(kg: KnowledgeGraph) -> None:
-    with client_of(kg) as client:
-        kg.close()
-        error(client.get("/api/stats"), 503, "StoreError")
+def test_a_database_that_is_gone(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgplatform.neo4j.store._RETRY_SECONDS", 0)
+    nobody = Store(Connection("bolt://127.0.0.1:1", "neo4j", "password"))
+    with KnowledgeGraph(nobody, settings, embedder=HashEmbedder(64)) as graph, client_of(graph) as client:
+        error(client.get("/api/stats"), 503, "ServerError")
         assert client.get("/").status_code == 200

@@ -186,7 +186,7 @@ def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
     with client_of(slow, limits=Limits(jobs=1, waiting_jobs=1)) as client:
         first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
         with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
-            next(job for _, job in events(response) if job["stage"] == "documents")
+            next(job for _, job in events(response) if job["stage"] in ("documents", "extracting"))
         second = started(upload(client, ("ship.txt", SHIP)))
         assert client.get(f"/api/jobs/{second['id']}").json()["state"] == "waiting"
         busy = upload(client, ("more.txt", SHIP))
@@ -211,7 +211,7 @@ def test_asking_while_an_ingest_runs(slow: KnowledgeGraph) -> None:
         wait_for(client, started(upload(client, ("ship.txt", SHIP))))
         job = started(upload(client, ("field.txt", FIELD), extractor="llm"))
         with client.stream("GET", f"/api/jobs/{job['id']}/events") as response:
-            next(told for _, told in events(response) if told["stage"] == "documents")
+            next(told for _, told in events(response) if told["stage"] in ("documents", "extracting"))
             found = client.post("/api/search", json={"question": "What laid the cable?", "route": "passage"})
             assert found.json()["passages"][0]["title"] == "ship"
         client.delete(f"/api/jobs/{job['id']}")
@@ -226,7 +226,7 @@ def test_all_uploads_together_are_bounded(slow: KnowledgeGraph) -> None:
     with client_of(slow, limits=Limits(upload=3_000, uploads=5_000, jobs=1)) as client:
         first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
         with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
-            next(job for _, job in events(response) if job["stage"] == "documents")
+            next(job for _, job in events(response) if job["stage"] in ("documents", "extracting"))
         waiting = started(upload(client, ("large.txt", b"x " * 1_200)))
         busy = upload(client, ("more.txt", b"x " * 1_200))
         assert "may have 5,000 bytes" in error(busy, 429, "BusyError")
@@ -306,7 +306,7 @@ def test_what_another_server_is_at_stays(slow: KnowledgeGraph) -> None:
     with client_of(slow) as client:
         job = started(upload(client, ("field.txt", FIELD), extractor="llm"))
         with client.stream("GET", f"/api/jobs/{job['id']}/events") as response:
-            next(told for _, told in events(response) if told["stage"] == "documents")
+            next(told for _, told in events(response) if told["stage"] in ("documents", "extracting"))
         (under_way,) = folder.glob(".new-*")
         dead = abandoned(folder, "dead", [])
         claimed = abandoned(folder, "claimed", [])
