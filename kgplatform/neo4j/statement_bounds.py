@@ -60,10 +60,13 @@ def why_too_large(statement: str, parameters: dict[str, Any], bounds: Bounds = O
         return f"The statement has more than {bounds.operators:,} operators (AND, OR, NOT, +): use lists and IN."
     if sum(token.is_word(*_CLAUSES) for token in tokens) > bounds.clauses:
         return f"The statement has more than {bounds.clauses:,} clauses: run it in parts, or use UNWIND."
-    if any(most is None or most > bounds.nearest for most in _nearest_asked(tokens, parameters)):
+    nearest = list(_nearest_asked(tokens, parameters))
+    if any(most is None for most in nearest) and bounds is not OWN:  # in one's own it may be worked out
+        return "A search by vectors must ask for a plain number of nodes here, or for a parameter."
+    if any(most is not None and most > bounds.nearest for most in nearest):
         return (
-            f"A search by vectors must ask for a plain number of nodes, at most {bounds.nearest:,}: the server makes "
-            "room for them before it looks."
+            f"A search by vectors may ask for {bounds.nearest:,} nodes at most: the server makes room for them before "
+            "it looks."
         )
     return _why_given_too_much(parameters, bounds)
 

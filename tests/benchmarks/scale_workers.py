@@ -22,7 +22,7 @@ from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
-from kgplatform.work.open_workers import open_workers
+from kgplatform.work.open_workers import bounded_calls, open_workers
 
 MODEL_SECONDS = 0.3
 """What the simulated model takes for a reply, which names one person."""
@@ -87,9 +87,10 @@ def _read(graph: KnowledgeGraph, files: list[Path], extractor: str) -> float:
     with (
         Pass(store, "ingest", _silent) as turn,
         Plan(settings.home_folder) as plan,
+        bounded_calls(settings, store.stop) as calls,
         open_workers(settings) or nullcontext() as workers,
     ):
-        lay(store, compare(store, files, settings.passage_tokens, workers), plan, _silent, nowhere)
+        lay(store, compare(store, files, settings.passage_tokens, calls, workers), plan, _silent, nowhere)
         read = extract_passages(tools, plan, turn, nowhere, workers)
     assert read.read == plan.passages and not read.failed, read
     return time.perf_counter() - began

@@ -360,7 +360,7 @@ def test_no_two_setups_look_alike() -> None:
 
 def test_names_are_cut_in_their_middle_and_stay_apart() -> None:
     assert short("retrieve") == "retrieve"
-    assert short("a\nb\x1b[31m\ud800") == "a b\ufffd[31m\ufffd"
+    assert short("a\nb\x1b[31m\ud800") == "a b[31m\ufffd"
     assert short("youtu agent=false community=false top_k=20", 21) == "youtu agen…e top_k=20"
     assert distinct([f"{'x' * 30}{n}{'y' * 30}" for n in range(2)], 11) == ["1. xxx…yyy", "2. xxx…yyy"]
 

@@ -14,13 +14,16 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.compare import Compared, Group, compare
 from kgplatform.records import Passage
+from kgplatform.work.open_workers import bounded_calls
+from kgplatform.work.stopping import NEVER
 
 LONG = "It was a long day at sea. " * 60
 
 
 def plan_of(kg: KnowledgeGraph, *paths: Path) -> list[Group]:
     before = snapshot(kg.store)
-    groups = list(compare(kg.store, paths, 400))
+    with bounded_calls(kg.settings, NEVER) as calls:
+        groups = list(compare(kg.store, paths, 400, calls))
     assert snapshot(kg.store) == before
     return groups
 

@@ -98,7 +98,8 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
         if name in lines and rng.random() < 0.4:
             del lines[name]
             put_jsonl(told, list(lines.values()))
-            kg.remove([document.uri for document in kg.documents() if document.uri.endswith(name)])
+            if there := [document.uri for document in kg.documents() if document.uri.endswith(name)]:
+                kg.remove(there)
         else:
             write(name, version)
             kg.ingest(tmp_path / name, recorded=told)
@@ -115,7 +116,8 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
     there = [tmp_path / name for name in sorted(lines)]
     kg.ingest(there, recorded=told)
     wanted = {path.as_uri() for path in there}
-    kg.remove([document.uri for document in kg.documents() if document.uri not in wanted])
+    if more := [document.uri for document in kg.documents() if document.uri not in wanted]:
+        kg.remove(more)
     assert edges(store) == by_the_rule(store)
     found = snapshot(store)
     wipe(store)

@@ -185,6 +185,6 @@ def test_a_sentence_and_its_triple_are_one_fact() -> None:
     result = judged(found(cable, copy, facts=(triple, sentence, shorter, elsewhere)), QUESTION, least=0.0)
     shown = {fact.id for fact in result.facts if fact.relevant}
     assert shown == {"triple", "elsewhere"}, "the first of the same words; who says less in the same place goes"
+    assert [fact.id for fact in result.facts] == ["triple", sentence.id, "shorter", "elsewhere"]
     result = judged(found(cable, facts=(shorter, sentence)), QUESTION, least=0.0)
     assert [fact.relevant for fact in result.facts] == [False, True]
-    assert [fact.id for fact in result.facts] == ["triple", sentence.id, "shorter", "elsewhere"]

@@ -150,7 +150,7 @@ class TestLoop:
             loop.close()
             gc.collect()
         assert [str(each.message) for each in told if "never awaited" in str(each.message)] == []
-        assert len(before - threads()) == 1
+        assert len({each for each in before - threads() if each.name == "model-requests"}) >= 1
         with pytest.raises(CancelledError):
             loop.result(nothing(), NEVER)
 

@@ -24,7 +24,7 @@ from kgplatform.errors import SettingError
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER
 from kgplatform.models.json_text import pieces, without_thoughts
 from kgplatform.readers.refusals import is_members_refusal
-from kgplatform.text import compression_rate, in_word, is_unspaced, normalise_name
+from kgplatform.text import compression_rate, folded, in_word, is_unspaced
 
 ROUGE = ("rouge1", "rouge2", "rougeL")
 
@@ -71,7 +71,7 @@ def normalised(text: str) -> str:
     >>> normalised("The “Well-Known”  castle, １９１４")
     'wellknown castle 1914'
     """
-    letters = "".join(letter for letter in normalise_name(text) if not _is_punctuation(letter))
+    letters = "".join(letter for letter in folded(text) if not _is_punctuation(letter))
     return " ".join(_ARTICLE.sub(" ", letters).split())
 
 
@@ -164,7 +164,7 @@ def _compared(score: Callable[[str, str], float], prediction: str, reference: st
     one, other = " ".join(words(prediction)), " ".join(words(reference))
     if one or other:
         return score(one, other)
-    return float(bool(prediction.strip()) and normalise_name(prediction) == normalise_name(reference))
+    return float(bool(prediction.strip()) and folded(prediction) == folded(reference))
 
 
 def _overlap(one: str, other: str) -> float:
@@ -215,7 +215,7 @@ class _Tokenizer:
 
 def _spaced(text: str) -> str:
     """Letters, digits and marks of ``text``, case folded, and blanks for all else."""
-    return "".join(letter if in_word(letter) else " " for letter in normalise_name(text))
+    return "".join(letter if in_word(letter) else " " for letter in folded(text))
 
 
 # PERSON#12 with or without brackets, spaces and emphasis, as models repeat it.

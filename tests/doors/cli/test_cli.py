@@ -187,7 +187,7 @@ def test_search_for_programs(ada: Path, run: Run) -> None:
     found = done.document
     assert done.err == ""
     assert found["question"] == "Where was Ada Lovelace born?"
-    assert set(found) == {"question", "passages", "facts", "seconds", "paths", "communities"}
+    assert set(found) == {"question", "passages", "facts", "seconds", "paths", "communities", "fits"}
     passage = found["passages"][0]
     assert {"document", "title", "start", "end", "page", "text", "score", "routes"} <= set(passage)
     assert passage["text"] == ADA[passage["start"] : passage["end"]]

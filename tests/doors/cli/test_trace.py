@@ -207,9 +207,9 @@ def test_a_vector_is_printed_once_for_the_statements_that_share_it(reading: Know
     found = pasteable(runs * 2)
     assert len(found) == len({(run.statement, str(run.parameters)) for run in runs})
     assert sum(len(each.vectors) for each in found) == 1
-    users = [each for each in found if "vector" in each.run.parameters]
+    users = [each for each in found if each.run.parameters.get("vector")]
     assert [each.before for each in users] == [None] + [users[0].number] * (len(users) - 1)
-    assert all(each.before is None for each in found if "vector" not in each.run.parameters)
+    assert all(each.before is None for each in found if not each.run.parameters.get("vector"))
 
 
 def test_terminal_codes_and_markup_in_a_trace_are_text(

@@ -241,7 +241,7 @@ def test_over_the_wire(evidence: Evidence, neo4j_server: Connection, tmp_path: P
         return found[1] if found else "[unanswerable]"
 
     with OpenAIServer(finds) as server, Store(neo4j_server) as store:
-        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url, cache="off")
+        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url)
         kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         done = kg.ask(QUESTION, "fulltext", window_tokens=4000)
         assert done.text == "Mara Voss [1]"

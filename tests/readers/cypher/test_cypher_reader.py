@@ -406,7 +406,7 @@ HIDDEN = [
     ),
     (f"WITH $l AS ends {'WITH ends + ends AS ends ' * 27} RETURN size(ends) AS a", "too often"),
     (f"WITH $l AS limit {'WITH limit + limit AS limit ' * 27} RETURN size(limit) AS a", "too often"),
-    (f"WITH $l AS l {'CALL (l) { RETURN l + l AS m } WITH m AS l ' * 27} RETURN size(l) AS a", "too often"),
+    (f"WITH $l AS l {'CALL (l) { RETURN l + l AS m } WITH m AS l ' * 19} RETURN size(l) AS a", "too often"),
 ]
 """Statements that read, and whose names are hidden, or whose work the server does not end at a time-out."""
 
