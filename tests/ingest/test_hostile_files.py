@@ -11,6 +11,7 @@ from typing import Any
 import hostile_files
 import psutil
 import pytest
+from bounded_children import children
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import SettingError
@@ -43,10 +44,6 @@ def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
 def add_good(folder: Path) -> None:
     for name, text in GOOD.items():
         (folder / name).write_text(text)
-
-
-def children() -> list[psutil.Process]:
-    return [each for each in psutil.Process().children() if "work.bounded" in " ".join(each.cmdline())]
 
 
 def markdown(size: int) -> str:
@@ -164,8 +161,9 @@ def test_workers_have_the_same_bounds(tmp_path: Path) -> None:
         assert list(load_by(workers, [tmp_path], calls, NEVER)) == list(load([tmp_path], calls))
         (skipped,) = (each for each in load([tmp_path], calls) if isinstance(each, SkippedFile))
         assert skipped == SkippedFile(str(tmp_path / "b slow.md"), SECONDS)
-        below = psutil.Process().children(recursive=True)
-    assert not [each for each in psutil.wait_procs(below, timeout=30)[1] if "work.bounded" in " ".join(each.cmdline())]
+        below = children(recursive=True)
+    assert len(below) >= 2
+    assert psutil.wait_procs(below, timeout=30)[1] == []
 
 
 @pytest.mark.parametrize(("name", "value"), [("file_seconds", 0.5), ("file_memory", 100), ("file_memory", 10**9)])

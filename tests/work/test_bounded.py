@@ -7,12 +7,12 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 import psutil
 import pytest
+from bounded_children import children
 from bounded_work import die_once, fill, keep, noise, pid, steps
 from stopped import Working, until
 
@@ -21,15 +21,6 @@ from kgplatform.work.bounded import BoundedCalls, ExceededError
 
 ENDLESS = "(a+)+$", "a" * 60 + "b"
 """A pattern and a text that a regex searches for ever, without giving another thread of Python its turn."""
-
-
-def children() -> list[psutil.Process]:
-    found = []
-    for each in psutil.Process().children():
-        with suppress(psutil.NoSuchProcess):  # as a zombie is, too
-            if "work.bounded" in " ".join(each.cmdline()):
-                found.append(each)
-    return found
 
 
 def test_one_child_does_all_calls_and_none_is_left() -> None:

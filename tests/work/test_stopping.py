@@ -108,7 +108,7 @@ class TestStop:
         working = Working(work)
         assert working.stopped() is None
         assert len(times) >= 3
-        assert threads() == before
+        assert threads() <= before
 
     def test_side_by_side_results_come_in_order_and_the_first_error_is_raised(self) -> None:
         assert side_by_side([partial(pow, 2, each) for each in range(20)], 4) == [2**each for each in range(20)]
@@ -193,7 +193,7 @@ class TestModel:
         silent.silent_from(None)
         assert asked(chat) == "Hi."
         chat.close()
-        assert threads() == before
+        assert threads() <= before
         assert silent.connections() == 0
 
     def test_closing_ends_requests_under_way_and_the_next_one_opens_anew(
@@ -214,7 +214,7 @@ class TestModel:
         assert threads() > before
         del chat
         gc.collect()
-        until(lambda: threads() == before)
+        until(lambda: threads() <= before)
         assert silent.connections() == 0
 
     def test_who_waits_for_a_slot_goes_and_the_slot_is_the_next_ones(self, silent: Silent, chat: OpenAIChat) -> None:
@@ -341,7 +341,7 @@ class TestModel:
         silent.wait()
         assert isinstance(working.stopped(), StoppedError)
         embedder.close()
-        assert threads() == before
+        assert threads() <= before
         assert silent.connections() == 0
 
 
@@ -373,7 +373,7 @@ class TestStatements:
         until(lambda: running(other, "1000000000000") == ["Running"])
         assert isinstance(working.stopped(), StoppedError)
         assert running(other, "1000000000000") == []
-        assert threads() == before
+        assert threads() <= before
         assert store.run_statement("RETURN 1 AS n", {}, write=False, timeout=10, limit=1).rows == [[1]]
 
     def test_a_transaction_that_waits_for_a_lock_ends_and_is_not_tried_again(
