@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
+from campaigns import WHOLE
 from schedules import Campaign, Outcome
 from tables import Section
 
@@ -68,7 +69,7 @@ def test_attacks(tmp_path: Path, section: Callable[[str, str], Section]) -> None
     for what, file in ATTACKS.items():
         began, report = time.monotonic(), tmp_path / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}", file]
-        subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(command, cwd=ROOT, env=os.environ | {WHOLE: "1"}, stdout=subprocess.DEVNULL, check=False)
         suite = ElementTree.parse(report).getroot()[0]
         cases, skipped = int(suite.attrib["tests"]), int(suite.attrib["skipped"])
         table.add(what, cases - skipped)

@@ -8,6 +8,7 @@ from random import Random
 from time import process_time
 
 import pytest
+from campaigns import sampled
 from hostile_texts import TEXTS
 
 from kgplatform.ingest.cut import cut_document
@@ -72,7 +73,7 @@ def reading(name: str, size: int) -> Callable[[], object]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", sampled(list(TEXTS)))
 def test_cutting_and_reading_grow_with_the_text(name: str) -> None:
     assert exponent(lambda size: reading(name, size)) <= GROWTH
 

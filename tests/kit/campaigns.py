@@ -1,0 +1,16 @@
+"""Long lists of attacks: half of each in the tests, all of it in ``make bench ONLY=faults``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+WHOLE = "KGPLATFORM_BENCH_WHOLE"
+"""Set to 1 for all of them."""
+
+
+def sampled(cases: Sequence[T]) -> Sequence[T]:
+    """Every second of ``cases``, or all of them where that is asked for."""
+    return cases if os.environ.get(WHOLE) == "1" else cases[::2]
