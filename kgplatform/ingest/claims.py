@@ -8,7 +8,6 @@ A claim lasts a minute and is renewed while the run lives; one of a process of t
 
 from __future__ import annotations
 
-import os
 import threading
 import uuid
 from collections import deque
@@ -16,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from kgplatform.errors import StoreError
-from kgplatform.neo4j.process import machine, process_mark
+from kgplatform.neo4j.process import is_gone, own_mark
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.work.stopping import NEVER
 
@@ -36,7 +35,7 @@ class Claims:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lasting = store.within(NEVER)
-        self._run = "|".join((machine(), str(os.getpid()), process_mark(os.getpid()) or "", uuid.uuid4().hex))
+        self._run = f"{own_mark()}|{uuid.uuid4().hex}"
         self._held: deque[list[str]] = deque(maxlen=_HELD)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._renew, name="renewing claims", daemon=True)
@@ -65,7 +64,7 @@ class Claims:
             mine.update(row["id"] for row in rows if not row["done"] and row["holder"] == self._run)
             others = [row for row in rows if not row["done"] and row["holder"] != self._run]
             wanted = [row["id"] for row in others]
-            gone = sorted({row["holder"] for row in others if _is_gone(row["holder"])})
+            gone = sorted({row["holder"] for row in others if is_gone(row["holder"])})
             if wanted and not gone:
                 self._store.stop.sleep(_LOOKED_EVERY)
                 if make_room():
@@ -80,9 +79,3 @@ class Claims:
                 for passages in self._held.copy():
                     asked = {"passages": passages, "run": self._run, "seconds": _SECONDS}
                     self._lasting.write(("ingest/renew_claims", asked))
-
-
-def _is_gone(run: str) -> bool:
-    """Whether ``run`` was of a process of this machine that is no more."""
-    host, process, mark, _ = run.split("|")
-    return host == machine() and process_mark(int(process)) != (mark or None)

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import islice
 
 from kgplatform.ingest.extract.llm import facts_request, read_facts
-from kgplatform.ingest.extract_pass import WINDOW, Batch, Tools
+from kgplatform.ingest.extract_pass import WINDOW, Batch, Room, Tools
 from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
@@ -88,11 +88,9 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
     )
     work = partial(read_facts, chat, most_tokens=tools.settings.facts_tokens)
     with reader, Writer(store) as writer, Batch(writer) as batch:
+        room = Room(turn, batch, writer)
         while not reader.stopped and (some := list(islice(lacking, WINDOW))):
-            if turn.others_wait():
-                batch.flush()
-                writer.finish()
-                turn.give_way()
+            room.make()
             texts = store.read("ingest/passage_texts", ids=some)
             known = {row["passage"]["id"]: row for row in texts}
             for (passage, document), outcome in reader.read([_item(row) for row in known.values()], work):

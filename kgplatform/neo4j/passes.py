@@ -27,7 +27,7 @@ from typing import Literal
 
 from kgplatform.errors import InputError, KgError, ServerError, StoreError
 from kgplatform.neo4j.connect import meet_again
-from kgplatform.neo4j.process import machine, process_mark
+from kgplatform.neo4j.process import is_gone, machine, own_mark
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress
 from kgplatform.work.stopping import NEVER, Stop
@@ -230,19 +230,14 @@ def described(row: Row) -> str:
 
 
 def _own_id() -> str:
-    mark = process_mark(os.getpid()) or ""
-    return "|".join((machine(), str(os.getpid()), mark, str(threading.get_ident()), uuid.uuid4().hex))
+    return f"{own_mark()}|{threading.get_ident()}|{uuid.uuid4().hex}"
 
 
 def _is_gone(id: str) -> bool:
     """Whether a pass was of this process, or of one of this machine, and is over."""
-    return id.partition("|")[0] == machine() and not _lives_here(id)
+    return is_gone(id) or (id.startswith(f"{own_mark()}|") and id not in _open)
 
 
 def _lives_here(id: str) -> bool:
     """Whether a pass is of a process of this machine, and goes on."""
-    host, process, mark, _, _ = id.split("|")
-    if host != machine():
-        return False
-    own = (os.getpid(), process_mark(os.getpid()) or "")
-    return id in _open if (int(process), mark) == own else process_mark(int(process)) == (mark or None)
+    return id.partition("|")[0] == machine() and not _is_gone(id)
