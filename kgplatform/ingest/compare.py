@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from kgplatform.ingest.corpus_file import USUAL, Fields
 from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import CutShort, load
 from kgplatform.ingest.load_by import CutDocument, cut_by, load_by
@@ -64,6 +65,7 @@ def compare(
     calls: BoundedCalls,
     workers: Workers | None = None,
     *,
+    fields: Fields = USUAL,
     request: str = "",
     reread: bool = False,
     progress: Progress = lambda stage, done, total: None,
@@ -81,7 +83,7 @@ def compare(
     passages = documents = 0
     last = ""
     progress("documents", 0, 0)
-    for item in _cut(paths, max_tokens, calls, workers, store.stop):
+    for item in _cut(paths, fields, max_tokens, calls, workers, store.stop):
         store.stop.check()
         if isinstance(item, SkippedFile):
             skipped.append(item)
@@ -100,18 +102,23 @@ def compare(
 
 
 def _cut(
-    paths: Sequence[str | Path], max_tokens: int, calls: BoundedCalls, workers: Workers | None, stop: Stop
+    paths: Sequence[str | Path],
+    fields: Fields,
+    max_tokens: int,
+    calls: BoundedCalls,
+    workers: Workers | None,
+    stop: Stop,
 ) -> Iterator[CutDocument | SkippedFile]:
     if workers is not None:
-        return cut_by(workers, load_by(workers, paths, calls, stop), max_tokens, stop)
-    items = load(paths, calls)
+        return cut_by(workers, load_by(workers, paths, fields, calls, stop), max_tokens, stop)
+    items = load(paths, calls, fields)
     return ((item, cut_document(item, max_tokens)) if isinstance(item, Document) else item for item in items)
 
 
 def holds(store: Store, path: Path, settings: Settings) -> bool:
     """Whether the graph has what ``path`` says: any of its documents, with the text that it has there now."""
     with bounded_calls(settings, store.stop) as calls:
-        documents = (item for item in load([path], calls) if isinstance(item, Document))
+        documents = (item for item in load([path], calls, Fields.of(settings)) if isinstance(item, Document))
         while some := {each.id: each.sha256 for each in islice(documents, _GROUP_ITEMS)}:
             known = _known(store, list(some))
             if any(known[id].sha256 == sha256 for id, sha256 in some.items() if id in known):

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from functools import lru_cache
 from pathlib import Path
 
+from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import PARSED, find_files, load_file
 from kgplatform.records import Document, Passage, SkippedFile
@@ -29,7 +30,7 @@ CutDocument = tuple[Document, list[Passage]]
 
 
 def load_by(
-    workers: Workers, paths: Sequence[str | Path], calls: BoundedCalls, stop: Stop
+    workers: Workers, paths: Sequence[str | Path], fields: Fields, calls: BoundedCalls, stop: Stop
 ) -> Iterator[Document | SkippedFile]:
     """What ``load`` gives, parsed by ``workers``, within bounds like those of ``calls``, or by ``calls``.
 
@@ -45,15 +46,15 @@ def load_by(
         held += ahead[-1][1]
         while len(ahead) > _AHEAD * workers.number or held > _BYTES_AHEAD:
             held -= ahead[0][1]
-            yield from _taken(*ahead.popleft(), calls, stop)
+            yield from _taken(*ahead.popleft(), fields, calls, stop)
     for each in ahead:
-        yield from _taken(*each, calls, stop)
+        yield from _taken(*each, fields, calls, stop)
 
 
 def parse(file: tuple[Path, bytes, float, int]) -> Loaded:
     """In a worker: what a file says, by its path and content, within so many seconds and megabytes."""
     path, content, *bounds = file
-    return list(load_file(path, content, _calls(*bounds)))
+    return list(load_file(path, content, calls=_calls(*bounds)))
 
 
 @lru_cache(maxsize=1)
@@ -110,9 +111,9 @@ def _content(path: Path) -> bytes | None:
 
 
 def _taken(
-    path: Path, _size: int, sent: Future[Loaded] | None, calls: BoundedCalls, stop: Stop
+    path: Path, _size: int, sent: Future[Loaded] | None, fields: Fields, calls: BoundedCalls, stop: Stop
 ) -> Iterator[Document | SkippedFile]:
     if sent is None:
-        return load_file(path, calls=calls)
+        return load_file(path, fields=fields, calls=calls)
     found: Loaded = stop.result_of(sent)
     return iter(found)

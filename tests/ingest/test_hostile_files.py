@@ -18,7 +18,8 @@ from kgplatform.errors import SettingError
 from kgplatform.ingest import compare as of_compare
 from kgplatform.ingest import load as of_load
 from kgplatform.ingest.compare import compare
-from kgplatform.ingest.load import HARMLESS_BYTES, CutShort, load
+from kgplatform.ingest.corpus_file import HARMLESS_BYTES, USUAL
+from kgplatform.ingest.load import CutShort, load
 from kgplatform.ingest.load_by import load_by
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
@@ -158,7 +159,7 @@ def test_workers_have_the_same_bounds(tmp_path: Path) -> None:
     add_good(tmp_path)
     (tmp_path / "b slow.md").write_text(markdown(4_000_000))
     with BoundedCalls(1, 2000) as calls, LocalWorkers(2) as workers:
-        assert list(load_by(workers, [tmp_path], calls, NEVER)) == list(load([tmp_path], calls))
+        assert list(load_by(workers, [tmp_path], USUAL, calls, NEVER)) == list(load([tmp_path], calls))
         (skipped,) = (each for each in load([tmp_path], calls) if isinstance(each, SkippedFile))
         assert skipped == SkippedFile(str(tmp_path / "b slow.md"), SECONDS)
         below = children(recursive=True)

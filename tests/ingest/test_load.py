@@ -21,10 +21,14 @@ from made_pdf import pdf, typeset
 from pypdf import PdfReader, PdfWriter
 
 from kgplatform.errors import DocumentError, InputError
+from kgplatform.ingest.corpus_file import HARMLESS_BYTES, Fields
 from kgplatform.ingest.formats import read_pdf
 from kgplatform.ingest.load import find_files, load
 from kgplatform.records import Document, SkippedFile
+from kgplatform.settings import load_settings
 from kgplatform.text import node_id
+from kgplatform.work.open_workers import bounded_calls
+from kgplatform.work.stopping import NEVER
 
 JPEG = bytes.fromhex("ffd8ffe000104a46494600010100000100010000") + bytes(range(256)) * 8
 
@@ -648,6 +652,29 @@ def test_other_accepted_shapes(tmp_path: Path) -> None:
     (context,) = members(tmp_path / "b.json", [{"corpus_name": "Medical", "context": "Long text."}])
     assert isinstance(single, Document) and single.title == "T"
     assert isinstance(context, Document) and (context.title, context.text) == ("Medical", "Long text.")
+
+
+@pytest.mark.parametrize("key", ["text", "context", "content", "body", "page_content"])
+def test_texts_under_other_usual_keys(tmp_path: Path, key: str) -> None:
+    (found,) = members(tmp_path / "a.json", [{"title": "T", key: "One."}])
+    assert isinstance(found, Document)
+    assert (found.title, found.text) == ("T", "One.")
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "long.jsonl"])
+def test_keys_that_are_named(tmp_path: Path, name: str) -> None:
+    article = "One. " * (HARMLESS_BYTES // 4 if name == "long.jsonl" else 1)
+    path = tmp_path / name
+    path.write_text(json.dumps({"headline": "H", "article": article, "text": "A summary."}) + "\n")
+    keys = load_settings(home=tmp_path / "home", text_field="article", title_field="headline")
+    with bounded_calls(keys, NEVER) as calls:
+        (found,) = load([path], calls, Fields.of(keys))
+    assert isinstance(found, Document)
+    assert (found.title, found.text.strip()) == ("H", article.strip())
+    (other,) = load([path], fields=Fields(("body",)))
+    assert isinstance(other, SkippedFile)
+    assert "expected" in other.reason
+    assert "{title, body}, found an object with the keys headline, article, text" in other.reason
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from made_pdf import pdf
 
 from kgplatform.errors import DocumentError, StoppedError
 from kgplatform.ingest import load_by as module
+from kgplatform.ingest.corpus_file import USUAL
 from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import load
 from kgplatform.ingest.load_by import cut_by, load_by
@@ -47,7 +48,7 @@ def test_workers_give_what_this_process_gives(folder: Path, monkeypatch: pytest.
     wanted = list(load([folder]))
     assert len([each for each in wanted if isinstance(each, Document)]) == 12 * 3 + 1 + 5
     with LocalWorkers(2) as workers, BoundedCalls(60, 2000) as calls:
-        assert list(load_by(workers, [folder], calls, NEVER)) == wanted
+        assert list(load_by(workers, [folder], USUAL, calls, NEVER)) == wanted
 
 
 def test_workers_cut_as_this_process_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,13 +65,13 @@ def test_a_path_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
         BoundedCalls(60, 2000) as calls,
         pytest.raises(DocumentError, match="no such file"),
     ):
-        next(load_by(workers, [tmp_path / "nothing"], calls, NEVER))
+        next(load_by(workers, [tmp_path / "nothing"], USUAL, calls, NEVER))
 
 
 def test_it_can_be_stopped(folder: Path) -> None:
     stop = Stop()
     with LocalWorkers(2) as workers, BoundedCalls(60, 2000, stop) as calls:
-        items = load_by(workers, [folder], calls, stop)
+        items = load_by(workers, [folder], USUAL, calls, stop)
         next(items)
         stop.set()
         with pytest.raises(StoppedError):

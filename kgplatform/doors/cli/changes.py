@@ -38,6 +38,12 @@ RetryFailed = Annotated[
     bool, typer.Option("--retry-failed", help="Ask the model again for passages that it gave no usable reply for.")
 ]
 Reread = Annotated[bool, typer.Option("--reread", help="Also read unchanged documents again, as with another schema.")]
+TextField = Annotated[
+    str | None, typer.Option("--text-field", metavar="KEY", help="Key of the texts in JSON files, if not text.")
+]
+TitleField = Annotated[
+    str | None, typer.Option("--title-field", metavar="KEY", help="Key of their titles, if not title.")
+]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that parse and read.")
 ]
@@ -70,6 +76,8 @@ def ingest(
     prune: Prune = False,
     reread: Reread = False,
     retry_failed: RetryFailed = False,
+    text_field: TextField = None,
+    title_field: TitleField = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
     workers: Workers = None,
     ray: RayAddress = None,
@@ -90,10 +98,9 @@ def ingest(
         "reread": reread,
         "retry_failed": retry_failed,
     }
-    with (
-        terminal.ProgressLines() as progress,
-        connect_to(home, token_budget=token_budget, workers=workers, ray=ray) as graph,
-    ):
+    given: dict[str, Any] = {"token_budget": token_budget, "workers": workers, "ray": ray}
+    given |= {"text_field": text_field, "title_field": title_field}
+    with terminal.ProgressLines() as progress, connect_to(home, **given) as graph:
         if estimate:
             cost = graph.estimate(paths or (), **what, progress=progress)
         else:

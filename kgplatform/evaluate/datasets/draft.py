@@ -20,7 +20,7 @@ from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.terms import DataSet, Question, Text
-from kgplatform.ingest.load import shown
+from kgplatform.ingest.corpus_file import shown
 from kgplatform.readers.choices import check_choices, letter
 from kgplatform.text import counted, node_id, normalise_name
 

@@ -17,10 +17,10 @@ from kgplatform.evaluate.datasets.draft import Draft, Format
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, whole
 from kgplatform.evaluate.needles.heat_map import KINDS, cell_name
 from kgplatform.evaluate.terms import Question
+from kgplatform.ingest.corpus_file import described, shown
 from kgplatform.ingest.decode import decode
 from kgplatform.ingest.formats import clean
 from kgplatform.ingest.html_text import visible_text
-from kgplatform.ingest.load import described, shown
 from kgplatform.readers.choices import MOST_CHOICES
 from kgplatform.text import counted
 
