@@ -10,13 +10,12 @@ from typing import Literal
 
 from kgplatform.ingest.corpus_file import USUAL, Fields
 from kgplatform.ingest.cut import cut_document
-from kgplatform.ingest.load import CutShort, load
+from kgplatform.ingest.load import CutShort, load, load_within
 from kgplatform.ingest.load_by import CutDocument, cut_by, load_by
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.work.bounded import BoundedCalls
-from kgplatform.work.open_workers import bounded_calls
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
 
@@ -117,12 +116,12 @@ def _cut(
 
 def holds(store: Store, path: Path, settings: Settings) -> bool:
     """Whether the graph has what ``path`` says: any of its documents, with the text that it has there now."""
-    with bounded_calls(settings, store.stop) as calls:
-        documents = (item for item in load([path], calls, Fields.of(settings)) if isinstance(item, Document))
-        while some := {each.id: each.sha256 for each in islice(documents, _GROUP_ITEMS)}:
-            known = _known(store, list(some))
-            if any(known[id].sha256 == sha256 for id, sha256 in some.items() if id in known):
-                return True
+    items = load_within(settings, [path], store.stop)
+    documents = (item for item in items if isinstance(item, Document))
+    while some := {each.id: each.sha256 for each in islice(documents, _GROUP_ITEMS)}:
+        known = _known(store, list(some))
+        if any(known[id].sha256 == sha256 for id, sha256 in some.items() if id in known):
+            return True
     return False
 
 

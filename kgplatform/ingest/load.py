@@ -45,9 +45,13 @@ from kgplatform.ingest.formats import (
     read_text,
     refuse_ole,
 )
+from kgplatform.neo4j.config import has_store
 from kgplatform.records import Document, SkippedFile
+from kgplatform.settings import Settings
 from kgplatform.text import node_id, tidy
 from kgplatform.work.bounded import BoundedCalls, ExceededError
+from kgplatform.work.open_workers import bounded_calls
+from kgplatform.work.stopping import NEVER, Stop
 
 _Reader = Callable[[str, BufferedReader], FileText]
 
@@ -60,6 +64,9 @@ PARSED = frozenset((".pdf", ".docx", *_READERS))
 """Suffixes of files that take a processor; text and JSON take a disk."""
 # Names that promise a binary format: where the bytes are not of it, the file is damaged, and no text.
 _PROMISES = {".pdf": "PDF", ".docx": "DOCX", ".doc": "Word", ".pptx": "PowerPoint", ".xlsx": "Excel", ".epub": "EPUB"}
+_SERVER = "neo4j"
+_OF_A_HOME = (_SERVER, "llm-cache", "browser.json")
+"""What a home folder has of its own."""
 WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
 """What stands between the words of a file's name."""
 
@@ -71,9 +78,9 @@ class CutShort(SkippedFile):
 def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
     """The files that ``paths`` name, and those in the folders that they name, sorted and each once.
 
-    Hidden files and folders are left out unless named themselves; a folder that links lead to again is entered once.
-    Folders that cannot be opened are among the result, so that ``load`` reports them. Raises ``DocumentError`` at once
-    for a path that does not exist.
+    Hidden files and folders, and what a home folder has of its own, are left out unless named themselves; a folder that
+    links lead to again is entered once. Folders that cannot be opened are among the result, so that ``load`` reports
+    them. Raises ``DocumentError`` at once for a path that does not exist.
     """
     entered: set[str] = set()
     given = [_path(each) for each in ([paths] if isinstance(paths, (str, Path)) else paths)]
@@ -126,8 +133,17 @@ def _entries(folder: Path, entered: set[str]) -> Iterator[tuple[Path | None, boo
     except OSError:
         yield folder, False
         return
+    left_out = _OF_A_HOME if _is_home(folder) else ()
     for name, is_folder in entries:
-        yield folder / name, is_folder
+        if name not in left_out:
+            yield folder / name, is_folder
+
+
+def _is_home(folder: Path) -> bool:
+    try:
+        return has_store(folder / _SERVER)
+    except PermissionError:  # of somebody else
+        return False
 
 
 def load(
@@ -142,6 +158,14 @@ def load(
     """
     files = find_files(paths)
     return (result for path in files for result in load_file(path, calls=calls, fields=fields))
+
+
+def load_within(
+    settings: Settings, paths: Sequence[str | Path], stop: Stop = NEVER
+) -> Iterator[Document | SkippedFile]:
+    """``load`` within the bounds, and by the keys, of ``settings``."""
+    with bounded_calls(settings, stop) as calls:
+        yield from load(paths, calls, Fields.of(settings))
 
 
 def load_file(

@@ -186,7 +186,7 @@ def test_questions_find_the_files_of_a_corpus_that_a_grid_names() -> None:
     """Their texts go into a graph by their titles alone."""
     dataset = load(Path(QUESTIONS), limit=1)
     question = replace(dataset.questions[0], within=("Cyrus_Field.md",))
-    found = _with_corpus(replace(dataset, questions=(question,)), [EXAMPLES / "corpus"])
+    found = _with_corpus(load_settings(), replace(dataset, questions=(question,)), [EXAMPLES / "corpus"])
     (asked,) = found.questions
     titles = {each.title for each in found.corpus}
     assert {each.title for each in asked.supports} | set(asked.within) <= titles

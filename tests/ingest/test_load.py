@@ -611,6 +611,24 @@ def test_ole_containers_are_named_by_what_they_hold(tmp_path: Path, stream: str,
     assert expected in reason(tmp_path / "a.docx", content)
 
 
+def test_a_homes_own_files_are_left_out(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for name in (
+        "neo4j/data/databases/system/a",
+        "neo4j/conf/neo4j.conf",
+        "llm-cache/a.json",
+        "browser.json",
+        "notes/b.txt",
+        "c.txt",
+    ):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("text")
+    assert list(find_files([tmp_path])) == [home / "c.txt", home / "notes" / "b.txt"]
+    (home / "neo4j" / "data" / "databases" / "system" / "a").unlink()
+    (home / "neo4j" / "data" / "databases" / "system").rmdir()
+    assert home / "neo4j" / "conf" / "neo4j.conf" in list(find_files([tmp_path]))
+
+
 # ------------------------------------------------------------------------------------------ JSON, JSONL
 
 

@@ -244,10 +244,10 @@ def _built(setup: Setup, given: Mapping[str, Any]) -> Setup:
     return replace(setup, build=replace(setup.build, extractor=extractor, schema=schema))
 
 
-def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
+def _with_corpus(settings: Settings, dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
     """``dataset`` with the texts in the files of ``corpus``. Raises ``InputError`` where it has its own."""
     from kgplatform.evaluate.terms import Text
-    from kgplatform.ingest.load import load
+    from kgplatform.ingest.load import load_within
     from kgplatform.records import SkippedFile
 
     if not corpus:
@@ -255,7 +255,7 @@ def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
     if dataset.corpus or dataset.apart:
         raise InputError(f"{dataset.name} has its own texts: leave corpus out of the grid.")
     texts, titles = [], {}
-    for document in load(list(corpus)):
+    for document in load_within(settings, corpus):
         if isinstance(document, SkippedFile):
             note(f"{document.path} is left out: {document.reason}")
             continue
@@ -286,7 +286,7 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
     needles = "needles" in given
     plans = [
         EvaluationPlan(
-            _with_corpus(data_set, corpus),
+            _with_corpus(settings, data_set, corpus),
             setups,
             given["out"] / slug(data_set.name) if len(datasets) > 1 else given["out"],
             parallel=given.get("parallel", 1),

@@ -23,8 +23,9 @@ from kgplatform.evaluate.anonymise.hidden_names import Dictionary, SourceNames
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Edit, with_edits
 from kgplatform.evaluate.datasets.entries import UnusableError, entries
 from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
-from kgplatform.ingest.load import load
+from kgplatform.ingest.load import load_within
 from kgplatform.records import Document, SkippedFile
+from kgplatform.settings import load_settings
 
 TEXTS = "texts.jsonl"
 FORMAT = "kgplatform anonymity map"
@@ -233,7 +234,7 @@ def read_texts(folder: Path) -> tuple[list[Document], list[SkippedFile]]:
     """What ``ingest`` reads of ``folder``, and what it leaves out. Raises ``InputError`` where there is nothing."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder. Name the folder that holds the texts.")
-    found = list(load([folder]))
+    found = list(load_within(load_settings(), [folder]))
     documents = [each for each in found if isinstance(each, Document)]
     if not documents:
         raise InputError(f"There is no text in {folder}. Name a folder with files that `ingest` reads.")
