@@ -24,7 +24,7 @@ from kgplatform.neo4j.store import Connection, Store
 ROOT = Path(__file__).parent.parent.parent
 SEED = int(os.environ.get("KGPLATFORM_BENCH_SEED", "20"))
 SCHEDULES = int(os.environ.get("KGPLATFORM_BENCH_SCHEDULES", "40"))
-ALONE = 4
+ALONE = 8
 ATTACKS = {
     "hostile files, beside good ones": "tests/ingest/test_hostile_files.py",
     "hostile text, growth to a hundredfold": "tests/ingest/test_growth.py",
@@ -75,6 +75,11 @@ def test_attacks(tmp_path: Path, section: Callable[[str, str], Section]) -> None
         table.add(what, cases - skipped)
         table.add(f"{what}: failed", int(suite.attrib["failures"]) + int(suite.attrib["errors"]), exactly=0)
         table.notes.append(f"{file}: {time.monotonic() - began:.0f} s, {skipped} skipped")
+        table.notes += [
+            f"{case.attrib['name']}: {fault.attrib.get('message', '')[:300]}"
+            for case in suite.iter("testcase")
+            for fault in (*case.iter("failure"), *case.iter("error"))
+        ]
     assert all(figure.met is not False for figure in table.figures)
 
 
