@@ -183,7 +183,7 @@ class FoundPassage(Shown):
     ``score`` ranks the passages of one question; ``relevance`` compares those of different ones: the probability, from
     0 to 1, that the passage holds what is asked, None where that is not calibrated (``kgplatform.readers.relevance``).
     ``cosine``: with the question, None where it was not searched for. ``sentence``: the one that shares most with the
-    question; None where none shares a word, or nobody looked yet.
+    question; None where none shares a word, or nobody looked yet. ``copies``: where else its very text stands.
     """
 
     id: str
@@ -198,6 +198,7 @@ class FoundPassage(Shown):
     sentence: Quote | None = None
     cosine: float | None = None
     relevance: float | None = None
+    copies: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -163,7 +163,8 @@ def why_beyond(error: ExceededError, calls: BoundedCalls) -> str:
         return f"takes more than {calls.seconds:g} s to parse: raise KGPLATFORM_FILE_SECONDS to read it"
     if error.bound == "memory":
         return f"takes more than {calls.megabytes:,} MB of memory to parse: raise KGPLATFORM_FILE_MEMORY to read it"
-    return f"crashed its parser ({error.signal}): save it again from its program, or as plain text"
+    remedy = "save it again from its program, or as plain text, or raise KGPLATFORM_FILE_MEMORY"
+    return f"crashed its parser ({error.signal}): {remedy}"
 
 
 def _fault(error: Exception) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
+from kgplatform.retrieve.copies import SPARE, distinct
 
 _RANK_SHIFT = 60
 """Of reciprocal rank fusion: how little the first ranks differ (Cormack et al. 2009)."""
@@ -145,13 +146,14 @@ def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:
 
 
 def _passages(store: Store, found: Found, top_k: int) -> tuple[FoundPassage, ...]:
-    ids = best(found.passages, top_k)
+    ids = best(found.passages, top_k + SPARE)
     rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=ids, vector=found.vector)}
-    return tuple(
+    passages = [
         FoundPassage(**rows[id_], score=round(found.passages[id_], 6), routes=_sorted(found.passage_routes, id_))
         for id_ in ids
         if id_ in rows
-    )
+    ]
+    return distinct(passages, top_k)
 
 
 def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[FoundFact, ...], tuple[FoundPath, ...]]:

@@ -141,10 +141,10 @@ def round_robin(results: Sequence[SearchResult], top_k: int) -> SearchResult:
 
 
 def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
-    routes: dict[str, set[str]] = {}
+    routes: dict[object, set[str]] = {}
     for item in chain.from_iterable(lists):
-        routes.setdefault(item.id, set()).update(item.routes)
-    return tuple(replace(item, routes=tuple(sorted(routes[item.id]))) for item in _by_turns(lists, top_k))
+        routes.setdefault(_key(item), set()).update(item.routes)
+    return tuple(replace(item, routes=tuple(sorted(routes[_key(item)]))) for item in _by_turns(lists, top_k))
 
 
 def _by_turns(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
@@ -183,4 +183,4 @@ def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> object:
     if isinstance(item, FoundPath):
         facts = tuple(fact.id for fact in item.facts)
         return min(facts, facts[::-1])
-    return item.id
+    return item.text if isinstance(item, FoundPassage) else item.id

@@ -156,7 +156,7 @@ def _until_drawn(page: Page) -> None:
 def _measure(page: Page, address: str, found: Section) -> None:
     page.set_default_timeout(120_000)
     page.goto(address)
-    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
     painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     found.add("the page's first paint", painted, "ms", at_most=PAINT_LIMIT)
     drawn = page.evaluate(_DRAW)

@@ -271,7 +271,7 @@ class Campaign:
 
     def _killed(self, chance: random.Random, method: str, files: list[str], before: list[str]) -> Operation:
         """An operation of ``method`` that is killed up to four times, each time before it can be done."""
-        kills = tuple(chance.uniform(0.02, 0.9) for _ in range(chance.randint(1, 4)))
+        kills = tuple(chance.uniform(0.02, 0.3) for _ in range(chance.randint(1, 4)))
         chosen = [str(self._files / name) for name in (files if method == "ingest" else before[1:] or before)]
         made = {
             "ingest": self._ingests(files)[-1],

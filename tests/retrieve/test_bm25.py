@@ -48,7 +48,7 @@ def test_operators_of_lucene_are_words(kg: KnowledgeGraph, tmp_path: Path) -> No
 
 
 def test_equal_scores_are_in_the_order_of_their_ids_and_all_does_without(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    kg.ingest(put(tmp_path / "same", {f"{n}.txt": "A barge of bricks." for n in range(9)}), extractor="local")
+    kg.ingest(put(tmp_path / "same", {f"{n}.txt": f"A barge of {n} bricks." for n in range(9)}), extractor="local")
     found = kg.search("barge", route="bm25", top_k=9).passages
     assert len({each.score for each in found}) == 1
     assert [each.id for each in found] == sorted(each.id for each in found)

@@ -35,15 +35,18 @@ function passageItem(passage, open) {
     el("button", { class: "place", type: "button", on: { click: () => open(passage.document, best.start, best.end) } },
       icon("document"), `${named(passage.title)}${passage.page ? `, p. ${passage.page}` : ""}`),
     el("span", { class: "muted routes" }, [...relevance(passage), ...passage.routes].join(", ")),
-    el("p", { dir: "auto", class: "clamp" }, best.text));
+    el("p", { dir: "auto", class: "clamp" }, best.text),
+    passage.copies.length ? el("p", { class: "muted places" }, "The same text: ", passage.copies.slice(0, 3).map((copy) => placeOf(copy, open))) : null);
 }
+
+const placeOf = (place, open) =>
+  el("button", { class: "place", type: "button", on: { click: () => open(place.document, place.start, place.end) } }, icon("document"), named(place.title));
 
 const relevance = (passage) => (passage.relevance == null ? [] : [`relevance ${passage.relevance.toFixed(2)}`]);
 
 function factItem(fact, open) {
   return el("li", {}, el("span", { dir: "auto" }, fact.text),
-    el("span", { class: "places" }, fact.citations.slice(0, 3).map((place) =>
-      el("button", { class: "place", type: "button", on: { click: () => open(place.document, place.start, place.end) } }, icon("document"), named(place.title)))));
+    el("span", { class: "places" }, fact.citations.slice(0, 3).map((place) => placeOf(place, open))));
 }
 
 function pathItem(path) {

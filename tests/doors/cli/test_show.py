@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kgplatform.doors.cli.show import answers, terminal
-from kgplatform.records import FoundCommunity, FoundPassage, FoundPath, SearchResult
+from kgplatform.records import Citation, FoundCommunity, FoundPassage, FoundPath, SearchResult
 
 Call = tuple[float, str, int, int]
 """The second at which it is called, the stage, how much is done, how much there is."""
@@ -79,12 +79,11 @@ def test_a_stage_that_has_only_begun_is_told_once(
     assert lines(calls, monkeypatch, capsys) == ["documents …", "documents: 30, 4/s", "documents: 90, 8/s"]
 
 
-def test_a_text_that_is_there_twice_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
-    one, two, three = (
-        FoundPassage(name, f"file:///{name}.txt", name, 0, 5, None, text, 0.5, ("dense",))
-        for name, text in (("one", "Ahoy."), ("two", "Land."), ("three", "Ahoy."))
+def test_copies_of_a_text_are_named_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    copy = Citation("file:///three.txt", "three", 0, 5, None, "three")
+    one, two = (
+        FoundPassage(name, f"file:///{name}.txt", name, 0, 5, None, text, 0.5, ("dense",), copies=copies)
+        for name, text, copies in (("one", "Ahoy.", (copy,)), ("two", "Land.", ()))
     )
-    answers.show_search(SearchResult("Who?", (one, two, three), (), 0.002))
-    shown = capsys.readouterr().out
-    assert shown.count("Ahoy.") == 1
-    assert "The same text: three (file:///three.txt)\n  2. two" in shown
+    answers.show_search(SearchResult("Who?", (one, two), (), 0.002))
+    assert "The same text: three (file:///three.txt)\n  2. two" in capsys.readouterr().out

@@ -130,7 +130,12 @@ def test_markup_that_a_model_writes_stays_text(page: Page, explorer: str) -> Non
     step |= {"path": 1, "statements": [{"number": 1, "name": MARKUP, "rows": 1, "seconds": 0.1, "text": MARKUP}]}
     place = {"document": MARKUP, "title": MARKUP, "start": 0, "end": 1, "page": None, "passage": "c", "found": True}
     passage = {"id": "c", "document": MARKUP, "title": MARKUP, "start": 0, "end": 9, "page": None, "text": MARKUP}
-    evidence = {"passages": [passage | {"routes": [MARKUP]}], "facts": [], "paths": [], "communities": []}
+    evidence = {
+        "passages": [passage | {"routes": [MARKUP], "copies": [place]}],
+        "facts": [],
+        "paths": [],
+        "communities": [],
+    }
     answer = {"reader": MARKUP, "text": MARKUP, "note": MARKUP, "seconds": 1, "run": MARKUP, "usage": usage}
     answer |= {"citations": [place], "trace": [step], "evidence": evidence}
     told = [("step", {"number": 1, "step": step}), ("answer", answer)]

@@ -42,7 +42,7 @@ def test_a_picture_fits_into_its_box_and_follows_its_size(box: Page) -> None:
     places = [place(box, f"e{at}") for at in range(30)]
     assert all(20 <= x <= 920 and 10 <= y <= 610 for x, y in places)
     box.evaluate("document.getElementById('box').style.width = '400px'")
-    box.wait_for_function("document.querySelector('canvas').width === 400")
+    box.wait_for_function("() => document.querySelector('canvas').width === 400")
     settle(box)
     assert all(20 <= x <= 420 and 10 <= y <= 610 for x, y in (place(box, f"e{at}") for at in range(30)))
 

@@ -87,20 +87,16 @@ def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:
 
 
 def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
-    """Each with its best sentence, or its beginning where none shares a word with the question. Copies of a text, as of
-    a file that is there twice, are named beside the first."""
-    copies: dict[str, list[FoundPassage]] = {}
-    for passage in passages:
-        copies.setdefault(passage.text, []).append(passage)
-    for number, (passage, *others) in enumerate(copies.values(), 1):
+    """Each with its best sentence, or its beginning where none shares a word with the question."""
+    for number, passage in enumerate(passages, 1):
         page = f", page {passage.page}" if passage.page is not None else ""
         where = f"{passage.title}{page}, characters {passage.start}–{passage.end}"
         value = f"score {passage.score:.3f}" if passage.relevance is None else f"relevance {passage.relevance:.2f}"
         how = f"  {value}  by {', '.join(passage.routes)}" if passage.routes else ""
         out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
         out.print(f"     {safe(short(passage.sentence.text if passage.sentence else passage.text))}")
-        if others:
-            names = listed([f"{each.title} ({each.document})" for each in others], 3)
+        if passage.copies:
+            names = listed([f"{each.title} ({each.document})" for each in passage.copies], 3)
             out.print(f"     [dim]The same text: {safe(names)}[/dim]")
 
 
