@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
@@ -16,7 +16,7 @@ from typing import Protocol
 
 from kgplatform.errors import StoppedError
 from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.claims import RELEASED, Claims
+from kgplatform.ingest.claims import RELEASED, claimed
 from kgplatform.ingest.extract import Extractor, request_of
 from kgplatform.ingest.known_growth import KnownGrowth, Proposed, proposed
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
@@ -138,10 +138,11 @@ def extract_passages(
     if plan.pending:
         tools.progress("extracting", 0, plan.pending)
     growing = _Growing(tools, plan)
+    # Only what is paid for is claimed: rules that read the same passage twice write the same.
+    is_paid = tools.extractor.name == "llm" and spill is None
     read = 0
     with (
         _reader(tools, plan, workers) as (reader, ahead),
-        _claims(tools) if spill is None else nullcontext() as claims,
         Writer(tools.store) if spill is None else nullcontext(spill) as writer,
         Batch(writer) as batch,
     ):
@@ -149,7 +150,7 @@ def extract_passages(
         begun: deque[tuple[Window, Iterator[tuple[Item, Outcome]]]] = deque()
         for planned in _windows(plan, tools.extractor.name):
             room.make()
-            window = planned if claims is None else _claimed(claims, planned, growing, room)
+            window = _claimed(planned, turn, growing, room) if is_paid else planned
             pending = [(passage, document) for passage, document in window if isinstance(passage, Passage)]
             begun.append((window, reader.begin(pending, growing.schema)))
             if len(begun) > ahead:
@@ -195,15 +196,10 @@ class Room:
         return there
 
 
-def _claims(tools: Tools) -> AbstractContextManager[Claims | None]:
-    """Only what is paid for is claimed: rules that read the same passage twice write the same."""
-    return Claims(tools.store) if tools.extractor.name == "llm" else nullcontext()
-
-
-def _claimed(claims: Claims, window: Window, growing: _Growing, room: Room) -> Window:
-    """``window`` without what another run has read or taken away since it was planned: of that the id is left."""
+def _claimed(window: Window, turn: Pass, growing: _Growing, room: Room) -> Window:
+    """``window`` without what another pass has read or taken away since it was planned: of that the id is left."""
     pending = [passage.id for passage, _ in window if isinstance(passage, Passage)]
-    mine = claims.take(pending, room.make) if pending else frozenset()
+    mine = claimed(turn, pending, room.make)
     growing.are_known = growing.are_known or len(mine) < len(pending)
     return [
         (passage if isinstance(passage, str) or passage.id in mine else passage.id, document)

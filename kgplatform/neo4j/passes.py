@@ -135,7 +135,7 @@ class Pass:
         began = time.monotonic()
         waits_for = self._asked(turn, ())
         while waits_for:
-            gone = [row["id"] for row in waits_for if _is_gone(row["id"])]
+            gone = [row["id"] for row in waits_for if is_over(row["id"])]
             if not gone:
                 self._refuse_itself(waits_for)
                 self._progress(f"waiting for {described(waits_for[0])}", 0, 0)
@@ -216,7 +216,7 @@ def wait_meanwhile(store: Store, kinds: Sequence[str], report: Callable[[str], N
 def _running(store: Store, kinds: Sequence[str]) -> list[Row]:
     own = store.fence[1]["id"] if store.fence else ""
     rows = store.read("neo4j/passes/running")
-    return [row for row in rows if row["kind"] in kinds and row["id"] != own and not _is_gone(row["id"])]
+    return [row for row in rows if row["kind"] in kinds and row["id"] != own and not is_over(row["id"])]
 
 
 def _capitalised(row: Row) -> str:
@@ -233,11 +233,11 @@ def _own_id() -> str:
     return f"{own_mark()}|{threading.get_ident()}|{uuid.uuid4().hex}"
 
 
-def _is_gone(id: str) -> bool:
-    """Whether a pass was of this process, or of one of this machine, and is over."""
+def is_over(id: str) -> bool:
+    """Whether it is known that a pass was of this process, or of one of this machine, and is over."""
     return is_gone(id) or (id.startswith(f"{own_mark()}|") and id not in _open)
 
 
 def _lives_here(id: str) -> bool:
     """Whether a pass is of a process of this machine, and goes on."""
-    return id.partition("|")[0] == machine() and not _is_gone(id)
+    return id.partition("|")[0] == machine() and not is_over(id)

@@ -242,18 +242,15 @@ def by_the_rule(store: Store) -> set[Edge]:
     return found | {(form.id, form.target, form.by, f"{form.score:.3f}") for form in forms}
 
 
-UNDER_WAY = {
-    "ingest/renew_claims": {"passages": ["x"], "run": "read", "seconds": 60},
-    "ingest/release_claims": {"passages": ["x"], "run": "read"},
-}
-
-
-@pytest.mark.parametrize("statement", UNDER_WAY)
-def test_a_claim_that_is_under_way_is_waited_for(store: Store, statement: str) -> None:
+def test_a_claim_that_is_under_way_is_waited_for(store: Store) -> None:
     """What is looked at under the lock of another transaction is what that one makes of it."""
-    made = "CREATE (:Chunk {id: 'x', name: 'first', claimedBy: 'read'})"
+    made = """
+    CREATE (:Chunk {id: 'x', name: 'first'})
+    CREATE (:WritePass {id: 'another', until: datetime.realtime() + duration('PT1M')})
+    """
     store.run_statement(made, {}, write=True, timeout=60, limit=1)
-    writing = threading.Thread(target=store.write, args=((statement, UNDER_WAY[statement]),))
+    asked = {"passages": ["x"], "pass": "read", "gone": []}
+    writing = threading.Thread(target=store.write, args=(("ingest/claim", asked),))
 
     with (
         store.lend_driver("neo4j/last_change") as driver,
@@ -267,5 +264,5 @@ def test_a_claim_that_is_under_way_is_waited_for(store: Store, statement: str) -
         until(lambda: looking.run(blocked).values() != [])
         change.commit()
     writing.join()
-    (found,) = rows(store, "MATCH (n {id: 'x'}) RETURN properties(n)")
+    (found,) = rows(store, "MATCH (n:Chunk {id: 'x'}) RETURN properties(n)")
     assert found == [{"id": "x", "name": "second", "claimedBy": "another"}]

@@ -19,7 +19,7 @@ from kgplatform.work.shards import Shards
 
 _PLACED = ("id", "name", "text", "index", "start", "end", "page", "tokens")
 _BOOLEAN = {True: "true", False: "false"}
-_RELEASED = ("claimedBy", "claimedUntil")
+_RELEASED = ("claimedBy",)
 """What a passage loses when it was read; nobody claims passages of a first build."""
 
 Line = Callable[[int, Row], str]
