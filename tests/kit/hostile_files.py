@@ -6,7 +6,8 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 
 
@@ -48,24 +49,36 @@ def _paragraphs(size: int) -> Iterator[bytes]:
     return (block for _ in range(size // len(block)))
 
 
-def _pdf(content: bytes, pages: int) -> bytes:
-    packed = zlib.compress(content, 1)
+_SAYS = b"BT /F 12 Tf 100 700 Td (A page.) Tj ET "
+_USES = b"/Resources << /Font << /F 5 0 R >> /XObject << /X %d 0 R >> >>"
+
+
+def _pdf(content: Iterable[bytes], pages: int, forms: Sequence[bytes] = ()) -> bytes:
+    """``forms``: the contents of forms, of which each may draw the next as X, and the page the first."""
+    packer = zlib.compressobj(1)
+    packed = b"".join(map(packer.compress, content)) + packer.flush()
     kids = b"3 0 R " * pages
     objects = (
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Count %d /Kids [%s] >>" % (pages, kids),
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R"
-        b" /Resources << /Font << /F 5 0 R >> >> >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R %s >>" % (_USES % 6),
         b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(packed), packed),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        *(
+            b"<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] %s /Length %d >>\nstream\n%s\nendstream"
+            % (_USES % number, len(form), form)
+            for number, form in enumerate(forms, start=7)
+        ),
     )
     file, places = bytearray(b"%PDF-1.4\n"), []
     for number, each in enumerate(objects, start=1):
         places.append(len(file))
         file += b"%d 0 obj\n%s\nendobj\n" % (number, each)
     start = len(file)
-    file += b"xref\n0 6\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places)
-    return bytes(file + b"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % start)
+    file += b"xref\n0 %d\n0000000000 65535 f \n" % (len(places) + 1) + b"".join(
+        b"%010d 00000 n \n" % place for place in places
+    )
+    return bytes(file + b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(places) + 1, start))
 
 
 def _line(text_size: int) -> bytes:
@@ -85,8 +98,10 @@ _FILES: dict[str, Callable[[int], bytes]] = {
     "stars.md": lambda size: _times("*a_ ", size),
     "xml of 60 MB.docx": lambda _: docx(_paragraphs(60_000_000)),
     "xml of 500 MB.docx": lambda _: docx(_paragraphs(500_000_000)),
-    "operators of 60 MB.pdf": lambda _: _pdf(b"0 0 m 1 1 l S\n" * 4_300_000, 1),
-    "a page 100,000 times.pdf": lambda _: _pdf(b"BT /F 12 Tf 100 700 Td (A page.) Tj ET", 100_000),
+    "operators of 60 MB.pdf": lambda _: _pdf(repeat(b"0 0 m 1 1 l S\n" * 1000, 4_300), 1),
+    "a page 100,000 times.pdf": lambda _: _pdf([_SAYS], 100_000),
+    "a million forms.pdf": lambda _: _pdf([_SAYS, b"/X Do " * 10], 1, [*([b"/X Do " * 10] * 5), _SAYS]),
+    "stream of 500 MB.pdf": lambda _: _pdf(chain(repeat(b" " * 1_000_000, 500), [_SAYS]), 1),
     "line of 200 MB.jsonl": lambda _: _line(200_000_000),
     "deep.json": lambda size: _times("[", size) + _times("]", size),
     "no break.txt": lambda size: _times("x", size),
