@@ -217,13 +217,14 @@ def test_a_server_that_has_panicked_is_started_again_by_the_next_command(disk: P
     server = make(disk / "home", said.append)
     connection = server.up()
     keep(connection, "before")
-    before = server.status().pid
+    before = server.status()
     leave(disk, 12_000_000)
     with pytest.raises(ServerError, match="has stopped working"):
         keep(connection, *("x" * 2000 for _ in range(6000)))
     (disk / "filler").unlink()
     assert kept(server.up()) == ["before"]
-    assert server.status().pid != before
+    assert server.status().pid != before.pid
+    assert server.status().uri == before.uri
     assert any("has stopped working after an error; it is restarted" in line for line in said)
 
 
