@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import wipe
+from disks import leave, small_disk
 from graph_state import Snapshot, snapshot
 from killed_import import kill_import
 from whole_graph import add_strangers, everything, fill, ingest_some
@@ -205,6 +206,20 @@ def test_an_emptied_graph_of_another_model_takes_an_import(exported: Exported, t
     other.remove("one")
     exported.graph.import_graph(exported.file("jsonl"))
     assert_equal(exported)
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_an_export_that_does_not_fit_leaves_what_was_there(exported: Exported, kind: str, tmp_path: Path) -> None:
+    restore(exported)
+    with small_disk(tmp_path / "disk", 1) as disk:
+        path = disk / NAMES[kind]
+        path.mkdir() if kind == "csv" else path.write_text("before")
+        leave(disk, 8192)
+        before = bytes_of(path)
+        with pytest.raises(InputError, match=r"cannot be written: No space left on device\.$"):
+            exported.graph.export(path)
+        assert bytes_of(path) == before
+        assert {each.name for each in disk.iterdir()} == {path.name, "filler"}
 
 
 def test_an_empty_graph_is_not_exported(exported: Exported, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import START_TIMEOUT
+from disks import leave, small_disk
 from neo4j.exceptions import Neo4jError
 
 from kgplatform.errors import ServerError
@@ -166,20 +167,8 @@ def test_a_server_on_another_machine_is_left_alone(make: Make, tmp_path: Path) -
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small file system. Ask for it before ``make``: its servers end before it is gone."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160m", "tmpfs", str(folder)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("a small file system cannot be mounted here (that takes root)")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def leave(disk: Path, space: int) -> None:
-    """Fill ``disk`` but for so many bytes."""
-    with (disk / "filler").open("wb", buffering=0) as filler:
-        while (left := shutil.disk_usage(disk).free - space) > 0:
-            filler.write(bytes(min(left, 2**20)))
+    with small_disk(tmp_path / "disk", 160) as folder:
+        yield folder
 
 
 @pytest.mark.killed
