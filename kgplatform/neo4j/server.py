@@ -117,7 +117,7 @@ class LocalNeo4j:
     def up(self) -> Connection:
         """Start the server if it does not run, and return once it answers with the password.
 
-        Raises ``ServerError``, in one sentence with the path of the log; no process of a failed start is left.
+        Raises ``ServerError``, with the path of the log; no process of a failed start is left.
         """
         with self._own_files(), self._alone():
             record = own_record(self._home)
@@ -127,9 +127,11 @@ class LocalNeo4j:
                 record = None
             try:
                 return self._connection(self._start() if record is None else self._wait(record))
-            except PanicError:
-                assert record is not None  # one that was just started says why it does not work
-                self._report("Neo4j has stopped working after an error; it is restarted …")
+            except (PanicError, StartError) as error:
+                if record is None or (isinstance(error, StartError) and (record.lives() or not record.ready)):
+                    raise  # one that was just started says why it does not work
+                what = "stopped working after an error" if record.lives() else "ended by itself"
+                self._report(f"Neo4j has {what}; it is restarted …")
                 self._stop(record)
             return self._connection(self._start())
 

@@ -41,8 +41,8 @@ from kgplatform.work.spans import span
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.threads import in_background, short_works
 
-# The driver logs the notifications that a session asks for. Who wants them in a log gets them; nobody else does.
-logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())
+# What the driver logs, such as notifications and broken connections, gets who asks for logs; nobody else does.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 T = TypeVar("T")
 Row = dict[str, Any]

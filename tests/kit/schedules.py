@@ -317,6 +317,9 @@ class Campaign:
             with server as (process, address), httpx.Client(base_url=address, timeout=_LONGEST) as client:
                 if not job:
                     sent = client.post("/api/documents", files=[("files", (name, content))], data={"extractor": "llm"})
+                    if sent.status_code >= 400:
+                        told.update(error=f"refused: {sent.text}", waits=[])
+                        return
                     job = sent.json()["job"]["id"]
                 end, state = time.monotonic() + seconds, {}
                 while time.monotonic() < end and state.get("state") not in ("done", "failed"):

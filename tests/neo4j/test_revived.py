@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
 
@@ -103,6 +104,20 @@ def test_killed_as_a_statement_runs(kg: KnowledgeGraph, server: LocalNeo4j) -> N
     running.join()
     assert told == [AGAIN]
     assert kg.documents() == []
+
+
+def test_one_that_ends_while_it_is_asked_is_started_again(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
+    pid = server.status().pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(server.up)
+        with pytest.raises(TimeoutError):
+            asked.result(timeout=2)
+        os.kill(pid, signal.SIGKILL)
+        assert asked.result() == server.connection()
+    assert server.status().pid != pid
+    assert kg.cypher("RETURN 1").rows == [[1]]
 
 
 def test_one_that_hangs_is_started_again(
