@@ -20,7 +20,7 @@ from kgplatform.graph.info import DocumentInfo, GraphSchema, named_documents
 from kgplatform.graph.jobs import JobQueue
 from kgplatform.ingest.compare import holds
 from kgplatform.ingest.facts_pass import lacks_facts
-from kgplatform.ingest.graph_state import check_embedder, graph_state
+from kgplatform.ingest.graph_state import check_embedder, graph_state, state_meanwhile
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
@@ -113,7 +113,7 @@ class OpenedGraph:
 
     def schema(self) -> GraphSchema | None:
         """The schema of the last ingest with its expansions; None before the first."""
-        return GraphSchema.of(self.state())
+        return GraphSchema.of(state_meanwhile(self.store))
 
     def check(self) -> str:
         """The version of the server. Raises ``StoreError`` if the database is down."""

@@ -22,20 +22,26 @@ FORMAT_VERSION = 3
 def graph_state(store: Store) -> Row:
     """What the graph knows about itself; empty for a new graph.
 
-    Raises ``StoreError`` for a later format, and for half an import.
+    Raises ``StoreError`` for a later format, for half an import, and while the graph is imported or embedded again.
     """
+    state = state_meanwhile(store)
+    if "importing" in state or "reembedding" in state:
+        refuse_meanwhile(store, ("import", "reembed"))
+    if "importing" in state:
+        raise StoreError(
+            "An import into this graph was interrupted. Run the same `kgplatform import` again to finish it."
+        )
+    return state
+
+
+def state_meanwhile(store: Store) -> Row:
+    """As ``graph_state``, also while the graph is imported or embedded again: for what needs no vectors."""
     rows = store.read("ingest/graph_state")
     state: Row = rows[0]["graph"] if rows else {}
     if state.get("format", FORMAT_VERSION) > FORMAT_VERSION:
         raise StoreError(
             f"The graph has format {state['format']}, this version of kgplatform reads {FORMAT_VERSION}. "
             "Upgrade kgplatform, or name another home folder."
-        )
-    if "importing" in state or "reembedding" in state:
-        refuse_meanwhile(store, ("import", "reembed"))
-    if "importing" in state:
-        raise StoreError(
-            "An import into this graph was interrupted. Run the same `kgplatform import` again to finish it."
         )
     return state
 

@@ -277,7 +277,7 @@ class LocalNeo4j:
         return self._start_once()
 
     def _start_once(self) -> ServerRecord:
-        """Start it; once more on other ports if one was lost meanwhile, or with jars fetched again if one is broken."""
+        """Start it; again on other ports if one was lost meanwhile, or with jars fetched again if one is broken."""
         taken: frozenset[int] = frozenset()
         recheck = False
         for starts_left in range(_STARTS - 1, -1, -1):
@@ -410,8 +410,7 @@ class LocalNeo4j:
 
     def _stop(self, record: ServerRecord) -> None:
         # One that has panicked would append what it could not write, as it ends, to a log that is unreadable then.
-        is_killed = self._has_panicked(record)
-        if not stop(record, at_once=is_killed):
+        if not stop(record, at_once=(is_killed := self._has_panicked(record))):
             raise ServerError(
                 f"The server (process {record.pid}) cannot be stopped; it may be another user's (log: {self.log})."
             )

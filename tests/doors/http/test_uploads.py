@@ -17,7 +17,9 @@ from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.http.parts import Limits
+from kgplatform.ingest.graph_state import record_embedder
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
@@ -204,6 +206,16 @@ def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
         end = wait_for(client, started(upload(client, ("field.txt", FIELD))))
         assert (end["state"], end["report"]["complete"]) == ("done", True)
         assert client.delete(f"/api/jobs/{first['id']}").json()["job"]["state"] == "stopped", "once more is no harm"
+
+
+def test_an_upload_while_the_graph_is_embedded_again_waits_as_a_job(client: httpx.Client, kg: KnowledgeGraph) -> None:
+    wait_for(client, started(upload(client, ("field.txt", FIELD))))
+    with Pass(kg.store, "reembed", lambda stage, done, total: None) as turn:
+        record_embedder(turn.store, kg.embedder, reembedding=True)
+        job = started(upload(client, ("ship.txt", SHIP)))
+        until(lambda: client.get(f"/api/jobs/{job['id']}").json()["stage"].startswith("waiting for embedding"))
+        record_embedder(turn.store, kg.embedder, reembedding=False)
+    assert wait_for(client, job)["report"]["added"] == 1
 
 
 def test_asking_while_an_ingest_runs(slow: KnowledgeGraph) -> None:
