@@ -67,7 +67,7 @@ EXCEPTIONS = {
     ("doors.cli.main", "neo4j.server"): "up, down and status work where there is no graph to open",
     ("doors.cli.anonymise", "models.chat"): "questions are filtered by a model, without a graph",
     ("doors.cli.anonymise", "models.openai_chat"): "the same",
-    ("doors.cli.evaluate", "ingest.load"): "texts are read that are in no graph",
+    ("doors.cli.evaluate", "ingest.load_by"): "texts are read that are in no graph",
     ("doors.adapters.neo4j_graphrag", "models.chat"): "the type of the client's language model",
     ("doors.adapters.neo4j_graphrag", "models.embed"): "its embedding model words questions",
 }

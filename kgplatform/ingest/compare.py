@@ -10,8 +10,8 @@ from typing import Literal
 
 from kgplatform.ingest.corpus_file import USUAL, Fields
 from kgplatform.ingest.cut import cut_document
-from kgplatform.ingest.load import CutShort, load, load_within
-from kgplatform.ingest.load_by import CutDocument, cut_by, load_by
+from kgplatform.ingest.load import CutShort, load
+from kgplatform.ingest.load_by import CutDocument, cut_by, load_by, load_within
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings

@@ -12,14 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.decode import decode, is_json_object
 from kgplatform.ingest.formats import clean
-from kgplatform.settings import Settings
 from kgplatform.text import LONGEST_NAME, clipped, tidy
 from kgplatform.work.bounded import BoundedCalls, ExceededError
+
+if TYPE_CHECKING:
+    from kgplatform.settings import Settings
 
 HARMLESS_BYTES = 4_000_000
 """Up to so many bytes of plain text or JSON are read here: what reads them takes a time and a memory in proportion to

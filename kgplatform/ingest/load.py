@@ -45,13 +45,9 @@ from kgplatform.ingest.formats import (
     read_text,
     refuse_ole,
 )
-from kgplatform.neo4j.config import has_store
 from kgplatform.records import Document, SkippedFile
-from kgplatform.settings import Settings
 from kgplatform.text import node_id, tidy
 from kgplatform.work.bounded import BoundedCalls, ExceededError
-from kgplatform.work.open_workers import bounded_calls
-from kgplatform.work.stopping import NEVER, Stop
 
 _Reader = Callable[[str, BufferedReader], FileText]
 
@@ -140,6 +136,10 @@ def _entries(folder: Path, entered: set[str]) -> Iterator[tuple[Path | None, boo
 
 
 def _is_home(folder: Path) -> bool:
+    if not (folder / _SERVER).is_dir():
+        return False
+    from kgplatform.neo4j.config import has_store  # it takes a tenth of a second to load
+
     try:
         return has_store(folder / _SERVER)
     except PermissionError:  # of somebody else
@@ -158,14 +158,6 @@ def load(
     """
     files = find_files(paths)
     return (result for path in files for result in load_file(path, calls=calls, fields=fields))
-
-
-def load_within(
-    settings: Settings, paths: Sequence[str | Path], stop: Stop = NEVER
-) -> Iterator[Document | SkippedFile]:
-    """``load`` within the bounds, and by the keys, of ``settings``."""
-    with bounded_calls(settings, stop) as calls:
-        yield from load(paths, calls, Fields.of(settings))
 
 
 def load_file(

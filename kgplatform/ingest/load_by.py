@@ -1,4 +1,4 @@
-"""Files that workers parse, and texts that they cut, in the order of the files.
+"""Files that are parsed within bounds, or by workers, and texts that these cut, in the order of the files.
 
 Text and JSON are parsed here. Each worker has the rest parsed within bounds, by a child process of its own.
 """
@@ -13,10 +13,12 @@ from pathlib import Path
 
 from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.cut import cut_document
-from kgplatform.ingest.load import PARSED, find_files, load_file
+from kgplatform.ingest.load import PARSED, find_files, load, load_file
 from kgplatform.records import Document, Passage, SkippedFile
+from kgplatform.settings import Settings
 from kgplatform.work.bounded import BoundedCalls
-from kgplatform.work.stopping import Stop
+from kgplatform.work.open_workers import bounded_calls
+from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.workers import Workers
 
 _AHEAD = 4
@@ -27,6 +29,14 @@ _CUT_AT_ONCE = 100_000
 
 Loaded = list[Document | SkippedFile]
 CutDocument = tuple[Document, list[Passage]]
+
+
+def load_within(
+    settings: Settings, paths: Sequence[str | Path], stop: Stop = NEVER
+) -> Iterator[Document | SkippedFile]:
+    """``load`` within the bounds, and by the keys, of ``settings``."""
+    with bounded_calls(settings, stop) as calls:
+        yield from load(paths, calls, Fields.of(settings))
 
 
 def load_by(

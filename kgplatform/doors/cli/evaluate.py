@@ -247,7 +247,7 @@ def _built(setup: Setup, given: Mapping[str, Any]) -> Setup:
 def _with_corpus(settings: Settings, dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
     """``dataset`` with the texts in the files of ``corpus``. Raises ``InputError`` where it has its own."""
     from kgplatform.evaluate.terms import Text
-    from kgplatform.ingest.load import load_within
+    from kgplatform.ingest.load_by import load_within
     from kgplatform.records import SkippedFile
 
     if not corpus:
