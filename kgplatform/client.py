@@ -119,7 +119,7 @@ class KnowledgeGraph(OpenedGraph):
         self,
         paths: str | Path | Sequence[str | Path] = (),
         *,
-        schema: str | Path | Schema = "general",
+        schema: str | Path | Schema | None = None,
         extractor: str | Extractor | None = None,
         recorded: str | Path | None = None,
         mode: Mode | None = None,
@@ -131,7 +131,8 @@ class KnowledgeGraph(OpenedGraph):
     ) -> IngestReport:
         """Update the graph from the files and folders of ``paths``.
 
-        ``extractor``: "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
+        ``schema``: a file or a shipped name; by default the graph's own, "general" for a new graph. ``extractor``:
+        "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
         ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "strict" keeps what the
         schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
         holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: also have the model
@@ -161,7 +162,7 @@ class KnowledgeGraph(OpenedGraph):
         self,
         paths: str | Path | Sequence[str | Path] = (),
         *,
-        schema: str | Path | Schema = "general",
+        schema: str | Path | Schema | None = None,
         extractor: str | None = None,
         recorded: str | Path | None = None,
         facts: bool = False,
@@ -176,7 +177,7 @@ class KnowledgeGraph(OpenedGraph):
         by = extractor or default_extractor(recording, self.language_model)
         chat = None if retry_failed else self.language_model
         how: dict[str, Any] = {"facts": facts, "reread": reread, "chat": chat, "progress": progress}
-        return estimate(self.store, files, _schema(schema), by, self.settings, **how)
+        return estimate(self.store, files, self._schema(schema), by, self.settings, **how)
 
     def remove(
         self, documents: str | Path | Sequence[str | Path], *, progress: Progress = _SILENT
@@ -189,7 +190,7 @@ class KnowledgeGraph(OpenedGraph):
             chosen = self._named(documents)
             ids = sorted(each.id for each in chosen)
             passages = [row["id"] for row in self.store.read("graph/document_passages", documents=ids)]
-            remove_documents(self._tools(turn, LocalExtractor(), "general", None, progress), ids, passages)
+            remove_documents(self._tools(turn, LocalExtractor(), None, None, progress), ids, passages)
         self._look_for_documents()
         return chosen
 
@@ -419,7 +420,12 @@ class KnowledgeGraph(OpenedGraph):
         return report
 
     def _tools(
-        self, turn: Pass, extractor: Extractor, schema: str | Path | Schema, mode: Mode | None, progress: Progress
+        self,
+        turn: Pass,
+        extractor: Extractor,
+        schema: str | Path | Schema | None,
+        mode: Mode | None,
+        progress: Progress,
     ) -> Tools:
         if mode not in (None, *MODES):
             raise InputError(unknown("mode", str(mode), MODES))
@@ -427,7 +433,7 @@ class KnowledgeGraph(OpenedGraph):
             store=turn.store,
             embedder=self.embedder,
             extractor=extractor,
-            schema=_schema(schema),
+            schema=self._schema(schema),
             mode=mode or extractor.default_mode,
             settings=self.settings,
             ledger=self.ledger,
@@ -441,7 +447,3 @@ class KnowledgeGraph(OpenedGraph):
         grown = found.schema.with_expansions(found.expansions)
         kinds = (grown.entities, grown.relations, grown.attributes)
         return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
-
-
-def _schema(schema: str | Path | Schema) -> Schema:
-    return schema if isinstance(schema, Schema) else load_schema(schema)

@@ -21,6 +21,7 @@ from kgplatform.graph.jobs import JobQueue
 from kgplatform.ingest.compare import holds
 from kgplatform.ingest.facts_pass import lacks_facts
 from kgplatform.ingest.graph_state import check_embedder, graph_state, state_meanwhile
+from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
@@ -221,6 +222,12 @@ class OpenedGraph:
         """Look again which model made the graph's vectors."""
         for part in self._wholes():
             part.__dict__.pop("embedder", None)
+
+    def _schema(self, given: str | Path | Schema | None) -> Schema:
+        if given is None:
+            own = self.schema()
+            return own.schema if own is not None else load_schema("general")
+        return given if isinstance(given, Schema) else load_schema(given)
 
     def _model(self, what: str) -> Chat:
         """The language model, which does ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""

@@ -267,15 +267,21 @@ class SearchResult(Shown):
 
     def _repr_html_(self) -> str:
         """The passages, and the facts that speak to the question."""
+        is_known = any(each.relevance is not None for each in self.passages)
         passages = (
-            (each.title, each.page, f"{each.start}–{each.end}", each.score, (each.sentence or each).text)
+            (
+                *(each.title, each.page, f"{each.start}–{each.end}"),
+                each.relevance if is_known else each.score,
+                (each.sentence or each).text,
+            )
             for each in self.passages
         )
+        columns = ("Document", "Page", "Characters", "Relevance" if is_known else "Score", "Passage")
         facts = [each for each in self.facts if each.relevant]
         places = ((each.text, each.citations[0].title if each.citations else "", each.score) for each in facts)
         return (
             html_text(self.question)
-            + html_table(("Document", "Page", "Characters", "Score", "Passage"), passages, len(self.passages))
+            + html_table(columns, passages, len(self.passages))
             + (html_table(("Fact", "Document", "Score"), places, len(facts)) if facts else "")
         )
 

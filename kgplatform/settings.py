@@ -7,6 +7,7 @@ conventional name (``NEO4J_URI``, ``OPENAI_API_KEY`` …).
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from kgplatform.errors import SettingError
 from kgplatform.text import did_you_mean
 
 _PREFIX = "KGPLATFORM_"
+_NOT_OURS = "KGPLATFORM_BENCH_"
+"""Variables of the benchmarks."""
 _PASSWORD = re.compile(r"//[^/@\s]+@")
 
 
@@ -193,6 +196,16 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         faults = "; ".join(f"{env_name(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
         raise SettingError(f"A setting cannot be used: {faults}. `kgplatform settings` lists them.") from error
+
+
+def unknown_variables() -> list[str]:
+    """A sentence for each variable of the environment that is named like a setting and is none."""
+    known = {env_name(name) for name in Settings.model_fields}
+    return [
+        f"{name} is not a setting, and is ignored.{did_you_mean(name, known)}"
+        for name in sorted(os.environ.keys() - known)
+        if name.startswith(_PREFIX) and not name.startswith(_NOT_OURS)
+    ]
 
 
 def env_name(name: str) -> str:

@@ -175,7 +175,7 @@ def test_every_command_runs(
     assert code == 0, err
     assert out.strip()
     if re.search(r"kgplatform chat(?! --list)", line):
-        assert "To go on with this thread: kgplatform chat --thread " in err
+        assert "To continue this thread: kgplatform chat --thread " in err
 
 
 def needs_a_model(line: str) -> bool:

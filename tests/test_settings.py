@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from platformdirs import user_cache_path, user_data_path
 
 from kgplatform.errors import SettingError
-from kgplatform.settings import Settings, env_name, load_settings, settings_table, values_in_force
+from kgplatform.settings import Settings, env_name, load_settings, settings_table, unknown_variables, values_in_force
 
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,3 +131,15 @@ def test_the_folder_that_one_is_in_is_a_home(monkeypatch: pytest.MonkeyPatch, tm
     assert load_settings().home_folder == load_settings().jar_folder == tmp_path
     with pytest.raises(SettingError, match=r"^The name of the home folder is empty\."):
         load_settings(home="")
+
+
+def test_a_variable_that_is_no_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in os.environ if each.startswith("KGPLATFORM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("KGPLATFORM_CHAT_MODEL", "small")
+    monkeypatch.setenv("KGPLATFORM_BENCH_SEED", "7")
+    assert unknown_variables() == []
+    monkeypatch.setenv("KGPLATFORM_CHAT_MODLE", "small")
+    assert unknown_variables() == [
+        "KGPLATFORM_CHAT_MODLE is not a setting, and is ignored. Did you mean KGPLATFORM_CHAT_MODEL?"
+    ]

@@ -13,6 +13,9 @@ from kgplatform.ingest.write import remove
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, Progress
 
+_COPIES = 100
+"""Files with one text among which the likeliest new name is looked for."""
+
 
 def check_prune(store: Store, paths: Sequence[str | Path]) -> None:
     """Raise ``InputError`` where a folder has no file at all, but the graph has documents of it.
@@ -32,16 +35,28 @@ def gone_files(store: Store, paths: Sequence[str | Path], *, prune: bool, progre
     rows = _gone(store, paths)
     sources = [row["source"] for row in rows]
     texts = {row["sha256"] for row in rows}
-    same = store.read("ingest/files_with_texts", texts=sorted(texts), gone=sources) if rows else []
-    elsewhere = {row["sha256"]: _shown(row["source"]) for row in same}
+    asked = {"texts": sorted(texts), "gone": sources, "most": _COPIES}
+    same = store.read("ingest/files_with_texts", **asked) if rows else []
+    elsewhere = {row["sha256"]: row["sources"] for row in same}
     for number, source in enumerate(sources if prune else (), start=1):
         documents = store.read("ingest/documents_of_file", source=source)
         ids = [row["id"] for row in documents]
         remove(store, [passage for row in documents for passage in row["passages"]], ids, ids)
         progress("removing files that are gone", number, len(sources))
     return [
-        GoneFile(_shown(row["source"]), row["documents"], elsewhere.get(row["sha256"]), removed=prune) for row in rows
+        GoneFile(
+            _shown(row["source"]),
+            row["documents"],
+            _nearest(row["source"], elsewhere.get(row["sha256"], ())),
+            removed=prune,
+        )
+        for row in rows
     ]
+
+
+def _nearest(gone: str, sources: Sequence[str]) -> str | None:
+    """Of the files with the same text the one beside that which is gone, if any: it was renamed more often than not."""
+    return _shown(max(sources, key=lambda each: len(os.path.commonprefix([each, gone])))) if sources else None
 
 
 def _gone(store: Store, paths: Sequence[str | Path]) -> list[Row]:

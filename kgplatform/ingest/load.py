@@ -7,8 +7,8 @@ import heapq
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
-from io import BufferedReader, BytesIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import BufferedReader, BytesIO, IOBase
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -79,9 +79,21 @@ def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
     them. Raises ``DocumentError`` at once for a path that does not exist.
     """
     entered: set[str] = set()
-    given = [_path(each) for each in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    given = [_path(each) for each in path_list(paths)]
     walks = [_walk(path, entered) if is_folder else iter([path]) for path, is_folder in given]
     return (path for path, _ in groupby(heapq.merge(*walks)))
+
+
+def path_list(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
+    """One path or several, as a list. Raises ``InputError`` for what is none, such as an open file."""
+    if isinstance(paths, str | Path):
+        return [paths]
+    is_several = isinstance(paths, Iterable) and not isinstance(paths, Mapping | IOBase | bytes)
+    found: list[Any] = list(paths) if is_several else [paths]
+    for each in found:
+        if not isinstance(each, str | Path):
+            raise InputError(f"Paths of files and folders are wanted, not a value of type {type(each).__name__}.")
+    return found
 
 
 def named_folders(paths: Sequence[str | Path]) -> Iterator[tuple[Path, bool]]:

@@ -334,7 +334,6 @@ def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[
     tools.progress("removing", len(passages), len(passages))
     state = graph_state(tools.store)
     if "schema" in state:  # it keeps the expansions that passages in the graph propose
-        tools = replace(tools, schema=Schema.from_dict(json.loads(state["schema"])))
         tools.store.write(set_state(expansions=_expansions(tools)))
     settle(tools.store, tools.embedder, tools.settings, tools.progress)
     remove(tools.store, (), documents)

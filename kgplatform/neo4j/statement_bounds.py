@@ -44,6 +44,8 @@ _OPERATORS = ("and", "or", "xor", "not")
 
 def why_too_large(statement: str, parameters: dict[str, Any], bounds: Bounds = OWN) -> str:
     """One sentence, or "" for what may be sent to the server."""
+    if not hasattr(statement, "encode"):
+        return f"A statement is a text, not a value of type {type(statement).__name__}."
     if not statement.strip():
         return "The statement is empty."
     if len(statement) > bounds.characters:

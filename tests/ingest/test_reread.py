@@ -45,6 +45,24 @@ def test_another_schema_reads_nothing_until_it_is_told_to(kg: KnowledgeGraph, tm
     assert difference(snapshot(kg.store), wanted) == []
 
 
+def test_the_graph_keeps_its_schema_until_another_is_named(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    one, two = put(tmp_path / "docs", {"a.txt": "The Great Eastern was built by Brunel.", "b.txt": "Rain fell."})
+    (schema,) = put(tmp_path, {"ships.yaml": SCHEMA})
+
+    def own() -> str:
+        found = kg.schema()
+        assert found is not None
+        return found.schema.name
+
+    kg.ingest(one, schema=schema, extractor="local")
+    schema.unlink()
+    report = kg.ingest([one, two], extractor="local")
+    assert (report.schema, report.notes, own()) == ("ships", [], "ships")
+    kg.remove(two)
+    assert own() == "ships"
+    assert kg.ingest([one, two], schema="general", extractor="local").schema == own() == "general"
+
+
 def test_a_schema_file_that_was_edited_is_another(kg: KnowledgeGraph, tmp_path: Path) -> None:
     (file,) = put(tmp_path / "docs", {"a.txt": "The Great Eastern was built by Brunel."})
     (schema,) = put(tmp_path, {"ships.yaml": SCHEMA})

@@ -149,7 +149,7 @@ def from_graph_documents(
     documents: Iterable[GraphDocument],
     *,
     name: str = "langchain",
-    schema: str | Path | Schema = "general",
+    schema: str | Path | Schema | None = None,
     mode: str = "flexible",
 ) -> IngestReport:
     """Ingest graph documents: their sources become documents, their nodes entities, their relationships facts.

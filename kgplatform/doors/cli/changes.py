@@ -31,6 +31,23 @@ FormatName = Annotated[
     ),
 ]
 
+ExtractorOption = Annotated[
+    ExtractorName | None,
+    typer.Option(
+        "--extractor",
+        help="What reads the texts. Default: recorded if given a recording, llm if there is a model, else local.",
+    ),
+]
+Recorded = Annotated[
+    Path | None, typer.Option("--recorded", help="A recorded extraction. An open-IE recording includes its texts.")
+]
+ModeOption = Annotated[
+    SchemaMode | None,
+    typer.Option("--mode", help="What is outside the schema: strict drops it, flexible marks it."),
+]
+Facts = Annotated[
+    bool, typer.Option("--facts", help="Also have a model read atomic facts. Without files: in the whole graph.")
+]
 Prune = Annotated[
     bool, typer.Option("--prune", help="Also remove the documents of files that are gone from these folders.")
 ]
@@ -55,24 +72,11 @@ RayAddress = Annotated[
 
 def ingest(
     paths: Annotated[list[str] | None, typer.Argument(help="Files and folders.", show_default=False)] = None,
-    schema: SchemaOption = "general",
-    extractor: Annotated[
-        ExtractorName | None,
-        typer.Option(
-            "--extractor",
-            help="What reads the texts. Default: recorded if given a recording, llm if there is a model, else local.",
-        ),
-    ] = None,
-    recorded: Annotated[
-        Path | None, typer.Option("--recorded", help="A recorded extraction. An open-IE recording includes its texts.")
-    ] = None,
-    mode: Annotated[
-        SchemaMode | None,
-        typer.Option("--mode", help="What is outside the schema: strict drops it, flexible marks it."),
-    ] = None,
-    facts: Annotated[
-        bool, typer.Option("--facts", help="Also have a model read atomic facts. Without files: in the whole graph.")
-    ] = False,
+    schema: SchemaOption = None,
+    extractor: ExtractorOption = None,
+    recorded: Recorded = None,
+    mode: ModeOption = None,
+    facts: Facts = False,
     prune: Prune = False,
     reread: Reread = False,
     retry_failed: RetryFailed = False,
@@ -89,7 +93,9 @@ def ingest(
     if not paths and recorded is None and not facts:
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform.doors.cli.show import reports, terminal
+    from kgplatform.ingest.load import find_files
 
+    find_files(paths or ())  # one that is not there is told before a server is started
     what: dict[str, Any] = {
         "schema": schema,
         "extractor": extractor,

@@ -91,7 +91,7 @@ def _talk(graph: KnowledgeGraph, thread: ChatThread, reader: str | None, options
     if as_json:
         print_json({"thread": thread.id, "answers": answers})
     elif earlier or answers or failed:
-        note(f"To go on with this thread: kgplatform chat --thread {thread.id}")
+        note(f"To continue this thread: kgplatform chat --thread {thread.id}")
     return failed
 
 

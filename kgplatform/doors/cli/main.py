@@ -103,6 +103,11 @@ Version = Annotated[
 @app.callback(help=_ABOUT)
 def options(debug: Debug = False, version: Version = False) -> None:
     """What stands before the command."""
+    if any(name.startswith("KGPLATFORM_") for name in os.environ):
+        from kgplatform.settings import unknown_variables
+
+        for line in unknown_variables():
+            note(line)
 
 
 @app.command()

@@ -86,7 +86,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document an
 QuestionText = Annotated[str, typer.Argument(help="A question in words.", show_default=False)]
 TopK = Annotated[int, typer.Option("--top-k", min=1, help="How many passages and facts.")]
 RouteOption = Annotated[Route, typer.Option("--route", help="How to search.")]
-SchemaOption = Annotated[str, typer.Option("--schema", help="A schema file or the name of a shipped schema.")]
+SchemaOption = Annotated[
+    str | None,
+    typer.Option(
+        "--schema",
+        help="A schema file or a shipped schema. Default: the graph's own, general for a new graph.",
+    ),
+]
 TokenBudget = Annotated[
     int | None,
     typer.Option("--token-budget", min=1, help="Stop cleanly when the model has used this many tokens."),

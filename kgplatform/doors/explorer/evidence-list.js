@@ -11,10 +11,10 @@ const FOUND = 10;
 /** `open(document, start, end)` opens a document there; `pick(node)` shows a node in the graph. */
 export function evidenceList(result, { open, pick, unfolded = false }) {
   const parts = [
-    result.fits === false ? el("p", { class: "note" }, "No passage is likely to hold what you ask: these are only the nearest.") : null,
+    result.fits === false ? el("p", { class: "note" }, "No passage is likely to answer this: these are only the nearest.") : null,
     fold("passage", result.passages, unfolded, (each) => passageItem(each, open)),
     fold("fact", result.facts.filter(speaks), unfolded, (each) => factItem(each, open)),
-    fold("fact that does not speak to the question", result.facts.filter((each) => !speaks(each)), false, (each) => factItem(each, open), "facts that do not speak to the question"),
+    fold("less relevant fact", result.facts.filter((each) => !speaks(each)), false, (each) => factItem(each, open), "less relevant facts"),
     fold("path", result.paths ?? [], false, pathItem),
     result.communities?.length ? fold("community", result.communities, false, (each) => communityItem(each, pick), "communities") : null,
   ];

@@ -32,7 +32,11 @@ _FORM = {
     "required": ["files"],
     "properties": {
         "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
-        "schema": {"type": "string", "default": "general", "description": "One of the schemas of /api/about."},
+        "schema": {
+            "type": "string",
+            "default": "",
+            "description": "One of the schemas of /api/about; by default the graph's own, `general` for a new graph.",
+        },
         "extractor": {"type": "string", "enum": ["", *EXTRACTORS], "default": ""},
         "mode": {"type": "string", "enum": ["", *MODES], "default": ""},
         "facts": {"type": "boolean", "default": False, "description": "Also have a model read atomic facts."},
@@ -123,7 +127,7 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
     _check_choice("extractor", extractor, choices=EXTRACTORS)
     _check_choice("mode", mode, choices=MODES)
     return {
-        "schema": schema or "general",
+        "schema": schema,
         "extractor": extractor or None,
         "mode": mode or None,
         "facts": _is_true(given, "facts"),

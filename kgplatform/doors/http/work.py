@@ -24,7 +24,8 @@ def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
 def _ingests(graph: KnowledgeGraph, uploads: Uploads) -> Work:
     def run(claim: Claim, stop: Stop, progress: Progress) -> dict[str, Any]:
         name = claim.parameters["schema"]
-        if (schema := graph.schemas().get(name)) is None:
+        schema = graph.schemas().get(name) if name else None
+        if name and schema is None:
             raise InputError(f"The schema {name} is no longer the graph's. Upload the files again with another one.")
         options = {**claim.parameters, "schema": schema, "progress": progress}
         staged = uploads.staged(claim.folder, claim.job.files)

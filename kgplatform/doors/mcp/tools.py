@@ -46,7 +46,11 @@ NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The i
 Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: the last reply's next_offset.")]
 Limit = Annotated[int, Field(ge=1, le=200, description="At most this many.")]
 SchemaName = Annotated[
-    str, Field(description="What to extract: a shipped schema.", json_schema_extra={"enum": [*_SCHEMAS]})
+    str | None,
+    Field(
+        description="What to extract: a shipped schema. Default: the graph's own, general for a new graph.",
+        json_schema_extra={"enum": [*_SCHEMAS, None]},
+    ),
 ]
 
 
@@ -275,7 +279,7 @@ class WritingTools:
         title: Annotated[str, Field(min_length=1, max_length=300, description="The title of the document.")],
         text: Annotated[str, Field(min_length=1, max_length=_LONGEST_TEXT)],
         context: Context[Any, Any],
-        schema: SchemaName = "general",
+        schema: SchemaName = None,
     ) -> Annotated[CallToolResult, results.Result]:
         """Add a text to the graph, as a document. It replaces a document of the same title."""
         listener = Listener(context)
@@ -292,7 +296,7 @@ class WritingTools:
         self,
         path: Annotated[str, Field(min_length=1, max_length=4_000, description="A file or folder on the server.")],
         context: Context[Any, Any],
-        schema: SchemaName = "general",
+        schema: SchemaName = None,
     ) -> Annotated[CallToolResult, results.Result]:
         """Update the graph from a file or folder; only below the folders that the server allows."""
         listener = Listener(context)
@@ -337,10 +341,10 @@ class WritingTools:
         return file
 
 
-def _known(schema: str) -> str:
+def _known(schema: str | None) -> str | None:
     """``schema``, which must be a name: a path would be one of the server's files."""
-    if schema not in _SCHEMAS:
-        raise InputError(unknown("schema", schema, _SCHEMAS))
+    if schema not in (None, *_SCHEMAS):
+        raise InputError(unknown("schema", str(schema), _SCHEMAS))
     return schema
 
 

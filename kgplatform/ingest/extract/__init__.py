@@ -12,6 +12,7 @@ from kgplatform.ingest.extract.llm import LlmExtractor
 from kgplatform.ingest.extract.local import LocalExtractor
 from kgplatform.ingest.extract.recorded import RecordedExtractor
 from kgplatform.ingest.extract.recordings import is_open_ie
+from kgplatform.ingest.load import path_list
 from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.records import Document, Extraction, Passage
@@ -69,7 +70,7 @@ def with_recording(
     paths: str | Path | Sequence[str | Path], recorded: str | Path | None, extractor: str | Extractor | None
 ) -> tuple[list[str | Path], str | Path | None]:
     """The files to ingest and their recording; each stands for the other where one open-IE file is all there is."""
-    files = [paths] if isinstance(paths, str | Path) else list(paths)
+    files = path_list(paths)
     if recorded is not None and not files:
         if not is_open_ie(Path(recorded)) and Path(recorded).is_file():
             raise InputError(f"{recorded} records what other files say. Name those files too.")

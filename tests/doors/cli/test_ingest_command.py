@@ -105,7 +105,7 @@ def test_a_folder_is_removed(run: Run, tmp_path: Path) -> None:
 def test_what_stays_as_it_was_read_and_how_to_read_it_again(run: Run, tmp_path: Path) -> None:
     put(tmp_path / "docs", {"one.txt": ADA, "two.txt": "Two."})
     run("ingest", tmp_path / "docs", "--schema", "company")
-    done = run("ingest", tmp_path / "docs")
+    done = run("ingest", tmp_path / "docs", "--schema", "general")
     assert done.out.splitlines()[-1] == (
         "2 passages stay as they were read before. The last ingest used extractor local, mode flexible and schema "
         "company. The graph's schema is general from now on. To read them again, ingest with --reread."

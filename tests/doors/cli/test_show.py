@@ -54,7 +54,7 @@ def test_it_is_said_that_no_passage_fits(capsys: pytest.CaptureFixture[str]) -> 
     near = FoundPassage("p", "file:///p", "note", 0, 5, None, "Rain.", 1.0, ("passage",), relevance=0.012)
     answers.show_search(SearchResult("Who?", (near,), (), 0.002, fits=False))
     shown = capsys.readouterr().out
-    assert shown.startswith("No passage is likely to hold what you ask")
+    assert shown.startswith("No passage is likely to answer this")
     assert "relevance 0.01  by passage" in shown and "score" not in shown
     answers.show_search(SearchResult("Who?", (replace(near, relevance=None),), (), 0.002))
     shown = capsys.readouterr().out

@@ -253,7 +253,7 @@ def test_a_search_shows_best_sentences_and_folds_away_what_is_off_the_question(
     expect(evidence.locator("li.passage p").first).to_have_text(quote.text)
     relevant = [fact for fact in found.facts if fact.relevant]
     assert 0 < len(relevant) < len(found.facts)
-    hidden = evidence.locator("details", has_text="not speak to the question")
+    hidden = evidence.locator("details", has_text="less relevant fact")
     expect(hidden.locator("summary")).to_contain_text(str(len(found.facts) - len(relevant)))
     expect(hidden.locator("li").first).to_be_hidden()
     evidence.locator("li.passage button").first.click()

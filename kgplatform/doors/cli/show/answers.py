@@ -56,7 +56,7 @@ def show_search(result: SearchResult, out: Console | None = None, *, all_facts: 
         return
     facts = [fact for fact in result.facts if fact.relevant or all_facts]
     if result.fits is False:
-        out.print("No passage is likely to hold what you ask: these are only the nearest.")
+        out.print("No passage is likely to answer this: these are only the nearest.")
     _show_communities(out, result.communities)
     _show_paths(out, result.paths)
     if result.passages:
@@ -75,9 +75,9 @@ def _hidden(hidden: int, shown: int) -> str:
     if not hidden:
         return ""
     more = f"{hidden:,} more" if shown else f"{hidden:,}"
-    noun, does, repeats = ("fact", "does", "repeats") if hidden == 1 else ("facts", "do", "repeat")
-    why = f"{does} not speak to the question, or {repeats} another" if shown else f"{does} not speak to the question"
-    return f". {more} {noun} {why} (kgplatform search --facts shows all)."
+    noun = "fact" if hidden == 1 else "facts"
+    why = "less relevant, or repeating another" if shown else "less relevant"
+    return f". {more} {noun}, {why}: kgplatform search --facts shows all."
 
 
 def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:

@@ -130,7 +130,8 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     rest = {"renamed to its types": report.mapped, "dropped": report.dropped}
     rest |= {"put right": report.turned, "not named by the text": report.unnamed}
     bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
-    out.print(f"{schema}: {counted(report.kept, 'item')} kept{bounded}.")
+    kept = "1 name or fact" if report.kept == 1 else f"{report.kept:,} names and facts"
+    out.print(f"{schema}: {kept} kept{bounded}.")
     if report.names:
         untyped = f"{report.untyped:,} of them without a type" if report.untyped else "each with a type"
         out.print(f"Names: {report.names:,}, {untyped} in the schema.")
