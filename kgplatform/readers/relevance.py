@@ -81,14 +81,17 @@ def judged(
     asked = _asked(question, [line.stems for each in lines for line in each])
     best = [_best(each, passage.title, asked) for each, passage in zip(lines, result.passages, strict=False)]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
+    fits: bool | None = None
     if embedder in _RELEVANCE:
         shares = _shares(lines, passages, asked)
         passages = [_weighed(each, share, embedder) for each, share in zip(passages, shares, strict=True)]
+        known = [
+            (each.relevance, share) for each, share in zip(passages, shares, strict=True) if each.relevance is not None
+        ]
+        fits = any(fitting(*each) for each in known) if known else None
     relevant = [fact for fact in result.facts if _is_relevant(fact, passages[:first], asked, least)]
     shown = _said_once(relevant)
     facts = tuple(replace(fact, relevant=fact.id in shown) for fact in result.facts)
-    known = [each.relevance for each in passages if each.relevance is not None]
-    fits = max(known) >= FITS if known else None
     return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts, fits=fits)
 
 
@@ -167,6 +170,12 @@ def relevance_of(cosine: float, share: float, embedder: str) -> float:
     """The probability that a passage holds what is asked, from its cosine and share of the question (``shares``)."""
     intercept, of_cosine, of_share = _RELEVANCE[embedder]
     return 1 / (1 + math.exp(-intercept - of_cosine * cosine - of_share * share))
+
+
+def fitting(relevance: float, share: float) -> bool:
+    """Whether a passage may hold what is asked. The cosine of what has no meaning, "asdf qwerty", is not low: a word
+    must be shared."""
+    return relevance >= FITS and share > 0
 
 
 def _weighed(passage: FoundPassage, share: float, embedder: str) -> FoundPassage:

@@ -53,8 +53,9 @@ class Asked:
 
     @property
     def best(self) -> float:
-        """The relevance of the best passage, with the weights in use."""
-        return max(self.relevance, default=0.0)
+        """The relevance of the best passage that shares a word with the question, with the weights in use."""
+        shared = self.features[:, 1] > 0
+        return max((each for each, is_shared in zip(self.relevance, shared, strict=True) if is_shared), default=0.0)
 
     @property
     def relevance(self) -> list[float]:

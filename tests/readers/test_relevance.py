@@ -11,7 +11,7 @@ from answers import passage
 from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.models.embed import embed_question
 from kgplatform.models.onnx_encoder import DEFAULT
-from kgplatform.readers.relevance import judged
+from kgplatform.readers.relevance import FITS, judged
 from kgplatform.records import Citation, FoundFact, FoundPassage, SearchResult
 
 CABLE = "The cable of 1866\n\nThe ship left in July. The Great Eastern laid the cable of 1866. It broke in no storm."
@@ -142,6 +142,14 @@ def test_relevance_does_not_depend_on_what_else_was_found() -> None:
     alone, beside = (judged(each, "Who is Zorblax?", CALIBRATED) for each in (found(far), found(far, far)))
     assert alone.passages[0].relevance == beside.passages[0].relevance
     assert (alone.fits, beside.fits) == (False, False)
+
+
+def test_what_shares_no_word_does_not_fit() -> None:
+    """The cosine of letters without a meaning may be as high as that of a passage that answers."""
+    near = replace(passage("mill", MILL), cosine=0.7)
+    result = judged(found(near), "asdf qwerty zxcv", CALIBRATED)
+    assert result.passages[0].relevance and result.passages[0].relevance > FITS
+    assert result.fits is False
 
 
 @pytest.mark.parametrize(("embedder", "cosine"), [("", 0.9), ("hash:64", 0.9), (CALIBRATED, None)])
