@@ -99,7 +99,7 @@ _FORWARD_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in 
 _INVERSE_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in _INVERSE.items()]
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _BEGINS = re.compile(r"(?:The\ |A\ |An\ )?[\"“«'‘]?")
-_LOOSE_ENDS = frozenset({"and", "or", "later", "being", "now", "held", "set", "made", "written", "also", "as"})
+_LOOSE_ENDS = frozenset({"and", "or", "later", "being", "now", "held", "set", "made", "written", "also", "as", "first"})
 _POSSESSIVE = re.compile(r"\ ?['’](?:s\b|\ )")
 _PARTICIPLE = re.compile(
     rf",?(?:\ and)?{_OFTEN}\ (?:starring\b|(?:{'|'.join(_MADE)}|based|located|situated|headquartered|led|headed|born"
@@ -134,6 +134,8 @@ _IS_A = re.compile(
     r"(?=[.,;:()]|\ (?:who|that|which|whose|where|when|in|from|by|based|located|situated|for|at|on|with|of|born"
     r"|and\ is|and\ was|released|directed|written|known|to)\b|\Z)"
 )
+_FIRST_TO = re.compile(r"(?:first|second|third|last|only|youngest|oldest)\b[^.,;:()\n]*\ to\ \w+")
+"""What one was the first to do is not what it is: "Belgium was the first continental European country to …"."""
 
 
 KindOf = Callable[[str], "str | None"]
@@ -322,7 +324,7 @@ def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> tu
     if not spans or not _BEGINS.fullmatch(text, start, spans[0].start):
         return None
     match = _IS_A.match(text, spans[0].end, end)
-    phrase = _noun_phrase(match["what"]) if match else None
+    phrase = _noun_phrase(match["what"]) if match and not _FIRST_TO.match(text, match.start("what"), end) else None
     return (phrase, match.end()) if match and phrase else None
 
 
@@ -332,6 +334,11 @@ def _noun_phrase(words: str) -> str | None:
     while parts and (parts[-1].endswith("ed") or parts[-1] in _LOOSE_ENDS):
         parts.pop()
     phrase = " ".join(parts)
-    if not phrase or set("\"“”'") & set(phrase) or (len(parts) == 1 and kind_of_noun_phrase(phrase) is None):
+    if (
+        not phrase
+        or set("\"“”'") & set(phrase)
+        or phrase.endswith(" -")
+        or (len(parts) == 1 and kind_of_noun_phrase(phrase) is None)
+    ):
         return None
     return phrase

@@ -172,6 +172,20 @@ def test_dates_and_descriptions() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("Varland was the first northern country to print money.", []),
+        ("Ada Quill was the only Varnian player to win it twice.", []),
+        ("The Varn Herald is a Varnian business - focused, daily newspaper.", []),
+        ("VSO 4217 is a standard first published in 1978.", ["standard"]),
+        ("Ada Quill was the second president of Varland.", ["second president"]),
+    ],
+)
+def test_a_description_is_whole_or_none(text: str, what: list[str]) -> None:
+    assert [each.value for each in extract(text).attributes if each.key == "description"] == what
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Ada Quill died in the Parisian suburb of Passy.",
