@@ -7,6 +7,7 @@ import shlex
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -65,7 +66,8 @@ def kill(server: LocalNeo4j) -> int:
     pid = server.status().pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    with suppress(ChildProcessError):  # a thread that looks for jobs may have met it, and started the next one
+        os.waitpid(pid, 0)
     return pid
 
 
