@@ -70,7 +70,7 @@ export function createView({ stage }) {
     });
     const form = el("form", { class: "add-form", on: { submit: (event) => (event.preventDefault(), submit()) } }, input, zone, picked,
       el("details", {}, el("summary", {}, icon("down"), "Options"), el("div", { class: "options-grid" },
-        choice("schema", "Schema", [["", "the graph's own"], ...schemas.map((name) => [name, name])]),
+        choice("schema", "Schema", [["", "default"], ...schemas.map((name) => [name, name])]),
         choice("extractor", "Read by", [["", model ? "the language model" : "rules (no model is configured)"], ...(model ? [["local", "rules, without a model"]] : [])]),
         choice("mode", "Outside the schema", [["", "default"], ["strict", "is dropped"], ["flexible", "is kept and marked"]]),
         model && el("span", { class: "field check" }, el("label", { for: `${id}-facts` }, "Atomic facts too"), el("input", { type: "checkbox", id: `${id}-facts`, name: "facts" })))),
