@@ -55,8 +55,16 @@ def gone_files(store: Store, paths: Sequence[str | Path], *, prune: bool, progre
 
 
 def _nearest(gone: str, sources: Sequence[str]) -> str | None:
-    """Of the files with the same text the one beside that which is gone, if any: it was renamed more often than not."""
-    return _shown(max(sources, key=lambda each: len(os.path.commonprefix([each, gone])))) if sources else None
+    """Of the files with the same text that which changed last beside the one that is gone: it was renamed, mostly."""
+
+    def near(source: str) -> tuple[int, float]:
+        shared = os.path.commonprefix([source, gone]).rpartition("/")[0]
+        try:
+            return len(shared), _path(source).stat().st_ctime
+        except OSError:
+            return len(shared), 0.0
+
+    return _shown(max(sources, key=near)) if sources else None
 
 
 def _gone(store: Store, paths: Sequence[str | Path]) -> list[Row]:

@@ -75,7 +75,7 @@ def test_a_renamed_file_is_said_to_be_one(kg: KnowledgeGraph, tmp_path: Path) ->
 
 def test_of_several_copies_the_one_beside_it_is_the_new_name(kg: KnowledgeGraph, tmp_path: Path) -> None:
     put(tmp_path / "a", {"copy.txt": ADA})
-    old, _ = put(tmp_path / "docs", {"old.txt": ADA, "b.txt": GRACE})
+    old, *_ = put(tmp_path / "docs", {"old.txt": ADA, "b.txt": GRACE, "zz.txt": ADA})
     put(tmp_path / "z", {"copy.txt": ADA})
     kg.ingest(tmp_path, extractor="local")
     new = old.rename(tmp_path / "docs" / "zeta.txt")
