@@ -196,6 +196,10 @@ BOUNDED = (
     Bomb("as many unions as there may be", _many("MATCH (a:Dense)-->(b) RETURN a.i * # + b.i AS x", 20, " UNION ")),
     Bomb("as many values as there may be", "UNWIND $l AS a UNWIND $l AS b UNWIND $l AS c RETURN collect(a + b + c)",
          {"l": [1] * 90_000}),
+    Bomb("ranges as long as there may be", "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b "
+         "UNWIND range(1, 10000) AS c RETURN sum(a * b % c)"),
+    Bomb("ranges as long as there may be, collected", "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b "
+         "RETURN collect([a, b])"),
     Bomb("as many copies as there may be", f"WITH split($s, ' ') AS l RETURN {_many('l', 30, ' + ')} AS x",
          {"s": _WIDE}),
     Bomb("as many searches as there may be", "UNWIND $l AS x CALL db.index.fulltext.queryNodes('chunk_text', '*' + x + "

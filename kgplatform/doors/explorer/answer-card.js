@@ -32,8 +32,14 @@ function figures(answer, seconds) {
 }
 
 function copyButton(answer) {
-  const copy = el("button", { class: "quiet small", type: "button", on: { click: () => copyText(answer.text, copy) } }, icon("copy"), el("span", {}, "Copy"));
+  const copy = el("button", { class: "quiet small", type: "button", on: { click: () => copyText(withSources(answer), copy) } }, icon("copy"), el("span", {}, "Copy"));
   return copy;
+}
+
+/** The answer with what its numbers stand for, as it may be pasted elsewhere. */
+function withSources({ text, citations }) {
+  const sources = citations.flatMap((citation, at) => (citation ? [`[${at + 1}] ${named(citation.title)}${citation.page ? `, p. ${citation.page}` : ""}: ${citation.document}`] : []));
+  return sources.length ? `${text}\n\n${sources.join("\n")}` : text;
 }
 
 function withoutModel(answer) {

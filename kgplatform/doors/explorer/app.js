@@ -49,7 +49,9 @@ async function follow({ view, parameters }) {
         if (!opened.has(view)) opened.set(view, createView({ stage }));
       } catch {
         const fault = new Error("This part of the page could not be loaded: the server does not answer.");
-        return fill(main, el("div", { class: "view" }, failure(fault, () => follow(currentRoute()))));
+        current = null; // what stands there is no view: every address leads on from it
+        // A module that could not be loaded stays so for the browser until the page is loaded again.
+        return fill(main, el("div", { class: "view" }, failure(fault, () => window.location.reload())));
       }
       if (mine !== followed) return; // the person went on meanwhile
     }
@@ -135,7 +137,7 @@ async function begin() {
   begun = true;
   onRoute(follow);
   await follow(currentRoute());
-  if (stage.graph.isEmpty && !stage.opened && about().entities && currentRoute().view !== "graph") stage.graph.showWhole();
+  if (stage.graph.isEmpty && !stage.opened && currentRoute().view !== "graph") stage.graph.showWhole();
 }
 
 drawNav(Object.hasOwn(VIEWS, currentRoute().view) ? currentRoute().view : "ask");

@@ -18,6 +18,7 @@ export function findBox(onChoose) {
     "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list, "aria-label": "Find in the graph",
   });
   let found = [];
+  let foundFor = "";
   let at = -1;
   let timer = 0;
   let asked = 0;
@@ -53,23 +54,27 @@ export function findBox(onChoose) {
     if (found.length) point(0);
   }
 
-  async function look() {
+  /** `chooses`: take the best at once, as the person asked for it before it was there. */
+  async function look(chooses = false) {
     const text = input.value.trim();
     const mine = (asked += 1);
     if (!text) return close();
     const { nodes } = await get(`api/graph/find?${new URLSearchParams({ text, limit: 12 })}`).catch(() => ({ nodes: [] }));
     if (mine !== asked || document.activeElement !== input) return; // a newer one was asked, or the person left
-    found = nodes;
-    draw();
+    [found, foundFor] = [nodes, text];
+    if (chooses && found.length) choose(found[0]);
+    else draw();
   }
 
   input.addEventListener("input", () => {
     window.clearTimeout(timer);
-    timer = window.setTimeout(look, PAUSE);
+    timer = window.setTimeout(() => look(), PAUSE);
   });
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && found[at] && !options.hidden) choose(found[at]);
+    if (event.key === "Enter") window.clearTimeout(timer);
+    if (event.key === "Enter" && foundFor !== input.value.trim()) look(true);
+    else if (event.key === "Enter" && found[at] && !options.hidden) choose(found[at]);
     else if (event.key === "Enter") look();
     else if (event.key === "ArrowDown" && options.hidden) look();
     else if (event.key === "ArrowDown") point(Math.min(at + 1, found.length - 1));

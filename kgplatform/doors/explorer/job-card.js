@@ -160,8 +160,8 @@ function problems(one, many, rows) {
     el("ul", {}, rows.map(([name, reason]) => el("li", {}, el("strong", { dir: "auto" }, name), ` ${reason}`))));
 }
 
-function total(seconds) {
-  return Object.values(seconds ?? {}).reduce((sum, each) => sum + each, 0);
+function total({ total, ...stages } = {}) {
+  return total ?? Object.values(stages).reduce((sum, each) => sum + each, 0);
 }
 
 function stages(usage) {

@@ -32,7 +32,7 @@ export class Stage {
     this.shown = which;
     this.graph.element.hidden = this.graph.tools.hidden = which !== "graph";
     this.document.element.hidden = which !== "document";
-    if (which === "graph" && about()?.entities && this.graph.isEmpty && !this.graph.isLoading) this.graph.showWhole();
+    if (which === "graph" && about() && this.graph.isEmpty && !this.graph.isLoading) this.graph.showWhole();
     for (const [name, tab] of Object.entries(this.tabs)) tab.setAttribute("aria-pressed", String(name === which));
   }
 

@@ -45,8 +45,18 @@ const PARTS = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/[^\n]*|`[^`]*`|\$\w+|\b[
 
 /** Coloured by kind; a vector of hundreds of numbers is cut for the eye, never for the clipboard. */
 function lines(text) {
-  const shown = text.split("\n").map((line) => (line.length > 160 && line.startsWith(":param") ? `${line.slice(0, 96)} … // ${count(line.length)} characters, all copied` : line)).join("\n");
-  return (shown.length > SHOWN ? `${shown.slice(0, SHOWN)}\n…` : shown).split(PARTS).map((part) => {
+  const every = text.split("\n");
+  const first = every.findIndex((line) => !line.startsWith(":param"));
+  const given = first < 0 ? every : every.slice(0, first);
+  // Each by itself: a text that is cut ends without its quote.
+  return [...given.flatMap((line) => [...coloured(line.length > 160 ? line.slice(0, 96) : line), line.length > 160 ? ` … // ${count(line.length)} characters, all copied\n` : "\n"]),
+    ...(first < 0 ? [] : coloured(cut(every.slice(first).join("\n"))))];
+}
+
+const cut = (text) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}\n…` : text);
+
+function coloured(text) {
+  return text.split(PARTS).map((part) => {
     const kind = kindOf(part);
     return kind ? el("span", { class: kind }, part) : part;
   });

@@ -193,6 +193,28 @@ def test_a_step_tells_its_statements_and_opens_them_in_neo4j_browser(page: Page,
     assert "…" not in copied, "what is copied is whole"
 
 
+def test_a_vector_that_is_cut_colours_nothing_behind_it(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.locator(".step-head").first.click()
+    cypher = page.locator(".statements .cypher", has_text="characters, all copied").first
+    texts = cypher.locator(".cy-text").all_inner_texts()
+    assert all("\n" not in text for text in texts)
+    assert "RETURN" in cypher.locator(".cy-word").all_inner_texts()
+
+
+def test_an_answer_is_copied_with_its_sources(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    answer = page.get_by_role("article", name="Answer")
+    answer.get_by_role("button", name="Copy").click()
+    expect(answer.get_by_role("button", name="Copied")).to_be_visible()
+    text, _, sources = page.evaluate("navigator.clipboard.readText()").partition("\n\n[1] ")
+    assert "[1]" in text
+    assert "file:///" in sources
+
+
 def test_neo4j_browser_has_the_statement_in_its_editor(page: Page, explorer: str, allowed_errors: list[str]) -> None:
     allowed_errors += ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
     page.goto(explorer)

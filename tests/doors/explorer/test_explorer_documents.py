@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from kgplatform.client import KnowledgeGraph
@@ -24,6 +25,7 @@ def upload(page: Page, *files: Path) -> None:
 def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_path: Path) -> None:
     page.goto(empty_explorer)
     expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
+    expect(page.locator(".graph-notice")).to_contain_text("empty")
     page.get_by_role("link", name="Add documents").first.click()
     file = tmp_path / "Ship.txt"
     file.write_text("Robert Halpin commanded the Great Eastern. The ship was built by John Scott Russell.\n")
@@ -31,6 +33,10 @@ def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_p
     job = page.get_by_role("article", name="Reading documents")
     expect(job.get_by_role("heading", name="Reading documents: done")).to_be_visible()
     expect(job).to_contain_text("added")
+    (told,) = page.evaluate("fetch('api/jobs').then((response) => response.json())")["jobs"]
+    assert told["report"]["schema"] == "general"
+    number, unit = job.locator("dt:text-is('took') + dd").inner_text().split()
+    assert float(number) / (1000 if unit == "ms" else 1) == pytest.approx(told["report"]["seconds"]["total"], rel=0.1)
     expect(page.get_by_role("button", name=re.compile("^Ship"))).to_be_visible()
     expect(page.locator("#status")).to_contain_text("1 document")
     page.get_by_role("button", name="Build the tree").click()

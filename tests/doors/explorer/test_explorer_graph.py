@@ -26,6 +26,17 @@ def test_find_a_node_read_its_card_and_expand_it(page: Page, explorer: str) -> N
     expect(page.locator("mark")).to_be_focused()
 
 
+def test_enter_takes_what_was_typed_and_not_what_was_found_before(page: Page, explorer: str) -> None:
+    page.goto(f"{explorer}/#/graph")
+    box = page.get_by_role("combobox", name="Find in the graph")
+    box.fill("sam")
+    expect(page.get_by_role("option").first).to_be_visible()
+    box.press_sequentially("uel canning")
+    box.press("Enter")
+    card = page.get_by_role("complementary", name="The chosen node")
+    expect(card.get_by_role("heading", name="Samuel Canning", exact=True)).to_be_visible()
+
+
 def test_a_link_to_a_node(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
     node = sample.look.find("Robert Halpin")[0]
     page.goto(f"{explorer}/#/graph?node={node.id}")

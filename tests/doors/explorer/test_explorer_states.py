@@ -172,6 +172,24 @@ def test_a_server_that_goes_and_comes_back(lone_page: Page, sample: KnowledgeGra
         expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
 
 
+def test_a_view_that_could_not_be_loaded_keeps_nobody_from_the_others(
+    page: Page, explorer: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors += ["net::ERR", "dynamically imported module"]
+    page.goto(explorer)
+    expect(page.get_by_role("heading", name="Ask a question")).to_be_visible()
+    page.route("**/schema-view.js", lambda route: route.abort())
+    page.get_by_role("link", name="Schema").click()
+    expect(page.get_by_text("This part of the page could not be loaded")).to_be_visible()
+    page.get_by_role("link", name="Ask", exact=True).click()
+    expect(page.get_by_role("heading", name="Ask a question")).to_be_visible()
+    page.get_by_role("link", name="Schema").click()
+    expect(page.get_by_text("This part of the page could not be loaded")).to_be_visible()
+    page.unroute("**/schema-view.js")
+    page.get_by_role("main").get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("heading", name="Entity types")).to_be_visible()
+
+
 def test_two_tries_at_once_begin_once(page: Page, explorer: str, allowed_errors: list[str]) -> None:
     allowed_errors.append("net::ERR")
     asked: list[str] = []

@@ -387,9 +387,12 @@ def test_attacks_do_nothing(graph: KnowledgeGraph) -> None:
 
 DOUBLING = ("l + l", "l || l", "[l, l]", "{a: l, b: l}", "[x IN l | l]")
 HIDDEN = [
-    ("UNWIND`range`(1, 1000000000) AS x RETURN sum(x) AS a", "range may not be called here."),
-    ("RETURN 1 AS a // \rUNION UNWIND range(1, 9) AS a RETURN a", "range may not be called here."),
-    ("RETURN 1 AS a /* */ /**/ UNION UNWIND ran\\u0067e /* */ (1, 9) AS a RETURN a", "range may not be called here."),
+    ("UNWIND`range`(1, 1000000000) AS x RETURN sum(x) AS a", "range may not be called here"),
+    ("RETURN 1 AS a // \rUNION UNWIND range(1, 99999) AS a RETURN a", "range may not be called here"),
+    (
+        "RETURN 1 AS a /* */ /**/ UNION UNWIND ran\\u0067e /* */ (1, 99999) AS a RETURN a",
+        "range may not be called here",
+    ),
     ("RETURN '\\\\u0027' AS a, range(1, 9) AS b, '' AS c", "Signs may not be written as \\u escapes here"),
     ("CALL`apoc`.load.json", "apoc.load.json may not be called here."),
     ("CALL apoc /* */ . // \r load . `json`", "apoc.load.json may not be called here."),
@@ -432,6 +435,7 @@ def test_what_reads_is_not_refused(graph: KnowledgeGraph) -> None:
         "MATCH p = (:Person)-[:FOUNDED]->() RETURN [n IN nodes(p) | n.name] AS names, [r IN relationships(p) | r.fact]",
         "MATCH (e:Person) WITH e, [(e)<-[:SUBJECT|OBJECT]-(f:Fact) | f.text] AS facts "
         "RETURN {name: e.name, said: facts[..3]} AS found, size(facts) + 1 AS number",
+        "UNWIND range(1, 5000) AS x UNWIND RANGE(0, 10, 2) AS y RETURN sum(x * y) AS sum",
         "RETURN toInteger(replace('1,866', ',', '')) AS year, 'a' STARTS WITH $word + 'b' AS use",
     ):
         done, _ = asked(graph, statement(text, word="Morse"), said("", sufficient=False), repairs=0)
