@@ -35,7 +35,7 @@ def told(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
 
 @pytest.mark.parametrize("route", ["all", "triple", "entity", "path"])
 def test_no_search_shows_them(told: KnowledgeGraph, route: str) -> None:
-    assert told.cypher("MATCH (f:Fact) RETURN f.text").rows == [["Ada Lovelace born_in London"]]
+    assert told.cypher("MATCH (f:Fact) RETURN f.text").rows == [["Ada Lovelace born in London"]]
     found = told.search("Where was Ada Lovelace born?", route=route)
     assert (found.facts, found.paths) == ((), ())
 
@@ -45,7 +45,7 @@ def test_once_a_passage_says_so_they_are_shown(told: KnowledgeGraph, tmp_path: P
     told.ingest(files, recorded=put_jsonl(tmp_path / "s.jsonl", [line("life.txt", BORN)]))
     for route in ("all", "triple", "entity", "path"):
         found = told.search("Where was Ada Lovelace born?", route=route)
-        assert [fact.text for fact in found.facts] == ["Ada Lovelace born_in London"], route
+        assert [fact.text for fact in found.facts] == ["Ada Lovelace born in London"], route
 
 
 def test_a_node_of_graphreader_has_only_facts_that_a_passage_states(told: KnowledgeGraph, store: Store) -> None:
@@ -67,4 +67,4 @@ def test_what_a_model_invents_stays_out_and_is_counted(store: Store, tmp_path: P
     report = kg.ingest(put(tmp_path, {"life.txt": text}))
     assert (report.extractor, report.unnamed) == ("llm", 7)
     assert [row[0] for row in kg.cypher("MATCH (e:Entity) RETURN e.name ORDER BY e.name").rows] == names[:2]
-    assert kg.cypher("MATCH (f:Fact) RETURN f.text").rows == [["Ada Lovelace born_in London"]]
+    assert kg.cypher("MATCH (f:Fact) RETURN f.text").rows == [["Ada Lovelace born in London"]]

@@ -73,7 +73,7 @@ def test_the_facts_of_a_node_come_by_passage_in_reading_order(nodes: Nodes) -> N
 
 def test_triples_count_where_a_passage_has_no_atomic_fact(nodes: Nodes) -> None:
     assert [text for group in nodes.facts("Yorkshire", 10).groups for _, text in group.facts] == [
-        "Whitby located_in Yorkshire"
+        "Whitby located in Yorkshire"
     ]
     assert [text for group in nodes.facts("Whitby", 10).groups for _, text in group.facts] == [
         "The Tern sailed from Whitby.",

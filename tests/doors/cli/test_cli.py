@@ -218,7 +218,7 @@ def test_search_shows_the_sentence_and_the_facts_that_speak_to_the_question(
     question = "Where was Ada Lovelace born?"
     shown = run("search", question).out
     assert "     Ada Lovelace was born in London in 1815.\n" in shown
-    assert "Ada Lovelace born_in London" in shown
+    assert "Ada Lovelace born in London" in shown
     assert "Tom Reed" not in shown
     assert re.search(r"^1 passage and \d facts? in [^.]*[\d.]+ m?s\. \d more facts?, less relevant", shown, re.M)
     assert "Tom Reed died" in run("search", question, "--facts").out
