@@ -121,8 +121,10 @@ class Settings(BaseSettings):
         ge=200,
         le=1_000_000,
     )
-    text_field: str = _setting("", "Key of the texts in JSON files, if none of text, context, content, body.")
-    title_field: str = _setting("", "Key of the titles in JSON files, if not title.")
+    text_field: str = _setting(
+        "", "Key of the texts in JSON files, if none of text, context, content, body, page_content."
+    )
+    title_field: str = _setting("", "Key of the titles in JSON files, if not title or corpus_name.")
     bulk_import: int = _setting(
         10_000,
         "Passages from which on the first ingest into an empty graph of the managed server is a bulk import, unless a "

@@ -14,7 +14,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, Progress
 
 _COPIES = 100
-"""Files with one text among which the likeliest new name is looked for."""
+"""Files with one text, the first by name, among which the likeliest new name is looked for."""
 
 
 def check_prune(store: Store, paths: Sequence[str | Path]) -> None:

@@ -148,13 +148,13 @@ def _entries(folder: Path, entered: set[str]) -> Iterator[tuple[Path | None, boo
 
 
 def _is_home(folder: Path) -> bool:
-    if not (folder / _SERVER).is_dir():
-        return False
-    from kgplatform.neo4j.config import has_store  # it takes a tenth of a second to load
-
     try:
+        if not (folder / _SERVER).is_dir():
+            return False
+        from kgplatform.neo4j.config import has_store  # it takes a tenth of a second to load
+
         return has_store(folder / _SERVER)
-    except PermissionError:  # of somebody else
+    except OSError:  # it cannot be entered: of somebody else
         return False
 
 

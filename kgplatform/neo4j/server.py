@@ -133,6 +133,7 @@ class LocalNeo4j:
                 what = "stopped working after an error" if record.lives() else "ended by itself"
                 self._report(f"Neo4j has {what}; it is restarted …")
                 self._stop(record)
+                await_free(record.bolt)
             return self._connection(self._start())
 
     def revive(self, since: float, hangs: bool = False) -> bool:
@@ -410,12 +411,10 @@ class LocalNeo4j:
 
     def _stop(self, record: ServerRecord) -> None:
         # One that has panicked would append what it could not write, as it ends, to a log that is unreadable then.
-        if not stop(record, at_once=(is_killed := self._has_panicked(record))):
+        if not stop(record, at_once=self._has_panicked(record)):
             raise ServerError(
                 f"The server (process {record.pid}) cannot be stopped; it may be another user's (log: {self.log})."
             )
-        if is_killed:
-            await_free(record.bolt)
         self._forget_record()
 
     def _forget_record(self) -> None:

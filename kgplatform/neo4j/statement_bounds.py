@@ -34,6 +34,8 @@ OWN = Bounds(100_000, 20_000, 60, 1_000, 200, 32_000_000, 1_000_000, 100_000)
 FOREIGN = Bounds(20_000, 5_000, 30, 200, 60, 1_000_000, 100_000, 10_000)
 """For statements of others (``why_refused``)."""
 
+_DIGITS = 18
+"""More of a number say nothing new."""
 _CLAUSES = (
     *("match", "merge", "create", "with", "return", "unwind", "call", "union", "foreach"),
     *("exists", "count", "collect"),
@@ -85,8 +87,12 @@ def _nearest_asked(tokens: Sequence[Token], parameters: dict[str, Any]) -> Itera
         asked = [*tokens[after + 1 : after + 3]]
         is_plain = len(asked) == 2 and asked[1].is_sign(",")
         text = asked[0].text if is_plain else ""
-        value = parameters.get(text.strip("$`")) if text.startswith("$") else int(text) if text.isdecimal() else None
+        value = parameters.get(text.strip("$`")) if text.startswith("$") else _number(text)
         yield value if isinstance(value, int) else None
+
+
+def _number(text: str) -> int | None:
+    return int(text[:_DIGITS]) if text.isdecimal() else None
 
 
 def _depth(tokens: Sequence[Token]) -> int:

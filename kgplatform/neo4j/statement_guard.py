@@ -34,6 +34,8 @@ _WORDS = (
     *("case", "when", "then", "else", "end"),
 )
 _LONGEST_RANGE = 10_000
+_LONGEST_NUMBER = 16
+"""Digits of a number that is looked at."""
 _MOST_COPIES = 64
 _COPIES_OF_LOOP = 32
 _DEEPEST_SUBQUERY = 5
@@ -126,7 +128,7 @@ def _is_foreign(tokens: Sequence[Token], name: str, opening: int) -> bool:
 def _is_short_range(tokens: Sequence[Token], opening: int) -> bool:
     """``UNWIND range(1, 5000)``: rows, which the time-out ends, of few numbers that are written there."""
     given = tokens[opening + 1 : _closing(tokens, opening)]
-    numbers = [int(each.text) for each in given[::2] if each.kind == "word" and each.text.isdecimal()]
+    numbers = [int(each.text) for each in given[::2] if len(each.text) < _LONGEST_NUMBER and each.text.isdecimal()]
     is_written = len(numbers) == len(given[::2]) in (2, 3) and all(each.is_sign(",") for each in given[1::2])
     return is_written and _at(tokens, opening - 2).is_word("unwind") and abs(numbers[1] - numbers[0]) < _LONGEST_RANGE
 

@@ -15,7 +15,7 @@ from kgplatform.records import Citation, FoundPassage
 
 SPARE = 5
 """Passages beyond those that are asked for, to take the places that become free."""
-_LEADER = re.compile(r"(?:\.\s?){4,}|…{2,}|_{4,}")
+_LEADER = re.compile(r"(?:\.\s?){4,}|…{2,}")
 """What leads from a heading to the number of its page."""
 _HEADING = re.compile(
     r"(?:table of )?contents|inhalt(?:sverzeichnis|sübersicht)?|table des matières|sommaire|[íi]ndice|sommario"
@@ -33,15 +33,19 @@ def distinct(passages: Sequence[FoundPassage], count: int) -> tuple[FoundPassage
     same: dict[str, list[FoundPassage]] = {}
     for passage in passages:
         same.setdefault(passage.text, []).append(passage)
-    firsts = [_with_copies(first, others) for first, *others in same.values()]
+    firsts = [with_copies(first, others) for first, *others in same.values()]
     return tuple(sorted(firsts, key=lambda each: is_contents(each.text))[:count])
 
 
-def _with_copies(first: FoundPassage, others: Sequence[FoundPassage]) -> FoundPassage:
-    if not others:
-        return first
-    copies = tuple(Citation(each.document, each.title, each.start, each.end, each.page, each.id) for each in others)
-    return replace(first, copies=copies)
+def with_copies(first: FoundPassage, others: Sequence[FoundPassage]) -> FoundPassage:
+    """``first``, which names ``others`` of the same text, and those that these or it named before."""
+    places = {place.passage: place for each in (first, *others) for place in (*each.copies, _place(each))}
+    del places[first.id]
+    return replace(first, copies=tuple(places.values()))
+
+
+def _place(passage: FoundPassage) -> Citation:
+    return Citation(passage.document, passage.title, passage.start, passage.end, passage.page, passage.id)
 
 
 def is_contents(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kgplatform.neo4j.store import Row, Store
+from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
 from kgplatform.retrieve.copies import SPARE, distinct
 
@@ -146,13 +146,17 @@ def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:
 
 
 def _passages(store: Store, found: Found, top_k: int) -> tuple[FoundPassage, ...]:
-    ids = best(found.passages, top_k + SPARE)
-    rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=ids, vector=found.vector)}
-    passages = [
-        FoundPassage(**rows[id_], score=round(found.passages[id_], 6), routes=_sorted(found.passage_routes, id_))
-        for id_ in ids
-        if id_ in rows
-    ]
+    ranked = best(found.passages, len(found.passages))
+    passages: list[FoundPassage] = []
+    for some in batches(ranked, top_k + SPARE):
+        rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=some, vector=found.vector)}
+        passages += [
+            FoundPassage(**rows[id_], score=round(found.passages[id_], 6), routes=_sorted(found.passage_routes, id_))
+            for id_ in some
+            if id_ in rows
+        ]
+        if len({each.text for each in passages}) >= top_k:
+            break
     return distinct(passages, top_k)
 
 

@@ -14,6 +14,7 @@ from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.retrieve.all_routes import all_routes
+from kgplatform.retrieve.copies import SPARE, with_copies
 from kgplatform.retrieve.found import Found, look_up
 from kgplatform.retrieve.question import (
     asked,
@@ -58,7 +59,7 @@ def search(
     else:
         embedded = make_question(text, embedder)
         if documents:
-            found = dense_in_documents(store, embedded, documents, top_k)
+            found = dense_in_documents(store, embedded, documents, top_k + SPARE)
         else:
             found = ROUTES[route](store, embedded, top_k)
         found = replace(found, vector=embedded.vector)
@@ -141,10 +142,16 @@ def round_robin(results: Sequence[SearchResult], top_k: int) -> SearchResult:
 
 
 def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
-    routes: dict[object, set[str]] = {}
+    same: dict[object, list[Any]] = {}
     for item in chain.from_iterable(lists):
-        routes.setdefault(_key(item), set()).update(item.routes)
-    return tuple(replace(item, routes=tuple(sorted(routes[_key(item)]))) for item in _by_turns(lists, top_k))
+        same.setdefault(_key(item), []).append(item)
+    return tuple(_united(item, same[_key(item)]) for item in _by_turns(lists, top_k))
+
+
+def _united(best: Any, same: Sequence[Any]) -> Any:
+    """``best`` with what all that is the ``same`` has of routes and, for passages, of copies."""
+    found = with_copies(best, same) if isinstance(best, FoundPassage) else best
+    return replace(found, routes=tuple(sorted({route for each in same for route in each.routes})))
 
 
 def _by_turns(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:

@@ -56,7 +56,8 @@ RetryFailed = Annotated[
 ]
 Reread = Annotated[bool, typer.Option("--reread", help="Also read unchanged documents again, as with another schema.")]
 TextField = Annotated[
-    str | None, typer.Option("--text-field", metavar="KEY", help="Key of the texts in JSON files, if not text.")
+    str | None,
+    typer.Option("--text-field", metavar="KEY", help="Key of the texts in JSON files, if not text, content or body."),
 ]
 TitleField = Annotated[
     str | None, typer.Option("--title-field", metavar="KEY", help="Key of their titles, if not title.")

@@ -67,6 +67,7 @@ export function findBox(onChoose) {
   }
 
   input.addEventListener("input", () => {
+    asked += 1; // what is still on its way is not what is wanted now
     window.clearTimeout(timer);
     timer = window.setTimeout(() => look(), PAUSE);
   });

@@ -160,7 +160,8 @@ function problems(one, many, rows) {
     el("ul", {}, rows.map(([name, reason]) => el("li", {}, el("strong", { dir: "auto" }, name), ` ${reason}`))));
 }
 
-function total({ total, ...stages } = {}) {
+function total(seconds) {
+  const { total, ...stages } = seconds ?? {};
   return total ?? Object.values(stages).reduce((sum, each) => sum + each, 0);
 }
 

@@ -280,7 +280,7 @@ def test_y3_the_schema_is_in_the_prompt_and_names_what_is_involved(
         "types: Person, educated_at, award | not in the schema: married to"
     )
     assert "Ines Lovell award: Turing Award" in model.of("fill_in")[0].user, "attributes are no relation, and stay"
-    assert "Ines Lovell educated_at University of Ghent" in model.of("answer")[0].user
+    assert "Ines Lovell educated at University of Ghent" in model.of("answer")[0].user
     assert done.text == "At the University of Ghent [1]"
 
 
