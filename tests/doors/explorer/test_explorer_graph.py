@@ -67,7 +67,7 @@ def test_the_legend_covers_nothing_and_holds_for_one_picture(page: Page, explore
     assert picture and legend and picture["y"] + picture["height"] <= legend["y"]
     before = page.evaluate("document.querySelector('canvas').toDataURL()")
     page.get_by_role("button", name=re.compile(r"^Person \d+")).click()
-    assert page.evaluate("document.querySelector('canvas').toDataURL()") != before
+    page.wait_for_function("before => document.querySelector('canvas').toDataURL() !== before", arg=before)
     page.get_by_role("main").get_by_role("button", name="Whole graph").click()
     expect(page.get_by_role("button", name=re.compile(r"^Person \d+"))).to_have_attribute("aria-pressed", "true")
     drawn(page)
