@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from kgplatform.ingest.corpus_file import USUAL, Fields
+from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import CutShort, load
 from kgplatform.ingest.load_by import CutDocument, cut_by, load_by, load_within
@@ -60,11 +60,10 @@ class Group:
 def compare(
     store: Store,
     paths: Sequence[str | Path],
-    max_tokens: int,
+    settings: Settings,
     calls: BoundedCalls,
     workers: Workers | None = None,
     *,
-    fields: Fields = USUAL,
     request: str = "",
     reread: bool = False,
     progress: Progress = lambda stage, done, total: None,
@@ -82,7 +81,7 @@ def compare(
     passages = documents = 0
     last = ""
     progress("documents", 0, 0)
-    for item in _cut(paths, fields, max_tokens, calls, workers, store.stop):
+    for item in _cut(paths, settings, calls, workers, store.stop):
         store.stop.check()
         if isinstance(item, SkippedFile):
             skipped.append(item)
@@ -101,13 +100,9 @@ def compare(
 
 
 def _cut(
-    paths: Sequence[str | Path],
-    fields: Fields,
-    max_tokens: int,
-    calls: BoundedCalls,
-    workers: Workers | None,
-    stop: Stop,
+    paths: Sequence[str | Path], settings: Settings, calls: BoundedCalls, workers: Workers | None, stop: Stop
 ) -> Iterator[CutDocument | SkippedFile]:
+    fields, max_tokens = Fields.of(settings), settings.passage_tokens
     if workers is not None:
         return cut_by(workers, load_by(workers, paths, fields, calls, stop), max_tokens, stop)
     items = load(paths, calls, fields)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.ingest.compare import Group, compare
-from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.extract.llm import LlmExtractor, extraction_messages, fact_messages, facts_request
 from kgplatform.ingest.facts_pass import passages_without_facts
 from kgplatform.ingest.schema import Schema
@@ -63,9 +62,9 @@ def estimate(
     is_read = extractor == "llm"
     spend = _Spend(store, schema, settings, chat, is_read=is_read, facts=facts)
     request = LlmExtractor(chat).request(schema) if chat is not None and is_read else ""
-    how: dict[str, Any] = {"fields": Fields.of(settings), "request": request, "reread": reread}
+    how: dict[str, Any] = {"request": request, "reread": reread, "progress": progress}
     with bounded_calls(settings, store.stop) as calls:
-        for group in compare(store, paths, settings.passage_tokens, calls, progress=progress, **how) if paths else ():
+        for group in compare(store, paths, settings, calls, **how) if paths else ():
             total.add(group)
             spend.on(group)
     if facts and not total.documents:

@@ -24,7 +24,6 @@ import numpy as np
 from kgplatform.errors import InputError
 from kgplatform.ingest.bulk.first_build import FirstBuild
 from kgplatform.ingest.compare import Group, compare
-from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.fill_in import fill_in
@@ -193,8 +192,8 @@ def _compared(
     tools: Tools, paths: Sequence[str | Path], calls: BoundedCalls, workers: Workers | None, *, reread: bool
 ) -> Iterator[Group]:
     request = "" if tools.retry_failed else tools.request
-    how: dict[str, Any] = {"fields": Fields.of(tools.settings), "request": request, "reread": reread}
-    return compare(tools.store, paths, tools.settings.passage_tokens, calls, workers, progress=tools.progress, **how)
+    how: dict[str, Any] = {"request": request, "reread": reread, "progress": tools.progress}
+    return compare(tools.store, paths, tools.settings, calls, workers, **how)
 
 
 def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, gone: list[GoneFile]) -> IngestReport:

@@ -90,7 +90,7 @@ def _read(graph: KnowledgeGraph, files: list[Path], extractor: str) -> float:
         bounded_calls(settings, store.stop) as calls,
         open_workers(settings) or nullcontext() as workers,
     ):
-        lay(store, compare(store, files, settings.passage_tokens, calls, workers), plan, _silent, nowhere)
+        lay(store, compare(store, files, settings, calls, workers), plan, _silent, nowhere)
         read = extract_passages(tools, plan, turn, nowhere, workers)
     assert read.read == plan.passages and not read.failed, read
     return time.perf_counter() - began

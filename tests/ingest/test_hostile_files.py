@@ -149,10 +149,11 @@ def test_what_a_crash_cuts_off_is_said_and_not_taken_as_gone(
     monkeypatch.setattr(of_compare, "_GROUP_ITEMS", 5)
     path = tmp_path / "large.json"  # more than a pipe holds: the child waits until it is read
     path.write_text(json.dumps([{"title": f"Item {number}", "text": "It says this. " * 400} for number in range(60)]))
-    opened(store, tmp_path).ingest(path)
+    graph = opened(store, tmp_path)
+    graph.ingest(path)
     groups = []
     with BoundedCalls(60, 500) as calls:
-        for group in compare(store, [path], 400, calls):
+        for group in compare(store, [path], graph.settings, calls):
             if not groups:
                 os.kill(children()[0].pid, signal.SIGKILL)
             groups.append(group)

@@ -23,7 +23,7 @@ LONG = "It was a long day at sea. " * 60
 def plan_of(kg: KnowledgeGraph, *paths: Path) -> list[Group]:
     before = snapshot(kg.store)
     with bounded_calls(kg.settings, NEVER) as calls:
-        groups = list(compare(kg.store, paths, 400, calls))
+        groups = list(compare(kg.store, paths, kg.settings, calls))
     assert snapshot(kg.store) == before
     return groups
 

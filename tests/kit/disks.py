@@ -18,8 +18,10 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
     command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
     if subprocess.run(command, capture_output=True).returncode:
         pytest.skip("a small file system cannot be mounted here (that takes root)")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def leave(disk: Path, space: int) -> None:

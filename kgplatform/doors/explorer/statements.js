@@ -7,6 +7,8 @@ import { about } from "./about.js";
 import { browserLink } from "./neo4j-browser.js";
 
 const SHOWN = 4000;
+/** Of a line that gives a parameter: characters of the longest that is shown whole, and of what is shown of others. */
+const [LONGEST, CUT] = [160, 96];
 
 /** A list of { number, name, rows, seconds, text }; the statements of saved runs are texts alone. */
 export function statementList(statements) {
@@ -45,15 +47,16 @@ const PARTS = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/[^\n]*|`[^`]*`|\$\w+|\b[
 
 /** Coloured by kind; a vector of hundreds of numbers is cut for the eye, never for the clipboard. */
 function lines(text) {
-  const every = text.split("\n");
-  const first = every.findIndex((line) => !line.startsWith(":param"));
-  const given = first < 0 ? every : every.slice(0, first);
-  // Each by itself: a text that is cut ends without its quote.
-  return [...given.flatMap((line) => [...coloured(line.length > 160 ? line.slice(0, 96) : line), line.length > 160 ? ` … // ${count(line.length)} characters, all copied\n` : "\n"]),
-    ...(first < 0 ? [] : coloured(cut(every.slice(first).join("\n"))))];
+  const [given] = /^(?::param .*\n?)*/.exec(text);
+  const rest = text.slice(given.length);
+  return [...(given.match(/.+\n?/g) ?? []).flatMap(parameter), ...coloured(rest.length > SHOWN ? `${rest.slice(0, SHOWN)}\n…` : rest)];
 }
 
-const cut = (text) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}\n…` : text);
+/** By itself: a text that is cut ends without its quote. */
+function parameter(line) {
+  const { length } = line.trimEnd();
+  return length > LONGEST ? [...coloured(line.slice(0, CUT)), ` … // ${count(length)} characters, all copied\n`] : coloured(line);
+}
 
 function coloured(text) {
   return text.split(PARTS).map((part) => {
