@@ -34,6 +34,7 @@ ingest
 tree gist exchange graph retrieve
 readers
 opened
+changes
 chat_thread
 client
 doors.adapters
