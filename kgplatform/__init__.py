@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kgplatform.ingest.pipeline import IngestReport
     from kgplatform.ingest.schema import Schema, load_schema
     from kgplatform.neo4j.store import trace
-    from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Step, Usage
+    from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Step, Table, Text, Usage
 
 _HOMES = {
     "kgplatform.ingest.estimate": ("Estimate",),
@@ -49,7 +49,7 @@ _HOMES = {
         "StatementError",
         "StoreError",
     ),
-    "kgplatform.records": ("Answer", "Citation", "FoundFact", "FoundPassage", "SearchResult", "Step", "Usage"),
+    "kgplatform.records": ("Answer", "Citation", "FoundFact", "FoundPassage", "SearchResult", "Step", "Table", "Text", "Usage"),
     "kgplatform.neo4j.store": ("trace",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -77,6 +77,8 @@ __all__ = [
     "StatementError",
     "Step",
     "StoreError",
+    "Table",
+    "Text",
     "Usage",
     "connect",
     "load_schema",

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from kgplatform.errors import InputError
 from kgplatform.graph.info import DocumentInfo
 from kgplatform.ingest.bound import MODES, Mode
+from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.estimate import Estimate, estimate
 from kgplatform.ingest.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.ingest.extract.local import LocalExtractor
 from kgplatform.ingest.extract.recorded import RecordedExtractor
 from kgplatform.ingest.extract_pass import Tools
+from kgplatform.ingest.given import Ingestible, gather
 from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, remove_documents
 from kgplatform.ingest.schema import Schema
 from kgplatform.ingest.settle import reembed
@@ -36,7 +38,7 @@ class ChangeableGraph(OpenedGraph):
 
     def ingest(
         self,
-        paths: str | Path | Sequence[str | Path] = (),
+        paths: Ingestible = (),
         *,
         schema: str | Path | Schema | None = None,
         extractor: str | Extractor | None = None,
@@ -48,7 +50,10 @@ class ChangeableGraph(OpenedGraph):
         retry_failed: bool = False,
         progress: Progress = _SILENT,
     ) -> IngestReport:
-        """Update the graph from the files and folders of ``paths``.
+        """Update the graph from ``paths``: files and folders, or what is in no file.
+
+        That is one or several of: ``Text``, dictionaries with a ``text``, open files, documents of LangChain and
+        LlamaIndex, a DataFrame; a list or any iterator of them, or a loader of LangChain. A string is always a path.
 
         ``schema``: a file or a shipped name; by default the graph's own, "general" for a new graph. ``extractor``:
         "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
@@ -60,26 +65,27 @@ class ChangeableGraph(OpenedGraph):
         unchanged documents again too, with another schema, say; replies to the same prompts come from the cache.
         ``retry_failed``: also ask again for passages that the model gave no usable reply for.
         """
-        files, recording = with_recording(paths, recorded, extractor)
-        if not files and (prune or reread or not facts):
-            raise InputError("Name at least one file or folder to ingest.")
-        facts_from = self._model("Facts are read") if facts else None
-        if facts and not files:
-            self._need_documents()
-        reader = make_extractor(extractor if files else "local", recording, self.language_model)
-        with self._writing("ingest", progress) as turn:
-            tools = self._tools(turn, reader, schema, mode, progress)
-            tools = replace(tools, facts_from=facts_from, retry_failed=retry_failed)
-            if facts and not files:
-                return ingest_facts(tools, turn)
-            report = ingest(tools, files, turn, prune=prune, reread=reread)
+        with gather(paths, self.settings.home_folder, Fields.of(self.settings)) as given:
+            recording = with_recording(given, recorded, extractor)
+            if not given and (prune or reread or not facts):
+                raise InputError("Name at least one file or folder to ingest.")
+            facts_from = self._model("Facts are read") if facts else None
+            if facts and not given:
+                self._need_documents()
+            reader = make_extractor(extractor if given else "local", recording, self.language_model)
+            with self._writing("ingest", progress) as turn:
+                tools = self._tools(turn, reader, schema, mode, progress)
+                tools = replace(tools, facts_from=facts_from, retry_failed=retry_failed)
+                if facts and not given:
+                    return ingest_facts(tools, turn)
+                report = ingest(tools, given.paths, given.texts, turn, prune=prune, reread=reread)
         if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
             report.notes.extend(f"{title}: recorded, but not among the documents" for title in reader.unused())
         return report
 
     def estimate(
         self,
-        paths: str | Path | Sequence[str | Path] = (),
+        paths: Ingestible = (),
         *,
         schema: str | Path | Schema | None = None,
         extractor: str | None = None,
@@ -90,13 +96,14 @@ class ChangeableGraph(OpenedGraph):
         progress: Progress = _SILENT,
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
-        files, recording = with_recording(paths, recorded, extractor)
-        if not files and (reread or not facts):
-            raise InputError("Name at least one file or folder to ingest.")
-        by = extractor or default_extractor(recording, self.language_model)
-        chat = None if retry_failed else self.language_model
-        how: dict[str, Any] = {"facts": facts, "reread": reread, "chat": chat, "progress": progress}
-        return estimate(self.store, files, self._schema(schema), by, self.settings, **how)
+        with gather(paths, self.settings.home_folder, Fields.of(self.settings)) as given:
+            recording = with_recording(given, recorded, extractor)
+            if not given and (reread or not facts):
+                raise InputError("Name at least one file or folder to ingest.")
+            by = extractor or default_extractor(recording, self.language_model)
+            chat = None if retry_failed else self.language_model
+            how: dict[str, Any] = {"facts": facts, "reread": reread, "chat": chat, "progress": progress}
+            return estimate(self.store, given.paths, self._schema(schema), by, self.settings, texts=given.texts, **how)
 
     def remove(
         self, documents: str | Path | Sequence[str | Path], *, progress: Progress = _SILENT

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,7 @@ from kgplatform.models.embed import Embedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.connect import open_store
 from kgplatform.neo4j.statement_guard import why_refused
-from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
+from kgplatform.readers.readers import READERS, check_can_be_kept, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.records import Answer, Progress, SearchResult, Table
@@ -42,6 +42,7 @@ from kgplatform.retrieve.live_schema import live_schema, shown_schema
 from kgplatform.retrieve.question import asked
 from kgplatform.retrieve.search import SEARCHES as SEARCHES
 from kgplatform.retrieve.search import search
+from kgplatform.retrieve.within import documents_where, search_within
 from kgplatform.settings import Settings, load_settings
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import Stop
@@ -100,16 +101,34 @@ def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
     return options_for(reader or READERS[0].name, given)
 
 
+def _both(ids: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``ids`` that are ``named``, if any are. Raises ``InputError`` where none is both."""
+    kept = tuple(id_ for id_ in ids if not named or id_ in named)
+    if not kept:
+        raise InputError("None of the documents that are named has these metadata.", "where")
+    return kept
+
+
 class KnowledgeGraph(ChangeableGraph):
     """An open graph. Close it, or use it in a ``with`` block. Searching is safe from several threads."""
 
-    def search(self, question: str, route: str = "all", top_k: int = 10) -> SearchResult:
+    def search(
+        self, question: str, route: str = "all", top_k: int = 10, *, where: Mapping[str, Any] | None = None
+    ) -> SearchResult:
         """The passages and facts nearest to ``question`` by one route, or by all, best first, with citations.
 
         Each passage has its best ``sentence`` and a ``relevance``; a fact is ``relevant`` if it speaks to the question.
+        ``where``: only documents with these metadata, such as ``{"author": "Verne", "year": [1869, 1870]}``: a list
+        names values any of which will do. Raises ``InputError``.
         """
         self._need_documents()
-        return judged(search(self.store, self.embedder, question, route, top_k), question, self.embedder.name)
+        if where:
+            asked(question)
+            documents = documents_where(self.store, where)
+            found = search_within(self.store, self.embedder, question, route, top_k, documents)
+        else:
+            found = search(self.store, self.embedder, question, route, top_k)
+        return judged(found, question, self.embedder.name)
 
     def ask(
         self,
@@ -117,6 +136,7 @@ class KnowledgeGraph(ChangeableGraph):
         reader: str | None = None,
         *,
         options: Mapping[str, Any] | None = None,
+        where: Mapping[str, Any] | None = None,
         keep: bool = False,
         on_step: Tell | None = None,
         on_text: Hear | None = None,
@@ -127,7 +147,8 @@ class KnowledgeGraph(ChangeableGraph):
 
         ``reader``: by default the first of all. ``options`` and ``more`` are the reader's (docs/commands.md); None
         stands for the default. All readers have ``mode``: "reject" refuses to answer if the documents do not say,
-        "open" falls back on the model's own knowledge. ``keep`` saves the run in the graph, as a ``Run`` with its
+        "open" falls back on the model's own knowledge. ``where``: only documents with these metadata, as in ``search``,
+        from a reader that can be kept to some documents. ``keep`` saves the run in the graph, as a ``Run`` with its
         ``Step`` nodes and edges to what it found. ``on_step`` gets each step as it happens, ``on_text`` the answer
         so far while it is written (in another thread); what they raise ends the run. ``stop``, set by another thread,
         ends it within a second. Raises ``InputError``, ``StoppedError``, and ``ModelError``, whose ``evidence`` is what
@@ -140,11 +161,14 @@ class KnowledgeGraph(ChangeableGraph):
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
         started, name = time.perf_counter(), reader or READERS[0].name
+        only = self._only(name, where) if where else None
+        if only is not None and hasattr(chosen, "documents"):
+            chosen = replace(chosen, documents=_both(only, chosen.documents))
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (
             spanned,
-            self.run(on_step=on_step, on_text=on_text, stop=stop) as run,
+            self.run(on_step=on_step, on_text=on_text, stop=stop, only=only) as run,
             evidence_of_failure(question, run) as run,
         ):
             answer = find(name).answer(question, run, chosen)
@@ -164,14 +188,21 @@ class KnowledgeGraph(ChangeableGraph):
 
     @contextlib.contextmanager
     def run(
-        self, *, on_step: Tell | None = None, on_text: Hear | None = None, stop: Stop | None = None
+        self,
+        *,
+        on_step: Tell | None = None,
+        on_text: Hear | None = None,
+        stop: Stop | None = None,
+        only: Sequence[str] | None = None,
     ) -> Iterator[Run]:
-        """What a reader gets for one question. Its ledger counts what that question alone spends."""
+        """What a reader gets for one question. Its ledger counts what that question alone spends. ``only``: ids of the
+        documents that its searches find passages in."""
         with listened(on_step, stop or self.store.stop) as (tell, ended):
             graph = self.within(ended)
             chat = graph.language_model
             context = chat.context() if isinstance(chat, OpenAIChat) else self.settings.context_tokens
-            yield Run(graph.evidence, chat, graph.ledger, graph._schema_types, tell, context or CONTEXT, on_text)
+            evidence = Evidence(graph.store, graph.embedder, only)
+            yield Run(evidence, chat, graph.ledger, graph._schema_types, tell, context or CONTEXT, on_text)
 
     @property
     def evidence(self) -> Evidence:
@@ -236,6 +267,14 @@ class KnowledgeGraph(ChangeableGraph):
         from kgplatform.exchange import export_graph
 
         return export_graph(self.store, Path(path), format, progress)
+
+    def _only(self, reader: str, where: Mapping[str, Any]) -> list[str]:
+        """The ids of the documents ``where`` that is so. Raises ``InputError``, also where there are none."""
+        check_can_be_kept(reader)
+        found = documents_where(self.store, where)
+        if not found:
+            raise InputError("No document has these metadata. `documents` shows what each has.", "where")
+        return found
 
     def _schema_types(self) -> SchemaTypes | None:
         """The schema with what was added to it, in the words that readers know."""

@@ -133,7 +133,7 @@ class OpenedGraph:
 
     def documents(self) -> list[DocumentInfo]:
         """The documents of the graph, by title."""
-        return [DocumentInfo(**row) for row in self.store.read("graph/documents")]
+        return [DocumentInfo.of(row) for row in self.store.read("graph/documents")]
 
     def holds(self, file: Path) -> bool:
         """Whether the graph holds any document of ``file`` with the text that it has now."""

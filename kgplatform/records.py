@@ -5,7 +5,7 @@ All character offsets count Unicode code points of ``Document.text`` and are hal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,6 +13,9 @@ from kgplatform.shown import Shown, html_table, html_text
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
+
+MetadataValue = str | int | float | bool | list[str]
+"""What is known of a document, under a name: "author", "year" …"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Document:
 
     ``source`` is the URI of the file that it came from; ``uri`` names the document itself and equals ``source``
     but for members of a JSON corpus, which add ``#`` and their title. ``id`` is derived from ``uri`` alone, so a
-    changed text replaces the old one whatever its title.
+    changed text replaces the old one whatever its title. ``metadata``: what else is known of it.
     """
 
     id: str
@@ -40,6 +43,24 @@ class Document:
     text: str
     sha256: str
     pages: tuple[PageSpan, ...] = ()
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to ingest that is in no file.
+
+    ``id`` or ``source`` (its address: a URL, a path, a key) names it: ingested again, it is compared with what the
+    graph has under that name. Without either it is named by what it says, and another text is another document. Several
+    texts of one ``source``, such as the pages of a book, are told apart by their order. ``title``: by default its first
+    words. ``metadata``: flat values, for filters.
+    """
+
+    text: str
+    title: str = ""
+    source: str = ""
+    id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +205,7 @@ class FoundPassage(Shown):
     0 to 1, that the passage holds what is asked, None where that is not calibrated (``kgplatform.readers.relevance``).
     ``cosine``: with the question, None where it was not searched for. ``sentence``: the one that shares most with the
     question; None where none shares a word, or nobody looked yet. ``copies``: where else its very text stands.
+    ``metadata``: of its document.
     """
 
     id: str
@@ -199,6 +221,7 @@ class FoundPassage(Shown):
     cosine: float | None = None
     relevance: float | None = None
     copies: tuple[Citation, ...] = ()
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,6 +1,6 @@
 // The documents of the graph, with how far they were read, and the pages of their memories for any question.
 // mode: read
-// returns: id, title, uri, source, characters, tokens, added_at, passages, extracted, failed, pages, compression
+// returns: id, title, uri, source, characters, tokens, added_at, passages, extracted, failed, pages, compression, metadata
 MATCH (d:Document)
 RETURN d.id AS id, d.name AS title, d.uri AS uri, d.source AS source, d.characters AS characters, d.tokens AS tokens,
        toString(d.addedAt) AS added_at,
@@ -8,5 +8,6 @@ RETURN d.id AS id, d.name AS title, d.uri AS uri, d.source AS source, d.characte
        COUNT { (:Chunk {state: 'extracted'})-[:FROM_DOCUMENT]->(d) } AS extracted,
        COUNT { (:Chunk {state: 'failed'})-[:FROM_DOCUMENT]->(d) } AS failed,
        COUNT { (:Page {question: ''})-[:PAGE_OF]->(d) } AS pages,
-       d.compression AS compression
+       d.compression AS compression,
+       [key IN keys(d) WHERE key STARTS WITH 'meta_' | [key, d[key]]] AS metadata
 ORDER BY title, uri

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import CallStatistics
 from kgplatform.ingest.schema import Expansion, Schema
-from kgplatform.neo4j.store import Store
+from kgplatform.neo4j.metadata import metadata_of
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import MetadataValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class DocumentInfo:
     """A document of the graph. ``characters`` and ``tokens`` of its text; passages by what became of them.
 
     ``pages`` of its gist memory, and how many percent of its words the gists save, once each page has one.
+    ``metadata``: what else is known of it.
     """
 
     id: str
@@ -37,6 +40,12 @@ class DocumentInfo:
     failed: int
     pages: int = 0
     compression: float | None = None
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def of(cls, row: Row) -> DocumentInfo:
+        """From a row of ``graph/documents``."""
+        return cls(**{**row, "metadata": metadata_of(row["metadata"])})
 
 
 @dataclass(frozen=True, slots=True)

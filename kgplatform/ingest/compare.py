@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
 from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.cut import cut_document
+from kgplatform.ingest.given import NO_TEXTS, Texts
 from kgplatform.ingest.load import CutShort, load
 from kgplatform.ingest.load_by import CutDocument, cut_by, load_by, load_within
-from kgplatform.neo4j.store import Store
-from kgplatform.records import Document, Passage, Progress, SkippedFile
+from kgplatform.neo4j.metadata import metadata_of
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import Document, MetadataValue, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.stopping import Stop
@@ -31,7 +33,8 @@ class Compared:
     """A document of the files beside the graph's: which passages are ``done`` there, and which are ``stale``.
 
     ``unread``: those of the done ones that a model's reply was of no use for.
-    ``is_other_text``: the graph has it with another text or title.
+    ``is_other_text``: the graph has it with another text or title. ``described``: its metadata are
+    others, and to be written; ``only_described``: and nothing else.
     """
 
     document: Document
@@ -41,6 +44,8 @@ class Compared:
     stale: frozenset[str] = frozenset()
     is_other_text: bool = False
     unread: frozenset[str] = frozenset()
+    described: bool = False
+    only_described: bool = False
 
     @property
     def pending(self) -> list[Passage]:
@@ -64,6 +69,7 @@ def compare(
     calls: BoundedCalls,
     workers: Workers | None = None,
     *,
+    texts: Texts = NO_TEXTS,
     request: str = "",
     reread: bool = False,
     progress: Progress = lambda stage, done, total: None,
@@ -73,7 +79,7 @@ def compare(
 
     Groups have some 500 passages, so that what a group takes does not depend on how much there is. ``request``: what
     passages would be asked with (``Tools.request``); those that failed with just that are left unread. ``reread``:
-    nothing that the graph has counts as done.
+    nothing that the graph has counts as done. ``texts``: what is in no file, compared after the files.
     """
     files = _Files(store, request, reread=reread)
     group: list[CutDocument] = []
@@ -81,7 +87,7 @@ def compare(
     passages = documents = 0
     last = ""
     progress("documents", 0, 0)
-    for item in _cut(paths, settings, calls, workers, store.stop):
+    for item in _cut(paths, texts, settings, calls, workers, store.stop):
         store.stop.check()
         if isinstance(item, SkippedFile):
             skipped.append(item)
@@ -100,12 +106,18 @@ def compare(
 
 
 def _cut(
-    paths: Sequence[str | Path], settings: Settings, calls: BoundedCalls, workers: Workers | None, stop: Stop
+    paths: Sequence[str | Path],
+    texts: Texts,
+    settings: Settings,
+    calls: BoundedCalls,
+    workers: Workers | None,
+    stop: Stop,
 ) -> Iterator[CutDocument | SkippedFile]:
     fields, max_tokens = Fields.of(settings), settings.passage_tokens
+    given = texts.documents(calls, fields)
     if workers is not None:
-        return cut_by(workers, load_by(workers, paths, fields, calls, stop), max_tokens, stop)
-    items = load(paths, calls, fields)
+        return cut_by(workers, chain(load_by(workers, paths, fields, calls, stop), given), max_tokens, stop)
+    items = chain(load(paths, calls, fields), given)
     return ((item, cut_document(item, max_tokens)) if isinstance(item, Document) else item for item in items)
 
 
@@ -127,6 +139,7 @@ class _Known:
     title: str
     sha256: str
     states: dict[str, str]
+    metadata: dict[str, MetadataValue]
 
 
 class _Files:
@@ -177,20 +190,28 @@ class _Files:
 
 def _known(store: Store, ids: Sequence[str], request: str = "") -> dict[str, _Known]:
     rows = store.read("ingest/existing_documents", ids=ids, request=request) if ids else []
-    return {row["id"]: _Known(row["name"], row["sha256"], dict(row["passages"])) for row in rows}
+    return {row["id"]: _known_of(row) for row in rows}
+
+
+def _known_of(row: Row) -> _Known:
+    return _Known(row["name"], row["sha256"], dict(row["passages"]), metadata_of(row["properties"]))
 
 
 def _compared(document: Document, passages: Sequence[Passage], known: _Known | None, *, reread: bool) -> Compared:
     if known is None:
-        return Compared(document, passages, "added")
+        return Compared(document, passages, "added", described=bool(document.metadata))
+    described = known.metadata != document.metadata
     # What a passage says may depend on the rest of its document and on the title: of another text, none is kept.
+    every = frozenset(known.states)
     if (known.title, known.sha256) != (document.title, document.sha256):
-        return Compared(document, passages, "changed", stale=frozenset(known.states), is_other_text=True)
+        return Compared(document, passages, "changed", stale=every, is_other_text=True, described=described)
     if reread:
-        return Compared(document, passages, "reread", stale=frozenset(known.states))
+        return Compared(document, passages, "reread", stale=every, described=described)
     wanted = {passage.id for passage in passages}
     unread = frozenset(passage for passage in wanted if known.states.get(passage) == UNREAD)
     done = unread.union(passage for passage in wanted if known.states.get(passage) == EXTRACTED)
     stale = frozenset(known.states.keys() - wanted)
-    verdict: Literal["changed", "unchanged"] = "unchanged" if known.states.keys() == wanted else "changed"
-    return Compared(document, passages, verdict, done, stale, unread=unread)
+    same_passages = known.states.keys() == wanted
+    verdict: Literal["changed", "unchanged"] = "unchanged" if same_passages and not described else "changed"
+    only = same_passages and described
+    return Compared(document, passages, verdict, done, stale, unread=unread, described=described, only_described=only)

@@ -10,7 +10,7 @@ import json
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BufferedReader
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -18,6 +18,8 @@ from urllib.parse import quote
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.decode import decode, is_json_object
 from kgplatform.ingest.formats import clean
+from kgplatform.neo4j.metadata import flat
+from kgplatform.records import MetadataValue
 from kgplatform.text import LONGEST_NAME, clipped, tidy
 from kgplatform.work.bounded import BoundedCalls, ExceededError
 
@@ -28,6 +30,8 @@ HARMLESS_BYTES = 4_000_000
 """Up to so many bytes of plain text or JSON are read here: what reads them takes a time and a memory in proportion to
 them, whatever they say, and less than a child costs. All else is parsed within bounds.
 """
+_EXTRACTED = "extracted_"
+"""What keys of an open-IE recording begin with."""
 _SHOWN_KEYS = 8
 _SHOWN_LENGTH = 40
 _LONGEST_LINE = 100_000_000
@@ -55,13 +59,15 @@ class CorpusItem:
     """One text of a corpus. ``fragment`` names it within its file, whatever its text: it is the URI's part after #.
 
     It is the quoted title, with ``;2`` for the second of that title, or ``;17`` for the untitled item 17. A quoted
-    title has no semicolon, so that no two items share a fragment.
+    title has no semicolon, so that no two items share a fragment. ``metadata``: what else the item says, where it is
+    flat.
     """
 
     title: str
     number: int
     text: str
     fragment: str
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
 
 
 ItemOrFault = CorpusItem | str
@@ -119,6 +125,7 @@ class _Item:
     title: str
     text: str | None
     fault: str = ""
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
 
 
 def _lines(stream: BufferedReader) -> Iterator[bytes | None]:
@@ -181,10 +188,19 @@ def _fault(error: Exception) -> str:
 def _read_item(value: object, fields: Fields) -> _Item:
     title, text = _title(value, fields), _first(value, fields.text)
     if isinstance(text, str):
-        return _Item(title, clean(text))
+        return _Item(title, clean(text), metadata=_metadata(value, fields))
     if _has_text(value, fields):
         return _Item(title, None, f"its {fields.text[0]} is {described(text)}, and not a string")
     return _Item(title, None, f"expected {_wanted(fields)}, found {described(value)}")
+
+
+def _metadata(value: object, fields: Fields) -> dict[str, MetadataValue]:
+    """What an item says beside its text and title, and what was extracted from it."""
+    said = value if isinstance(value, dict) else {}
+    used = {next((key for key in keys if key in said), "") for keys in (fields.text, fields.title)}
+    more = said.get("metadata")
+    others = {key: each for key, each in said.items() if key not in used and not key.startswith(_EXTRACTED)}
+    return flat({**others, **(more if isinstance(more, dict) else {})})[0]
 
 
 def _items(place: str, items: Iterable[tuple[int, _Item]]) -> Iterator[ItemOrFault]:
@@ -198,7 +214,9 @@ def _items(place: str, items: Iterable[tuple[int, _Item]]) -> Iterator[ItemOrFau
             yield f"{place} {number}: has no text" + (f" ({shown(title)})" if title else "")
         else:
             again = f";{titles[title]}" if titles[title] > 1 else ""
-            yield CorpusItem(title, number, text, quote(title, safe="") + again if title else f";{number}")
+            yield CorpusItem(
+                title, number, text, quote(title, safe="") + again if title else f";{number}", item.metadata
+            )
 
 
 def _other_shape(content: object, values: Sequence[object], fields: Fields) -> str:

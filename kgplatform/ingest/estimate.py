@@ -10,6 +10,7 @@ from typing import Any
 from kgplatform.ingest.compare import Group, compare
 from kgplatform.ingest.extract.llm import LlmExtractor, extraction_messages, fact_messages, facts_request
 from kgplatform.ingest.facts_pass import passages_without_facts
+from kgplatform.ingest.given import NO_TEXTS, Texts
 from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.store import Row, Store
@@ -46,6 +47,7 @@ def estimate(
     extractor: str,
     settings: Settings,
     *,
+    texts: Texts = NO_TEXTS,
     facts: bool,
     reread: bool,
     progress: Progress,
@@ -56,7 +58,7 @@ def estimate(
     ``facts``: and on reading facts from those that lack them, in the whole graph if there are no ``paths``. Of
     what a recording says of a passage nothing is known yet: such passages count as lacking them. ``reread``: and on
     those that are in the graph. ``chat``: the model whose replies to passages were of no use, if it is not asked for
-    those again.
+    those again. ``texts``: what is in no file.
     """
     total = _Total()
     is_read = extractor == "llm"
@@ -64,7 +66,7 @@ def estimate(
     request = LlmExtractor(chat).request(schema) if chat is not None and is_read else ""
     how: dict[str, Any] = {"request": request, "reread": reread, "progress": progress}
     with bounded_calls(settings, store.stop) as calls:
-        for group in compare(store, paths, settings, calls, **how) if paths else ():
+        for group in compare(store, paths, settings, calls, texts=texts, **how) if paths or texts else ():
             total.add(group)
             spend.on(group)
     if facts and not total.documents:

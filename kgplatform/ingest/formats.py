@@ -11,9 +11,9 @@ import json
 import re
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 from xml.etree import ElementTree
@@ -21,7 +21,8 @@ from xml.etree import ElementTree
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.decode import decode
 from kgplatform.ingest.html_text import html_tree, main_text
-from kgplatform.records import PageSpan
+from kgplatform.neo4j.metadata import flat
+from kgplatform.records import MetadataValue, PageSpan
 from kgplatform.text import tidy
 
 if TYPE_CHECKING:
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """What a reader found. ``faults`` are parts of the file, such as pages, that could not be read."""
+    """What a reader found. ``faults`` are parts of the file, such as pages, that could not be read. ``metadata``: what
+    the file says of itself."""
 
     text: str
     title: str | None = None
     pages: tuple[PageSpan, ...] = ()
     faults: tuple[str, ...] = ()
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
 
 
 @contextmanager
@@ -115,7 +118,20 @@ def _markdown(path: str, source: str) -> FileText:
         headings = (tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open")
         stated = _unquoted(said[1].strip()) if said else ""
         title = stated or next((_inline(heading.children) for heading in headings), None)
-        return FileText(clean(_render(tokens)), title)
+        return FileText(clean(_render(tokens)), title, metadata=_said_in_front(front[2]) if front else {})
+
+
+def _said_in_front(source: str) -> dict[str, MetadataValue]:
+    """What YAML front matter says beside the title; nothing where it is not YAML."""
+    import yaml
+
+    try:
+        said = yaml.safe_load(source)
+    except (yaml.YAMLError, ValueError, RecursionError):  # an impossible date is a ValueError
+        return {}
+    if not isinstance(said, dict):
+        return {}
+    return flat({name: value for name, value in said.items() if str(name).lower() != "title"})[0]
 
 
 def _unquoted(text: str) -> str:

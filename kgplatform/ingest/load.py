@@ -262,14 +262,14 @@ def _members(path: Path, shown: str, items: Iterator[ItemOrFault]) -> Iterator[D
     for item in items:
         if isinstance(item, CorpusItem):
             name = item.title or f"{stem} {item.number}"
-            yield _document(name, f"{source}#{item.fragment}", source, FileText(item.text))
+            yield _document(name, f"{source}#{item.fragment}", source, FileText(item.text, metadata=item.metadata))
         else:
             yield SkippedFile(shown, item)
 
 
 def _document(name: str, uri: str, source: str, reading: FileText) -> Document:
     digest = hashlib.sha256(reading.text.encode()).hexdigest()
-    return Document(node_id("document", uri), name, uri, source, reading.text, digest, reading.pages)
+    return Document(node_id("document", uri), name, uri, source, reading.text, digest, reading.pages, reading.metadata)
 
 
 def _readable_stem(path: Path) -> str:

@@ -27,6 +27,7 @@ from kgplatform.ingest.compare import Group, compare
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.fill_in import fill_in
+from kgplatform.ingest.given import Texts
 from kgplatform.ingest.gone import check_prune, gone_files
 from kgplatform.ingest.graph_state import bring_up_to_date, check_embedder, define_graph, graph_state, set_state
 from kgplatform.ingest.load import named_folders
@@ -130,9 +131,9 @@ _COUNTED = {
 
 
 def ingest(
-    tools: Tools, paths: Sequence[str | Path], turn: Pass, *, prune: bool = False, reread: bool = False
+    tools: Tools, paths: Sequence[str | Path], texts: Texts, turn: Pass, *, prune: bool = False, reread: bool = False
 ) -> IngestReport:
-    """Update the graph from the files of ``paths``, and report what that took. ``turn`` is alone.
+    """Update the graph from the files of ``paths`` and from ``texts``, and report what that took. ``turn`` is alone.
 
     ``prune``: documents of files that are gone from the folders among ``paths`` are removed. ``reread``: documents
     that have not changed are read again.
@@ -154,7 +155,7 @@ def ingest(
         open_workers(tools.settings) or nullcontext() as workers,
     ):
         with watch.stage("lay"):
-            compared = watch.each("load", _compared(tools, paths, calls, workers, reread=reread))
+            compared = watch.each("load", _compared(tools, paths, texts, calls, workers, reread=reread))
             lay(tools.store, build.begin(compared), plan, tools.progress, build.spill)
         if build.spill is None:
             turn.share()
@@ -170,7 +171,7 @@ def ingest(
         with watch.stage("gone"):
             gone = gone_files(tools.store, paths, prune=prune, progress=tools.progress)
         report = _report(tools, plan, read, before, gone)
-        report.notes.extend([*([build.note] if build.note else ()), *_notes_on_folders(paths)])
+        report.notes.extend([*([build.note] if build.note else ()), *_notes_on_folders(paths), *texts.notes])
         if tools.facts_from is not None and not read.stopped:
             turn.share()
             with watch.stage("facts"):
@@ -189,10 +190,16 @@ def ingest(
 
 
 def _compared(
-    tools: Tools, paths: Sequence[str | Path], calls: BoundedCalls, workers: Workers | None, *, reread: bool
+    tools: Tools,
+    paths: Sequence[str | Path],
+    texts: Texts,
+    calls: BoundedCalls,
+    workers: Workers | None,
+    *,
+    reread: bool,
 ) -> Iterator[Group]:
     request = "" if tools.retry_failed else tools.request
-    how: dict[str, Any] = {"request": request, "reread": reread, "progress": tools.progress}
+    how: dict[str, Any] = {"texts": texts, "request": request, "reread": reread, "progress": tools.progress}
     return compare(tools.store, paths, tools.settings, calls, workers, **how)
 
 

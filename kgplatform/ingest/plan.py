@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kgplatform.ingest.compare import Compared, Group
-from kgplatform.ingest.write import Sink, Writer, document_statements, remove
+from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.work.spool import Spool
@@ -85,7 +85,9 @@ def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress, s
             stale += [passage for passages in group.gone.values() for passage in passages]
             other_texts = [each.document.id for each in group.documents if each.is_other_text] + sorted(group.gone)
             remove(store, stale, sorted(group.gone), other_texts)
-            written = [(each.document, each.passages) for each in group.documents if each.verdict != "unchanged"]
-            writer.put(document_statements(written, frozenset(other_texts)) if written else [])
+            new = [each for each in group.documents if each.verdict != "unchanged" and not each.only_described]
+            written = [(each.document, each.passages) for each in new]
+            laid = document_statements(written, frozenset(other_texts)) if written else []
+            writer.put([*laid, *metadata_statements([each.document for each in group.documents if each.described])])
             plan.add(group)
     progress("documents", len(plan), len(plan))

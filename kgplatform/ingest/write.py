@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from kgplatform.ingest.alike import found_by, stem_of
 from kgplatform.ingest.named import stated_place
 from kgplatform.ingest.schema import Schema, fault_of_name
+from kgplatform.neo4j.metadata import properties_of
 from kgplatform.neo4j.store import Parameters, Row, Store, batches
 from kgplatform.places import find_names, find_statement
 from kgplatform.records import (
@@ -291,6 +292,12 @@ def document_statements(
         *_slices("ingest/passages", rows),
         *_slices("ingest/next_passages", following),
     ]
+
+
+def metadata_statements(documents: Sequence[Document]) -> list[Statement]:
+    """The statements that write what else is known of documents, in place of what was known."""
+    rows = [{"id": document.id, "metadata": properties_of(document.metadata)} for document in documents]
+    return _slices("ingest/metadata", rows)
 
 
 def extraction_statements(rows: Rows, states: Sequence[Row], replaced: Sequence[str] = ()) -> list[Statement]:

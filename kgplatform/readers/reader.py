@@ -123,7 +123,8 @@ class Reader:
     wrote the answer, where these are not all that were read. ``usual``: `kgplatform evaluate` asks it by default.
     ``stages``: where its model chooses a function, in their order; the functions are counted as "stage.function"
     (``Answer.counts``), and the prompts are called after the stages. ``reads``: the prompts whose steps read the
-    passages that they name, where other steps found theirs.
+    passages that they name, where other steps found theirs. ``only_searches``: it reads what its searches find and
+    nothing else, so that it can be kept to some documents.
     """
 
     name: str
@@ -136,11 +137,17 @@ class Reader:
     usual: bool = False
     stages: Sequence[str] = ()
     reads: Collection[str] = ()
+    only_searches: bool = False
 
     @property
     def options(self) -> tuple[Option, ...]:
         """Its options, in the order of their fields."""
         return options_of(self.Options)
+
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether it can be kept to some documents."""
+        return self.only_searches or any(option.name == "documents" for option in self.options)
 
     def made(self, given: Mapping[str, Any]) -> Any:
         """The ``Options`` with what is ``given``, else as by default; raises ``InputError`` for what is wrong."""

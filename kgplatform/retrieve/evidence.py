@@ -20,6 +20,7 @@ from kgplatform.retrieve.pages import Pages
 from kgplatform.retrieve.question import make_question
 from kgplatform.retrieve.search import search
 from kgplatform.retrieve.statement import Statements
+from kgplatform.retrieve.within import search_within
 from kgplatform.text import tidy
 
 
@@ -51,9 +52,11 @@ class Size:
 class Evidence:
     """The graph as readers see it. Thread-safe."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
+    def __init__(self, store: Store, embedder: Embedder, only: Sequence[str] | None = None) -> None:
+        """``only``: ids of the documents that searches find passages in; None: all."""
         self._store = store
         self._embedder = embedder
+        self._only = only
 
     def search(
         self,
@@ -67,7 +70,10 @@ class Evidence:
     ) -> Retrieved:
         """The best passages and facts, or passages of ``documents`` (ids), as ``kgplatform.retrieve.search`` says."""
         store = self._store.recording()
-        result = search(store, self._embedder, question, route, top_k, types, without, documents)
+        if self._only is not None and not documents:
+            result = search_within(store, self._embedder, question, route, top_k, self._only)
+        else:
+            result = search(store, self._embedder, question, route, top_k, types, without, documents)
         return Retrieved(result, store.queries)
 
     def nodes(self, question: str) -> Nodes:

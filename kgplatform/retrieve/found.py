@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kgplatform.neo4j.metadata import metadata_of
 from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
 from kgplatform.retrieve.copies import SPARE, distinct
@@ -59,7 +60,8 @@ class Path:
 class Found:
     """Scores of passages and facts by id (higher is better), and the routes that found each.
 
-    ``paths`` and ``communities``, best first, are what led there. ``vector``: the question's.
+    ``paths`` and ``communities``, best first, are what led there. ``vector``: the question's. ``documents``: ids of
+    those whose places are shown; None: of all.
     """
 
     passages: dict[str, float] = field(default_factory=dict)
@@ -69,6 +71,7 @@ class Found:
     paths: Sequence[Path] = ()
     communities: Sequence[FoundCommunity] = ()
     vector: Sequence[float] | None = None
+    documents: Sequence[str] | None = None
 
 
 def facts_found(rows: Iterable[Row], route: str) -> Found:
@@ -103,7 +106,13 @@ def best_scores(scored: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 def unscored(row: Row) -> FoundPassage:
     """A passage that no route found."""
-    return FoundPassage(**row, score=0.0, routes=())
+    return passage_of(row, 0.0, ())
+
+
+def passage_of(row: Row, score: float, routes: tuple[str, ...]) -> FoundPassage:
+    """The passage of a row of ``retrieve/passage_details``, or of another statement, which knows no metadata."""
+    known = {**row, "metadata": metadata_of(row.get("metadata", ()))}
+    return FoundPassage(**known, score=score, routes=routes)
 
 
 def traced_read(store: Store, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
@@ -141,7 +150,7 @@ def passages_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundPassage]:
 
 def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:
     """Facts as the store has them now, by id, with the places that state them; without scores."""
-    rows = store.read("retrieve/fact_details", ids=list(ids), places=CITATIONS) if ids else []
+    rows = store.read("retrieve/fact_details", ids=list(ids), places=CITATIONS, documents=None) if ids else []
     return {row["id"]: _fact(row, 0.0, ()) for row in rows}
 
 
@@ -151,7 +160,7 @@ def _passages(store: Store, found: Found, top_k: int) -> tuple[FoundPassage, ...
     for some in batches(ranked, top_k + SPARE):
         rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=some, vector=found.vector)}
         passages += [
-            FoundPassage(**rows[id_], score=round(found.passages[id_], 6), routes=_sorted(found.passage_routes, id_))
+            passage_of(rows[id_], round(found.passages[id_], 6), _sorted(found.passage_routes, id_))
             for id_ in some
             if id_ in rows
         ]
@@ -164,7 +173,8 @@ def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[Foun
     ids, paths = best(found.facts, top_k), found.paths[:top_k]
     scores = {hop.fact: hop.cosine for path in paths for hop in path.hops} | found.facts
     wanted = list(dict.fromkeys((*ids, *(fact for path in paths for fact in path.facts))))
-    rows = store.read("retrieve/fact_details", ids=wanted, places=CITATIONS)
+    chosen = None if found.documents is None else list(found.documents)
+    rows = store.read("retrieve/fact_details", ids=wanted, places=CITATIONS, documents=chosen)
     facts = {row["id"]: _fact(row, scores[row["id"]], _sorted(found.fact_routes, row["id"])) for row in rows}
     whole = (path for path in paths if all(fact in facts for fact in path.facts))
     return tuple(facts[each] for each in ids if each in facts), tuple(_path(each, facts) for each in whole)

@@ -49,10 +49,7 @@ def search(
     started = time.perf_counter()
     for name in (route, *without):
         check_route(name)
-    if not isinstance(top_k, int):
-        raise InputError(f"top_k={top_k!r:.100} cannot be used: it must be a whole number.", "top_k")
-    if top_k < 1:
-        raise InputError("top_k must be at least 1.", "top_k")
+    check_top_k(top_k)
     text = asked(question)
     if route == "all" and not documents:
         found = all_routes(store, embedder, text, without)
@@ -72,7 +69,15 @@ def search(
 def check_route(route: str) -> None:
     """Raise ``InputError``, with the nearest name, for a route that does not exist."""
     if route not in SEARCHES:
-        raise InputError(unknown("route", route, sorted(SEARCHES)))
+        raise InputError(unknown("route", str(route), sorted(SEARCHES)))
+
+
+def check_top_k(top_k: int) -> None:
+    """Raise ``InputError`` for what is no number of results."""
+    if not isinstance(top_k, int) or isinstance(top_k, bool):
+        raise InputError(f"top_k={top_k!r:.100} cannot be used: it must be a whole number.", "top_k")
+    if top_k < 1:
+        raise InputError("top_k must be at least 1.", "top_k")
 
 
 def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:

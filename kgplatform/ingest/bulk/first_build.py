@@ -23,7 +23,7 @@ from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.neo4j.connect import meet_again
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import Store
+from kgplatform.neo4j.store import Store, batches
 from kgplatform.settings import Settings, env_name
 from kgplatform.work.shards import Shards
 from kgplatform.work.spool import Spool
@@ -88,6 +88,8 @@ class FirstBuild:
         with self._open:
             tables, nodes = self._tables(self.spill)
             self._import(self._server, tables)
+            for rows in self.spill.shards.parts("ingest/metadata"):  # which differ from document to document
+                self._tools.store.write(*[("ingest/metadata", {"rows": some}) for some in batches(rows)])
         relationships = sum(table.rows for table in tables.relationships)
         self.spill = None
         self.note = (

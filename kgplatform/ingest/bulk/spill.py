@@ -12,6 +12,7 @@ from kgplatform.work.shards import Shards
 
 _KEYS = {
     "ingest/documents": "id",
+    "ingest/metadata": "id",
     "ingest/passages": "id",
     "ingest/next_passages": "id",
     "ingest/entities": "id",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -12,7 +11,7 @@ from kgplatform.ingest.extract.llm import LlmExtractor
 from kgplatform.ingest.extract.local import LocalExtractor
 from kgplatform.ingest.extract.recorded import RecordedExtractor
 from kgplatform.ingest.extract.recordings import is_open_ie
-from kgplatform.ingest.load import path_list
+from kgplatform.ingest.given import Given
 from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.records import Document, Extraction, Passage
@@ -66,15 +65,14 @@ def request_of(extractor: Extractor, schema: Schema) -> str:
     return extractor.request(schema) if isinstance(extractor, LlmExtractor) else ""
 
 
-def with_recording(
-    paths: str | Path | Sequence[str | Path], recorded: str | Path | None, extractor: str | Extractor | None
-) -> tuple[list[str | Path], str | Path | None]:
-    """The files to ingest and their recording; each stands for the other where one open-IE file is all there is."""
-    files = path_list(paths)
-    if recorded is not None and not files:
+def with_recording(given: Given, recorded: str | Path | None, extractor: str | Extractor | None) -> str | Path | None:
+    """The recording of what is ``given``. Where one open-IE file is all there is, it is both of them."""
+    if recorded is not None and not given:
         if not is_open_ie(Path(recorded)) and Path(recorded).is_file():
             raise InputError(f"{recorded} records what other files say. Name those files too.")
-        return [recorded], recorded
-    if recorded is None and extractor in (None, "recorded") and len(files) == 1 and is_open_ie(Path(files[0])):
-        return files, files[0]
-    return files, recorded
+        given.paths.append(recorded)
+        return recorded
+    is_alone = recorded is None and len(given.paths) == 1 and not given.texts
+    if is_alone and extractor in (None, "recorded") and is_open_ie(Path(given.paths[0])):
+        return given.paths[0]
+    return recorded

@@ -1,0 +1,7 @@
+// What else is known of documents, in place of what was known. The names have a prefix, and are checked.
+// mode: write
+// param $rows: list<map>: id, metadata (a map of properties)
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id})
+FOREACH (key IN [key IN keys(d) WHERE key STARTS WITH 'meta_'] | REMOVE d[key])
+SET d += row.metadata

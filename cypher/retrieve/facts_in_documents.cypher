@@ -1,0 +1,13 @@
+// Facts that some documents state, nearest by meaning; each of them is compared.
+// mode: read
+// param $documents: list<string>: document ids
+// param $k: int: how many
+// param $vector: list<float>: the question's vector
+// returns: id, cosine, passages
+MATCH (f:Fact)-[at:FROM_CHUNK {found: true}]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
+WHERE d.id IN $documents AND f.embedding IS NOT NULL
+WITH f, collect(DISTINCT c.id) AS passages
+WITH f.id AS id, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine, passages
+RETURN id, cosine, passages
+ORDER BY cosine DESC, id
+LIMIT $k
