@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kgplatform.async_client import AsyncKnowledgeGraph, connect_async
     from kgplatform.client import KnowledgeGraph, connect
     from kgplatform.errors import (
         BudgetError,
@@ -22,19 +23,31 @@ if TYPE_CHECKING:
         ServerError,
         SettingError,
         StatementError,
+        StoppedError,
         StoreError,
     )
     from kgplatform.ingest.estimate import Estimate
+    from kgplatform.ingest.extract import Extractor
+    from kgplatform.ingest.given import Text
     from kgplatform.ingest.pipeline import IngestReport
     from kgplatform.ingest.schema import Schema, load_schema
+    from kgplatform.models.chat import Chat
+    from kgplatform.models.embed import Embedder
     from kgplatform.neo4j.store import trace
-    from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Step, Table, Text, Usage
+    from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Step, Table, Usage
+    from kgplatform.work.stopping import Stop
 
 _HOMES = {
     "kgplatform.ingest.estimate": ("Estimate",),
+    "kgplatform.ingest.extract": ("Extractor",),
+    "kgplatform.ingest.given": ("Text",),
     "kgplatform.ingest.pipeline": ("IngestReport",),
     "kgplatform.ingest.schema": ("Schema", "load_schema"),
+    "kgplatform.async_client": ("AsyncKnowledgeGraph", "connect_async"),
     "kgplatform.client": ("KnowledgeGraph", "connect"),
+    "kgplatform.models.chat": ("Chat",),
+    "kgplatform.models.embed": ("Embedder",),
+    "kgplatform.work.stopping": ("Stop",),
     "kgplatform.errors": (
         "BudgetError",
         "DocumentError",
@@ -47,20 +60,35 @@ _HOMES = {
         "ServerError",
         "SettingError",
         "StatementError",
+        "StoppedError",
         "StoreError",
     ),
-    "kgplatform.records": ("Answer", "Citation", "FoundFact", "FoundPassage", "SearchResult", "Step", "Table", "Text", "Usage"),
+    "kgplatform.records": (
+        "Answer",
+        "Citation",
+        "FoundFact",
+        "FoundPassage",
+        "SearchResult",
+        "Step",
+        "Table",
+        "Text",
+        "Usage",
+    ),
     "kgplatform.neo4j.store": ("trace",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Answer",
+    "AsyncKnowledgeGraph",
     "BudgetError",
+    "Chat",
     "Citation",
     "DocumentError",
+    "Embedder",
     "EmbeddingMismatchError",
     "Estimate",
+    "Extractor",
     "FoundFact",
     "FoundPassage",
     "IngestReport",
@@ -76,11 +104,14 @@ __all__ = [
     "SettingError",
     "StatementError",
     "Step",
+    "Stop",
+    "StoppedError",
     "StoreError",
     "Table",
     "Text",
     "Usage",
     "connect",
+    "connect_async",
     "load_schema",
     "trace",
 ]

@@ -54,6 +54,7 @@ class ChatThread:
 
     def ask(
         self,
+        /,
         question: str,
         reader: str | None = None,
         *,

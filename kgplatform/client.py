@@ -26,17 +26,18 @@ from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
 from kgplatform.graph.threads import check_thread, remove_thread
 from kgplatform.ingest.bound import MODES as MODES
-from kgplatform.ingest.extract import EXTRACTORS as EXTRACTORS
+from kgplatform.ingest.extract import extractors as extractors
 from kgplatform.ingest.schema import Schema, load_schema, shipped_schemas
 from kgplatform.models.chat import Chat
 from kgplatform.models.embed import Embedder
 from kgplatform.models.openai_chat import OpenAIChat
+from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
 from kgplatform.neo4j.connect import open_store
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.readers.readers import READERS, check_can_be_kept, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
-from kgplatform.records import Answer, Progress, SearchResult, Table
+from kgplatform.records import Answer, Progress, SearchResult, Step, Table
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import live_schema, shown_schema
 from kgplatform.retrieve.question import asked
@@ -44,6 +45,7 @@ from kgplatform.retrieve.search import SEARCHES as SEARCHES
 from kgplatform.retrieve.search import search
 from kgplatform.retrieve.within import documents_where, search_within
 from kgplatform.settings import Settings, load_settings
+from kgplatform.work.heard import heard
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import Stop
 
@@ -54,15 +56,24 @@ _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, n
 
 
 def connect(
-    *, home: str | Path | None = None, report: Callable[[str], None] = lambda line: None, **settings: Any
+    *,
+    home: str | Path | None = None,
+    report: Callable[[str], None] = lambda line: None,
+    chat: Chat | AnswerMessages | None = None,
+    embedder: str | Embedder | EmbedTexts | None = None,
+    **settings: Any,
 ) -> KnowledgeGraph:
     """Open the graph that the settings name: ``NEO4J_URI``, else the managed local server, which is started if need be.
 
     ``home`` and ``settings`` (names as in ``kgplatform.settings``) override the environment. ``report`` gets a line
-    about whatever takes long. Raises ``ServerError`` if there is no usable server and ``EmbeddingMismatchError`` if the
-    graph was embedded by another model than the one that is set.
+    about whatever takes long. ``chat``, ``embedder``: models in place of those that are set: an object with the methods
+    of the protocol ``Chat`` or ``Embedder``, or a function, from messages to a string and from texts to their vectors;
+    ``embedder`` may be the name of one. Raises ``InputError``, ``ServerError`` if there is no usable server, and
+    ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set.
     """
-    graph = open_graph(load_settings(home=home, **settings), report)
+    name, own = (embedder, None) if embedder is None or isinstance(embedder, str) else (None, as_embedder(embedder))
+    loaded = load_settings(home=home, embedder=name, **settings)
+    graph = open_graph(loaded, report, embedder=own, chat=as_chat(chat))
     try:
         graph.check_model()
     except BaseException:  # whatever it is, close the connections and pass it on
@@ -132,6 +143,7 @@ class KnowledgeGraph(ChangeableGraph):
 
     def ask(
         self,
+        /,
         question: str,
         reader: str | None = None,
         *,
@@ -174,6 +186,31 @@ class KnowledgeGraph(ChangeableGraph):
             answer = find(name).answer(question, run, chosen)
         answer = judged_answer(answer, self.embedder.name)
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
+
+    def stream(
+        self,
+        /,
+        question: str,
+        reader: str | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        where: Mapping[str, Any] | None = None,
+        keep: bool = False,
+        stop: Stop | None = None,
+        **more: Any,
+    ) -> Iterator[Step | str | Answer]:
+        """What ``ask`` does, as it happens: each step, the text of the answer so far, and at last the answer.
+
+        Only the answer is checked. A text is whole and takes the place of the one before; it is empty where the model
+        starts over. Leaving the loop early stops the reader, as ``stop`` does. Raises what ``ask`` raises.
+        """
+        check_options(reader, {**(options or {}), **more})
+        how: dict[str, Any] = {"options": options, "where": where, "keep": keep, **more}
+
+        def asked(hear: Callable[[Step | str], None], stop: Stop) -> Answer:
+            return self.ask(question, reader, on_step=hear, on_text=hear, stop=stop, **how)
+
+        return heard(asked, stop or self.store.stop)
 
     def chat(self, id: str | None = None) -> ChatThread:
         """A thread, whose ``ask`` understands follow-up questions and keeps each in the graph: a new one, or that with

@@ -6,10 +6,10 @@ All character offsets count Unicode code points of ``Document.text`` and are hal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from kgplatform.shown import Shown, html_table, html_text
+from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
@@ -44,23 +44,6 @@ class Document:
     sha256: str
     pages: tuple[PageSpan, ...] = ()
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text to ingest that is in no file.
-
-    ``id`` or ``source`` (its address: a URL, a path, a key) names it: ingested again, it is compared with what the
-    graph has under that name. Without either it is named by what it says, and another text is another document. Several
-    texts of one ``source``, such as the pages of a book, are told apart by their order. ``title``: by default its first
-    words. ``metadata``: flat values, for filters.
-    """
-
-    text: str
-    title: str = ""
-    source: str = ""
-    id: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +271,13 @@ class SearchResult(Shown):
     def __iter__(self) -> Iterator[FoundPassage]:
         return iter(self.passages)
 
+    def to_df(self, of: Literal["passages", "facts"] = "passages") -> Any:
+        """The passages, or the facts, as a DataFrame of pandas, a row each. Raises ``ImportError`` without pandas."""
+        kind = FoundFact if of == "facts" else FoundPassage
+        columns = [field.name for field in fields(kind)]
+        found = self.facts if of == "facts" else self.passages
+        return data_frame((as_fields(each) for each in found), columns)
+
     def _repr_html_(self) -> str:
         """The passages, and the facts that speak to the question."""
         is_known = any(each.relevance is not None for each in self.passages)
@@ -427,6 +417,10 @@ class Table(Shown):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+    def to_df(self) -> Any:
+        """The rows as a DataFrame of pandas. Raises ``ImportError`` where it is not installed."""
+        return data_frame(self, self.columns)
 
     def _repr_html_(self) -> str:
         return html_table(self.columns, self.rows, len(self.rows))

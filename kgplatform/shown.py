@@ -61,6 +61,15 @@ def _brief(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else repr(value)
 
 
+def data_frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> Any:
+    """The ``rows`` as a DataFrame of pandas, which is loaded only now. Raises ``ImportError``, with what to do."""
+    try:
+        import pandas  # type: ignore[import-untyped]  # its types are a package of their own
+    except ImportError as error:
+        raise ImportError("pandas is not installed. Run `pip install pandas`.") from error
+    return pandas.DataFrame(list(rows), columns=list(columns))
+
+
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], total: int) -> str:
     """The first 50 of ``total`` rows. All texts are data: nothing in them becomes HTML."""
     head = "".join(f"<th>{_cell(column)}</th>" for column in columns)

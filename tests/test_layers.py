@@ -37,6 +37,7 @@ opened
 changes
 chat_thread
 client
+async_client
 doors.adapters
 evaluate
 doors adapters

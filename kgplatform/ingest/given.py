@@ -26,10 +26,27 @@ from kgplatform.ingest.corpus_file import Fields, as_name
 from kgplatform.ingest.formats import clean
 from kgplatform.ingest.load import load_file
 from kgplatform.neo4j.metadata import flat
-from kgplatform.records import Document, SkippedFile, Text
+from kgplatform.records import Document, SkippedFile
 from kgplatform.text import node_id
 from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.shards import Shards
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to ingest that is in no file.
+
+    ``id`` or ``source`` (its address: a URL, a path, a key) names it: ingested again, it is compared with what the
+    graph has under that name. Without either it is named by what it says, and another text is another document. Several
+    texts of one ``source``, such as the pages of a book, are told apart by their order. ``title``: by default its first
+    words. ``metadata``: flat values, for filters.
+    """
+
+    text: str
+    title: str = ""
+    source: str = ""
+    id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 class Loader(Protocol):

@@ -45,8 +45,10 @@ from kgplatform.ingest.formats import (
     read_text,
     refuse_ole,
 )
+from kgplatform.ingest.plugged_in import loader_of
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import node_id, tidy
+from kgplatform.work import plug_ins
 from kgplatform.work.bounded import BoundedCalls, ExceededError
 
 _Reader = Callable[[str, BufferedReader], FileText]
@@ -241,6 +243,8 @@ def _reader(shown: str, head: bytes, suffix: str) -> _Reader:
     """The reader for what ``head`` starts. Raises ``DocumentError`` for what no reader can use."""
     if not head:
         raise DocumentError(shown, "empty file")
+    if plug_ins.is_installed("loader", suffix):
+        return loader_of(suffix)
     if is_pdf(head, suffix):
         return read_pdf
     if is_zip(head):

@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from kgplatform.errors import ModelError, SettingError
+from kgplatform.errors import KgError, ModelError, SettingError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -22,6 +22,7 @@ from kgplatform.models.served import ServedModel
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens, without_lone_surrogates
+from kgplatform.work import plug_ins
 from kgplatform.work.maven import Report
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import NEVER, Stop
@@ -241,11 +242,28 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
                 "OpenAI's); KGPLATFORM_EMBEDDER=auto is a model on this machine."
             )
         return OpenAIEmbedder(model or OPENAI_DEFAULT, settings, ledger)
+    if plug_ins.is_installed("embedder", kind):
+        return _plugged_in(kind, model)
     if kind == "hash" and model.isascii() and model.isdigit() and int(model) > 0:
         return HashEmbedder(int(model))
     raise SettingError(
-        f"KGPLATFORM_EMBEDDER is {settings.embedder!r}; it can be auto, local:NAME, openai:NAME or hash:DIMENSION."
+        f"KGPLATFORM_EMBEDDER is {settings.embedder!r}; it can be auto, local:NAME, openai:NAME or hash:DIMENSION"
+        + (f", or of a plug-in: {', '.join(plug_ins.names('embedder'))}." if plug_ins.names("embedder") else ".")
     )
+
+
+def _plugged_in(kind: str, model: str) -> Embedder:
+    """What the plug-in ``kind`` makes of ``model``, the part after the colon. Raises ``SettingError``."""
+    make = plug_ins.load("embedder", kind)
+    try:
+        made = make(model)
+    except KgError:
+        raise
+    except Exception as error:  # other people's code raises anything at all
+        raise plug_ins.broken("embedder", kind, error) from error
+    if not all(hasattr(made, name) for name in ("name", "dimension", "embed")):
+        raise plug_ins.broken("embedder", kind, "what it makes has no name, dimension or embed")
+    return cast(Embedder, made)
 
 
 def _local(model: str, settings: Settings, report: Report) -> Embedder:

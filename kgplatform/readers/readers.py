@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, SettingError
 from kgplatform.readers.baselines import chunk_read, full_text, retrieve
 from kgplatform.readers.corpus import reader as corpus
 from kgplatform.readers.cypher import reader as cypher
@@ -19,6 +19,7 @@ from kgplatform.readers.readagent import reader as readagent
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.youtu import reader as youtu
 from kgplatform.text import unknown
+from kgplatform.work import plug_ins
 
 READERS: list[Reader] = [
     retrieve.READER,
@@ -40,12 +41,35 @@ def names() -> tuple[str, ...]:
     return tuple(reader.name for reader in READERS)
 
 
+_BROKEN: dict[str, SettingError] = {}
+"""Why readers of other packages cannot be used, by their names."""
+
+
+def add_plug_ins() -> None:
+    """Append the readers of other packages; one that is broken is refused when it is asked for."""
+    for name in plug_ins.names("reader"):
+        try:
+            reader = plug_ins.load("reader", name)
+        except SettingError as error:
+            _BROKEN[name] = error
+            continue
+        if not isinstance(reader, Reader) or reader.name != name:
+            _BROKEN[name] = plug_ins.broken("reader", name, "it is no Reader of that name")
+        elif name not in names():
+            READERS.append(reader)
+
+
+add_plug_ins()
+
+
 def find(name: str) -> Reader:
     """The reader ``name``. Raises ``InputError`` where there is none."""
     for reader in READERS:
         if reader.name == name:
             return reader
-    raise InputError(unknown("reader", name, names()))
+    if name in _BROKEN:
+        raise _BROKEN[name]
+    raise InputError(unknown("reader", str(name), names()))
 
 
 def check_can_be_kept(name: str) -> None:

@@ -18,6 +18,7 @@ from kgplatform.testing import ScriptedChat
 
 CABLE = "Cyrus Field founded the Atlantic Telegraph Company in 1856."
 SHIP = "Isambard Brunel designed the Great Eastern, a ship of iron."
+FRONT = "---\ntitle: Nemo\nauthor: Jules Verne\ndate: 1870-03-20\ntags: [sea, ships]\nog:url: x\n---\n"
 BOOK = "Captain Nemo commands the Nautilus beneath the sea."
 
 
@@ -143,7 +144,7 @@ def test_what_is_refused(kg: KnowledgeGraph, given: Any, said: str) -> None:
 
 def test_metadata_of_files(kg: KnowledgeGraph, tmp_path: Path) -> None:
     files = {
-        "note.md": f"---\ntitle: Nemo\nauthor: Jules Verne\ndate: 1870-03-20\ntags: [sea, ships]\nog:url: x\n---\n{BOOK}\n",
+        "note.md": f"{FRONT}{BOOK}\n",
         "broken.md": f"---\nauthor: [\n---\n{SHIP}\n",
         "two.jsonl": f'{{"title": "Field", "text": "{CABLE}", "year": 1856, "draft": false, "deep": {{"a": 1}}}}\n',
     }

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
-from kgplatform.client import EXTRACTORS, MODES, KnowledgeGraph
+from kgplatform.client import MODES, KnowledgeGraph, extractors
 from kgplatform.doors.http.failures import HttpRequestError, errors, not_found
 from kgplatform.doors.http.parts import Parts, Served
 from kgplatform.doors.http.streams import STREAMED, stream, told_job
@@ -37,7 +37,7 @@ _FORM = {
             "default": "",
             "description": "One of the schemas of /api/about; by default the graph's own, `general` for a new graph.",
         },
-        "extractor": {"type": "string", "enum": ["", *EXTRACTORS], "default": ""},
+        "extractor": {"type": "string", "enum": ["", *extractors()], "default": ""},
         "mode": {"type": "string", "enum": ["", *MODES], "default": ""},
         "facts": {"type": "boolean", "default": False, "description": "Also have a model read atomic facts."},
         "retry_failed": {
@@ -124,7 +124,7 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
     _check_choice("field", *sorted(set(given) - set(_FIELDS))[:1], choices=("files", *_FIELDS))
     schema, extractor, mode = (given.get(name, "") for name in ("schema", "extractor", "mode"))
     _check_choice("schema", schema, choices=schemas)
-    _check_choice("extractor", extractor, choices=EXTRACTORS)
+    _check_choice("extractor", extractor, choices=extractors())
     _check_choice("mode", mode, choices=MODES)
     return {
         "schema": schema,

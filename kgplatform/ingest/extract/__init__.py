@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
-from kgplatform.errors import InputError, SettingError
-from kgplatform.ingest.bound import Mode
+from kgplatform.errors import InputError, KgError, SettingError
+from kgplatform.ingest.bound import MODES, Mode
 from kgplatform.ingest.extract.llm import LlmExtractor
 from kgplatform.ingest.extract.local import LocalExtractor
 from kgplatform.ingest.extract.recorded import RecordedExtractor
@@ -16,6 +16,7 @@ from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.records import Document, Extraction, Passage
 from kgplatform.text import unknown
+from kgplatform.work import plug_ins
 
 EXTRACTORS = ("llm", "local", "recorded")
 
@@ -57,7 +58,28 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
         return LlmExtractor(chat)
     if chosen == "local":
         return LocalExtractor()
-    raise InputError(unknown("extractor", chosen, EXTRACTORS))
+    if plug_ins.is_installed("extractor", chosen):
+        return _plugged_in(chosen, chat)
+    raise InputError(unknown("extractor", chosen, extractors()))
+
+
+def extractors() -> tuple[str, ...]:
+    """The names of the platform's own, and of those that other packages add."""
+    return (*EXTRACTORS, *plug_ins.names("extractor"))
+
+
+def _plugged_in(name: str, chat: Chat | None) -> Extractor:
+    """What the plug-in ``name`` makes of the language model. Raises ``SettingError``."""
+    make = plug_ins.load("extractor", name)
+    try:
+        made = make(chat)
+    except KgError:
+        raise
+    except Exception as error:  # other people's code raises anything at all
+        raise plug_ins.broken("extractor", name, error) from error
+    if not hasattr(made, "extract") or getattr(made, "default_mode", None) not in MODES:
+        raise plug_ins.broken("extractor", name, "what it makes has no extract, or no default_mode")
+    return cast(Extractor, made)
 
 
 def request_of(extractor: Extractor, schema: Schema) -> str:
