@@ -64,15 +64,8 @@ _HOMES = {
         "StoreError",
     ),
     "kgplatform.records": (
-        "Answer",
-        "Citation",
-        "FoundFact",
-        "FoundPassage",
-        "SearchResult",
-        "Step",
-        "Table",
-        "Text",
-        "Usage",
+        *("Answer", "Citation", "FoundFact", "FoundPassage", "SearchResult"),
+        *("Step", "Table", "Usage"),
     ),
     "kgplatform.neo4j.store": ("trace",),
 }

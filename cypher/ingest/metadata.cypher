@@ -1,6 +1,7 @@
-// What else is known of documents, in place of what was known. The names have a prefix, and are checked.
+// What else is known of documents, in place of what was known. ``metadata`` is a map of properties, whose names
+// have a prefix and are checked.
 // mode: write
-// param $rows: list<map>: id, metadata (a map of properties)
+// param $rows: list<map>: id, metadata
 UNWIND $rows AS row
 MATCH (d:Document {id: row.id})
 FOREACH (key IN [key IN keys(d) WHERE key STARTS WITH 'meta_'] | REMOVE d[key])

@@ -3,6 +3,6 @@
 // param $where: list<map>: property, values
 // returns: id, uri
 MATCH (d:Document)
-WHERE all(each IN $where WHERE any(value IN [] + d[each.property] WHERE value IN each.values))
+WHERE all(asked IN $where WHERE any(value IN [] + d[asked.property] WHERE value IN asked.values))
 RETURN d.id AS id, d.uri AS uri
 ORDER BY id

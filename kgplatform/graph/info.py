@@ -45,7 +45,9 @@ class DocumentInfo:
     @classmethod
     def of(cls, row: Row) -> DocumentInfo:
         """From a row of ``graph/documents``."""
-        return cls(**{**row, "metadata": metadata_of(row["metadata"])})
+        known = dict(row)
+        metadata = metadata_of(known.pop("meta"))
+        return cls(**known, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def test_all_that_people_have_in_hand(kg: KnowledgeGraph, tmp_path: Path) -> Non
         [Page("The first page.", {"source": "https://example.org/book"}), {"text": BOOK, "title": "Nemo", "id": "7"}],
         extractor="local",
     )
-    assert (changed.changed, changed.removed, changed.extracted) == (2, 1, 2)
+    assert (changed.changed, changed.removed, changed.extracted) == (2, 1, 0)
     assert metadata(kg)["Nemo"] == {}
     assert kg.estimate(Text("Another.")).documents == 1
     assert [info.title for info in kg.remove("text:7")] == ["Nemo"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -13,16 +14,20 @@ DEFAULT_ROUTE = "all"
 DEFAULT_TOP_K = 10
 
 
-def found(graph: KnowledgeGraph, question: str, route: str, top_k: int) -> SearchResult:
+def found(
+    graph: KnowledgeGraph, question: str, route: str, top_k: int, where: Mapping[str, Any] | None = None
+) -> SearchResult:
     """What a search finds, with ``top_k`` checked. Raises what ``KnowledgeGraph.search`` raises."""
     if top_k < 1:
         raise InputError(f"top_k is {top_k}: ask for at least one passage.")
-    return graph.search(question, route=route, top_k=top_k)
+    return graph.search(question, route=route, top_k=top_k, where=where)
 
 
 def passage_metadata(passage: FoundPassage) -> dict[str, Any]:
-    """Where a passage stands: ``start`` and ``end`` are characters of the document's text, half open."""
+    """Where a passage stands: ``start`` and ``end`` are characters of the document's text, half open; and what else is
+    known of its document."""
     return {
+        **passage.metadata,
         "id": passage.id,
         "document": passage.document,
         "title": passage.title,

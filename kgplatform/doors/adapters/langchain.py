@@ -46,13 +46,14 @@ class KgRetriever(BaseRetriever):
     """A search by one of the platform's routes. Each document is a passage, with its place in the metadata.
 
     With ``facts``, the facts that were found follow, as documents with ``citations``. ``invoke`` and ``ainvoke`` also
-    take ``top_k`` and ``route``, for one question.
+    take ``top_k``, ``route`` and ``where`` (metadata of documents, as in ``KnowledgeGraph.search``), for one question.
     """
 
     graph: SkipValidation[KnowledgeGraph]
     route: str = DEFAULT_ROUTE
     top_k: int = DEFAULT_TOP_K
     facts: bool = False
+    where: dict[str, Any] | None = None
 
     def __init__(self, graph: KnowledgeGraph, **more: Any) -> None:
         # Theirs takes names only; the other adapters take the graph without one too.
@@ -65,8 +66,10 @@ class KgRetriever(BaseRetriever):
         run_manager: CallbackManagerForRetrieverRun | None = None,
         top_k: int | None = None,
         route: str | None = None,
+        where: dict[str, Any] | None = None,
     ) -> list[Document]:
-        result = found(self.graph, query, route or self.route, self.top_k if top_k is None else top_k)
+        count = self.top_k if top_k is None else top_k
+        result = found(self.graph, query, route or self.route, count, where or self.where)
         documents = [
             Document(passage.text, id=passage.id, metadata=passage_metadata(passage)) for passage in result.passages
         ]

@@ -28,7 +28,7 @@ class KgRetriever(BaseRetriever):
     """A search by one of the platform's routes. Each node is a passage; with ``facts``, the facts that were found
     follow, as nodes with ``citations`` in their metadata.
 
-    A node's ``ref_doc_id`` is the document, its ``start_char_idx`` and ``end_char_idx`` the characters of its text.
+    ``where``: only documents with these metadata. A node's ``ref_doc_id`` is the document, its ``start_char_idx`` and ``end_char_idx`` the characters of its text.
     """
 
     def __init__(
@@ -38,16 +38,18 @@ class KgRetriever(BaseRetriever):
         top_k: int = DEFAULT_TOP_K,
         *,
         facts: bool = False,
+        where: dict[str, Any] | None = None,
         **more: Any,
     ) -> None:
         self._graph = graph
         self._route = route
         self._top_k = top_k
         self._facts = facts
+        self._where = where
         super().__init__(**more)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        result = found(self._graph, query_bundle.query_str, self._route, self._top_k)
+        result = found(self._graph, query_bundle.query_str, self._route, self._top_k, self._where)
         nodes = [NodeWithScore(node=_node(passage), score=passage.score) for passage in result.passages]
         for fact in result.facts if self._facts else ():
             metadata = fact_metadata(fact) | {"title": fact.citations[0].title if fact.citations else ""}

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
-from kgplatform.doors.cli.shared import AsJson, Home, QuestionText, TokenBudget, connect_to, flag, note, spelled
+from kgplatform.doors.cli.shared import (
+    AsJson,
+    Home,
+    QuestionText,
+    TokenBudget,
+    Where,
+    connect_to,
+    flag,
+    metadata_of,
+    note,
+    spelled,
+)
 from kgplatform.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -31,7 +42,7 @@ _OF_ALL, _OF_SEVERAL, _OF_ONE = "Options of all readers", "Options of several re
 _TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float, "string": str, "list": list[str]}
 _METAVARS = {"integer": "N", "number": "NUMBER", "string": "TEXT", "list": "TEXT"}
 _NAMED = re.compile(r"\b([a-z_]+)=(\w+)")
-_OWN = ("question", "reader", "trace", "keep", "token_budget", "home", "as_json")
+_OWN = ("question", "reader", "where", "trace", "keep", "token_budget", "home", "as_json")
 
 
 class AskCommand(TyperCommand):
@@ -57,6 +68,7 @@ def ask() -> None:
 def _ask(
     question: str,
     reader: str | None,
+    where: list[str] | None,
     trace: bool,
     keep: bool,
     token_budget: int | None,
@@ -75,8 +87,9 @@ def _ask(
     }
     try:
         check_options(reader, given)  # before a server is started for it
+        only: dict[str, Any] = {"where": wanted} if (wanted := metadata_of(where)) else {}
         with connect_to(home, token_budget=token_budget) as graph:
-            ask = partial(graph.ask, question, reader, options=given, keep=keep)
+            ask = partial(graph.ask, question, reader, options=given, keep=keep, **only)
             tell = partial(failed_json, question, trace=trace)
             answer, cost = watched(ask, graph, as_json, lambda *failed: print_json(tell(*failed)))
     except InputError as error:
@@ -140,7 +153,12 @@ def _with_options() -> Any:
     }
     options = sorted(_by_name().items(), key=lambda item: (len(item[1]) == 1, len(item[1]) < len(known)))
     parameters |= {name: (_annotation(owners), None) for name, owners in options}
-    parameters |= {"trace": (Trace, False), "keep": (Keep, False), "token_budget": (TokenBudget, None)}
+    parameters |= {
+        "where": (Where, None),
+        "trace": (Trace, False),
+        "keep": (Keep, False),
+        "token_budget": (TokenBudget, None),
+    }
     parameters |= {"home": (Home, None), "as_json": (AsJson, False)}
     keyword = inspect.Parameter.KEYWORD_ONLY
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined] # what ``inspect`` and Typer look for

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from kgplatform.doors.cli.shared import (
+    EXTRACTOR_NAMES,
     AsJson,
-    ExtractorName,
     Home,
     SchemaMode,
     SchemaOption,
     TokenBudget,
     connect_to,
+    known_extractor,
     note,
     open_at,
 )
@@ -32,9 +33,11 @@ FormatName = Annotated[
 ]
 
 ExtractorOption = Annotated[
-    ExtractorName | None,
+    str | None,
     typer.Option(
         "--extractor",
+        metavar=EXTRACTOR_NAMES,
+        callback=known_extractor,
         help="What reads the texts. Default: recorded if given a recording, llm if there is a model, else local.",
     ),
 ]

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from kgplatform.doors.cli.shared import AsJson, ExtractorName, Home, TokenBudget, flag, note
+from kgplatform.doors.cli.shared import EXTRACTOR_NAMES, AsJson, Home, TokenBudget, flag, known_extractor, note
 from kgplatform.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -116,7 +116,10 @@ def evaluate(
     parallel: Parallel = None,
     repeat: Repeat = 1,
     prices: PricesFile = None,
-    extractor: Annotated[ExtractorName | None, typer.Option("--extractor", help="How texts are read.")] = None,
+    extractor: Annotated[
+        str | None,
+        typer.Option("--extractor", metavar=EXTRACTOR_NAMES, callback=known_extractor, help="How texts are read."),
+    ] = None,
     recorded: Annotated[Path | None, typer.Option("--recorded", help="A recorded extraction of the texts.")] = None,
     schema: Annotated[str | None, typer.Option("--schema", help="A schema file, or the name of a shipped one.")] = None,
     out: Out = Path("evaluation"),

@@ -25,7 +25,9 @@ from kgplatform.doors.cli.shared import (
     QuestionText,
     RouteOption,
     TopK,
+    Where,
     connect_to,
+    metadata_of,
     named_values,
     note,
     open_at,
@@ -179,14 +181,16 @@ def search(
     route: RouteOption = "all",
     top_k: TopK = 10,
     facts: Annotated[bool, typer.Option("--facts", help="Show all facts found, not only the relevant ones.")] = False,
+    where: Where = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
     from kgplatform.doors.cli.show import answers, terminal
 
+    wanted = metadata_of(where)
     with terminal.ProgressLines(), connect_to(home) as graph:
-        result = graph.search(question, route=route, top_k=top_k)
+        result = graph.search(question, route=route, top_k=top_k, **({"where": wanted} if wanted else {}))
     terminal.show(as_json, result, partial(answers.show_search, all_facts=facts))
 
 

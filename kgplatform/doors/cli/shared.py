@@ -6,11 +6,13 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from kgplatform.errors import InputError
+from kgplatform.text import unknown
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
@@ -54,6 +56,41 @@ def named_values(given: Sequence[str], flag: str) -> dict[str, Any]:
     return values
 
 
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="NAME=VALUE",
+        help="Only documents with this metadata. May be repeated: several values of one name are alternatives.",
+    ),
+]
+
+
+def metadata_of(given: Sequence[str] | None) -> dict[str, list[Any]]:
+    """What ``--where`` asks for: a value that is written as a number, or as true or false, is meant as that, too."""
+    wanted: dict[str, list[Any]] = {}
+    for each in given or ():
+        name, equals, value = each.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise InputError(f"--where {each!r} is not NAME=VALUE.")
+        values = wanted.setdefault(name.strip(), [])
+        values.append(value.strip())
+        with suppress(json.JSONDecodeError):
+            if isinstance(read := json.loads(value), int | float):
+                values.append(read)
+    return wanted
+
+
+def known_extractor(name: str | None) -> str | None:
+    """``name``, if there is an extractor of that name; else the command is not even begun."""
+    if name is not None and name not in ("llm", "local", "recorded"):
+        from kgplatform.client import extractors
+
+        if name not in extractors():
+            raise typer.BadParameter(unknown("extractor", name, extractors()).rstrip("."))
+    return name
+
+
 def settings_of(home: str | None) -> Settings:
     """The settings; ``home`` overrides the environment."""
     from kgplatform.settings import load_settings
@@ -76,7 +113,8 @@ def connect_to(home: str | None, **more: Any) -> KnowledgeGraph:
 
 
 Route = Literal["all", "entity", "triple", "path", "community", "passage", "bm25", "dense", "hybrid"]
-ExtractorName = Literal["llm", "local", "recorded"]
+EXTRACTOR_NAMES = "[llm|local|recorded]"
+"""As the help shows them; other packages may add some."""
 SchemaMode = Literal["strict", "flexible"]
 
 Home = Annotated[

@@ -19,6 +19,7 @@ from kgplatform.records import Answer
 router = APIRouter(prefix="/api", tags=["ask"])
 
 LONGEST_QUESTION = 20_000
+_WHERE = "Only documents with these metadata: names with a value each, or with a list of alternatives."
 _LONGEST_STATEMENT = 100_000
 
 
@@ -30,6 +31,7 @@ class SearchBody(BaseModel):
     question: str = Field(max_length=LONGEST_QUESTION)
     route: str = Field("all", description="One of the routes of /api/about.")
     top_k: int = Field(10, ge=1, le=1000, description="How many passages and facts.")
+    where: dict[str, Any] = Field({}, description=_WHERE)
 
 
 class AskBody(BaseModel):
@@ -40,6 +42,7 @@ class AskBody(BaseModel):
     question: str = Field(max_length=LONGEST_QUESTION)
     reader: str | None = Field(None, description="One of the readers of /api/about; default: the first.")
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
+    where: dict[str, Any] = Field({}, description=_WHERE)
     keep: bool = Field(False, description="Save the run in the graph.")
 
 
@@ -58,7 +61,7 @@ class CypherBody(BaseModel):
 async def search(body: SearchBody, request: Request, parts: Served) -> Response:
     """Calls no language model. Each fact comes with the places that state it."""
     return await parts.workers.answer(
-        request, lambda graph: graph.search(body.question, route=body.route, top_k=body.top_k)
+        request, lambda graph: graph.search(body.question, route=body.route, top_k=body.top_k, where=body.where)
     )
 
 
@@ -79,8 +82,8 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
     check_options(body.reader, body.options)  # before a stream begins, which could not answer 400
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> Answer:
-        asked = body.question, body.reader
-        return graph.ask(*asked, options=body.options, keep=body.keep, on_step=on_step, on_text=on_text)
+        how: dict[str, Any] = {"options": body.options, "where": body.where, "keep": body.keep}
+        return graph.ask(body.question, body.reader, **how, on_step=on_step, on_text=on_text)
 
     return await answered(request, parts, answer, answer_json)
 
