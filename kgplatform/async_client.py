@@ -267,10 +267,12 @@ class Connecting:
 
 def _connecting(connect: Callable[P, KnowledgeGraph]) -> Callable[P, Connecting]:
     @functools.wraps(connect)
-    def call(*args: P.args, **named: P.kwargs) -> Connecting:
+    def connect_async(*args: P.args, **named: P.kwargs) -> Connecting:
         return Connecting(functools.partial(connect, *args, **named))
 
-    return call
+    connect_async.__name__ = connect_async.__qualname__ = "connect_async"
+    connect_async.__module__ = __name__
+    return connect_async
 
 
 connect_async = _connecting(connect)

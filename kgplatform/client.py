@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgplatform.changes import ChangeableGraph
 from kgplatform.chat_thread import ChatThread
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, wrong_value
 from kgplatform.graph.info import Stats, element_graph
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
@@ -112,6 +112,25 @@ def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
     return options_for(reader or READERS[0].name, given)
 
 
+def _check_statement(statement: object, parameters: object, timeout: object, limit: object) -> None:
+    """Raise ``InputError`` for arguments of ``cypher`` of other types."""
+    if not isinstance(statement, str):
+        raise InputError(f"A statement is a text, not {statement!r:.100}.")
+    if parameters is not None and not isinstance(parameters, dict):
+        raise wrong_value("parameters", parameters, "give a dictionary")
+    if timeout is not None and not isinstance(timeout, int | float):
+        raise wrong_value("timeout", timeout, "it must be a number of seconds")
+    if limit is not None and not isinstance(limit, int):
+        raise wrong_value("limit", limit, "it must be a whole number")
+
+
+def _all_options(options: Mapping[str, Any] | None, more: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a reader, however they were given. Raises ``InputError`` for what is no dictionary."""
+    if options is not None and not isinstance(options, Mapping):
+        raise wrong_value("options", options, "give a dictionary")
+    return {**(options or {}), **more}
+
+
 def _both(ids: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
     """Those of ``ids`` that are ``named``, if any are. Raises ``InputError`` where none is both."""
     kept = tuple(id_ for id_ in ids if not named or id_ in named)
@@ -166,7 +185,7 @@ class KnowledgeGraph(ChangeableGraph):
         ends it within a second. Raises ``InputError``, ``StoppedError``, and ``ModelError``, whose ``evidence`` is what
         was found until then.
         """
-        options = {**(options or {}), **more}
+        options = _all_options(options, more)
         chosen = check_options(reader, options)
         self._need_documents()
         asked(question)
@@ -204,7 +223,7 @@ class KnowledgeGraph(ChangeableGraph):
         Only the answer is checked. A text is whole and takes the place of the one before; it is empty where the model
         starts over. Leaving the loop early stops the reader, as ``stop`` does. Raises what ``ask`` raises.
         """
-        check_options(reader, {**(options or {}), **more})
+        check_options(reader, _all_options(options, more))
         how: dict[str, Any] = {"options": options, "where": where, "keep": keep, **more}
 
         def asked(hear: Callable[[Step | str], None], stop: Stop) -> Answer:
@@ -265,6 +284,7 @@ class KnowledgeGraph(ChangeableGraph):
 
         ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends (docs/security.md).
         """
+        _check_statement(statement, parameters, timeout, limit)
         if guarded and (why := why_refused(statement, parameters or {})):
             raise InputError(f"{why} `kgplatform cypher` runs whatever reads.")
         return self.store.run_statement(
@@ -303,6 +323,8 @@ class KnowledgeGraph(ChangeableGraph):
         """
         from kgplatform.exchange import export_graph
 
+        if not isinstance(path, str | Path):
+            raise wrong_value("path", path, "name a file, or a folder for CSV")
         return export_graph(self.store, Path(path), format, progress)
 
     def _only(self, reader: str, where: Mapping[str, Any]) -> list[str]:

@@ -44,6 +44,11 @@ class InputError(KgError):
     exit_code = 2
 
 
+def wrong_value(name: str, value: object, wanted: str) -> InputError:
+    """The argument ``name`` has a ``value`` of a type that cannot be used; ``wanted``: "give a dictionary"."""
+    return InputError(f"{name}={value!r:.100} cannot be used: {wanted}.", name)
+
+
 class SettingError(InputError):
     """A setting is missing or has a value that cannot be used."""
 

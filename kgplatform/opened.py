@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError, SettingError, wrong_value
 from kgplatform.graph.info import DocumentInfo, GraphSchema, named_documents
 from kgplatform.graph.jobs import JobQueue
 from kgplatform.ingest.compare import holds
@@ -227,6 +227,8 @@ class OpenedGraph:
         if given is None:
             own = self.schema()
             return own.schema if own is not None else load_schema("general")
+        if not isinstance(given, str | Path | Schema):
+            raise wrong_value("schema", given, "name one, or a file, or give a kgplatform.Schema")
         return given if isinstance(given, Schema) else load_schema(given)
 
     def _model(self, what: str) -> Chat:

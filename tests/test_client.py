@@ -6,7 +6,9 @@ That it starts the managed server where no address is given is told in ``exchang
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import EXAMPLES, wipe
@@ -18,6 +20,7 @@ from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, Model
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
+from kgplatform.models.own import as_embedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
@@ -132,6 +135,40 @@ def test_who_gives_a_model_closes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert closed == [own]
 
 
+@pytest.mark.usefixtures("given")
+def test_models_that_are_functions(tmp_path: Path) -> None:
+    own = HashEmbedder(32)
+
+    def reply(messages: list[dict[str, str]]) -> str:
+        is_answer = "Who" in messages[-1]["content"]
+        return '{"answer": "Cyrus Field.", "citations": []}' if is_answer else '{"entities": []}'
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        return (3 * own.embed(texts)).tolist()
+
+    with connect(chat=reply, embedder=embed) as graph:
+        assert graph.ingest(put(tmp_path, FIELD)).extractor == "llm"
+        assert "Cyrus Field" in str(graph.ask("Who founded the Atlantic Telegraph Company?"))
+        assert graph.ledger.total.calls == 0, "what is not the platform's is not counted as its calls"
+        assert graph.embedder.name.startswith("own:test_models_that_are_functions.")
+        assert graph.embedder.dimension == 32
+    with pytest.raises(SettingError, match="was embedded by a function of a program"):
+        connect(embedder="auto")
+    with connect(embedder=embed) as graph:
+        assert graph.search("Cyrus Field").passages
+    for wrong, said in [
+        ({"chat": "gpt"}, "chat='gpt' cannot be used"),
+        ({"embedder": 3}, "embedder=3 cannot be used"),
+        ({"nonsense": 3}, 'There is no setting "nonsense"'),
+    ]:
+        with pytest.raises(InputError, match=said):
+            connect(**wrong)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ModelError, match="must return 1 vectors"):
+        as_embedder(lambda texts: [[1.0]] * (len(texts) + 1)).embed(["x"])
+    with pytest.raises(ModelError, match=r"failed \(KeyError: 'x'\)"):
+        as_embedder(lambda texts: {}[texts[0]]).embed(["x"])
+
+
 # ------------------------------------------------------------------------------------------------------------ the verbs
 
 
@@ -158,9 +195,38 @@ def test_what_is_asked_wrongly(kg: KnowledgeGraph, tmp_path: Path) -> None:
         (lambda: kg.search("Who?", top_k=0), "top_k must be at least 1"),
         (lambda: kg.ask("Who?", reader="sage"), 'Unknown reader "sage"'),
         (lambda: kg.ask("Who?", mode="guess"), 'Unknown mode "guess"'),  # type: ignore[arg-type]  # on purpose
+        *wrong_types(kg),
     ]:
         with pytest.raises(InputError, match=said):
             attempt()
+
+
+def wrong_types(kg: KnowledgeGraph) -> list[tuple[Callable[[], object], str]]:
+    """What a type checker refuses, and a program without one gets a sentence for."""
+    given: Any = kg
+    return [
+        (lambda: given.search(None), "A question is a text, not None."),
+        (lambda: given.search("Who?", top_k="3"), "top_k='3' cannot be used: it must be a whole number."),
+        (lambda: given.search("Who?", top_k=True), "top_k=True cannot be used"),
+        (lambda: given.search("Who?", route=7), 'Unknown route "7"'),
+        (lambda: given.ask(None), "A question is a text, not None."),
+        (lambda: given.ask("Who?", top_k="three"), "top_k=three cannot be used: it must be a whole number."),
+        (lambda: given.ask("Who?", reader=7), 'Unknown reader "7"'),
+        (lambda: given.ask("Who?", options=["top_k"]), "options=.* cannot be used: give a dictionary"),
+        (lambda: given.remove([]), "Name at least one document."),
+        (lambda: given.remove(None), "Name documents by"),
+        (lambda: given.remove([3]), "There is no document .3. in the graph"),
+        (lambda: given.cypher(None), "A statement is a text, not None."),
+        (lambda: given.cypher("RETURN 1", ["a"]), "parameters=.* cannot be used: give a dictionary"),
+        (lambda: given.cypher("RETURN 1", limit="x"), "limit='x' cannot be used: it must be a whole number."),
+        (lambda: given.cypher("RETURN 1", timeout="x"), "timeout='x' cannot be used: it must be a number"),
+        (lambda: given.chat(5), "There is no thread"),
+        (lambda: given.ingest(None), "A value of type NoneType cannot be ingested."),
+        (lambda: given.ingest("x.txt", schema=3), "schema=3 cannot be used"),
+        (lambda: given.ingest("x.txt", extractor=3), "extractor=3 cannot be used"),
+        (lambda: given.export(None), "path=None cannot be used"),
+        (lambda: given.export("x.jsonl", format="doc"), "format"),
+    ]
 
 
 def test_records_are_frozen_and_complete(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 from kgplatform.errors import InputError, KgError
 from kgplatform.text import counted
 from kgplatform.work.files import claim, write_atomically
+from kgplatform.work.system import BINARY
 
 _LOCK = ".lock"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -42,7 +43,7 @@ class Journal:
         self._torn = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o600)
         except OSError as error:
             raise InputError(f"{path} cannot be opened: {error.strerror or error}.") from error
         try:

@@ -7,7 +7,7 @@ are those of ``kgplatform.records``. The fields are the names of the HTTP interf
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,9 @@ def named_documents(names: str | Path | Sequence[str | Path], known: list[Docume
 
     Raises ``InputError`` for a name that means none, or that could mean several things, and where there is no name.
     """
-    wanted = [names] if isinstance(names, str | Path) else names
+    if not isinstance(names, Iterable):
+        raise InputError(f"Name documents by id, URI, path or title, not by {names!r:.100}.")
+    wanted = [names] if isinstance(names, str | Path) else list(names)
     chosen = {info.id: info for name in wanted for info in _matching(str(name), known)}
     if not wanted:
         raise InputError("Name at least one document. `kgplatform documents` lists them.")

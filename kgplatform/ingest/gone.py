@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import unquote_to_bytes
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.load import named_folders
 from kgplatform.ingest.write import remove
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, Progress
+from kgplatform.work.system import path_of
 
 _COPIES = 100
 """Files with one text, the first by name, among which the likeliest new name is looked for."""
@@ -60,7 +60,7 @@ def _nearest(gone: str, sources: Sequence[str]) -> str | None:
     def near(source: str) -> tuple[int, float]:
         shared = os.path.commonprefix([source, gone]).rpartition("/")[0]
         try:
-            return len(shared), _path(source).stat().st_ctime
+            return len(shared), path_of(source).stat().st_ctime
         except OSError:
             return len(shared), 0.0
 
@@ -78,19 +78,14 @@ def _beneath(folder: Path) -> str:
     return folder.as_uri().rstrip("/") + "/"
 
 
-def _path(source: str) -> Path:
-    """Of a file, from its URI."""
-    return Path(os.fsdecode(unquote_to_bytes(source.removeprefix("file://"))))
-
-
 def _shown(source: str) -> str:
-    return os.fsencode(_path(source)).decode("utf-8", "replace")
+    return os.fsencode(path_of(source)).decode("utf-8", "replace")
 
 
 def _is_gone(source: str) -> bool:
     """Where a folder cannot be entered, or a server does not answer, nobody knows."""
     try:
-        _path(source).stat()
+        path_of(source).stat()
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:

@@ -13,6 +13,7 @@ from typing import Any
 
 from kgplatform.models.chat import Reply
 from kgplatform.prompt import Messages
+from kgplatform.work.system import BINARY
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class CallLog:
         line = json.dumps(told | said, ensure_ascii=False) + "\n"
         try:
             with self._lock:
-                file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY, 0o600)
                 with os.fdopen(file, "ab") as log:
                     log.write(line.encode())
         except OSError as error:

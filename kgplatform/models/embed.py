@@ -246,6 +246,11 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
         return _plugged_in(kind, model)
     if kind == "hash" and model.isascii() and model.isdigit() and int(model) > 0:
         return HashEmbedder(int(model))
+    if kind == "own":
+        raise SettingError(
+            f"The graph was embedded by a function of a program ({settings.embedder}). Open it there, with "
+            "connect(embedder=…), or set KGPLATFORM_EMBEDDER and run `kgplatform reembed`."
+        )
     raise SettingError(
         f"KGPLATFORM_EMBEDDER is {settings.embedder!r}; it can be auto, local:NAME, openai:NAME or hash:DIMENSION"
         + (f", or of a plug-in: {', '.join(plug_ins.names('embedder'))}." if plug_ins.names("embedder") else ".")

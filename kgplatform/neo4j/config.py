@@ -162,9 +162,10 @@ def _jvm_size(settings: Settings, name: str) -> str:
 
 
 def _class_path_option(jars: list[Path]) -> str:
-    """One line of a JVM argument file; quotes and backslashes in a path are escaped, a colon cannot be."""
-    if any(":" in str(jar) for jar in jars):
-        raise SettingError(f"{env_name('neo4j_jars')} names a folder with a colon in its path; Java cannot use that.")
-    joined = ":".join(str(jar) for jar in jars)
+    """One line of a JVM argument file; quotes and backslashes in a path are escaped, what parts the paths cannot be."""
+    if any(os.pathsep in str(jar) for jar in jars):
+        sign = "colon" if os.pathsep == ":" else "semicolon"
+        raise SettingError(f"{env_name('neo4j_jars')} names a folder with a {sign} in its path; Java cannot use that.")
+    joined = os.pathsep.join(str(jar) for jar in jars)
     escaped = joined.replace("\\", "\\\\").replace('"', '\\"')
     return f'-cp "{escaped}"\n'

@@ -17,6 +17,7 @@ from kgplatform.neo4j.install import VERSION
 from kgplatform.neo4j.process import ServerRecord, load_record, process_mark, stop
 from kgplatform.work.files import write_atomically
 from kgplatform.work.stopping import Stop
+from kgplatform.work.system import own_session
 
 _POLL = 0.05
 
@@ -34,7 +35,7 @@ def import_full(java: Path, arguments: Sequence[str], home: Path, folder: Path, 
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for this process, which then ends that one
+                **own_session(),  # Ctrl-C is for this process, which then ends that one
             )
             undo.callback(_end, importer)
             ServerRecord(importer.pid, process_mark(importer.pid) or "", 0, 0, VERSION).save(mark)

@@ -27,10 +27,11 @@ from typing import Literal
 
 from kgplatform.errors import InputError, KgError, ServerError, StoreError
 from kgplatform.neo4j.connect import meet_again
-from kgplatform.neo4j.process import is_gone, machine, own_mark
+from kgplatform.neo4j.process import is_gone, own_mark
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress
 from kgplatform.work.stopping import NEVER, Stop
+from kgplatform.work.system import machine
 
 Turn = Literal["alone", "shared", "beside"]
 EXCLUDES: dict[str, tuple[str, ...]] = {

@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import re
-import signal
 import socket
 import subprocess
 import time
@@ -20,12 +19,12 @@ from enum import Enum
 from pathlib import Path
 
 from kgplatform.errors import ServerError
-from kgplatform.work.files import folder_mark, is_locked, write_atomically
+from kgplatform.work import system
+from kgplatform.work.files import folder_mark, write_atomically
 
 RECORD = "server.json"
 COPIED = "copied.json"
 """The record of another home's server, in a copy that nobody has looked through yet."""
-_PROC = Path("/proc")
 _POLL = 0.05
 _TERM_TIMEOUT = 120.0
 _KILL_TIMEOUT = 20.0
@@ -130,7 +129,7 @@ def own_record(home: Path) -> ServerRecord | None:
     if record is not None or written is None:
         return record
     # Processes of another machine cannot be seen, but the lock on their files can.
-    if written.host not in ("", platform.node()) and is_locked(home / "data" / "databases" / "store_lock"):
+    if written.host not in ("", platform.node()) and system.is_locked(home / "data" / "databases" / "store_lock"):
         raise ServerError(
             f"The server of {home} runs on another machine, {written.host}. Stop it there with `kgplatform down`, or "
             "choose another home with KGPLATFORM_HOME."
@@ -140,49 +139,23 @@ def own_record(home: Path) -> ServerRecord | None:
     return None
 
 
-def machine() -> str:
-    """Where the ids of processes mean the same: this host, and on Linux the namespace: containers may share a name."""
-    try:
-        namespace = str((_PROC / "self" / "ns" / "pid").readlink())
-    except OSError:
-        namespace = ""
-    return f"{socket.gethostname()} {namespace}".rstrip()
-
-
 def process_mark(pid: int) -> str | None:
     """What tells a process from all others that ever have its pid: when it began. None if it is gone or a zombie."""
     child = _children.get(pid)
     if child is not None and child.poll() is not None:
         del _children[pid]
-    return _mark_from_proc(pid) if (_PROC / "self" / "stat").exists() else _mark_from_ps(pid)
+    return system.process_mark(pid)
 
 
 def own_mark() -> str:
     """What tells this process from all others of all machines."""
-    return "|".join((machine(), str(os.getpid()), process_mark(os.getpid()) or ""))
+    return "|".join((system.machine(), str(os.getpid()), process_mark(os.getpid()) or ""))
 
 
 def is_gone(mark: str) -> bool:
     """Whether ``mark``, an ``own_mark`` and whatever follows it, is of a process of this machine that is no more."""
     where, process, began, *_ = mark.split("|")
-    return where == machine() and process_mark(int(process)) != (began or None)
-
-
-def _mark_from_proc(pid: int) -> str | None:
-    try:
-        stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
-        boot = (_PROC / "sys/kernel/random/boot_id").read_text("utf-8").strip()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    state, *numbers = stat.rpartition(")")[2].split()
-    return None if state in "ZX" else f"{boot} {numbers[18]}"
-
-
-def _mark_from_ps(pid: int) -> str | None:
-    command = ["ps", "-o", "stat=,lstart=", "-p", str(pid)]
-    listed = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}, check=False)
-    state, *began = listed.stdout.split() or ["Z"]
-    return None if state.startswith("Z") else " ".join(began)
+    return where == system.machine() and process_mark(int(process)) != (began or None)
 
 
 def spawn(command: list[str], folder: Path, console: Path, environment: dict[str, str]) -> int:
@@ -195,7 +168,7 @@ def spawn(command: list[str], folder: Path, console: Path, environment: dict[str
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            **system.own_session(),
         )
     _children[child.pid] = child
     return child.pid
@@ -211,11 +184,11 @@ def is_ending(record: ServerRecord) -> bool:
 
 def stop(record: ServerRecord, *, at_once: bool = False) -> bool:
     """Ask the process to end, and force it if it does not within two minutes, or ``at_once``. True once it is gone."""
-    for number, patience in ((signal.SIGTERM, _TERM_TIMEOUT), (signal.SIGKILL, _KILL_TIMEOUT))[at_once:]:
+    for is_forced, patience in ((False, _TERM_TIMEOUT), (True, _KILL_TIMEOUT))[at_once:]:
         if not record.lives():
             return True
         try:
-            os.kill(record.pid, number)
+            system.end_process(record.pid, at_once=is_forced)
         except ProcessLookupError:
             return True
         except PermissionError:  # another user's

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, wrong_value
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
@@ -75,7 +75,7 @@ def check_route(route: str) -> None:
 def check_top_k(top_k: int) -> None:
     """Raise ``InputError`` for what is no number of results."""
     if not isinstance(top_k, int) or isinstance(top_k, bool):
-        raise InputError(f"top_k={top_k!r:.100} cannot be used: it must be a whole number.", "top_k")
+        raise wrong_value("top_k", top_k, "it must be a whole number")
     if top_k < 1:
         raise InputError("top_k must be at least 1.", "top_k")
 

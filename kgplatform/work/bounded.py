@@ -7,24 +7,21 @@
 The child starts with the first call and is used for those that follow. The time is that of one step, from one result to
 the next, and the kernel ends the child when it is over, whatever its code is in. So none outlives its parent by more.
 A thread of the child looks at its memory, and ends it. What one piece of C code takes at once, only the kernel sees: it
-refuses it on Linux; macOS takes the limit and does not enforce it.
+refuses it on Linux; macOS takes the limit and does not enforce it, and on Windows that thread alone looks at both.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-import resource
-import signal
 import subprocess
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any, Literal
 
 from kgplatform.work.stopping import NEVER, Stop
+from kgplatform.work.system import StepClock, bound_memory, ended_by, held_memory
 from kgplatform.work.workers import ended, pipes_of_child, received, send, started
 
 _WORN_SHARE = 0.25
@@ -118,12 +115,12 @@ def _answers(child: subprocess.Popen[bytes], sent: bytes) -> Iterator[tuple[str,
 
 def _end_of(child: subprocess.Popen[bytes]) -> Exception:
     status = child.wait()
-    if status > 0 and status != _NO_MEMORY:
+    by = ended_by(status)
+    if not by and status not in (0, _NO_MEMORY):
         return RuntimeError(f"A child process ended with status {status}.")
-    if status >= 0:
+    if not by:
         return ExceededError("memory")
-    by = signal.Signals(-status)
-    return ExceededError("seconds") if by == signal.SIGPROF else ExceededError("crash", by.name)
+    return ExceededError("seconds") if by == "time" else ExceededError("crash", by)
 
 
 def serve(seconds: float, megabytes: int) -> None:
@@ -131,51 +128,42 @@ def serve(seconds: float, megabytes: int) -> None:
     source, sink = pipes_of_child()
     most = megabytes * 1_000_000
     threading.Thread(target=_end_at, args=(most,), daemon=True).start()
-    with suppress(OSError, ValueError):  # a lower limit that is set from outside holds
-        resource.setrlimit(resource.RLIMIT_DATA, (int(_AT_ONCE * most), resource.getrlimit(resource.RLIMIT_DATA)[1]))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    bound_memory(int(_AT_ONCE * most))
+    clock = StepClock(seconds)
     while True:
         try:
             sent = received(source)
         except EOFError:
             return
         try:
-            _do(sent, sink, seconds)
-            send(sink, pickle.dumps(("end", _held() <= _WORN_SHARE * most)))
+            _do(sent, sink, clock)
+            send(sink, pickle.dumps(("end", held_memory() <= _WORN_SHARE * most)))
         except MemoryError:
             os._exit(_NO_MEMORY)
 
 
-def _do(sent: bytes, sink: IO[bytes], seconds: float) -> None:
+def _do(sent: bytes, sink: IO[bytes], clock: StepClock) -> None:
     """One call. The clock does not run while the parent is busy with what it got."""
     try:
-        signal.setitimer(signal.ITIMER_PROF, seconds)
+        clock.start()
         function, arguments = pickle.loads(sent)
         results = iter(function(*arguments))
         while True:
             answer = pickle.dumps(("result", next(results)), pickle.HIGHEST_PROTOCOL)
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            clock.stop()
             send(sink, answer)
-            signal.setitimer(signal.ITIMER_PROF, seconds)
+            clock.start()
     except StopIteration:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        clock.stop()
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 -- whatever it is, who asked is told
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        clock.stop()
         send(sink, pickle.dumps(("failure", traceback.format_exc())))
 
 
 def _end_at(most: int) -> None:
     pause = threading.Event()
-    while _held() <= most:
+    while held_memory() <= most:
         pause.wait(_LOOK_SECONDS)
     os._exit(_NO_MEMORY)
-
-
-def _held() -> int:
-    """The bytes of memory that this process holds; where the system does not tell, the most that it ever held."""
-    try:
-        return int(Path("/proc/self/statm").read_bytes().split()[1]) * resource.getpagesize()
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # in bytes on macOS

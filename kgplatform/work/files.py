@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
+
+from kgplatform.work.system import BINARY, lock
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
@@ -20,7 +20,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
     # Other processes and threads may write the same file.
     temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY, mode), "wb") as file:
             file.write(content)
         temporary.replace(path)
     except OSError:
@@ -35,47 +35,22 @@ def folder_mark(folder: Path) -> str:
     return f"{found.st_dev}:{found.st_ino}"
 
 
-def is_locked(path: Path) -> bool:
-    """Whether another process, of another machine too, has the lock on ``path`` that Java's programs take."""
-    try:
-        with path.open("r+b") as file:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        if error.errno in (errno.EAGAIN, errno.EACCES):
-            return True
-        raise
-    return False
-
-
 @contextmanager
 def file_lock(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold ``path`` against all other processes and threads; ``on_wait`` is called if one of them has it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:  # closing it ends the lock
-        if not _lock_at_once(file):
+    with path.open("a", encoding="utf-8") as file:  # closing it ends the lock
+        if not lock(file):
             on_wait()
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock(file, wait=True)
         yield
 
 
-def claim(path: Path, *, shared: bool = False) -> TextIO | None:
-    """``path``, opened at its beginning and locked until it is closed or this process ends; None if another has it.
-
-    ``shared``: any number may have it so, while nobody has it alone.
-    """
+def claim(path: Path) -> TextIO | None:
+    """``path``, opened at its beginning and locked until it is closed or this process ends; None if another has it."""
     file = path.open("a+", encoding="utf-8")
-    if not _lock_at_once(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX):
+    if not lock(file):
         file.close()
         return None
     file.seek(0)
     return file
-
-
-def _lock_at_once(file: TextIO, kind: int = fcntl.LOCK_EX) -> bool:
-    try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

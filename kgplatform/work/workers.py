@@ -24,6 +24,7 @@ from importlib import import_module
 from typing import IO, Any, Protocol
 
 from kgplatform.errors import KgError
+from kgplatform.work.system import own_session
 
 _LENGTH = 8
 _DEATHS = 10
@@ -137,9 +138,8 @@ def started(statement: str, errors: int | None = None) -> subprocess.Popen[bytes
     code = f"import sys; sys.path[:] = sys.argv[1:]; {statement}"
     command = [sys.executable, "-c", code, *filter(None, map(str, sys.path)), *([""] if "" in sys.path else [])]
     # A session of its own: Ctrl-C is for this process, which ends it.
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
-    )
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, **own_session())
 
 
 def _asked(child: subprocess.Popen[bytes], sent: bytes) -> tuple[bool, Any]:

@@ -24,7 +24,8 @@ from kgplatform.neo4j.process import COPIED, RECORD, ServerRecord, StartError, l
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
-from kgplatform.work.files import folder_mark, is_locked
+from kgplatform.work.files import folder_mark
+from kgplatform.work.system import is_locked
 
 HOLD = """
 import fcntl, sys

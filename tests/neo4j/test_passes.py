@@ -11,8 +11,8 @@ import pytest
 
 from kgplatform.errors import InputError, StoreError
 from kgplatform.neo4j.passes import Pass, Turn, refuse_meanwhile, wait_meanwhile
-from kgplatform.neo4j.process import machine
 from kgplatform.neo4j.store import Store
+from kgplatform.work.system import machine
 
 MUCH = 60.0
 

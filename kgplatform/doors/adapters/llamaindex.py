@@ -26,9 +26,9 @@ _FOR_PEOPLE = ("id", "document", "start", "end", "score", "relevance", "routes",
 
 class KgRetriever(BaseRetriever):
     """A search by one of the platform's routes. Each node is a passage; with ``facts``, the facts that were found
-    follow, as nodes with ``citations`` in their metadata.
+    follow, as nodes with ``citations`` in their metadata. ``where``: only documents with these metadata.
 
-    ``where``: only documents with these metadata. A node's ``ref_doc_id`` is the document, its ``start_char_idx`` and ``end_char_idx`` the characters of its text.
+    A node's ``ref_doc_id`` is the document, its ``start_char_idx`` and ``end_char_idx`` the characters of its text.
     """
 
     def __init__(

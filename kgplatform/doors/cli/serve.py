@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 import os
-import stat
 import webbrowser
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +15,7 @@ import typer
 
 from kgplatform.doors.cli.shared import Home, connect_to, note, open_at
 from kgplatform.errors import InputError, SettingError
+from kgplatform.work.system import is_open_to_others
 
 _SHORTEST_TOKEN = 16
 _UPLOADS = 5
@@ -153,7 +153,7 @@ def read_token(file: Path) -> str:
     """The token in ``file``. Raises ``InputError`` if others can read the file, or if the token is unfit."""
     try:
         with file.open(encoding="utf-8") as stream:
-            if stat.S_IMODE(os.fstat(stream.fileno()).st_mode) & 0o077:
+            if is_open_to_others(os.fstat(stream.fileno()).st_mode):
                 raise InputError(f"Others can read the token file {file}. Run `chmod 600` on it.")
             token = stream.read(10_000).strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol, cast
 
-from kgplatform.errors import InputError, KgError, SettingError
+from kgplatform.errors import InputError, KgError, SettingError, wrong_value
 from kgplatform.ingest.bound import MODES, Mode
 from kgplatform.ingest.extract.llm import LlmExtractor
 from kgplatform.ingest.extract.local import LocalExtractor
@@ -42,6 +42,8 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
     Raises ``InputError`` for an unknown name or a missing recording, ``SettingError`` for a missing model.
     """
     if name is not None and not isinstance(name, str):
+        if not hasattr(name, "extract"):
+            raise wrong_value("extractor", name, "name one, or give an object with the methods of kgplatform.Extractor")
         return name
     chosen = name or default_extractor(recorded, chat)
     if chosen == "recorded":

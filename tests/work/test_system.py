@@ -1,0 +1,125 @@
+"""What differs between systems: it stands in one module, and without POSIX something else does the work.
+
+Neither macOS nor Windows was there to be tried: what is tried here, on Linux, is the code that they run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kgplatform.neo4j.store import Connection
+from kgplatform.work import system
+
+PACKAGE = Path(system.__file__).parent.parent
+_POSIX = re.compile(
+    r"\b(?:fcntl|resource\.|import (?:pwd|grp|termios|pty|resource)"
+    r"|os\.(?:fork|kill|killpg|getuid|geteuid|setsid|mkfifo|statvfs|getpgid)|SIGKILL|setitimer|start_new_session|preexec_fn)\b|\"/proc\b"
+)
+ELSEWHERE = {
+    "neo4j/memory.py": "control groups, which are Linux's; elsewhere there are none, and it says so",
+}
+
+WITHOUT_POSIX = '''
+import builtins, signal, sys
+
+POSIX = {"fcntl", "resource", "pwd", "grp", "termios", "pty", "tty"}
+real = builtins.__import__
+
+def blocked(name, globals=None, *more):
+    """As on Windows, for the platform alone: other libraries have their own ways there."""
+    if name.partition(".")[0] in POSIX and str((globals or {}).get("__name__")).startswith("kgplatform"):
+        raise ImportError(name)
+    return real(name, globals, *more)
+
+builtins.__import__ = blocked
+import importlib
+loads = importlib.import_module
+importlib.import_module = lambda name, *more: blocked(name, {"__name__": "kgplatform"}, *more) if name in POSIX else (
+    loads(name, *more)
+)
+del signal.setitimer
+from kgplatform.work import system
+assert system.fcntl is None and system.resource is None
+assert system.held_memory() > 1_000_000
+'''
+
+INGEST = """
+from kgplatform import connect
+
+with connect(embedder="hash:64") as kg:
+    report = kg.ingest(["note.md", "page.html"], extractor="local")
+    assert (report.added, report.skipped) == (2, []), report
+    assert kg.search("Who founded the Atlantic Telegraph Company?").passages
+"""
+
+BOUNDS = """
+from kgplatform.work.bounded import BoundedCalls, ExceededError
+from kgplatform.work.files import claim, file_lock
+from pathlib import Path
+
+with file_lock(Path("lock")):
+    assert claim(Path("lock")) is None
+"""
+
+
+def test_what_is_posix_alone_stands_in_one_module() -> None:
+    found = {
+        str(path.relative_to(PACKAGE)): sorted({each[0] for each in _POSIX.finditer(path.read_text("utf-8"))})
+        for path in PACKAGE.rglob("*.py")
+    }
+    assert {name for name, names in found.items() if names} - set(ELSEWHERE) == {"work/system.py"}, found
+
+
+def test_every_text_file_has_an_encoding() -> None:
+    """Windows has another default than UTF-8."""
+    opened = re.compile(r"\.(?:open|read_text|write_text)\((?!\"(?:[rwax]b|r\+b)\")[^)\n]*\)")
+    for path in PACKAGE.rglob("*.py"):
+        for call in opened.findall(path.read_text("utf-8")):
+            is_file = "read_text" in call or "write_text" in call or re.match(r"\.open\(\"", call)
+            assert not is_file or "utf-8" in call or "encoding" in call, (path, call)
+
+
+def test_an_ingest_without_what_is_posix_alone(given_server: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("Cyrus Field founded the Atlantic Telegraph Company.", "utf-8")
+    (tmp_path / "page.html").write_text("<p>Isambard Brunel designed the Great Eastern.</p>", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_POSIX + BOUNDS + INGEST],
+        cwd=tmp_path,
+        env={**os.environ, **given_server},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_step_that_takes_too_long_ends_without_a_timer_too(tmp_path: Path) -> None:
+    spin = "clock = system.StepClock(0.2); clock.start()\nwhile True: pass"
+    done = subprocess.run([sys.executable, "-c", f"{WITHOUT_POSIX}\n{spin}"], cwd=tmp_path, check=False)
+    assert system.ended_by(done.returncode) == "time"
+
+
+def test_a_process_is_told_by_when_it_began() -> None:
+    mark = system._mark_elsewhere(os.getpid())
+    assert mark == system._mark_elsewhere(os.getpid())
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        assert system._mark_elsewhere(child.pid) not in (None, mark)
+        system.end_process(child.pid)
+        child.wait()
+        assert system._mark_elsewhere(child.pid) is None
+
+
+@pytest.fixture
+def given_server(neo4j_server: Connection, store: object) -> dict[str, str]:
+    """The run's server, empty, as the environment names it."""
+    return {
+        "NEO4J_URI": neo4j_server.uri,
+        "NEO4J_USERNAME": neo4j_server.username,
+        "NEO4J_PASSWORD": neo4j_server.password,
+    }
