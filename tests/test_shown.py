@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -81,6 +82,17 @@ def test_length_and_going_through() -> None:
     assert len(ROWS) == 70
     assert next(iter(ROWS)) == {"n": 0, EVIL: EVIL}
     assert not SearchResult("Who?", (), FACTS, 0.1)
+
+
+def test_data_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = ROWS.to_df()
+    assert (list(frame.columns), len(frame), frame["n"].sum()) == (["n", EVIL], 70, sum(range(70)))
+    assert list(RESULT.to_df()["title"]) == [f"Title {EVIL}"] * 2
+    assert list(RESULT.to_df("facts")["score"]) == [0.5, 0.4]
+    assert list(Table(("a",), [], False, {}).to_df().columns) == ["a"]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pandas is not installed. Run `pip install pandas`."):
+        ROWS.to_df()
 
 
 def test_dictionaries_are_json(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from corpora import put
 
 from kgplatform import InputError, KnowledgeGraph, Text
+from kgplatform.doors.cli.shared import metadata_of
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.testing import ScriptedChat
 
@@ -183,6 +184,11 @@ def test_only_documents_that_fit(kg: KnowledgeGraph) -> None:
     for route in ("passage", "hybrid", "dense", "bm25"):
         assert titles({"author": "Brunel"}, route=route) <= {"Two"}
     assert kg.search(question, where={"year": 1856}).passages[0].metadata["author"] == "Field"
+    assert metadata_of(["year=1856", "year=1870", "tags=cable"]) == {
+        "year": ["1856", 1856, "1870", 1870],
+        "tags": ["cable"],
+    }
+    assert titles(metadata_of(["year=1856"])) == {"One"}
     everywhere, one = kg.search(question), kg.search(question, "triple", where={"author": "Field"})
     assert {place.title for fact in one.facts for place in fact.citations} == {"One"}
     assert everywhere.passages[0].title == "One"

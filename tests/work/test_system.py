@@ -5,6 +5,7 @@ Neither macOS nor Windows was there to be tried: what is tried here, on Linux, i
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -31,17 +32,17 @@ import builtins, signal, sys
 POSIX = {"fcntl", "resource", "pwd", "grp", "termios", "pty", "tty"}
 real = builtins.__import__
 
-def blocked(name, globals=None, *more):
+def blocked(name, globals=None, locals=None, fromlist=(), level=0):
     """As on Windows, for the platform alone: other libraries have their own ways there."""
     if name.partition(".")[0] in POSIX and str((globals or {}).get("__name__")).startswith("kgplatform"):
         raise ImportError(name)
-    return real(name, globals, *more)
+    return real(name, globals, locals, fromlist, level)
 
 builtins.__import__ = blocked
 import importlib
 loads = importlib.import_module
-importlib.import_module = lambda name, *more: blocked(name, {"__name__": "kgplatform"}, *more) if name in POSIX else (
-    loads(name, *more)
+importlib.import_module = lambda name, package=None: (
+    blocked(name, {"__name__": "kgplatform"}) if name in POSIX else loads(name, package)
 )
 del signal.setitimer
 from kgplatform.work import system
@@ -78,11 +79,20 @@ def test_what_is_posix_alone_stands_in_one_module() -> None:
 
 def test_every_text_file_has_an_encoding() -> None:
     """Windows has another default than UTF-8."""
-    opened = re.compile(r"\.(?:open|read_text|write_text)\((?!\"(?:[rwax]b|r\+b)\")[^)\n]*\)")
     for path in PACKAGE.rglob("*.py"):
-        for call in opened.findall(path.read_text("utf-8")):
-            is_file = "read_text" in call or "write_text" in call or re.match(r"\.open\(\"", call)
-            assert not is_file or "utf-8" in call or "encoding" in call, (path, call)
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and _opens_text(call):
+                assert "encoding" in {each.arg for each in call.keywords}, (path, call.lineno)
+
+
+def _opens_text(call: ast.Call) -> bool:
+    """Whether it opens a file as text without an encoding among its unnamed arguments."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    mode = call.args[0] if call.args else None
+    if name == "open":
+        return isinstance(mode, ast.Constant) and mode.value in ("r", "w", "a", "x", "a+", "r+", "w+")
+    is_method = isinstance(call.func, ast.Attribute)
+    return is_method and ((name == "read_text" and not call.args) or (name == "write_text" and len(call.args) < 2))
 
 
 def test_an_ingest_without_what_is_posix_alone(given_server: dict[str, str], tmp_path: Path) -> None:

@@ -184,6 +184,10 @@ def test_an_ingest_that_ran_out_of_tokens(store: Store, run: Run, texts: Path, m
 
 def test_search_for_programs(ada: Path, run: Run) -> None:
     done = run("search", "Where was Ada Lovelace born?", "--json", "--top-k", 3)
+    wrong = {"author=x": 'No document has metadata "author"', "author": "--where 'author' is not NAME=VALUE."}
+    for where, said in wrong.items():
+        refused = run("search", "Ada", "--where", where)
+        assert (refused.code, said in refused.err) == (2, True)
     found = done.document
     assert done.err == ""
     assert found["question"] == "Where was Ada Lovelace born?"
