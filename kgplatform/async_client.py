@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future, wait
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import anyio
@@ -72,6 +72,11 @@ async def _in_thread(work: Callable[[], T], stop: Stop, limiter: anyio.CapacityL
     return done.result()
 
 
+def _linked(given: object, stop: Stop) -> AbstractContextManager[None]:
+    """Inside of it, ``stop`` is set as soon as the caller's own is, if there is one."""
+    return given.calling(stop.set) if isinstance(given, Stop) else nullcontext()
+
+
 def _awaited(method: Callable[Concatenate[G, P], T]) -> Callable[Concatenate[_View[G], P], Coroutine[Any, Any, T]]:
     """``method``, to be awaited: its parameters, types and documentation are the same."""
 
@@ -81,7 +86,7 @@ def _awaited(method: Callable[Concatenate[G, P], T]) -> Callable[Concatenate[_Vi
 
         def work() -> T:
             part = view._of(view._graph.within(stop))
-            with given.calling(stop.set) if isinstance(given, Stop) else nullcontext():
+            with _linked(given, stop):
                 return method(part, *args, **named)
 
         return await _in_thread(work, stop, view._limiter)
@@ -98,15 +103,16 @@ def _streamed(
     async def each(view: _View[G], /, *args: P.args, **named: P.kwargs) -> AsyncGenerator[T, None]:
         stop = Stop()
         part = view._of(view._graph.within(stop))
-        rows = method(part, *args, **named)
-        try:
-            while (row := await _in_thread(lambda: next(rows, _END), stop, view._limiter)) is not _END:
-                yield row  # type: ignore[misc]  # it is not the end
-        finally:
-            stop.set()
-            if close := getattr(rows, "close", None):
-                with anyio.CancelScope(shield=True):
-                    await to_thread.run_sync(close)
+        with _linked(named.pop("stop", None), stop):
+            rows = method(part, *args, **named)
+            try:
+                while (row := await _in_thread(lambda: next(rows, _END), stop, view._limiter)) is not _END:
+                    yield row  # type: ignore[misc]  # it is not the end
+            finally:
+                stop.set()
+                if close := getattr(rows, "close", None):
+                    with anyio.CancelScope(shield=True):
+                        await to_thread.run_sync(close)
 
     functools.update_wrapper(each, method)
     return each

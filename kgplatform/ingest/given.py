@@ -62,6 +62,8 @@ Ingestible = str | os.PathLike[str] | Text | Mapping[str, Any] | Loader | Iterab
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 _LONGEST_PATH = 4096
 _CAPTION = 80
+_ROW = 200
+"""Characters of a text that take as much memory as a row of other things."""
 _SOURCES = ("source", "file_path", "url")
 """Keys of the metadata of other libraries under which they say where a text comes from."""
 
@@ -98,7 +100,9 @@ class Texts:
         """Keep a piece on disk."""
         assert self._shards is not None
         key = node_id("source", piece.source)
-        self._shards.add("pieces", [{"key": key, "number": self._number, "piece": piece}], "key")
+        size = len(piece.content.text if isinstance(piece.content, Text) else piece.content[1])
+        row = {"key": key, "number": self._number, "piece": piece}
+        self._shards.add("pieces", [row], "key", weight=1 + size // _ROW)
         self._left_out.update(left_out)
         self._number += 1
 
@@ -169,6 +173,8 @@ def _each(given: Any) -> Iterator[Any]:
     """The things that ``given`` is, or has in it; a table has its rows."""
     if callable(lazily := getattr(given, "lazy_load", None)):  # a loader of LangChain
         given = lazily()
+    elif callable(as_dicts := getattr(given, "to_dicts", None)):  # a DataFrame of polars
+        given = as_dicts()
     elif hasattr(given, "columns") and callable(as_dict := getattr(given, "to_dict", None)):  # a DataFrame of pandas
         given = as_dict("records")
     if isinstance(given, str | bytes | os.PathLike | Mapping | Text) or _is_one(given):

@@ -48,12 +48,13 @@ class Shards:
         """Give the file back; what was in it is gone."""
         self._file.close()
 
-    def add(self, kind: str, rows: Sequence[dict[str, Any]], key: str) -> None:
-        """Append ``rows``, parted by the first two digits of their ``key``."""
+    def add(self, kind: str, rows: Sequence[dict[str, Any]], key: str, weight: int = 1) -> None:
+        """Append ``rows``, parted by the first two digits of their ``key``. ``weight``: as how many one of them counts,
+        where it is large."""
         waiting = self._waiting[kind]
         for row in rows:
             waiting[row[key][:2]].append(row)
-        self._held += len(rows)
+        self._held += weight * len(rows)
         if self._held >= _WAITING:
             self._write()
 

@@ -124,6 +124,8 @@ def test_the_graph_is_the_same(mode: str, managed: Settings, own: Store, store: 
         files, lines = put(tmp_path / "notes", FIELD | OTHERS | STRANGE), [*RECORDING, STRANGE_RECORDING]
     else:
         lines = ships_of(files := invented(tmp_path / "notes", 12))
+    extra = {"text": "A note.", "title": "Extra", "id": "extra", "year": 1866, "tags": ["a", "b"], "draft": False}
+    files, lines = [*files, extra], [*lines, {"document": "Extra", "entities": []}]
     how = {"recorded": put_jsonl(tmp_path / "r.jsonl", lines), "mode": mode}
     incremental = opened(store, managed, home=tmp_path / "home").ingest(files, **how)
     graph = opened(own, managed)

@@ -89,7 +89,8 @@ class FirstBuild:
             tables, nodes = self._tables(self.spill)
             self._import(self._server, tables)
             for rows in self.spill.shards.parts("ingest/metadata"):  # which differ from document to document
-                self._tools.store.write(*[("ingest/metadata", {"rows": some}) for some in batches(rows)])
+                for some in batches(rows):
+                    self._tools.store.write(("ingest/metadata", {"rows": some}))
         relationships = sum(table.rows for table in tables.relationships)
         self.spill = None
         self.note = (

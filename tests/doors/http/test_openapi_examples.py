@@ -18,7 +18,18 @@ from kgplatform.doors.http.app import EXAMPLES
 
 pytest_plugins = ["sample_server"]
 
-FREE = ("types", "nodes", "relationships", "properties", "counts", "schema", "usage", "seconds", "malformed")
+FREE = (
+    "types",
+    "nodes",
+    "relationships",
+    "properties",
+    "counts",
+    "schema",
+    "usage",
+    "seconds",
+    "malformed",
+    "metadata",
+)
 """Objects whose names differ from graph to graph."""
 TEXT = 160
 MOST = {dict: 1, list: 2}
