@@ -19,16 +19,8 @@ from kgplatform.doors.http.app import EXAMPLES
 pytest_plugins = ["sample_server"]
 
 FREE = (
-    "types",
-    "nodes",
-    "relationships",
-    "properties",
-    "counts",
-    "schema",
-    "usage",
-    "seconds",
-    "malformed",
-    "metadata",
+    *("types", "nodes", "relationships", "properties", "counts", "schema"),
+    *("usage", "seconds", "malformed", "metadata"),
 )
 """Objects whose names differ from graph to graph."""
 TEXT = 160
