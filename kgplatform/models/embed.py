@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from kgplatform.errors import KgError, ModelError, SettingError
+from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -243,7 +243,7 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
             )
         return OpenAIEmbedder(model or OPENAI_DEFAULT, settings, ledger)
     if plug_ins.is_installed("embedder", kind):
-        return _plugged_in(kind, model)
+        return cast(Embedder, plug_ins.made("embedder", kind, model, "name", "dimension", "embed"))
     if kind == "hash" and model.isascii() and model.isdigit() and int(model) > 0:
         return HashEmbedder(int(model))
     if kind == "own":
@@ -255,20 +255,6 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
         f"KGPLATFORM_EMBEDDER is {settings.embedder!r}; it can be auto, local:NAME, openai:NAME or hash:DIMENSION"
         + (f", or of a plug-in: {', '.join(plug_ins.names('embedder'))}." if plug_ins.names("embedder") else ".")
     )
-
-
-def _plugged_in(kind: str, model: str) -> Embedder:
-    """What the plug-in ``kind`` makes of ``model``, the part after the colon. Raises ``SettingError``."""
-    make = plug_ins.load("embedder", kind)
-    try:
-        made = make(model)
-    except KgError:
-        raise
-    except Exception as error:  # other people's code raises anything at all
-        raise plug_ins.broken("embedder", kind, error) from error
-    if not all(hasattr(made, name) for name in ("name", "dimension", "embed")):
-        raise plug_ins.broken("embedder", kind, "what it makes has no name, dimension or embed")
-    return cast(Embedder, made)
 
 
 def _local(model: str, settings: Settings, report: Report) -> Embedder:

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
-from kgplatform.errors import SettingError
+from kgplatform.errors import KgError, SettingError
 
 Kind = Literal["extractor", "embedder", "loader", "reader"]
 
@@ -34,6 +34,21 @@ def load(kind: Kind, name: str) -> Any:
         return entry.load()
     except Exception as error:  # a module of other people raises anything at all
         raise broken(kind, name, error) from error
+
+
+def made(kind: Kind, name: str, given: object, *attributes: str) -> Any:
+    """What the entry point ``name`` makes of ``given``. Raises ``SettingError`` if it cannot, or if that lacks one of
+    ``attributes``."""
+    make = load(kind, name)
+    try:
+        found = make(given)
+    except KgError:
+        raise
+    except Exception as error:  # other people's code raises anything at all
+        raise broken(kind, name, error) from error
+    if lacking := [each for each in attributes if not hasattr(found, each)]:
+        raise broken(kind, name, f"what it makes has no {' and no '.join(lacking)}")
+    return found
 
 
 def broken(kind: Kind, name: str, error: Exception | str) -> SettingError:

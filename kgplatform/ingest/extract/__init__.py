@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol, cast
 
-from kgplatform.errors import InputError, KgError, SettingError, wrong_value
+from kgplatform.errors import InputError, SettingError, wrong_value
 from kgplatform.ingest.bound import MODES, Mode
 from kgplatform.ingest.extract.llm import LlmExtractor
 from kgplatform.ingest.extract.local import LocalExtractor
@@ -72,15 +72,9 @@ def extractors() -> tuple[str, ...]:
 
 def _plugged_in(name: str, chat: Chat | None) -> Extractor:
     """What the plug-in ``name`` makes of the language model. Raises ``SettingError``."""
-    make = plug_ins.load("extractor", name)
-    try:
-        made = make(chat)
-    except KgError:
-        raise
-    except Exception as error:  # other people's code raises anything at all
-        raise plug_ins.broken("extractor", name, error) from error
-    if not hasattr(made, "extract") or getattr(made, "default_mode", None) not in MODES:
-        raise plug_ins.broken("extractor", name, "what it makes has no extract, or no default_mode")
+    made = plug_ins.made("extractor", name, chat, "name", "default_mode", "extract")
+    if made.default_mode not in MODES:
+        raise plug_ins.broken("extractor", name, f"its default_mode is none of {', '.join(MODES)}")
     return cast(Extractor, made)
 
 
