@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 from conftest import DIMENSION
+from event_loops import in_own_thread
 
 from kgplatform import AsyncKnowledgeGraph, InputError, KnowledgeGraph, Stop, StoppedError, Text, connect_async
 from kgplatform.async_client import AsyncChatThread, AsyncLook
@@ -125,9 +126,9 @@ async def _cancelled(kg: KnowledgeGraph) -> None:
 def test_it_works_under_both_loops(kg: KnowledgeGraph, backend: str) -> None:
     at = kg.store.connection
     address = {"neo4j_uri": at.uri, "neo4j_username": at.username, "neo4j_password": at.password}
-    anyio.run(_used, kg, address, backend=backend)
-    anyio.run(_streamed, kg, backend=backend)
-    anyio.run(_cancelled, kg, backend=backend)
+    in_own_thread(lambda: anyio.run(_used, kg, address, backend=backend))
+    in_own_thread(lambda: anyio.run(_streamed, kg, backend=backend))
+    in_own_thread(lambda: anyio.run(_cancelled, kg, backend=backend))
 
 
 def test_the_plain_stream_is_stopped_where_it_is_left(kg: KnowledgeGraph) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import typer
 from conftest import ROOT, wipe
+from event_loops import in_own_thread
 from simulated_readers import reply
 
 from kgplatform.client import connect
@@ -248,7 +249,8 @@ def test_the_python_examples_run(
     with OpenAIServer(reply) as model:
         if "evaluate(" in example:
             monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
-        exec(compile(example, f"{name}, block {number}", "exec"), {})
+        program = compile(example, f"{name}, block {number}", "exec")
+        in_own_thread(lambda: exec(program, {})) if "asyncio.run(" in example else exec(program, {})
 
 
 def test_the_python_example_runs(reader: Store, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 from corpora import put
 
@@ -50,19 +51,6 @@ class Loader:
 
     def lazy_load(self) -> Iterator[Page]:
         yield from self._pages
-
-
-class Frame:
-    """As a DataFrame of pandas: it has columns, and gives its rows as dictionaries."""
-
-    columns = ("text", "year")
-
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
-        self._rows = rows
-
-    def to_dict(self, orient: str) -> list[dict[str, Any]]:
-        assert orient == "records"
-        return self._rows
 
 
 def metadata(kg: KnowledgeGraph) -> dict[str, Any]:
@@ -115,8 +103,8 @@ def test_all_that_people_have_in_hand(kg: KnowledgeGraph, tmp_path: Path) -> Non
 
 def test_loaders_and_tables(kg: KnowledgeGraph) -> None:
     kg.ingest(Loader(Page(CABLE, {"title": "Field", "tags": ["cable", "sea"]})), extractor="local")
-    kg.ingest(Frame([{"text": SHIP, "year": 1858}, {"text": BOOK, "year": float("nan")}]), extractor="local")
-    assert metadata(kg) == {"Field": {"tags": ["cable", "sea"]}, SHIP: {"year": 1858}, BOOK: {}}
+    kg.ingest(pandas.DataFrame({"text": [SHIP, BOOK], "year": [1858, None]}), extractor="local")
+    assert metadata(kg) == {"Field": {"tags": ["cable", "sea"]}, SHIP: {"year": 1858.0}, BOOK: {}}
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def passage_metadata(passage: FoundPassage) -> dict[str, Any]:
         "title": passage.title,
         "start": passage.start,
         "end": passage.end,
-        "page": passage.page,
+        "page": passage.page or passage.metadata.get("page"),
         "score": passage.score,
         "relevance": passage.relevance,
         "routes": list(passage.routes),

@@ -12,6 +12,7 @@ import pytest
 from event_loops import run_in_own_loop
 from graph_state import snapshot
 from harbour import QUESTION, TEXTS, harbour, ingest
+from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.output_parsers import StrOutputParser
@@ -182,6 +183,22 @@ def test_the_same_again_changes_nothing_and_other_facts_replace(kg: KnowledgeGra
     assert kg.cypher("MATCH (f:Fact {kind: 'triple'}) RETURN f.predicate").rows == [["praised"]]
     from_graph_documents(kg, their_documents()[1:])
     assert sorted(each.title for each in kg.documents()) == ["One", "One (2)"]
+
+
+class Notes(BaseLoader):
+    """A loader of theirs."""
+
+    def lazy_load(self) -> Iterator[Document]:
+        for page in (1, 2):
+            yield Document(f"Page {page} of the log of the ship.", metadata={"source": "log.pdf", "page": page})
+
+
+def test_their_documents_and_loaders_go_in_and_are_found_by_their_metadata(kg: KnowledgeGraph) -> None:
+    assert kg.ingest(Notes(), extractor="local").added == 2
+    assert kg.ingest(list(Notes().lazy_load()), extractor="local").unchanged == 2
+    (found,) = KgRetriever(kg, where={"page": 2}).invoke("the log of the ship")
+    assert (found.page_content[:6], found.metadata["source"], found.metadata["page"]) == ("Page 2", "log.pdf", 2)
+    assert KgRetriever(kg).invoke("the log", where={"page": 7}) == []
 
 
 def test_titles_that_look_like_ours(kg: KnowledgeGraph) -> None:

@@ -12,7 +12,7 @@ from llama_index.core import Settings
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import MetadataMode, TextNode
+from llama_index.core.schema import Document, MetadataMode, TextNode
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.adapters.llamaindex import KgRetriever
@@ -69,3 +69,13 @@ def test_inside_a_query_engine(graph: KnowledgeGraph, monkeypatch: pytest.Monkey
 def test_a_route_that_does_not_exist(graph: KnowledgeGraph) -> None:
     with pytest.raises(InputError, match='Unknown route "entitty"'):
         KgRetriever(graph, "entitty").retrieve(QUESTION)
+
+
+def test_their_documents_go_in_and_are_found_by_their_metadata(kg: KnowledgeGraph) -> None:
+    def notes() -> list[Document]:
+        return [Document(text=f"Note {n} on the cable.", metadata={"file_path": f"{n}.md", "year": n}) for n in (1, 2)]
+
+    assert kg.ingest(notes(), extractor="local").added == 2
+    assert kg.ingest(notes(), extractor="local").unchanged == 2, "their ids are others now"
+    (found,) = KgRetriever(kg, where={"year": 2}).retrieve("the cable")
+    assert (found.text, found.node.metadata["file_path"]) == ("Note 2 on the cable.", "2.md")
