@@ -114,7 +114,7 @@ def named_documents(names: str | Path | Sequence[str | Path], known: list[Docume
 
     Raises ``InputError`` for a name that means none, or that could mean several things, and where there is no name.
     """
-    if not isinstance(names, Iterable):
+    if not isinstance(names, Path | Iterable):
         raise InputError(f"Name documents by id, URI, path or title, not by {names!r:.100}.")
     wanted = [names] if isinstance(names, str | Path) else list(names)
     chosen = {info.id: info for name in wanted for info in _matching(str(name), known)}

@@ -117,6 +117,8 @@ def test_loaders_and_tables(kg: KnowledgeGraph) -> None:
         ([3], "A value of type int cannot be ingested. Give paths, "),
         (b"bytes", "A value of type bytes cannot be ingested."),
         ({"txt": "x"}, "A dictionary to ingest needs a text: {'text': '…'}."),
+        (None, "A value of type NoneType cannot be ingested."),
+        ([{"title": "a"}], "A dictionary to ingest needs a text"),
         (Text(" "), "A text to ingest is empty."),
         ([Text("x", title="T"), Text("", id="second")], "The text 'second' is empty."),
         (Text(None), "The text of a text must be a string, not NoneType."),  # type: ignore[arg-type]  # on purpose

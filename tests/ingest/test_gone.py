@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import wipe
@@ -80,14 +79,6 @@ def test_of_several_copies_the_one_beside_it_is_the_new_name(kg: KnowledgeGraph,
     kg.ingest(tmp_path, extractor="local")
     new = old.rename(tmp_path / "docs" / "zeta.txt")
     assert kg.ingest(tmp_path, extractor="local").gone == [GoneFile(str(old), 1, str(new), removed=False)]
-
-
-@pytest.mark.parametrize("strange", [None, 7, {"title": "a"}, [{"title": "a"}], [None], b"a.txt"])
-def test_what_is_no_path_is_refused(kg: KnowledgeGraph, strange: Any) -> None:
-    with pytest.raises(InputError, match=r"^Paths of files and folders are wanted, not a value of type \w+\.$"):
-        kg.ingest(strange)
-    with Path(__file__).open() as file, pytest.raises(InputError, match="not a value of type TextIOWrapper"):
-        kg.estimate(file)  # type: ignore[arg-type]  # that is tried
 
 
 def test_a_folder_without_a_file_is_not_pruned(kg: KnowledgeGraph, tmp_path: Path) -> None:
