@@ -13,7 +13,8 @@ RETURN collect([
            MATCH (f)-[evidence:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
            RETURN {
              document: d.uri, title: d.name, start: evidence.start, end: evidence.end, page: c.page, passage: c.id,
-             found: evidence.found
+             found: evidence.found,
+             location: coalesce(c.locations[size([s IN c.locationStarts WHERE s <= evidence.start]) - 1], c.location)
            } AS place
            ORDER BY d.uri, evidence.start
            LIMIT $places

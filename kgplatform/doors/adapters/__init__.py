@@ -29,6 +29,7 @@ def passage_metadata(passage: FoundPassage) -> dict[str, Any]:
         "start": passage.start,
         "end": passage.end,
         "page": passage.page,
+        "location": passage.location,
         "score": passage.score,
         "relevance": passage.relevance,
         "routes": list(passage.routes),
