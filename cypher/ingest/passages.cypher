@@ -1,7 +1,6 @@
 // Passages of documents, with nothing extracted from them yet.
 // mode: write
-// param $rows: list<map>: id, document_id, name, text, index, start, end, page, tokens, location, locations,
-//   location_starts
+// param $rows: list<map>: id, document_id, name, text, index, start, end, page, tokens, location, locations, location_starts
 UNWIND $rows AS row
 MATCH (d:Document {id: row.document_id})
 MERGE (c:Chunk {id: row.id})

@@ -128,6 +128,8 @@ def _end_of(child: subprocess.Popen[bytes]) -> Exception:
 
 def serve(seconds: float, megabytes: int) -> None:
     """In the child: do what comes, one after the other, until no more can."""
+    global _step_seconds
+    _step_seconds = seconds
     source, sink = pipes_of_child()
     most = megabytes * 1_000_000
     threading.Thread(target=_end_at, args=(most,), daemon=True).start()
@@ -144,6 +146,16 @@ def serve(seconds: float, megabytes: int) -> None:
             send(sink, pickle.dumps(("end", _held() <= _WORN_SHARE * most)))
         except MemoryError:
             os._exit(_NO_MEMORY)
+
+
+_step_seconds = 0.0
+"""In the child: what one step may take."""
+
+
+def renew() -> None:
+    """In the child: what follows may take the whole time of a step again, as each page of a scan may. Else nothing."""
+    if signal.getitimer(signal.ITIMER_PROF)[0] > 0 and _step_seconds:
+        signal.setitimer(signal.ITIMER_PROF, _step_seconds)
 
 
 def _do(sent: bytes, sink: IO[bytes], seconds: float) -> None:

@@ -23,6 +23,7 @@ from pypdf import PdfReader, PdfWriter
 from kgplatform.errors import DocumentError, InputError
 from kgplatform.ingest.corpus_file import HARMLESS_BYTES, Fields
 from kgplatform.ingest.files.pdf import read_pdf
+from kgplatform.ingest.files.scan import TO_INSTALL
 from kgplatform.ingest.load import find_files, load
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
@@ -510,11 +511,11 @@ def test_encrypted_pdf_is_reported_but_read_if_it_opens_without_password(tmp_pat
 
 
 def test_scans_are_reported(tmp_path: Path) -> None:
-    assert reason(tmp_path / "a.pdf", pdf([None, None])) == "has no text layer: run OCR first"
+    assert reason(tmp_path / "a.pdf", pdf([None, None])) == "is a scan, without text: " + TO_INSTALL
     (tmp_path / "b.pdf").write_bytes(pdf(["Text.", None]))
     found, fault = load([tmp_path / "b.pdf"])
     assert isinstance(found, Document) and found.text == "Text."
-    assert fault == SkippedFile(str(tmp_path / "b.pdf"), "page 2 is a scan without text layer: run OCR to get it too")
+    assert fault == SkippedFile(str(tmp_path / "b.pdf"), f"page 2 is a scan, without text: {TO_INSTALL}")
 
 
 def test_damaged_pdf_is_reported_and_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

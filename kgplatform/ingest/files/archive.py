@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MAX_UNPACKED_BYTES = 1 << 30
 _MAX_RATIO = 200
 _IS_ENCRYPTED = 1
+_OPEN_MANIFEST = "META-INF/manifest.xml"
 _RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 
@@ -30,7 +31,8 @@ def opened(path: str, stream: BinaryIO) -> Iterator[zipfile.ZipFile]:
     """The archive, if it is no bomb and not encrypted. What goes wrong inside is a ``DocumentError``."""
     with parsing(path, "damaged: open it in its program and save it again"), zipfile.ZipFile(stream) as archive:
         parts = archive.infolist()
-        if any(part.flag_bits & _IS_ENCRYPTED for part in parts):
+        locked = _OPEN_MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_OPEN_MANIFEST)
+        if locked or any(part.flag_bits & _IS_ENCRYPTED for part in parts):
             raise DocumentError(path, "encrypted: remove its password first")
         unpacked, packed = sum(part.file_size for part in parts), sum(part.compress_size for part in parts)
         if unpacked > _MAX_UNPACKED_BYTES or (unpacked > _MAX_UNPACKED_BYTES >> 4 and unpacked > _MAX_RATIO * packed):

@@ -85,7 +85,7 @@ def _sections(tree: etree._Element, names: dict[str, str]) -> Iterator[tuple[str
 
     Marks go into the tree where the entries lead, and are found again in its text.
     """
-    marked = [(element, names[id_]) for element in tree.iter("*") if (id_ := element.get("id", "")) in names]
+    marked = [(element, names[id_]) for element in tree.iter("*") if (id_ := element.get("id")) and id_ in names]
     for number, (element, _) in enumerate(marked):
         element.text = f"{_MARK}{number}{_MARK}{element.text or ''}"
     before, *rest = _MARKED.split(shown_text(tree))

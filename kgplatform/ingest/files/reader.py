@@ -43,10 +43,12 @@ _MOST_DEPTH = 3
 Reader = Callable[[str, BinaryIO], FileText]
 
 _PROMISES = {
-    **{".pdf": "PDF", ".docx": "DOCX", ".doc": "Word", ".pptx": "PowerPoint", ".odp": "OpenDocument"},
-    **{".xlsx": "Excel", ".xls": "Excel", ".xlsb": "Excel", ".ods": "OpenDocument", ".odt": "OpenDocument"},
-    **{".epub": "EPUB", ".msg": "Outlook", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"},
-    **{".tif": "TIFF", ".tiff": "TIFF"},
+    **{".pdf": "a PDF", ".docx": "a DOCX", ".doc": "a Word", ".pptx": "a PowerPoint", ".epub": "an EPUB"},
+    **dict.fromkeys((".xlsx", ".xls", ".xlsb"), "an Excel"),
+    **dict.fromkeys((".odt", ".odp", ".ods"), "an OpenDocument"),
+    **dict.fromkeys((".jpg", ".jpeg"), "a JPEG"),
+    **dict.fromkeys((".tif", ".tiff"), "a TIFF"),
+    **{".msg": "an Outlook", ".png": "a PNG"},
 }
 """Names that promise a binary format: where the bytes are not of it, the file is damaged, and no text."""
 
@@ -96,7 +98,7 @@ def reader_for(shown: str, head: bytes, suffix: str) -> Reader:
     if noun := foreign_format(head):
         raise DocumentError(shown, f"format not supported: {noun}")
     if suffix in _PROMISES:
-        raise DocumentError(shown, f"damaged, or not a {_PROMISES[suffix]} file at all: save it again from its program")
+        raise DocumentError(shown, f"damaged, or not {_PROMISES[suffix]} file at all: save it again from its program")
     refuse_binary(shown, head)
     if is_html(head) and suffix not in (".json", ".jsonl", ".ndjson"):
         return read_html
@@ -121,9 +123,7 @@ def _read_archive(path: str, stream: BinaryIO) -> FileText:
 def _read_ole(path: str, stream: BinaryIO, depth: int = 0) -> FileText:
     """An OLE container that is a document; others are refused by what they are."""
     data = stream.read()
-    found = next(
-        (what for name, what in _STREAMS if name.encode("utf-16-le") in data), "not supported: an old Office file"
-    )
+    found = next((what for name, what in _STREAMS if name.encode("utf-16-le") in data), _UNKNOWN)
     if found == _OUTLOOK:
         return read_outlook(path, BytesIO(data), partial(_read_attachment, depth + 1))
     if found == _EXCEL:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.decode import HEAD_BYTES, foreign_format
 from kgplatform.ingest.files.file_text import FileText, Parts, parsing
+from kgplatform.ingest.files.scan_order import Box, read_in_order
 from kgplatform.locations import page_label
 
 if TYPE_CHECKING:
@@ -57,34 +58,19 @@ def words_in(image: Image) -> str:
     found = _engine()(numpy.asarray(picture)[:, :, ::-1])
     if found.txts is None:
         return ""
-    boxes = zip(found.boxes, found.txts, found.scores, strict=True)
-    sure = [(box, text) for box, text, score in boxes if score >= _LEAST_SURE]
-    return "\n".join(_lines(sure))
+    sure = (each for each in zip(found.boxes, found.txts, found.scores, strict=True) if each[2] >= _LEAST_SURE)
+    return read_in_order([_box(corners, text) for corners, text, _ in sure])
 
 
-def _lines(found: list[tuple[Any, str]]) -> list[str]:
-    """The texts in reading order: boxes at one height are one line, and a wide gap below it is a blank line."""
-    placed = sorted((float(min(box[:, 1])), float(max(box[:, 1])), float(min(box[:, 0])), text) for box, text in found)
-    rows: list[list[tuple[float, float, float, str]]] = []
-    for each in placed:
-        if rows and (each[0] + each[1]) / 2 < max(bottom for _, bottom, _, _ in rows[-1][:1]):
-            rows[-1].append(each)
-        else:
-            rows.append([each])
-    lines, last = [], None
-    for row in rows:
-        top, bottom = row[0][0], row[0][1]
-        if last is not None and top - last > bottom - top:
-            lines.append("")
-        lines.append(" ".join(text for _, _, _, text in sorted(row, key=lambda each: each[2])))
-        last = bottom
-    return lines
+def _box(corners: Any, text: str) -> Box:
+    (left, top), (right, bottom) = corners.min(0).tolist(), corners.max(0).tolist()
+    return Box(left, top, right, bottom, text)
 
 
 @lru_cache(maxsize=1)
 def _engine() -> Any:
     """Loaded once in a process, in a second or more. It has one thread: others may be at work beside it."""
-    from rapidocr import RapidOCR  # type: ignore[import-not-found]  # an extra
+    from rapidocr import RapidOCR
 
     engine = RapidOCR(params={"Global.log_level": "critical", "EngineConfig.onnxruntime.intra_op_num_threads": 1})
     logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)

@@ -56,7 +56,8 @@ def lines(rows: Sequence[Row], *, first: bool | None = None) -> list[str]:
     has = has_headings(rows) if first is None else first
     if not has or len(rows) < 2:
         return [line for row in rows if (line := row_line((), row))]
-    return [line for row in rows[1:] if (line := row_line(rows[0], row))]
+    below = [line for row in rows[1:] if (line := row_line(rows[0], row))]
+    return below or [row_line((), rows[0])]
 
 
 def row_line(headings: Row, row: Row) -> str:
