@@ -19,10 +19,10 @@ MetadataValue = str | int | float | bool | list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class PageSpan:
-    """The characters ``[start, end)`` of a document that stand on page ``number`` (from 1)."""
+class Location:
+    """What people call the place of a document's characters ``[start, end)``: "page 3", "slide 2", "Budget!A7:F7"."""
 
-    number: int
+    label: str
     start: int
     end: int
 
@@ -42,7 +42,7 @@ class Document:
     source: str
     text: str
     sha256: str
-    pages: tuple[PageSpan, ...] = ()
+    locations: tuple[Location, ...] = ()
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
 
 
@@ -69,7 +69,11 @@ class GoneFile:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A span of a document: ``document.text[start:end] == text``. ``page`` is the page of its first character."""
+    """A span of a document: ``document.text[start:end] == text``. ``page`` is the page of its first character.
+
+    ``location``: where all of it stands, "slides 2–4". Where that is several locations, ``locations`` are their labels
+    and ``location_starts`` the characters of the document at which they begin here.
+    """
 
     id: str
     document_id: str
@@ -80,6 +84,9 @@ class Passage:
     page: int | None
     text: str
     tokens: int
+    location: str | None = None
+    locations: tuple[str, ...] | None = None
+    location_starts: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +167,10 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Citation(Shown):
-    """The characters of a document that state something. ``found`` is False if only the passage is known."""
+    """The characters of a document that state something. ``found`` is False if only the passage is known.
+
+    ``location``: what people call the place where they begin, "page 3", "slide 2", "Budget!A7:F7"; None in plain text.
+    """
 
     document: str
     title: str
@@ -169,6 +179,7 @@ class Citation(Shown):
     page: int | None
     passage: str
     found: bool = True
+    location: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +199,7 @@ class FoundPassage(Shown):
     0 to 1, that the passage holds what is asked, None where that is not calibrated (``kgplatform.readers.relevance``).
     ``cosine``: with the question, None where it was not searched for. ``sentence``: the one that shares most with the
     question; None where none shares a word, or nobody looked yet. ``copies``: where else its very text stands.
+    ``location``: where it stands, "slides 2–4"; ``locations``: what begins at which character, where that is several.
     ``metadata``: of its document.
     """
 
@@ -204,6 +216,8 @@ class FoundPassage(Shown):
     cosine: float | None = None
     relevance: float | None = None
     copies: tuple[Citation, ...] = ()
+    location: str | None = None
+    locations: tuple[tuple[int, str], ...] = ()
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
 
 
@@ -283,13 +297,13 @@ class SearchResult(Shown):
         is_known = any(each.relevance is not None for each in self.passages)
         passages = (
             (
-                *(each.title, each.page, f"{each.start}–{each.end}"),
+                *(each.title, each.location, f"{each.start}–{each.end}"),
                 each.relevance if is_known else each.score,
                 (each.sentence or each).text,
             )
             for each in self.passages
         )
-        columns = ("Document", "Page", "Characters", "Relevance" if is_known else "Score", "Passage")
+        columns = ("Document", "Location", "Characters", "Relevance" if is_known else "Score", "Passage")
         facts = [each for each in self.facts if each.relevant]
         places = ((each.text, each.citations[0].title if each.citations else "", each.score) for each in facts)
         return (
@@ -392,11 +406,11 @@ class Answer(Shown):
         if self.text is None:
             return html_text(self.note) + self.evidence._repr_html_()
         places = (
-            (number, each.title, each.page, f"{each.start}–{each.end}") for number, each in enumerate(self.citations, 1)
+            (number, each.title, each.location, f"{each.start}–{each.end}")
+            for number, each in enumerate(self.citations, 1)
         )
-        cited = (
-            html_table(("", "Document", "Page", "Characters"), places, len(self.citations)) if self.citations else ""
-        )
+        columns = ("", "Document", "Location", "Characters")
+        cited = html_table(columns, places, len(self.citations)) if self.citations else ""
         return html_text(self.text) + cited + html_text(self.note)
 
 

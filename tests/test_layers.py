@@ -26,7 +26,7 @@ errors records
 settings
 query prompt work
 sentences
-places
+locations places
 neo4j
 models
 testing

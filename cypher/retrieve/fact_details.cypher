@@ -15,7 +15,8 @@ RETURN collect([
            WHERE $documents IS NULL OR d.id IN $documents
            RETURN {
              document: d.uri, title: d.name, start: evidence.start, end: evidence.end, page: c.page, passage: c.id,
-             found: evidence.found
+             found: evidence.found,
+             location: coalesce(c.locations[size([s IN c.locationStarts WHERE s <= evidence.start]) - 1], c.location)
            } AS place
            ORDER BY d.uri, evidence.start
            LIMIT $places

@@ -8,6 +8,9 @@ RETURN p.id AS id, p.start AS start, p.end AS end,
        COLLECT {
          MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d)
          WHERE c.start < p.end AND c.end > p.start
-         RETURN {id: c.id, document: d.uri, title: d.name, start: c.start, end: c.end, page: c.page, text: c.text}
+         RETURN {
+           id: c.id, document: d.uri, title: d.name, start: c.start, end: c.end, page: c.page, text: c.text,
+           location: c.location, locations: c.locations, locationStarts: c.locationStarts
+         }
          ORDER BY c.start
        } AS passages

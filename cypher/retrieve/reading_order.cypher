@@ -4,7 +4,7 @@
 // param $document: string: its document's id
 // param $place: int: its place in the document
 // param $count: int: how many
-// returns: id, document, title, start, end, page, text, key, documentId, place
+// returns: id, document, title, start, end, page, text, location, locations, locationStarts, key, documentId, place
 MATCH (d:Document)
 WHERE d.key >= $after AND NOT (d.key = $after AND d.id < $document)
 WITH d
@@ -13,6 +13,7 @@ LIMIT $count + 1
 MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d)
 WHERE d.id <> $document OR c.index > $place
 RETURN c.id AS id, d.uri AS document, d.name AS title, c.start AS start, c.end AS end, c.page AS page, c.text AS text,
-       d.key AS key, d.id AS documentId, c.index AS place
+       c.location AS location, c.locations AS locations, c.locationStarts AS locationStarts, d.key AS key,
+       d.id AS documentId, c.index AS place
 ORDER BY key, documentId, place
 LIMIT $count

@@ -2,7 +2,7 @@
 // mode: read
 // param $id: string: passage id
 // param $characters: int: how much text on each side
-// returns: id, document, title, start, end, page, text, place
+// returns: id, document, title, start, end, page, text, location, locations, locationStarts, place
 MATCH (c:Chunk {id: $id})-[:FROM_DOCUMENT]->(d:Document)
 CALL (c) {
   RETURN c AS near, 0 AS place
@@ -16,5 +16,6 @@ CALL (c) {
   RETURN near, -length(p) AS place
 }
 RETURN near.id AS id, d.uri AS document, d.name AS title, near.start AS start, near.end AS end, near.page AS page,
-       near.text AS text, place
+       near.text AS text, near.location AS location, near.locations AS locations,
+       near.locationStarts AS locationStarts, place
 ORDER BY place

@@ -29,7 +29,7 @@ from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.setups import needs, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Setup, Spent
-from kgplatform.ingest.formats import clean
+from kgplatform.ingest.files.file_text import clean
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder

@@ -15,6 +15,7 @@ from typing import Any
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import CallStatistics
 from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.locations import with_location
 from kgplatform.neo4j.metadata import metadata_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import MetadataValue
@@ -194,7 +195,7 @@ class Subgraph:
 class FactAt:
     """A fact and one place that states it: characters ``[start, end)`` of a document; as many of these as places.
 
-    ``document``, ``passage``: ids of nodes. ``title``: the document's. ``page``: of the passage's first character.
+    ``document``, ``passage``: ids of nodes. ``title``: the document's. ``location``: what people call it, "page 3".
     """
 
     id: str
@@ -207,6 +208,7 @@ class FactAt:
     title: str
     passage: str
     page: int | None
+    location: str | None
 
 
 def facts_once(rows: Sequence[Mapping[str, Any]]) -> list[FactAt]:
@@ -217,7 +219,7 @@ def facts_once(rows: Sequence[Mapping[str, Any]]) -> list[FactAt]:
     """
     listed = {row["id"] for row in rows}
     kept = (row for row in rows if listed.isdisjoint(row["sameAs"]))
-    return [FactAt(**{name: value for name, value in row.items() if name != "sameAs"}) for row in kept]
+    return [FactAt(**{name: value for name, value in with_location(row).items() if name != "sameAs"}) for row in kept]
 
 
 @dataclass(frozen=True, slots=True)

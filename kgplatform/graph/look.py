@@ -26,6 +26,7 @@ from kgplatform.graph.info import (
 )
 from kgplatform.graph.map import map_of
 from kgplatform.graph.threads import ThreadInfo, Turn, check_thread, threads
+from kgplatform.locations import cited
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
@@ -239,7 +240,7 @@ class Look:
         rows = self._store.read("graph/citations", id=id)
         if not rows:
             raise _no_run(id)
-        known = {number: Citation(**cited) for number, cited in rows[0]["citations"]}
+        known = {number: cited(place) for number, place in rows[0]["citations"]}
         return tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
 
     def threads(self, limit: int = 50) -> tuple[ThreadInfo, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import keep_run
+from kgplatform.locations import cited
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Answer, Citation
 
@@ -78,7 +79,7 @@ def check_thread(store: Store, thread: str) -> tuple[Turn, ...]:
 
 
 def _turn(row: Row) -> Turn:
-    known = {number: Citation(**cited) for number, cited in row["citations"]}
-    cited = tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
+    known = {number: cited(place) for number, place in row["citations"]}
+    citations = tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
     values: dict[str, Any] = {field.name: row[field.name] for field in fields(Turn)}
-    return Turn(**values | {"citations": cited})
+    return Turn(**values | {"citations": citations})

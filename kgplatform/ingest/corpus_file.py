@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.decode import decode, is_json_object
-from kgplatform.ingest.formats import clean
+from kgplatform.ingest.files.file_text import clean
 from kgplatform.neo4j.metadata import flat
 from kgplatform.records import MetadataValue
 from kgplatform.text import LONGEST_NAME, clipped, tidy

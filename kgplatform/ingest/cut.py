@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from kgplatform.errors import InputError
+from kgplatform.locations import label_of_span, page_of, within
 from kgplatform.records import Document, Passage
 from kgplatform.sentences import (
     CLAUSE_MARKS,
@@ -69,8 +70,8 @@ def cut_document(document: Document, max_tokens: int) -> list[Passage]:
 
 
 def _passage(document: Document, index: int, start: int, end: int) -> Passage:
-    text, pages = document.text[start:end], document.pages
-    at = bisect_right(pages, start, key=lambda page: page.start) - 1
+    text, here = document.text[start:end], within(document.locations, start, end)
+    labels = tuple(each.label for each in here)
     return Passage(
         id=node_id("chunk", document.id, start, end, text),
         document_id=document.id,
@@ -78,15 +79,19 @@ def _passage(document: Document, index: int, start: int, end: int) -> Passage:
         index=index,
         start=start,
         end=end,
-        page=pages[max(at, 0)].number if pages else None,
+        page=page_of(labels[0]) if labels else None,
         text=text,
         tokens=count_tokens(text),
+        location=label_of_span(labels),
+        locations=labels if len(labels) > 1 else None,
+        location_starts=tuple(max(start, each.start) for each in here) if len(labels) > 1 else None,
     )
 
 
 def _units(document: Document, max_tokens: int) -> list[_Unit]:
     text, units = document.text, []
-    sentences = list(ranked_sentences(text, page_starts=frozenset(page.start for page in document.pages)))
+    pages = frozenset(each.start for each in document.locations if page_of(each.label))
+    sentences = list(ranked_sentences(text, page_starts=pages))
     for (start, end, rank), (_, _, next_rank) in zip(sentences, [*sentences[1:], (0, 0, 0)], strict=False):
         tokens = count_tokens(text[start:end])
         if tokens <= max_tokens:

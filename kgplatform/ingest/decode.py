@@ -19,8 +19,8 @@ HEAD_BYTES = 8192
 _SIGNATURES: dict[str, tuple[tuple[int, bytes], ...]] = {
     "an image (JPEG)": ((0, b"\xff\xd8\xff"),),
     "an image (PNG)": ((0, b"\x89PNG\r\n\x1a\n"),),
-    "an image (GIF)": ((0, b"GIF87a"), (0, b"GIF89a")),
     "an image (TIFF)": ((0, b"II*\0"), (0, b"MM\0*")),
+    "an image (GIF)": ((0, b"GIF87a"), (0, b"GIF89a")),
     "an image (Photoshop)": ((0, b"8BPS"),),
     "an image (WebP)": ((8, b"WEBP"),),
     "an image (HEIC)": ((4, b"ftyphei"), (4, b"ftypmif")),
@@ -49,7 +49,6 @@ _SIGNATURES: dict[str, tuple[tuple[int, bytes], ...]] = {
 }
 _BINARY_IF_NUL: tuple[tuple[bytes, str], ...] = ((b"BM", "an image (bitmap)"), (b"MZ", "a program (Windows)"))
 _TEXT_SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"{\\rtf", "a Rich Text file (RTF): save it as .docx"),
     (b"%!PS", "PostScript: turn it into a PDF"),
     (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file: run `git lfs pull`"),
 )
@@ -107,6 +106,16 @@ def is_zip(head: bytes) -> bool:
 def is_ole(head: bytes) -> bool:
     """True for the container of old Office files, and of Office files with a password."""
     return head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+
+
+def is_rtf(head: bytes) -> bool:
+    """True for Rich Text."""
+    return head.startswith(b"{\\rtf")
+
+
+def is_scan(head: bytes) -> bool:
+    """True for the kinds of pictures that scanners make: JPEG, PNG, TIFF."""
+    return head.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"II*\0", b"MM\0*"))
 
 
 def is_html(head: bytes) -> bool:

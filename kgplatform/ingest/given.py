@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.corpus_file import Fields, as_name
-from kgplatform.ingest.formats import clean
+from kgplatform.ingest.files.file_text import clean
 from kgplatform.ingest.load import load_file
 from kgplatform.neo4j.metadata import flat
 from kgplatform.records import Document, SkippedFile

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kgplatform.ingest.html_tables import lay_out_tables
+
 if TYPE_CHECKING:
     import lxml.html  # type: ignore[import-untyped]  # publishes no types
     from lxml import etree
@@ -71,10 +73,16 @@ def _shallow(tag: re.Match[bytes]) -> bytes:
 def visible_text(source: bytes) -> str:
     """All that a page shows, less its scripts and styles."""
     page = html_tree(source)
-    if page is None:
-        return ""
+    return "" if page is None else shown_text(page)
+
+
+def shown_text(page: lxml.html.HtmlElement, *, all_tables: bool = False) -> str:
+    """The same of a page that is parsed: its scripts and styles are gone from it afterwards.
+
+    ``all_tables``: none of its tables lays the page out, so that each row is a line.
+    """
     _strip_invisible(page)
-    return _layout(page)
+    return _layout(page, all_tables=all_tables)
 
 
 def main_text(page: lxml.html.HtmlElement) -> str:
@@ -236,8 +244,9 @@ def _smallest(page: lxml.html.HtmlElement, weights: _Weights) -> etree._Element:
     return found
 
 
-def _layout(root: etree._Element, without: Set[etree._Element] = frozenset()) -> str:
+def _layout(root: etree._Element, without: Set[etree._Element] = frozenset(), *, all_tables: bool = False) -> str:
     """The text below ``root``: white space folded, blocks apart by a blank line, cells by a bar."""
+    lay_out_tables(root, without, look=all_tables)
     parts: list[str] = []
     # Not ``etree.iterwalk``: over many comments in a row, its time grows with their square.
     inside: list[tuple[etree._Element, Iterator[etree._Element]]] = []

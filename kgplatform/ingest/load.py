@@ -7,7 +7,7 @@ import heapq
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader, BytesIO, IOBase
 from itertools import groupby
 from pathlib import Path
@@ -26,42 +26,16 @@ from kgplatform.ingest.corpus_file import (
     read_jsonl,
     why_beyond,
 )
-from kgplatform.ingest.decode import (
-    HEAD_BYTES,
-    foreign_format,
-    is_html,
-    is_ole,
-    is_pdf,
-    is_zip,
-    refuse_binary,
-)
-from kgplatform.ingest.formats import (
-    FileText,
-    read_docx,
-    read_html,
-    read_markdown,
-    read_notebook,
-    read_pdf,
-    read_text,
-    refuse_ole,
-)
+from kgplatform.ingest.decode import HEAD_BYTES
+from kgplatform.ingest.files.file_text import FileText
+from kgplatform.ingest.files.plain import read_text
+from kgplatform.ingest.files.reader import reader_for
 from kgplatform.ingest.plugged_in import loader_of
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import node_id, tidy
 from kgplatform.work import plug_ins
 from kgplatform.work.bounded import BoundedCalls, ExceededError
 
-_Reader = Callable[[str, BufferedReader], FileText]
-
-_READERS: dict[str, _Reader] = {
-    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), read_markdown),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), read_html),
-    ".ipynb": read_notebook,
-}
-PARSED = frozenset((".pdf", ".docx", *_READERS))
-"""Suffixes of files that take a processor; text and JSON take a disk."""
-# Names that promise a binary format: where the bytes are not of it, the file is damaged, and no text.
-_PROMISES = {".pdf": "PDF", ".docx": "DOCX", ".doc": "Word", ".pptx": "PowerPoint", ".xlsx": "Excel", ".epub": "EPUB"}
 _SERVER = "neo4j"
 _OF_A_HOME = (_SERVER, "llm-cache", "browser.json")
 """What a home folder has of its own."""
@@ -183,7 +157,8 @@ def load_file(
         size = _size(path, shown) if content is None else len(content)
         with path.open("rb") if content is None else _stream(content) as stream:
             head, suffix = stream.peek()[:HEAD_BYTES], path.suffix.lower()
-            reader = _reader(shown, head, suffix)
+            is_plugged_in = bool(head) and plug_ins.is_installed("loader", suffix)
+            reader = loader_of(suffix) if is_plugged_in else reader_for(shown, head, suffix)
             read_members = ITEM_READERS.get(suffix) if reader is read_text else None
             is_small = size <= HARMLESS_BYTES or (read_members is read_jsonl and has_lines(head))
             if calls is None or (reader is read_text and is_small):
@@ -239,28 +214,6 @@ def _stream(content: bytes) -> BufferedReader:
     return BufferedReader(raw)
 
 
-def _reader(shown: str, head: bytes, suffix: str) -> _Reader:
-    """The reader for what ``head`` starts. Raises ``DocumentError`` for what no reader can use."""
-    if not head:
-        raise DocumentError(shown, "empty file")
-    if plug_ins.is_installed("loader", suffix):
-        return loader_of(suffix)
-    if is_pdf(head, suffix):
-        return read_pdf
-    if is_zip(head):
-        return read_docx
-    if is_ole(head):
-        return refuse_ole
-    if noun := foreign_format(head):
-        raise DocumentError(shown, f"format not supported: {noun}")
-    if suffix in _PROMISES:
-        raise DocumentError(shown, f"damaged, or not a {_PROMISES[suffix]} file at all: save it again from its program")
-    refuse_binary(shown, head)
-    if is_html(head) and suffix not in ITEM_READERS:
-        return read_html
-    return _READERS.get(suffix, read_text)
-
-
 def _members(path: Path, shown: str, items: Iterator[ItemOrFault]) -> Iterator[Document | SkippedFile]:
     source, stem = path.as_uri(), _readable_stem(path)
     for item in items:
@@ -273,7 +226,9 @@ def _members(path: Path, shown: str, items: Iterator[ItemOrFault]) -> Iterator[D
 
 def _document(name: str, uri: str, source: str, reading: FileText) -> Document:
     digest = hashlib.sha256(reading.text.encode()).hexdigest()
-    return Document(node_id("document", uri), name, uri, source, reading.text, digest, reading.pages, reading.metadata)
+    return Document(
+        node_id("document", uri), name, uri, source, reading.text, digest, reading.locations, reading.metadata
+    )
 
 
 def _readable_stem(path: Path) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.cut import cut_document
-from kgplatform.ingest.load import PARSED, find_files, load, load_file
+from kgplatform.ingest.files.reader import PARSED
+from kgplatform.ingest.load import find_files, load, load_file
 from kgplatform.records import Document, Passage, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.work.bounded import BoundedCalls

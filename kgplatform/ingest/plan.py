@@ -71,7 +71,7 @@ class Plan:
 def _planned(each: Compared) -> Planned:
     passages = tuple(passage.id if passage.id in each.done else passage for passage in each.passages)
     is_done = len(each.done) == len(each.passages)
-    return Planned(replace(each.document, text="", pages=()) if is_done else each.document, passages)
+    return Planned(replace(each.document, text="", locations=()) if is_done else each.document, passages)
 
 
 def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress, spill: Sink | None = None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from io import BufferedReader
 
 from kgplatform.errors import DocumentError, SettingError
-from kgplatform.ingest.formats import FileText, clean
+from kgplatform.ingest.files.file_text import FileText, clean
 from kgplatform.work import plug_ins
 
 
@@ -27,6 +27,6 @@ def loader_of(suffix: str) -> Callable[[str, BufferedReader], FileText]:
             return FileText(clean(found))
         if not isinstance(found, FileText):
             raise DocumentError(path, f"the loader {suffix} gave a {type(found).__name__} and not a text")
-        return FileText(clean(found.text), found.title, found.pages, found.faults, found.metadata)
+        return FileText(clean(found.text), found.title, found.locations, found.faults, found.metadata)
 
     return read

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgplatform.errors import ModelError
+from kgplatform.locations import citation_of
 from kgplatform.models.reply import ask
 from kgplatform.places import Place, find_names, find_words
 from kgplatform.prompt import Messages, render
@@ -417,4 +418,4 @@ def _cited(found: Support, answer: str, passages: Sequence[FoundPassage], questi
 def cite(passage: FoundPassage, place: Place) -> Citation:
     """The citation of ``passage.text[place.start:place.end]``."""
     start, end = passage.start + place.start, passage.start + place.end
-    return Citation(passage.document, passage.title, start, end, passage.page, passage.id)
+    return citation_of(passage, start, end)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from kgplatform.locations import citation_of
 from kgplatform.records import Citation, FoundPassage
 
 SPARE = 5
@@ -45,7 +46,7 @@ def with_copies(first: FoundPassage, others: Sequence[FoundPassage]) -> FoundPas
 
 
 def _place(passage: FoundPassage) -> Citation:
-    return Citation(passage.document, passage.title, passage.start, passage.end, passage.page, passage.id)
+    return citation_of(passage, passage.start, passage.end)
 
 
 def is_contents(text: str) -> bool:

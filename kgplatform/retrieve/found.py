@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kgplatform.locations import cited, with_location
 from kgplatform.neo4j.metadata import metadata_of
 from kgplatform.neo4j.store import Row, Store, batches
-from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
+from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
 from kgplatform.retrieve.copies import SPARE, distinct
 
 _RANK_SHIFT = 60
@@ -106,13 +107,17 @@ def best_scores(scored: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 def unscored(row: Row) -> FoundPassage:
     """A passage that no route found."""
-    return passage_of(row, 0.0, ())
+    return found_passage(row, 0.0, ())
 
 
-def passage_of(row: Row, score: float, routes: tuple[str, ...]) -> FoundPassage:
-    """The passage of a row of ``retrieve/passage_details``, or of another statement, which knows no metadata."""
-    known = {**row, "metadata": metadata_of(row.get("metadata", ()))}
-    return FoundPassage(**known, score=score, routes=routes)
+def found_passage(row: Row, score: float, routes: tuple[str, ...]) -> FoundPassage:
+    """A passage as statements return it: its fields by name, where its locations start by themselves, and the metadata
+    of its document where they know them."""
+    more = {name: value for name, value in with_location(row).items() if name != "locationStarts"}
+    labels, starts = row["locations"] or (), row["locationStarts"] or ()
+    more["locations"] = tuple(zip(starts, labels, strict=True))
+    more["metadata"] = metadata_of(row.get("metadata", ()))
+    return FoundPassage(**more, score=score, routes=routes)
 
 
 def traced_read(store: Store, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
@@ -160,7 +165,7 @@ def _passages(store: Store, found: Found, top_k: int) -> tuple[FoundPassage, ...
     for some in batches(ranked, top_k + SPARE):
         rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=some, vector=found.vector)}
         passages += [
-            passage_of(rows[id_], round(found.passages[id_], 6), _sorted(found.passage_routes, id_))
+            found_passage(rows[id_], round(found.passages[id_], 6), _sorted(found.passage_routes, id_))
             for id_ in some
             if id_ in rows
         ]
@@ -181,7 +186,7 @@ def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[Foun
 
 
 def _fact(row: Row, score: float, routes: tuple[str, ...]) -> FoundFact:
-    citations = tuple(Citation(**place) for place in row["places"])
+    citations = tuple(map(cited, row["places"]))
     return FoundFact(id=row["id"], text=row["text"], score=round(score, 6), routes=routes, citations=citations)
 
 

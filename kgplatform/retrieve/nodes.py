@@ -181,7 +181,7 @@ def in_reading_order(
     forwards = "retrieve/documents_in_order" if documents else "retrieve/reading_order"
     statement, bound, place = ("retrieve/reading_order_back", "before", 0) if from_end else (forwards, "after", -1)
     key = document = ""
-    names = ("id", "document", "title", "start", "end", "page", "text")
+    names = ("id", "document", "title", "start", "end", "page", "text", "location", "locations", "locationStarts")
     while True:
         begin = {bound: key, "document": document, "place": place}
         rows, ran = traced_read(store, statement, **begin, count=page, **chosen)

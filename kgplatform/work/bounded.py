@@ -125,21 +125,32 @@ def _end_of(child: subprocess.Popen[bytes]) -> Exception:
 
 def serve(seconds: float, megabytes: int) -> None:
     """In the child: do what comes, one after the other, until no more can."""
+    global _clock
     source, sink = pipes_of_child()
     most = megabytes * 1_000_000
     threading.Thread(target=_end_at, args=(most,), daemon=True).start()
     bound_memory(int(_AT_ONCE * most))
-    clock = StepClock(seconds)
+    _clock = StepClock(seconds)
     while True:
         try:
             sent = received(source)
         except EOFError:
             return
         try:
-            _do(sent, sink, clock)
+            _do(sent, sink, _clock)
             send(sink, pickle.dumps(("end", held_memory() <= _WORN_SHARE * most)))
         except MemoryError:
             os._exit(_NO_MEMORY)
+
+
+_clock: StepClock | None = None
+"""In the child: the clock of its steps."""
+
+
+def renew() -> None:
+    """In the child: what follows may take the whole time of a step again, as each page of a scan may. Else nothing."""
+    if _clock is not None:
+        _clock.start()
 
 
 def _do(sent: bytes, sink: IO[bytes], clock: StepClock) -> None:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.cut import cut_document
-from kgplatform.records import Document, PageSpan, Passage
+from kgplatform.records import Document, Location, Passage
 from kgplatform.text import count_tokens, node_id
 
 
-def document(text: str, pages: tuple[PageSpan, ...] = ()) -> Document:
-    return Document("doc", "The name", "file:///d.txt", "file:///d.txt", text, "", pages)
+def document(text: str, locations: tuple[Location, ...] = ()) -> Document:
+    return Document("doc", "The name", "file:///d.txt", "file:///d.txt", text, "", locations)
 
 
 def passages(text: str, max_tokens: int) -> list[Passage]:
@@ -271,7 +271,7 @@ def paged(*pages: str) -> Document:
     spans, start = [], 0
     for number, text in enumerate(pages, start=1):
         if text:
-            spans.append(PageSpan(number, start, start + len(text)))
+            spans.append(Location(f"page {number}", start, start + len(text)))
             start += len(text) + 2
     return document("\n\n".join(text for text in pages if text), tuple(spans))
 

@@ -100,7 +100,7 @@ def test_what_is_beyond_a_bound_is_skipped_with_the_bound_and_its_setting(tmp_pa
 def test_a_child_that_crashes_costs_its_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A parser that a file crashes is one that a module on the path stands in for."""
     (tmp_path / "modules").mkdir()
-    crashes = "import os, signal\ndef extract_raw_text(file): os.kill(os.getpid(), signal.SIGSEGV)\n"
+    crashes = "import os, signal\ndef convert_to_html(*_, **__): os.kill(os.getpid(), signal.SIGSEGV)\n"
     (tmp_path / "modules" / "mammoth.py").write_text(crashes)
     monkeypatch.syspath_prepend(str(tmp_path / "modules"))
     files = tmp_path / "files"

@@ -44,6 +44,101 @@ def docx(paragraphs: Iterator[bytes]) -> bytes:
     return buffer.getvalue()
 
 
+def zipped(parts: dict[str, bytes | Iterable[bytes]]) -> bytes:
+    """An archive of ``parts`` by their names, each as it is or in pieces."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in parts.items():
+            with archive.open(name, "w") as part:
+                for piece in [content] if isinstance(content, bytes) else content:
+                    part.write(piece)
+    return buffer.getvalue()
+
+
+_LAUGHS = b"<!DOCTYPE x [<!ENTITY a0 'ha'>%s]>" % b"".join(
+    b"<!ENTITY a%d '%s'>" % (number, b"&a%d;" % (number - 1) * 10) for number in range(1, 10)
+)
+_OFFICE = b"http://schemas.openxmlformats.org/"
+_RELATED = _OFFICE + b"officeDocument/2006/relationships"
+_OPEN = b"urn:oasis:names:tc:opendocument:xmlns:"
+
+
+def slides(slide: bytes | Iterable[bytes], target: bytes = b"slides/slide1.xml") -> bytes:
+    """A presentation of one ``slide`` in XML."""
+    return zipped(
+        {
+            "ppt/presentation.xml": b'<p:p xmlns:p="%spresentationml/2006/main" xmlns:r="%s"><p:sldId r:id="a"/></p:p>'
+            % (_OFFICE, _RELATED),
+            "ppt/_rels/presentation.xml.rels": b'<R><R Id="a" Type="%s/slide" Target="%s"/></R>' % (_RELATED, target),
+            "ppt/slides/slide1.xml": slide,
+        }
+    )
+
+
+def workbook(sheet: bytes | Iterable[bytes]) -> bytes:
+    """A workbook of one ``sheet`` in XML."""
+    main, package = _OFFICE + b"spreadsheetml/2006/main", _OFFICE + b"package/2006/"
+    book = b'<workbook xmlns="%s" xmlns:r="%s"><sheets><sheet name="A" sheetId="1" r:id="a"/></sheets></workbook>'
+    first = b'<Relationship Id="a" Type="%s/officeDocument" Target="xl/workbook.xml"/>' % _RELATED
+    link = b'<Relationship Id="a" Type="%s/worksheet" Target="worksheets/sheet1.xml"/>' % _RELATED
+    return zipped(
+        {
+            "[Content_Types].xml": b'<Types xmlns="%scontent-types"/>' % package,
+            "_rels/.rels": b'<Relationships xmlns="%srelationships">%s</Relationships>' % (package, first),
+            "xl/workbook.xml": book % (main, _RELATED),
+            "xl/_rels/workbook.xml.rels": b'<Relationships xmlns="%srelationships">%s</Relationships>'
+            % (package, link),
+            "xl/worksheets/sheet1.xml": sheet,
+        }
+    )
+
+
+def _cells(*places: bytes) -> bytes:
+    cells = b"".join(b'<row><c r="%s"><v>1</v></c></row>' % place for place in places)
+    return b'<worksheet xmlns="%sspreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>' % (_OFFICE, cells)
+
+
+def open_document(kind: str, body: bytes | Iterable[bytes], before: bytes = b"") -> bytes:
+    """An OpenDocument file with ``body`` in XML; ``before`` stands before its root."""
+    names = b" ".join(b'xmlns:%s="%s%s:1.0"' % (name[:2], _OPEN, name) for name in (b"office", b"text", b"table"))
+    begin = b"%s<of:c %s><of:body>" % (before, names)
+    pieces = [body] if isinstance(body, bytes) else body
+    mimetype = f"application/vnd.oasis.opendocument.{kind}".encode()
+    return zipped({"mimetype": mimetype, "content.xml": chain([begin], pieces, [b"</of:body></of:c>"])})
+
+
+_REPEATED = (
+    b'<of:spreadsheet><ta:table ta:name="A"><ta:table-row ta:number-rows-repeated="1048576"><ta:table-cell '
+    b'of:value-type="string" ta:number-columns-repeated="16384"><te:p>x</te:p></ta:table-cell></ta:table-row>'
+    b"</ta:table></of:spreadsheet>"
+)
+
+
+def book(chapter: bytes | Iterable[bytes]) -> bytes:
+    """An e-book of one ``chapter``."""
+    return zipped(
+        {
+            "META-INF/container.xml": b'<c><rootfile full-path="a.opf"/></c>',
+            "a.opf": b'<p><item id="a" href="a.html" media-type="text/html"/><itemref idref="a"/></p>',
+            "a.html": chapter,
+        }
+    )
+
+
+def _mail(body: bytes) -> bytes:
+    return b"From: a@example.org\nSubject: A mail\nMIME-Version: 1.0\n" + body
+
+
+def _nested_mail(depth: int) -> bytes:
+    parts = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (at, at) for at in range(depth))
+    return _mail(parts + b"Content-Type: text/plain\n\nDeep down.\n")
+
+
+def _mails_in_mails(depth: int) -> bytes:
+    attached = b"Content-Type: message/rfc822\nContent-Disposition: attachment\n\n"
+    return attached.join([b"Subject: A mail\n"] * depth) + b"\nIn."
+
+
 def _paragraphs(size: int) -> Iterator[bytes]:
     block = b"".join(b"<w:p><w:r><w:t>%x</w:t></w:r></w:p>" % (number * number) for number in range(25_000))
     return (block for _ in range(size // len(block)))
@@ -102,6 +197,33 @@ _FILES: dict[str, Callable[[int], bytes]] = {
     "a page 100,000 times.pdf": lambda _: _pdf([_SAYS], 100_000),
     "a million forms.pdf": lambda _: _pdf([_SAYS, b"/X Do " * 10], 1, [*([b"/X Do " * 10] * 5), _SAYS]),
     "stream of 500 MB.pdf": lambda _: _pdf(chain(repeat(b" " * 1_000_000, 500), [_SAYS]), 1),
+    "laughs.docx": lambda _: zipped({"word/document.xml": _LAUGHS + b"<w>&a9;</w>"}),
+    "laughs.pptx": lambda _: slides(_LAUGHS + b"<w>&a9;</w>"),
+    "laughs.xlsx": lambda _: workbook(_LAUGHS + b"<w>&a9;</w>"),
+    "laughs.odt": lambda _: open_document("text", b"<te:p>&a9;</te:p>", _LAUGHS),
+    "laughs.epub": lambda _: zipped({"META-INF/container.xml": _LAUGHS + b"<c>&a9;</c>"}),
+    "paths.pptx": lambda _: slides(b"<a/>", b"../../../../../../etc/passwd"),
+    "nested.pptx": lambda size: slides(b"<a>" * (size // 7) + b"</a>" * (size // 7)),
+    "nested.odt": lambda size: open_document("text", b"<te:span>" * (size // 19) + b"</te:span>" * (size // 19)),
+    "corners.xlsx": lambda _: workbook(_cells(b"A1", b"XFD1048576")),
+    "sheet of 500 MB.xlsx": lambda _: workbook(repeat(b'<row><c t="str"><v>%s</v></c></row>' % (b"x" * 987), 500_000)),
+    "repeated.ods": lambda _: open_document("spreadsheet", _REPEATED),
+    "chapter of 500 MB.epub": lambda _: book(repeat(b"<p>It says so.</p>" * 1000, 27_000)),
+    "spans.html": lambda size: _page(
+        b"<table><tr>%s%s</table>"
+        % (_times("<th rowspan=9999 colspan=999>x", size // 2), _times("<tr><th>x<th>y", size // 2))
+    ),
+    "commas.csv": lambda size: _times(",", size) + b"x",
+    "quotes.csv": lambda size: b"a,b\n" + _times('"x\n', size),
+    "columns.csv": lambda size: _times("a,", size // 2) + b"\n" + _times("b,", size // 2),
+    "lists.rst": lambda size: b"".join(b"  " * at + b"- x\n\n" for at in range(int(size**0.5))),
+    "marks.rst": lambda size: _times("*a `b ", size),
+    "roles.rst": lambda size: b"".join(b":role%d:`x` " % at for at in range(size // 14)),
+    "parts.eml": lambda size: _nested_mail(size // 60),
+    "mails.eml": lambda size: _mails_in_mails(size // 80),
+    "quotes.eml": lambda size: _mail(b"\n" + _times(">", size) + b"x"),
+    "braces.rtf": lambda size: b"{\\rtf1 " + _times("{", size) + b"x",
+    "cues.vtt": lambda size: _times("00:01.000 --> ", size),
     "line of 200 MB.jsonl": lambda _: _line(200_000_000),
     "deep.json": lambda size: _times("[", size) + _times("]", size),
     "no break.txt": lambda size: _times("x", size),

@@ -34,6 +34,7 @@ def passage_metadata(passage: FoundPassage) -> dict[str, Any]:
         "start": passage.start,
         "end": passage.end,
         "page": passage.page or passage.metadata.get("page"),
+        "location": passage.location,
         "score": passage.score,
         "relevance": passage.relevance,
         "routes": list(passage.routes),

@@ -126,7 +126,7 @@ def _quoted(fact: Row, row: Row) -> dict[str, str]:
 
 
 def _source(row: Row) -> Document:
-    metadata = {name: row[name] for name in ("id", "document", "title", "index", "start", "end", "page")}
+    metadata = {name: row[name] for name in ("id", "document", "title", "index", "start", "end", "page", "location")}
     names = {entity["id"]: entity["name"] for entity in row["entities"]}
     said = {
         "facts": [

@@ -38,7 +38,7 @@ function copyButton(answer) {
 
 /** The answer with what its numbers stand for, as it may be pasted elsewhere. */
 function withSources({ text, citations }) {
-  const sources = citations.flatMap((citation, at) => (citation ? [`[${at + 1}] ${named(citation.title)}${citation.page ? `, p. ${citation.page}` : ""}: ${citation.document}`] : []));
+  const sources = citations.flatMap((citation, at) => (citation ? [`[${at + 1}] ${named(citation.title)}${citation.location ? `, ${citation.location}` : ""}: ${citation.document}`] : []));
   return sources.length ? `${text}\n\n${sources.join("\n")}` : text;
 }
 
@@ -67,7 +67,7 @@ function citationList({ citations, evidence }, open) {
     citation && el("li", {}, el("button", { class: "citation", type: "button", on: { click: () => open(citation) } },
       el("span", { class: "citation-number" }, String(at + 1)),
       el("span", { class: "citation-words" },
-        el("strong", { dir: "auto" }, named(citation.title)), citation.page ? ` p. ${citation.page}` : "",
+        el("strong", { dir: "auto" }, named(citation.title)), citation.location ? ` ${citation.location}` : "",
         quoteOf(citation, texts.get(citation.passage)))))));
 }
 

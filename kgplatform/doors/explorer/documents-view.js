@@ -51,7 +51,7 @@ export function createView({ stage }) {
     const picked = el("p", { class: "muted", role: "status" });
     const send = el("button", { class: "primary", type: "submit", disabled: true }, icon("upload"), "Add to the graph");
     const zone = el("label", { class: "drop-zone", for: input.id }, icon("upload"), el("span", {}, el("strong", {}, "Choose files"), " or drop them here"),
-      el("span", { class: "muted" }, "Text, Markdown, HTML, PDF, Word, JSON lines"));
+      el("span", { class: "muted" }, "Text, PDF, Office and OpenDocument files, web pages, e-books, mails, tables, JSON lines"));
     const problem = el("div");
 
     function take(files) {

@@ -79,7 +79,7 @@ export class NodeCard {
     return el("li", {}, el("span", { dir: "auto" }, places[0].text),
       el("span", { class: "places" }, places.map((place) =>
         el("button", { class: "place", type: "button", on: { click: () => this.does.open(place.document, place.start, place.end) } },
-          icon("document"), `${named(place.title)}${place.page ? `, p. ${place.page}` : ""}`))));
+          icon("document"), `${named(place.title)}${place.location ? `, ${place.location}` : ""}`))));
   }
 
   #communities(communities) {

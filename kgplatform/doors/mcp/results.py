@@ -59,8 +59,8 @@ class SearchFound(Result):
         description="False: no passage is likely to hold what is asked, these are only the nearest. Null: not known."
     )
     passages: Objects = Field(
-        description="id, document (URI), title, characters [start, end), page, text, score, relevance (a probability, "
-        "which compares questions too), and the best sentence"
+        description="id, document (URI), title, characters [start, end), page, location, text, score, relevance (a "
+        "probability, which compares questions too), and the best sentence"
     )
     facts: Objects = Field(description="id, text, the places that state it, and whether it is relevant to the question")
 

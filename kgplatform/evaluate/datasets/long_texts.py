@@ -19,7 +19,7 @@ from kgplatform.evaluate.needles.heat_map import KINDS, cell_name
 from kgplatform.evaluate.terms import Question
 from kgplatform.ingest.corpus_file import described, shown
 from kgplatform.ingest.decode import decode
-from kgplatform.ingest.formats import clean
+from kgplatform.ingest.files.file_text import clean
 from kgplatform.ingest.html_text import visible_text
 from kgplatform.readers.choices import MOST_CHOICES
 from kgplatform.text import counted

@@ -17,7 +17,7 @@ from kgplatform.ingest.bulk.tables import ITEM_END, STATE, Tables
 from kgplatform.neo4j.store import Row
 from kgplatform.work.shards import Shards
 
-_PLACED = ("id", "name", "text", "index", "start", "end", "page", "tokens")
+_PLACED = ("id", "name", "text", "index", "start", "end", "page", "tokens", "location", "locations", "location_starts")
 _BOOLEAN = {True: "true", False: "false"}
 _RELEASED = ("claimedBy",)
 """What a passage loses when it was read; nobody claims passages of a first build."""
@@ -245,7 +245,7 @@ def _cells(values: Iterable[Any]) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return f'"{_escaped(ITEM_END.join(map(str, value)))}"'
     return f'"{_escaped(value)}"' if isinstance(value, str) else str(value)
 

@@ -29,6 +29,7 @@ STATE = {
 """What a passage gets when it was read, and the types of that."""
 
 _PLACED = "id:string,name:string,text:string,index:long,start:long,end:long,page:long,tokens:long"
+_LOCATED = "location:string,locations:string[],locationStarts:long[]"
 _STATED = "id:string,kind:string,name:string,text:string"
 _ENDS = ":START_ID,:END_ID"
 NODES = {
@@ -37,7 +38,7 @@ NODES = {
         "id:string,name:string,key:string,uri:string,source:string,sha256:string,characters:long,tokens:long,"
         "addedAt:datetime",
     ),
-    "passages": ("Chunk:Pending", ",".join([_PLACED, *(f"{name}:{kind}" for name, kind in STATE.items())])),
+    "passages": ("Chunk:Pending", ",".join([_PLACED, _LOCATED, *(f"{name}:{kind}" for name, kind in STATE.items())])),
     "entities": (
         "",
         ":LABEL,id:string,name:string,key:string,stem:string,nameWords:string,consonants:string,type:string,"

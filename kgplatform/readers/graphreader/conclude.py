@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pydantic import PrivateAttr
 
 from kgplatform.errors import ModelError, ReplyError
+from kgplatform.locations import citation_of
 from kgplatform.models.chat import Chat
 from kgplatform.models.forms import ANSWER, Flag, Form, Lines, Words, named, thinking
 from kgplatform.models.json_text import values_in
@@ -241,7 +242,7 @@ def _citation(passage: FoundPassage, words: str, statement: str) -> Citation | N
     best = _best_sentence(wanted, passage.text)
     if best is not None:
         return cite(passage, best)
-    return Citation(passage.document, passage.title, passage.start, passage.end, passage.page, passage.id, found=False)
+    return citation_of(passage, passage.start, passage.end, found=False)
 
 
 def _best_sentence(wanted: set[str], text: str) -> Place | None:

@@ -89,8 +89,8 @@ def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:
 def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
     """Each with its best sentence, or its beginning where none shares a word with the question."""
     for number, passage in enumerate(passages, 1):
-        page = f", page {passage.page}" if passage.page is not None else ""
-        where = f"{passage.title}{page}, characters {passage.start}–{passage.end}"
+        location = f", {passage.location}" if passage.location else ""
+        where = f"{passage.title}{location}, characters {passage.start}–{passage.end}"
         value = f"score {passage.score:.3f}" if passage.relevance is None else f"relevance {passage.relevance:.2f}"
         how = f"  {value}  by {', '.join(passage.routes)}" if passage.routes else ""
         out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
@@ -191,9 +191,9 @@ def spent_on(usage: Usage, seconds: float, nothing: str = "no model call") -> st
 
 
 def _place(citation: Citation) -> str:
-    page = f", page {citation.page}" if citation.page is not None else ""
+    location = f", {citation.location}" if citation.location else ""
     unsure = "" if citation.found else ", somewhere in this passage"
-    return f"{citation.title}{page}, characters {citation.start}–{citation.end}{unsure}"
+    return f"{citation.title}{location}, characters {citation.start}–{citation.end}{unsure}"
 
 
 def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
