@@ -25,7 +25,7 @@ shown
 errors records
 settings
 query prompt work
-sentences
+languages sentences
 places
 neo4j
 models

@@ -35,7 +35,7 @@ NODES = {
     "documents": (
         "Document",
         "id:string,name:string,key:string,uri:string,source:string,sha256:string,characters:long,tokens:long,"
-        "addedAt:datetime",
+        "language:string,addedAt:datetime",
     ),
     "passages": ("Chunk:Pending", ",".join([_PLACED, *(f"{name}:{kind}" for name, kind in STATE.items())])),
     "entities": (
