@@ -78,9 +78,9 @@ class Settings(BaseSettings):
     embedder: str = _setting(
         "auto",
         "Embedding model: auto (the graph's own; for a new one local:bge-small-en-v1.5-q, on your machine), "
-        "local:all-MiniLM-L6-v2 (the default of earlier graphs), local:NAME (any model of sentence-transformers, with "
-        "the extra of that name), openai:NAME, or the name of one that a package adds. hash:DIMENSION (hashed words, "
-        "no model) is for tests.",
+        "local:all-MiniLM-L6-v2 (the default of earlier graphs), local:multilingual-e5-small (a hundred languages, "
+        "with the extra multilingual), local:NAME (any model of sentence-transformers, with the extra of that name), "
+        "openai:NAME, or the name of one that a package adds. hash:DIMENSION (hashed words, no model) is for tests.",
     )
     embed_batch: int = _setting(128, "Texts per embedding call.", unit="texts", gt=0)
 

@@ -25,7 +25,7 @@ shown
 errors records
 settings
 query prompt work
-sentences
+languages sentences
 locations places
 neo4j
 models

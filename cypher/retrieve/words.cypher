@@ -1,11 +1,13 @@
 // What the words of a question find, before its vector is there: the entities and the documents that it names, the
 // passages that share words with it (BM25), and whether the graph has a finished knowledge tree. An entity is
-// [id, key, passages, embedded], a document [id, key], a passage [id, bm25].
+// [id, key, passages, embedded], a document [id, key], a passage [id, bm25]; `foreign` are passages by their words in
+// another language than English.
 // mode: read
 // param $names: list<string>: normalised names, the runs of words of the question
 // param $words: string: the question's words, as a full-text query
+// param $terms: string: its words as those of passages in other languages than English are stored; empty in English
 // param $k: int: how many passages
-// returns: entities, documents, passages, tree
+// returns: entities, documents, passages, foreign, tree
 CALL () {
   MATCH (e:Entity)
   WHERE e.key IN $names
@@ -26,4 +28,12 @@ CALL () {
   ORDER BY score DESC, id
   RETURN collect([id, score]) AS passages
 }
-RETURN entities, documents, passages, EXISTS { (:Graph {id: 'graph', treeState: 'complete'}) } AS tree
+CALL () {
+  MATCH (g:Graph {id: 'graph'})
+  WHERE g.format >= 4 AND $terms <> ''
+  CALL db.index.fulltext.queryNodes('chunk_words', $terms, {limit: $k}) YIELD node, score
+  WITH node.id AS id, score
+  ORDER BY score DESC, id
+  RETURN collect([id, score]) AS foreign
+}
+RETURN entities, documents, passages, foreign, EXISTS { (:Graph {id: 'graph', treeState: 'complete'}) } AS tree

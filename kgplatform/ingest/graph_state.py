@@ -9,13 +9,14 @@ from typing import Any
 from kgplatform.errors import EmbeddingMismatchError, StoreError
 from kgplatform.ingest.alike import found_by
 from kgplatform.ingest.write import proposal_rows
+from kgplatform.languages import language_of, search_terms
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import refuse_meanwhile
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
 from kgplatform.records import Proposal
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
 
 
@@ -86,7 +87,7 @@ def record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> N
 
 def bring_up_to_date(store: Store) -> None:
     """Give an older graph what it lacks: one of format 1 the properties by which key elements that belong together are
-    found, one of format 2 the nodes of proposed types.
+    found, one of format 2 the nodes of proposed types, one of format 3 the words of passages in other languages.
     """
     before = graph_state(store).get("format", FORMAT_VERSION)
     if before == FORMAT_VERSION:
@@ -101,8 +102,24 @@ def bring_up_to_date(store: Store) -> None:
             ("ingest/proposed", {"rows": [each for some in proposed for each in some.values()]}),
             ("ingest/remove_older_proposals", {"passages": [row["passage"] for row in rows]}),
         )
+    _tell_languages(store)
+    _define(store, {"neo4j/schema/fulltext_chunk_words": {}})
     await_indexes(store)
     store.write(set_state(format=FORMAT_VERSION))
+
+
+def _tell_languages(store: Store) -> None:
+    """Give documents their language, as far as their first passage tells it, and passages their words."""
+    for rows in store.read_batches("ingest/older_passages"):
+        firsts = [row for row in rows if row["document"] is not None]
+        told = [{"id": row["document"], "language": language_of(row["text"]) or None} for row in firsts]
+        store.write(("ingest/document_languages", {"rows": told}), ("ingest/passage_words", {"rows": word_rows(rows)}))
+
+
+def word_rows(passages: Iterable[Row]) -> list[Row]:
+    """Rows of ``ingest/passage_words`` for ``passages`` (id, text); none of those in English or no known language."""
+    told = ((each["id"], search_terms(each["text"], language_of(each["text"]))) for each in passages)
+    return [{"id": id_, "words": " ".join(terms)} for id_, terms in told if terms]
 
 
 def _older_proposals(written: str) -> list[Proposal]:
@@ -128,7 +145,7 @@ def define_indexes(store: Store, dimension: int, more: Sequence[str] = ()) -> No
     """The indexes that retrieval needs, online. ``more``: "community" and "page", where the graph has those."""
     kinds = ("chunk", "fact", "entity", "element", *more)
     fulltext: dict[str, Parameters] = {
-        f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk", "entity", "entity_words")
+        f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk", "chunk_words", "entity", "entity_words")
     }
     _define(store, _of_vectors(kinds, dimension) | fulltext)
     await_indexes(store)

@@ -36,6 +36,8 @@ from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.settle import settle
 from kgplatform.ingest.write import remove
+from kgplatform.languages import ENGLISH, language_names
+from kgplatform.models.embed import MULTILINGUAL, knows_english_only
 from kgplatform.models.shared_embedder import shared
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
@@ -186,6 +188,7 @@ def ingest(
         with watch.stage("count"):
             report = replace(report, settled=sum(due[kind] for kind in _SETTLED), **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts
         tools.progress("counting", 1, 1)
+        report.notes.extend(_note_on_languages(tools, before))
     return _finished(report, tools, watch)
 
 
@@ -306,6 +309,19 @@ def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
 
 def _notes_on_folders(paths: Sequence[str | Path]) -> list[str]:
     return [f"There is no file in {folder}." for folder, is_empty in named_folders(paths) if is_empty]
+
+
+def _note_on_languages(tools: Tools, before: Row) -> list[str]:
+    """Says once of each language that the embedding model does not know it; records the languages of the documents."""
+    there = [row["language"] for row in tools.store.read("ingest/languages")]
+    tools.store.write(set_state(languages=there or None))
+    new = [code for code in there if code not in (ENGLISH, *before.get("languages", ()))]
+    if not new or not knows_english_only(tools.embedder):
+        return []
+    return [
+        f"There are documents in {language_names(new)}, and the embedding model knows English only: a search finds "
+        f"them by their words. For meaning too, set KGPLATFORM_EMBEDDER={MULTILINGUAL} and run `kgplatform reembed`."
+    ]
 
 
 def _record(tools: Tools) -> None:

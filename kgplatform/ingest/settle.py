@@ -28,6 +28,7 @@ from kgplatform.ingest.graph_state import (
     drop_vector_indexes,
     graph_state,
     record_embedder,
+    word_rows,
 )
 from kgplatform.ingest.likenesses import join_likes
 from kgplatform.models.embed import Embedder, least_cosines
@@ -105,7 +106,11 @@ class _Vectors:
         size = _BATCH // 5 if kind in ("passages", "pages") else _BATCH
         with closing(self._store.read_batches(f"ingest/pending_{kind}", size)) as found:
             for rows in found:
-                self._store.write(("ingest/embed", {"rows": self._embedded(rows)}))
+                words = word_rows(rows) if kind == "passages" else []
+                self._store.write(
+                    *([("ingest/passage_words", {"rows": words})] if words else ()),
+                    ("ingest/embed", {"rows": self._embedded(rows)}),
+                )
                 self._tell(kind, len(rows))
 
     def complete_elements(self, rows: Sequence[Row], kind: str, passed: int) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from kgplatform.ingest.alike import found_by, stem_of
 from kgplatform.ingest.named import stated_place
 from kgplatform.ingest.schema import Schema, fault_of_name
+from kgplatform.languages import language_of
 from kgplatform.neo4j.metadata import properties_of
 from kgplatform.neo4j.store import Parameters, Row, Store, batches
 from kgplatform.places import find_names, find_statement
@@ -338,6 +339,7 @@ def _document_row(document: Document, passages: Sequence[Passage]) -> Row:
         "sha256": document.sha256,
         "characters": len(document.text),
         "tokens": sum(passage.tokens for passage in passages),
+        "language": language_of(document.text) or None,
     }
 
 

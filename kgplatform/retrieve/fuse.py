@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SPREAD = 0.068  # what the spread of the nearest passages' cosines is made: the temperatures are for this (all-MiniLM's)
 LEAST_SPREAD = 0.02  # less than this tells nothing
 COSINE_SHARE = 0.8  # of a passage's similarity; BM25 has the rest
+COSINE_SHARE_BY_WORDS = 0.2  # the same where the embedding model does not know the question's language
 PASSAGE_SEEDS = 50  # passages that get restart mass
 PASSAGE_TEMPERATURE = 0.02  # of the softmax over passages
 FACT_TEMPERATURE = 0.03  # of the softmax over facts (study: 0.02 to 0.03)
@@ -59,7 +60,8 @@ class Neighbourhood:
     Facts (F): ``fact_cosine`` with the question; those that are not ``fact_seed`` get no restart mass, only a score.
     Edges, one row each, in any order: ``fact_entities`` (fact, entity) for every subject, object and key element;
     ``mentions`` (passage, entity); ``relations`` and ``same_as`` (entity, entity), undirected. Each has the shape
-    (n, 2); repeated rows count once. ``passage_total`` is the number of passages in the whole graph.
+    (n, 2); repeated rows count once. ``passage_total`` is the number of passages in the whole graph, ``cosine_share``
+    what the cosine has of a passage's similarity.
     """
 
     passage_ids: Sequence[str]
@@ -79,6 +81,7 @@ class Neighbourhood:
     relations: Indices
     same_as: Indices
     passage_total: int
+    cosine_share: float = COSINE_SHARE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +131,7 @@ def passage_similarity(graph: Neighbourhood) -> Floats:
     """Cosine and BM25 (as a share of the best BM25) in one number; NaN where the cosine is unknown."""
     best = graph.passage_bm25.max(initial=0.0)
     bm25 = graph.passage_bm25 / best if best > 0 else graph.passage_bm25
-    mixed: Floats = COSINE_SHARE * graph.passage_cosine + (1 - COSINE_SHARE) * bm25
+    mixed: Floats = graph.cosine_share * graph.passage_cosine + (1 - graph.cosine_share) * bm25
     return mixed
 
 

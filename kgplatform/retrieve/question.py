@@ -8,30 +8,48 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kgplatform.errors import InputError
-from kgplatform.models.embed import Embedder, embed_question
-from kgplatform.text import WORD_RUN, normalise_name, tidy
+from kgplatform.languages import ENGLISH, full_text_query, is_common, language_of, search_terms
+from kgplatform.models.embed import Embedder, embed_question, knows_english_only
+from kgplatform.text import UNSPACED, WORD_RUN, is_unspaced, normalise_name, tidy
 
 _LONGEST_NAME = 12
 """Words of a name that a question is searched for."""
+_LONGEST_UNSPACED = 20
+"""Letters of a name that a question without white space between its words is searched for."""
 _MOST_WORDS = 200
+_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
+_LETTERS = r"\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_PIECE = re.compile(rf"(?P<letters>[{_LETTERS}]+)|[^{_LETTERS}]+")
+"""Han and Hiragana, of which Lucene makes each letter a word, and what lies between."""
 _DIGITS = 6
 """Of each number of the vector: finer than the stored vectors are (0.00002), and short enough for a trace to print."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuestion:
-    """``vector``: floats, length 1. ``words``: a full-text query. ``names``: runs of up to 12 words, normalised."""
+    """``vector``: floats, length 1. ``words``: a full-text query; ``terms``: one for passages in other languages than
+    English, empty for a question in English. ``names``: runs of up to 12 words, normalised. ``by_words``: whether the
+    embedding model does not know the question's language.
+    """
 
     text: str
     vector: list[float]
     words: str
+    terms: str
     names: tuple[str, ...]
+    by_words: bool
 
 
 def make_question(text: str, embedder: Embedder) -> EmbeddedQuestion:
     """Raises ``InputError`` for a question without any word."""
     text = asked(text)
-    return EmbeddedQuestion(text, question_vector(text, embedder), full_text_words(text), names_in(text))
+    return with_vector(text, question_vector(text, embedder), embedder)
+
+
+def with_vector(text: str, vector: list[float], embedder: Embedder) -> EmbeddedQuestion:
+    """The question ``text``, whose vector is known."""
+    by_words = knows_english_only(embedder) and language_of(text) not in ("", ENGLISH)
+    return EmbeddedQuestion(text, vector, full_text_words(text), full_text_terms(text), names_in(text), by_words)
 
 
 def asked(text: str) -> str:
@@ -50,23 +68,55 @@ def question_vector(text: str, embedder: Embedder) -> list[float]:
 
 
 def full_text_words(text: str) -> str:
-    """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields."""
-    words = [word.lower() for word in WORD_RUN.findall(text)[:_MOST_WORDS]]
-    return " ".join(f'"{word}"' for word in dict.fromkeys(words))
+    """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields.
+
+    Of Chinese and the like, pairs of letters: the index has each letter as a word, and a pair is two of them in a row.
+    """
+    language = language_of(text)
+    words = [piece for word in WORD_RUN.findall(text)[:_MOST_WORDS] for piece in _pieces(word.lower())]
+    return full_text_query([word for word in words if language == ENGLISH or not is_common(word, language)] or words)
 
 
+def full_text_terms(text: str) -> str:
+    """The words of ``text`` as a query for passages in its language, if that is not English."""
+    return full_text_query(search_terms(text, language_of(text))[:_MOST_WORDS])
+
+
+def _pieces(word: str) -> list[str]:
+    pieces: list[str] = []
+    for found in _PIECE.finditer(word):
+        run = found[0]
+        last = len(run) - 1 if found["letters"] else 0
+        pieces += [run[at : at + 2] for at in range(last)] if last else [run]
+    return pieces
+
+
+@lru_cache(maxsize=64)
 def names_in(text: str) -> tuple[str, ...]:
     """Every run of words of ``text``, with the punctuation inside it, as a normalised name."""
     return tuple(sorted({normalise_name(run) for run in runs_in(text)}))
 
 
 def runs_in(text: str) -> list[str]:
-    """Every run of words of ``text``, with the punctuation inside it, as it is written."""
+    """Every run of words of ``text``, with the punctuation inside it, as it is written; where no white space parts
+    words, every run of two letters and more.
+    """
     spans = [match.span() for match in WORD_RUN.finditer(text)][:_MOST_WORDS]
-    return [
+    runs = [
         text[spans[first][0] : spans[last][1]]
         for first in range(len(spans))
         for last in range(first, min(first + _LONGEST_NAME, len(spans)))
+    ]
+    return [*runs, *_unspaced_runs(text)] if is_unspaced(text) else runs
+
+
+def _unspaced_runs(text: str) -> list[str]:
+    words = [found[0][:_MOST_WORDS] for found in _UNSPACED_RUN.finditer(text)]
+    return [
+        word[first:last]
+        for word in words
+        for first in range(len(word) - 1)
+        for last in range(first + 2, min(first + _LONGEST_UNSPACED, len(word)) + 1)
     ]
 
 
@@ -94,7 +144,7 @@ def _names_with_capitals(text: str) -> frozenset[str]:
 
 def stands_alone(name: str, text: str) -> bool:
     """Whether ``name`` stands in ``text`` other than inside a hyphenated word: "Tai Chi", but not in "Tai Chi-tao"."""
-    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", normalise_name(text)) is not None
+    return re.search(_whole(name, r"\w-"), normalise_name(text)) is not None
 
 
 def longest_names(text: str, names: Iterable[str]) -> set[str]:
@@ -103,8 +153,15 @@ def longest_names(text: str, names: Iterable[str]) -> set[str]:
     taken: list[tuple[int, int]] = []
     kept: set[str] = set()
     for name in sorted(set(names), key=lambda name: (-len(name), name)):
-        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", normal):
+        for match in re.finditer(_whole(name, r"\w"), normal):
             if not any(start < match.end() and match.start() < end for start, end in taken):
                 taken.append(match.span())
                 kept.add(name)
     return kept
+
+
+def _whole(name: str, inside: str) -> str:
+    """A regex for ``name`` with none of the letters ``inside`` beside it, but where no white space parts words."""
+    before = "" if is_unspaced(name[0]) else rf"(?<![{inside}])"
+    after = "" if is_unspaced(name[-1]) else rf"(?![{inside}])"
+    return before + re.escape(name) + after

@@ -9,7 +9,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity
 from kgplatform.retrieve.communities import check_tree
 from kgplatform.retrieve.found import Found, Hop, Path, best, best_scores, facts_found, rank_scores
-from kgplatform.retrieve.fuse import COSINE_SHARE
+from kgplatform.retrieve.fuse import COSINE_SHARE, COSINE_SHARE_BY_WORDS
 from kgplatform.retrieve.question import EmbeddedQuestion, longest_names
 
 NEAREST = 50
@@ -36,10 +36,18 @@ HUB = 1000
 
 
 def passage_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
-    """Passages by meaning and words: 0.8 cosine + 0.2 BM25, as a share of the best BM25."""
+    """Passages by meaning and words: 0.8 cosine + 0.2 BM25, as a share of the best BM25 (``cosine_share``)."""
     count = max(top_k, NEAREST)
-    bm25 = bm25_route(store, question, count).passages
-    return passages_found(passage_rows(store, question, count, bm25))
+    rows = bm25_rows(store, question, count)
+    share = cosine_share(question, any(row["foreign"] for row in rows))
+    return passages_found(passage_rows(store, question, count, {row["id"]: row["score"] for row in rows}), share)
+
+
+def cosine_share(question: EmbeddedQuestion, has_foreign: bool) -> float:
+    """What the cosine has of a passage's similarity. Little where the embedding model does not know the question's
+    language, and there are texts in another language than English (``has_foreign``) that share words with it.
+    """
+    return COSINE_SHARE_BY_WORDS if question.by_words and has_foreign else COSINE_SHARE
 
 
 def passage_rows(store: Store, question: EmbeddedQuestion, count: int, bm25: Mapping[str, float]) -> list[Row]:
@@ -48,17 +56,21 @@ def passage_rows(store: Store, question: EmbeddedQuestion, count: int, bm25: Map
     return [{**row, "bm25": bm25.get(row["id"], 0.0)} for row in rows]
 
 
-def passages_found(rows: list[Row]) -> Found:
-    """Scores of ``passage_rows``."""
+def passages_found(rows: list[Row], share: float) -> Found:
+    """Scores of ``passage_rows``; ``share``: what the cosine has of them."""
     top = max((row["bm25"] for row in rows), default=0.0) or 1.0
-    scores = {row["id"]: COSINE_SHARE * row["cosine"] + (1 - COSINE_SHARE) * row["bm25"] / top for row in rows}
+    scores = {row["id"]: share * row["cosine"] + (1 - share) * row["bm25"] / top for row in rows}
     return Found(scores, {}, {passage: {"passage"} for passage in scores})
 
 
 def bm25_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Passages by words alone: the baseline of papers, no part of ``all`` (GraphReader, section 4.1)."""
-    rows = store.read("retrieve/bm25", k=max(top_k, NEAREST), words=question.words)
-    return _scored(rows, "bm25")
+    return _scored(bm25_rows(store, question, max(top_k, NEAREST)), "bm25")
+
+
+def bm25_rows(store: Store, question: EmbeddedQuestion, count: int) -> list[Row]:
+    """The ``count`` passages that share most with the question by words, each with its BM25."""
+    return store.read("retrieve/bm25", k=count, words=question.words, terms=question.terms)
 
 
 def dense_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:

@@ -1,4 +1,4 @@
-// Full text of passages and of their documents' names (BM25). English words are stemmed; other languages' are not.
+// Full text of passages and of their documents' names (BM25), for English; `chunk_words` is for other languages.
 // mode: schema
 CREATE FULLTEXT INDEX chunk_text IF NOT EXISTS
 FOR (n:Chunk) ON EACH [n.name, n.text]

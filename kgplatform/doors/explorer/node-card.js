@@ -9,7 +9,7 @@ import { longList } from "./long-list.js";
 import { failure } from "./states.js";
 import { routeTo } from "./router.js";
 
-const LEFT_OUT = new Set(["id", "name", "embedding", "text", "summary", "gist", "type", "key", "stem", "nameWords", "consonants", "joinDue", "treeDue", "inSchema", "center", "level", "signature", "document"]);
+const LEFT_OUT = new Set(["id", "name", "embedding", "text", "summary", "gist", "type", "key", "stem", "nameWords", "words", "consonants", "joinDue", "treeDue", "inSchema", "center", "level", "signature", "document"]);
 const FACTS = 8;
 /** What the facts of a node are to it; those of all others are about it. */
 const FACTS_OF = { Chunk: "stated here", Step: "found here" };

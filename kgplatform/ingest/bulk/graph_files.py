@@ -56,7 +56,7 @@ class GraphFiles:
         now = datetime.now(timezone.utc).isoformat()
         for rows in self._shards.parts("ingest/documents"):
             first, ordered = _numbered(documents, {row["id"]: row for row in rows})
-            names = ("id", "name", "key", "uri", "source", "sha256", "characters", "tokens")
+            names = ("id", "name", "key", "uri", "source", "sha256", "characters", "tokens", "language")
             lines = [
                 f"{number},{_cells(row[name] for name in names)},{now}\n"
                 for number, (_, row) in enumerate(ordered, first)

@@ -36,7 +36,7 @@ NODES = {
     "documents": (
         "Document",
         "id:string,name:string,key:string,uri:string,source:string,sha256:string,characters:long,tokens:long,"
-        "addedAt:datetime",
+        "language:string,addedAt:datetime",
     ),
     "passages": ("Chunk:Pending", ",".join([_PLACED, _LOCATED, *(f"{name}:{kind}" for name, kind in STATE.items())])),
     "entities": (

@@ -1,0 +1,214 @@
+"""The language of a text, and its words as a search compares them.
+
+    language_of("Wer gründete die Gesellschaft?")        # "de"
+    search_terms("Wer gründete die Gesellschaft?", "de") # ["grundet", "gesellschaft"]
+
+A language is told by its script, and where several share one, by its commonest words; "" is one that is not told. Words
+are stemmed by Snowball; scripts that are written without spaces, and Korean, count by pairs of letters. English has
+its own full-text index (``cypher/neo4j/schema/fulltext_chunk.cypher``), so nothing here is for it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+
+import snowballstemmer  # type: ignore[import-untyped]  # it has no types
+
+from kgplatform.text import UNSPACED
+
+ENGLISH = "en"
+NAMES = {
+    **{"ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish"},
+    **{"de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fa": "Persian", "fi": "Finnish"},
+    **{"fr": "French", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian"},
+    **{"it": "Italian", "ja": "Japanese", "ka": "Georgian", "km": "Khmer", "ko": "Korean", "lo": "Lao"},
+    **{"my": "Burmese", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian"},
+    **{"ru": "Russian", "sr": "Serbian", "sv": "Swedish", "ta": "Tamil", "th": "Thai", "tr": "Turkish"},
+    **{"uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese"},
+}
+"""Of each code (ISO 639-1) that ``language_of`` returns, what the language is called."""
+
+_COMMON = {
+    "en": "the of and to in is was that for with as by on are from which what who when where how did does were his "
+    "it a an do or be at has had this name why whose many",
+    "de": "der die das und ist war den dem des ein eine einer einem einen nicht mit von im wurde wurden auf für "
+    "sich auch als bei zu zum zur nach wer was welche welcher welches wie wo wann warum sind hat aus durch in "
+    "über man an am es er sie viele viel wieviel haben hatte hatten kann welchem welchen wem laut unter "
+    "werden",
+    "fr": "le la les des du de et est un une dans que qui en au aux pour par sur avec ce cette été ont sont quel "
+    "quelle quels quelles où quand comment combien pourquoi se il elle pas plus était l d",
+    "es": "el la los las de del y es un una en que por con para se su al lo fue como más qué quién cuál cuándo "
+    "dónde cómo cuántos cuántas son ha sus entre quiénes cuáles no",
+    "it": "il lo la gli le di del della dei delle e è un una in che per con si al alla nel nella da dal sono chi "
+    "cosa quale quali quando dove come perché quanto era ha l dell all nell",
+    "pt": "o a os as de do da dos das e é um uma em no na que por com para se ao foi como mais quem qual quais "
+    "quando onde são não pelo pela sua seu quantos",
+    "nl": "de het een en van is was in op dat die voor met zijn niet aan door wie wat welke wanneer waar hoe werd "
+    "er te bij als om werden naar hebben heeft deze",
+    "sv": "och att det som en ett den är var av på för med till från inte om vem vad vilken vilket när hur har de i "
+    "hade kan sin eller",
+    "da": "og at det som en et den er var af på for med til fra ikke om hvem hvad hvilken hvilket hvornår hvor "
+    "hvordan har de i blev eller sin kan",
+    "no": "og at det som en et den er var av på for med til fra ikke om hvem hva hvilken hvilket når hvor hvordan "
+    "har de i ble eller sin kan etter ved",
+    "fi": "ja on oli ei että se hän joka mitä kuka mikä milloin missä miten kuinka ovat myös sen kun mutta tai ole "
+    "hänen olivat jotka kanssa vuonna",
+    "ro": "și în de la cu pe din este a al ale o un care ce cine când unde cum ai fost sunt pentru să nu se mai "
+    "prin câți câte lui era sau dintre",
+    "hu": "a az és egy nem hogy is volt ki mi mikor hol hogyan melyik mely meg csak ez azt mint kik voltak vagy "
+    "amely milyen hány szerint",
+    "tr": "ve bir bu da de nedir kimdir hangisi nelerdir kimin neye için ile olarak ne kim hangi nerede nasıl kaç "
+    "olan daha çok gibi kadar sonra idi mi mı neden zaman tarafından olduğu",
+    "pl": "na się nie jest do że to był była było co kto kiedy gdzie jak który która które od przez po dla są za "
+    "oraz jego ile jaki jakie",
+    "cs": "na se je že byl byla bylo co kdo kdy kde jak který která které od pro po za jsou ve ke nebo do to jeho "
+    "kolik jako",
+    "ca": "el la els les de del i és un una en que per amb als al va ser com més què qui quan on són dels pel seva seu",
+    "vi": "và của là các được trong cho không những người một có đã với này khi từ năm gì nào ai ở đến như thế",
+    "id": "yang dan di dari untuk dengan pada adalah ini itu tidak dalam ke oleh sebagai apa siapa kapan mana akan "
+    "bagaimana telah berapa",
+    "ru": "и в не на что с по как это из к был была были для от его кто когда где какой какая какие сколько он она "
+    "но а у о за же или",
+    "uk": "і в не на що з по як це до був була були для від його хто коли де який яка які скільки він вона але та у є",
+    "bg": "и в не на че с по как това от за е са се който кой кога къде какво колко той тя но да",
+    "sr": "и у не на што са по како то је од за се су који која које ко када где шта колико он али да",
+    "ar": "في من على إلى أن ما هو هي التي الذي عن مع كان كانت هذا هذه بين متى أين كيف كم",
+    "fa": "در از به که این را با است برای آن و چه چرا کجا می شد بود های یک",
+    "ur": "میں کے کی کا ہے سے کو اور نے پر یہ کیا تھا ہیں کب کون",
+}
+"""The commonest words, questions' included, where languages share a script."""
+
+_SCRIPTS = (
+    ("ja", r"[\u3040-\u30ff]"),  # before Han: Japanese has both
+    ("ko", r"[\uac00-\ud7af\u1100-\u11ff]"),
+    ("zh", r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"),
+    ("th", r"[\u0e00-\u0e7f]"),
+    ("lo", r"[\u0e80-\u0eff]"),
+    ("my", r"[\u1000-\u109f]"),
+    ("km", r"[\u1780-\u17ff]"),
+    ("hi", r"[\u0900-\u097f]"),
+    ("bn", r"[\u0980-\u09ff]"),
+    ("ta", r"[\u0b80-\u0bff]"),
+    ("el", r"[\u0370-\u03ff\u1f00-\u1fff]"),
+    ("he", r"[\u0590-\u05ff]"),
+    ("hy", r"[\u0530-\u058f]"),
+    ("ka", r"[\u10a0-\u10ff]"),
+    ("cyrillic", r"[\u0400-\u04ff]"),
+    ("arabic", r"[\u0600-\u06ff]"),
+)
+_SCRIPT = re.compile("|".join(f"(?P<{name}>{letters})" for name, letters in _SCRIPTS) + r"|(?P<latin>[^\W\d_])")
+_SHARED = {
+    "cyrillic": ("ru", "uk", "bg", "sr"),
+    "arabic": ("ar", "fa", "ur"),
+    "latin": tuple(code for code in _COMMON if code not in ("ru", "uk", "bg", "sr", "ar", "fa", "ur")),
+}
+_LETTERS = {
+    **{"tr": "ığ", "ro": "ăț", "pl": "łżź", "cs": "řěů", "hu": "őű", "vi": "ơưđạảấầậắặẹếềệọốồộớờợụứừựị", "uk": "іїєґ"},
+    **{"sr": "јљњђћџ", "fa": "پچژگ", "ur": "ٹڈڑے", "pt": "ãõ", "es": "ñ"},
+}
+"""Letters that of the languages of a script one has nearly alone: a word with one counts as a common one."""
+_COMMON_WORDS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
+_OWN_LETTERS = {code: frozenset(_LETTERS.get(code, "")) for code in _COMMON}
+_DENSE = 3
+"""One letter of scripts that have a letter for a syllable or a word counts as so many of others: a Chinese sentence
+with a long Latin name is Chinese."""
+_READ = 4000
+"""Characters of a text that are looked at."""
+_LEAST = 0.05
+"""Of the words of a longer text that are a language's commonest; in prose it is a third and more."""
+_SHORT = 20
+"""Words of a text that may be a question: there one common word is enough."""
+
+_STEMMERS = {
+    **{"ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish"},
+    **{"fa": "persian", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian", "hy": "armenian"},
+    **{"id": "indonesian", "it": "italian", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese"},
+    **{"ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish"},
+}
+_SPOKEN = {"uk": "ru", "bg": "ru"}
+"""Languages without a stemmer, and the nearest that has one: most endings are the same."""
+
+_MARKS = r"\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09d7\u0b82-\u0bd7"
+_RUN = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|(?:[^\W_{UNSPACED}]|[{_MARKS}])+")
+_NO_LETTER = re.compile(r"[\u064b-\u065f\u0670\u0640\u05b0-\u05c7]")
+"""Vowel marks of Arabic and Hebrew, which most texts leave out, and the stroke that stretches a word."""
+
+
+@lru_cache(maxsize=4096)
+def language_of(text: str) -> str:
+    """The language of most of ``text``, as ISO 639-1 has it (``NAMES``); "" where nothing tells it."""
+    text = text[:_READ]
+    scripts = Counter[str]()
+    for found in _SCRIPT.finditer(text):
+        name = found.lastgroup or ""
+        scripts[name] += 1 if name in _SHARED else _DENSE
+    if not scripts:
+        return ""
+    script = max(scripts, key=lambda name: scripts[name])
+    if script == "zh" and scripts["ja"] * 10 >= scripts["zh"]:
+        return "ja"
+    return _by_words(text, _SHARED[script]) if script in _SHARED else script
+
+
+def _by_words(text: str, codes: tuple[str, ...]) -> str:
+    """That of ``codes`` whose common words ``text`` has most of."""
+    words = [found[0] for found in _RUN.finditer(_folded(text))]
+    counts = {code: sum(word in _COMMON_WORDS[code] for word in words) for code in codes}
+    for word in words:
+        if not word.isascii():
+            for code in codes:
+                counts[code] += not _OWN_LETTERS[code].isdisjoint(word)
+    best = max(counts, key=lambda code: counts[code])  # the first of those that are alike
+    least = 1 if len(words) <= _SHORT else _LEAST * len(words)
+    if counts[best] >= least:
+        return best
+    return "" if "en" in codes else codes[0]
+
+
+def search_terms(text: str, language: str) -> list[str]:
+    """The words of ``text`` as a search in texts of ``language`` compares them, in order, without the commonest."""
+    if not language or language == ENGLISH:
+        return []
+    common, stem = _COMMON_WORDS.get(language, frozenset()), _stemmer(language)
+    terms: list[str] = []
+    for found in _RUN.finditer(_folded(text)):
+        run = found[0]
+        if found["unspaced"]:
+            terms += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+        elif run not in common:
+            terms.append(stem(run))
+    return terms
+
+
+def full_text_query(terms: list[str]) -> str:
+    """``terms``, each once, as a query in which Lucene finds no syntax."""
+    return " ".join(f'"{term}"' for term in dict.fromkeys(terms))
+
+
+def is_common(word: str, language: str) -> bool:
+    """Whether a folded ``word`` is one of the commonest of ``language``."""
+    return word in _COMMON_WORDS.get(language, frozenset())
+
+
+def language_names(codes: list[str]) -> str:
+    """What languages are called: ``German and Chinese``."""
+    *first, last = [NAMES.get(code, code) for code in codes]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _folded(text: str) -> str:
+    return _NO_LETTER.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+@lru_cache(maxsize=len(NAMES))
+def _stemmer(language: str) -> Callable[[str], str]:
+    """Stems are kept: a text has few different words."""
+    name = _STEMMERS.get(_SPOKEN.get(language, language))
+    if name is None:
+        return str
+    stem: Callable[[str], str] = snowballstemmer.stemmer(name).stemWord
+    return lru_cache(maxsize=16384)(stem)
