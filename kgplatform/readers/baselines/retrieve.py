@@ -93,4 +93,14 @@ def _needs(options: Options) -> tuple[Need, ...]:
     return ("entities", "tree") if options.route in ("all", "community") else ("entities",)
 
 
-READER = Reader("retrieve", "One search, one answer.", Options, answer, needs_model=False, needs=_needs, usual=True)
+READER = Reader(
+    "retrieve",
+    "One search, one answer.",
+    Options,
+    answer,
+    title="Quick answer",
+    takes="1 call, about 3 s",
+    needs_model=False,
+    needs=_needs,
+    usual=True,
+)
