@@ -9,6 +9,9 @@ import * as history from "./history.js";
 import { SEARCH_ONLY } from "./reader-form.js";
 import { Turn } from "./turn.js";
 
+/** Questions that are sent along with the next one; the model is shown the last ten that fit. */
+const MOST_EARLIER = 20;
+
 export class Conversation {
   /** `thread`: the id, where the graph keeps it. */
   constructor(stage, { id = newId(), thread = null } = {}) {
@@ -81,7 +84,7 @@ export class Conversation {
   /** What was asked before, as it stands alone, with the answers. */
   #earlier() {
     const answered = this.turns.filter((turn) => turn.answered && turn !== this.last);
-    return answered.map(({ answered: { question, text }, asked }) => ({ question: question ?? asked, answer: text }));
+    return answered.slice(-MOST_EARLIER).map(({ answered: { question, text }, asked }) => ({ question: question ?? asked, answer: text }));
   }
 
   /** Keep it in this browser, where that is allowed. */

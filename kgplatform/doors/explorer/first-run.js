@@ -19,15 +19,17 @@ export class FirstRun {
   constructor({ ask, onGrown }) {
     Object.assign(this, { ask, onGrown });
     this.steps = el("ol", { class: "first-steps", "aria-label": "Steps" });
+    this.said = el("div", {});
     this.job = el("div", { class: "jobs" });
     this.earlier = el("div", {});
-    this.element = el("div", { class: "first-run" }, this.steps, this.job, this.earlier);
+    this.element = el("div", { class: "first-run" }, this.said, this.steps, this.job, this.earlier);
   }
 
   /** Draw the state as it is now. */
   async draw() {
     const { documents, entities, has_tree: hasTree, read_only: readOnly, model } = about();
     this.questions = el("div", { class: "questions" });
+    fill(this.said);
     fill(this.steps,
       step(documents > 0, "Add documents", documents ? `${counted(documents, "document")} with ${counted(entities, "entity", "entities")} in the graph.` : "The graph is empty.", documents || readOnly ? null : [
         el("button", { class: "primary", type: "button", on: { click: () => this.#start("api/sample", {}) } }, "Load the sample"),
@@ -39,6 +41,13 @@ export class FirstRun {
       step(false, "Ask", documents ? "Type a question above, or begin with one of these:" : "Then ask what the documents say.", documents ? [this.questions] : null),
       el("li", { class: "muted model-line" }, model ? `${model} writes the answers.` : "No language model is connected: you see the evidence, and no answer is written.", " ", el("a", { href: routeTo("models") }, model ? "Models" : "Connect a model")));
     await Promise.all([documents ? this.#drawQuestions(this.questions) : null, this.#drawEarlier()]);
+  }
+
+  /** A question was asked, and there is nothing to ask: what to do. */
+  sayEmpty() {
+    const way = this.steps.querySelector("button, a");
+    fill(this.said, el("p", { class: "note", role: "alert" }, icon("warning"), "The graph is empty. Load the sample or add documents, then ask."));
+    way?.focus();
   }
 
   async #drawQuestions(place) {

@@ -87,6 +87,7 @@ export class Replay {
   /** The run was ended before its answer: nothing stays dimmed. */
   stopped() {
     this.ended = true;
+    this.#find = () => this.#everything(null, async () => null);
     if (this.panel.owner === this) this.panel.unlight();
   }
 

@@ -63,6 +63,7 @@ export class Turn {
 
   #broken(fault, controller, again, cost) {
     this.replay.stopped();
+    this.timeline.show(this.replay.steps);
     const card = ended(fault, again, cost);
     const hadFocus = this.place.contains(document.activeElement);
     fill(this.place, card);
