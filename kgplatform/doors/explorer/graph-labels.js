@@ -11,6 +11,7 @@ const ROOM = 7000;
 const LARGE_ROOM = 14000;
 const TRIES = 400;
 const MOST_EDGE_LABELS = 60;
+/** So few that are lit are named in any case. */
 const LIT_NAMED = 16;
 /** Zoom from which all edges of a small graph are named. */
 const NEAR = 1.2;
@@ -32,19 +33,24 @@ export class Labels {
     }
     context.lineJoin = "round";
     context.textBaseline = "middle";
-    for (const label of this.placed) paintLabel(context, label, camera, theme, marks);
+    for (const label of this.placed) {
+      context.globalAlpha = !marks.lit || !label.node || marks.lit.nodes.has(label.node) ? 1 : marks.restAlpha;
+      paintLabel(context, label, camera, theme, marks);
+    }
+    context.globalAlpha = 1;
   }
 
   #choose(context, scene, camera, marks) {
     const room = new Room(camera);
     const placed = placeDiscs(context, scene, camera, room);
-    const { wanted, others } = candidates(scene, marks);
+    const { wanted, lit, others } = candidates(scene, marks);
+    for (const node of lit) room.take(bodyOf(node, camera), node);
+    // Over what is dimmed, too; if need be over each other.
+    for (const node of lit) push(placed, placeNode(context, node, camera, room, false) ?? placeNode(context, node, camera, room, true));
     const few = others.length <= TRIES;
-    const lit = few ? litFew(marks) : [];
-    if (few) for (const node of [...lit, ...others]) room.take(bodyOf(node, camera), node);
+    if (few) for (const node of others) room.take(bodyOf(node, camera), node);
     const most = Math.max(12, (camera.width * camera.height) / (scene.isLarge ? LARGE_ROOM : ROOM));
     for (const node of wanted) push(placed, placeNode(context, node, camera, room, true));
-    for (const node of lit) push(placed, placeNode(context, node, camera, room, false) ?? placeNode(context, node, camera, room, true));
     placeEdges(context, scene, camera, marks, room, placed);
     let tries = TRIES;
     for (const node of others) {
@@ -58,18 +64,13 @@ export class Labels {
   }
 }
 
-// Named in any case: what the person points at. Then what is lit, and then the rest.
+// Named in any case: what the person points at, and the little that is lit. Then much that is lit, and then the rest.
 function candidates(scene, { selected, hovered, lit }) {
   const wanted = [selected, hovered].filter((node) => node && !node.hidden);
-  if (!lit) return { wanted, others: scene.byWeight };
-  const [first, rest] = [scene.byWeight.filter((node) => lit.nodes.has(node)), scene.byWeight.filter((node) => !lit.nodes.has(node))];
-  return { wanted, others: first.length <= LIT_NAMED ? rest : [...first, ...rest] };
-}
-
-/** What is lit, where that is little enough to be named in any case. */
-function litFew(marks) {
-  const nodes = marks.litNodes().filter((node) => !marks.pointedAt().includes(node));
-  return nodes.length <= LIT_NAMED ? nodes : [];
+  const [bright, dim] = [[], []];
+  for (const node of scene.byWeight) (lit?.nodes.has(node) ? bright : dim).push(node);
+  if (bright.length > LIT_NAMED) return { wanted, lit: [], others: [...bright, ...dim] };
+  return { wanted, lit: bright.filter((node) => !wanted.includes(node)), others: dim };
 }
 
 function push(list, thing) {
@@ -165,10 +166,7 @@ function paintLabel(context, { node, disc, edge, text, dx, dy }, camera, theme, 
   const at = camera.toScreen(edge ? middleOf(edge) : (disc ?? node));
   if (node) {
     const strong = node === marks.selected || node === marks.hovered;
-    context.globalAlpha = strong || !marks.lit || marks.lit.nodes.has(node) ? 1 : marks.restAlpha;
-    paintWords(context, node.label, at.x + dx, at.y + dy, strong ? `600 ${FONT}` : FONT, theme.text, theme);
-    context.globalAlpha = 1;
-    return;
+    return paintWords(context, node.label, at.x + dx, at.y + dy, strong ? `600 ${FONT}` : FONT, theme.text, theme);
   }
   if (disc) return paintWords(context, disc.label, at.x, at.y - disc.radius * camera.k + 10, SMALL_FONT, theme.quiet, theme);
   return paintWords(context, text, at.x, at.y, SMALL_FONT, theme.quiet, theme);
