@@ -5,7 +5,7 @@ import { copyText, el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { about, titleOf } from "./about.js";
 import { peekAt } from "./citation-peek.js";
-import { duration, named, readable, shortened, slice, spent, spentIn } from "./format.js";
+import { duration, named, shortened, slice, spent, spentIn, stepName } from "./format.js";
 import { markdown } from "./markdown.js";
 import { routeTo } from "./router.js";
 
@@ -108,11 +108,11 @@ export function citationOpener(stage, citations) {
 export function waitingCard(name, stop) {
   const draft = el("div", { class: "answer-text", dir: "auto" });
   const written = el("div", { hidden: true }, el("p", { class: "muted" }, "A draft, not checked yet:"), draft);
-  const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${name} is working …`));
+  const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${name}: at work …`));
   const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop")), written);
   const say = (text) => fill(says.lastChild, text);
   const steps = [];
-  const done = (step, number) => (steps.push(step), say(`${name} is working: step ${number} is done (${readable(step.name)}) …`));
+  const done = (step, number) => (steps.push(step), say(`${name}: step ${number} is done (${stepName(step.name)}) …`));
   const write = (text) => ((written.hidden = !text), fill(draft, markdown(text)));
   return { card, say, done, write, cost: () => spentIn(steps) };
 }

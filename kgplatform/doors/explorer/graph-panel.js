@@ -281,6 +281,11 @@ export class GraphPanel {
     this.view?.fit();
   }
 
+  /** Whether all is in view, and nobody moved the camera since. */
+  get isFitted() {
+    return this.view?.fitted ?? true;
+  }
+
   async #save() {
     if (!this.view) return;
     const address = URL.createObjectURL(await this.view.toPNG());

@@ -37,7 +37,9 @@ export class Replay {
     if (!graph.nodes.length || this.ended) return;
     if (this.panel.owner === this) await this.panel.add(graph);
     else if (!this.drawn) await this.#own(graph);
-    if (this.panel.owner === this) this.panel.light(graph, this.steps[at].facts);
+    if (this.panel.owner !== this) return;
+    this.panel.light(graph, this.steps[at].facts);
+    if (this.panel.isFitted) this.panel.fit(); // what came is in view, too
   }
 
   async #own(graph) {
@@ -88,7 +90,9 @@ export class Replay {
   stopped() {
     this.ended = true;
     this.#find = () => this.#everything(null, async () => null);
-    if (this.panel.owner === this) this.panel.unlight();
+    if (this.panel.owner !== this) return;
+    this.panel.unlight();
+    this.panel.fit();
   }
 
   /** The graph of all steps. What the answer rests on stands out, where that is known. */

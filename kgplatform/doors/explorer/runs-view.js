@@ -69,7 +69,7 @@ export function createView({ stage }) {
 
   async function draw(run, steps, citations) {
     const replay = new Replay(stage.graph);
-    replay.title = `What ${titleOf(run.reader)} looked at`;
+    replay.title = `${titleOf(run.reader)}: what it looked at`;
     timeline = new Timeline(replay);
     fill(element, back(), el("h1", { dir: "auto" }, named(run.question)), el("p", { class: "muted" }, figures(run)),
       answerCard(asAnswer(run, citations), { open: citationOpener(stage, citations) }),

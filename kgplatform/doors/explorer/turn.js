@@ -7,7 +7,7 @@ import { titleOf } from "./about.js";
 import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
 import { pathOf } from "./answer-path.js";
 import { idsOfResult } from "./ask-reader.js";
-import { counted, duration, readable } from "./format.js";
+import { counted, duration, stepName } from "./format.js";
 import { evidenceList, speaks } from "./evidence-list.js";
 import { subgraphOf } from "./graph-panel.js";
 import { emptyState, ended } from "./states.js";
@@ -19,7 +19,7 @@ export class Turn {
   constructor(stage, asked, reader) {
     Object.assign(this, { stage, asked, reader });
     this.replay = new Replay(stage.graph);
-    this.replay.title = `What ${titleOf(reader)} looked at`;
+    this.replay.title = `${titleOf(reader)}: what it looked at`;
     this.timeline = new Timeline(this.replay);
     this.place = el("div", { class: "turn-answer" });
     this.found = el("div", {});
@@ -32,13 +32,13 @@ export class Turn {
     const controller = (this.running = new AbortController());
     const { card, done, write, cost } = waitingCard(titleOf(this.reader), () => controller.abort());
     fill(this.place, card);
-    announce(`${titleOf(this.reader)} is at work`);
+    announce(`${titleOf(this.reader)}: at work`);
     const onStep = (step, number) => {
       this.work.hidden = false;
       this.timeline.append(step);
       this.replay.happened(step);
       done(step, number);
-      announce(`Step ${number} is done: ${readable(step.name)}`);
+      announce(`Step ${number} is done: ${stepName(step.name)}`);
     };
     const started = performance.now();
     try {

@@ -183,7 +183,7 @@ def test_a_conversation(page: Page, explorer: str, sample: KnowledgeGraph) -> No
     page.keyboard.press("Escape")
     page.reload()
     expect(answers).to_have_count(2)
-    expect(page.locator(".graph-title")).to_have_text("What Quick answer looked at")
+    expect(page.locator(".graph-title")).to_have_text("Quick answer: what it looked at")
     page.get_by_role("button", name="New conversation").click()
     earlier = page.get_by_role("region", name="Earlier conversations")
     expect(earlier).to_contain_text("2 questions")

@@ -33,6 +33,28 @@ def test_an_answer_leads_to_the_words_that_support_it(page: Page, explorer: str)
     assert "doc=" in page.url and "at=" in page.url
 
 
+PATH = """async (question) => {
+    const { pathOf } = await import("/static/answer-path.js");
+    const headers = { "Content-Type": "application/json" };
+    const asked = await fetch("/api/ask", { method: "POST", headers, body: JSON.stringify({ question }) });
+    return pathOf((await asked.json()).citations);
+}"""
+
+
+def test_what_an_answer_rests_on_in_the_graph(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    path = page.evaluate(PATH, CAPTAIN)
+    nodes = {node["id"]: node for node in path["nodes"]}
+    by_kind = {kind: [node["name"] for node in nodes.values() if node["kind"] == kind] for kind in ("Chunk", "Entity")}
+    assert by_kind["Chunk"] == ["Expedition of 1865 · 1"], "the cited passage alone"
+    assert {"James Anderson", "Great Eastern"} <= set(by_kind["Entity"])
+    assert not [node for node in nodes.values() if node["kind"] == "KeyElement"]
+    assert path["edges"] and all({edge["source"], edge["target"]} <= set(nodes) for edge in path["edges"])
+    ends = {end for edge in path["edges"] for end in (edge["source"], edge["target"])}
+    assert ends == set(nodes), "each is on the way"
+    assert page.evaluate("import('/static/answer-path.js').then(({ pathOf }) => pathOf([null]))") is None
+
+
 def test_back_closes_the_document_and_the_focus_returns(page: Page, explorer: str) -> None:
     page.goto(explorer)
     ask(page, CAPTAIN)
