@@ -69,7 +69,12 @@ export class Stage {
 
   #showDocument() {
     this.#enable(true);
+    const wasBeside = this.shown === "both";
     this.#show(roomy.matches && localStorage.getItem(BESIDE) !== "document" ? "both" : "document");
+    if (this.shown === "both" && !wasBeside && this.graph.isFitted && this.graph.lit.length) {
+      this.graph.bringLit(); // there is less room for the picture now
+      this.isNear = true;
+    }
     window.document.body.dataset.pane = "stage";
   }
 
@@ -112,6 +117,8 @@ export class Stage {
       this.opened = null;
       this.#enable(false);
       this.#show("graph");
+      if (this.isNear) this.graph.fit();
+      this.isNear = false;
       if (!this.place.contains(this.opener)) this.hideOnNarrow();
       if (this.opener?.isConnected) this.opener.focus();
     }
