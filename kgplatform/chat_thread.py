@@ -9,7 +9,7 @@ graph.chat(thread.id).turns                        # later, perhaps in another p
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from typing import Any, Protocol
@@ -73,7 +73,7 @@ class ChatThread:
         False or the token budget is used up. Raises what ``ask`` raises.
         """
         started = time.perf_counter()
-        alone, note, steps, spent = self._stand_alone(question, on_step, stop)
+        alone, note, steps, spent = _stand_alone(self._graph, question, self._earlier(question), on_step, stop)
 
         def kept(answer: Answer, *, failed: bool = False) -> Answer:
             told = joined(note, answer.note)
@@ -93,18 +93,42 @@ class ChatThread:
             raise
         return kept(answer)
 
-    def _stand_alone(
-        self, question: str, on_step: Tell | None, stop: Stop | None
-    ) -> tuple[str, str, tuple[Step, ...], Usage]:
-        """What to ask, what to note, and the step with its cost."""
+    def _earlier(self, question: str) -> list[Exchange]:
+        """What was asked before, less the same question, which failed."""
         turns = (turn for turn in self.turns if turn.text is not None or tidy(turn.asked) != tidy(question))
-        earlier = [Exchange(turn.question, turn.text) for turn in turns]  # less the same question, which failed
-        if not earlier:
-            return question, "", (), Usage()
-        with self._graph.run(on_step=on_step, stop=stop) as run:
-            if run.chat is None:
-                return question, FAILED, (), Usage()
-            calls = Calls(run.chat, run.ledger, run.tell)
-            alone, note = stand_alone(question, earlier, calls, run.context)
-            note = note or ("" if alone == question else f"Asked as: {alone}")
-            return alone, note, tuple(calls.steps), calls.usage
+        return [Exchange(turn.question, turn.text) for turn in turns]
+
+
+def ask_on(
+    graph: Asked,
+    question: str,
+    earlier: Sequence[Exchange],
+    reader: str | None = None,
+    *,
+    on_step: Tell | None = None,
+    stop: Stop | None = None,
+    **more: Any,
+) -> Answer:
+    """An answer to a follow-up of the questions ``earlier``, which the caller remembers: no thread is kept.
+
+    As ``ChatThread.ask``, with the arguments of ``KnowledgeGraph.ask``. Raises what that raises.
+    """
+    alone, note, steps, spent = _stand_alone(graph, question, earlier, on_step, stop)
+    answer = graph.ask(alone, reader, on_step=on_step, stop=stop, **more)
+    told = joined(note, answer.note)
+    return replace(answer, note=told, trace=(*steps, *answer.trace), usage=spent + answer.usage)
+
+
+def _stand_alone(
+    graph: Asked, question: str, earlier: Sequence[Exchange], on_step: Tell | None, stop: Stop | None
+) -> tuple[str, str, tuple[Step, ...], Usage]:
+    """What to ask, what to note, and the step with its cost."""
+    if not earlier:
+        return question, "", (), Usage()
+    with graph.run(on_step=on_step, stop=stop) as run:
+        if run.chat is None:
+            return question, FAILED, (), Usage()
+        calls = Calls(run.chat, run.ledger, run.tell)
+        alone, note = stand_alone(question, earlier, calls, run.context)
+        note = note or ("" if alone == question else f"Asked as: {alone}")
+        return alone, note, tuple(calls.steps), calls.usage

@@ -25,6 +25,7 @@ from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
+from kgplatform.models.trial import Trial, try_model
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, Turn, wait_meanwhile
 from kgplatform.neo4j.server import LocalNeo4j
@@ -178,6 +179,14 @@ class OpenedGraph:
         if self._whole is not None:
             return within(self._whole.language_model, meter=self.ledger, stop=self.store.stop)
         return self._given_chat or make_chat(self.settings, self.ledger)
+
+    def try_model(self) -> Trial:
+        """Call the language model once, whatever is in the cache: what it replied, how fast, and what that cost.
+
+        Raises ``SettingError`` if there is none, and ``ModelError``, which says what to do.
+        """
+        ledgers = [part.ledger for part in self._wholes()]
+        return try_model(self.language_model, self.settings, ledgers, self.store.stop)
 
     def check_model(self) -> None:
         """Raise ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set.

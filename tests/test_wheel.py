@@ -81,6 +81,8 @@ def test_statements_schemas_and_prompts_are_inside(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     wanted = {f"kgplatform/{path.relative_to(ROOT)}" for path in (ROOT / "cypher").rglob("*.cypher")}
     wanted |= {f"kgplatform/{path.relative_to(ROOT)}" for path in (ROOT / "schemas").glob("*.yaml")}
+    wanted |= {f"kgplatform/{path.relative_to(ROOT)}" for path in (ROOT / "examples" / "corpus").iterdir()}
+    wanted.add("kgplatform/examples/extraction.jsonl")
     package = ROOT / "kgplatform"
     files = (path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc")
     wanted |= {str(path.relative_to(ROOT)) for path in files}
@@ -94,8 +96,12 @@ def test_statements_schemas_and_prompts_are_inside(wheel: Path) -> None:
 
 
 def test_it_is_the_wheel_that_runs(installed: Installed) -> None:
-    code = "import kgplatform, kgplatform.query; print(kgplatform.__file__, kgplatform.query.data_folder('cypher'))"
-    package, folder = installed.run("python", "-c", code).split()
+    code = (
+        "import kgplatform; from kgplatform.query import data_folder; sample = data_folder('examples') / 'corpus'; "
+        "print(kgplatform.__file__, data_folder('cypher'), len(list(sample.iterdir())))"
+    )
+    package, folder, texts = installed.run("python", "-c", code).split()
+    assert int(texts) == len(list((ROOT / "examples" / "corpus").iterdir())), "the sample of the explorer"
     assert Path(package).is_relative_to(installed.bin.parent)
     assert folder == str(Path(package).parent / "cypher")
     assert kgplatform.__file__ != package

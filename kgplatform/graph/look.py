@@ -25,6 +25,7 @@ from kgplatform.graph.info import (
     facts_once,
 )
 from kgplatform.graph.map import map_of
+from kgplatform.graph.questions import questions
 from kgplatform.graph.threads import ThreadInfo, Turn, check_thread, threads
 from kgplatform.locations import cited
 from kgplatform.neo4j.store import Row, Store
@@ -170,6 +171,10 @@ class Look:
         """What there is most of, at most ``limit`` of each of ``HIGHLIGHTS``: documents, entities and facts by how much
         is said of them, relations by how often they are stated, communities by size, and the latest saved runs."""
         return {kind: self._store.read(f"graph/highlights/{kind}", limit=limit) for kind in HIGHLIGHTS}
+
+    def questions(self, limit: int = 4) -> tuple[str, ...]:
+        """Questions that the graph can answer, made of its own entities and relations: something to begin with."""
+        return questions(self._store, _at_least(limit, 0))
 
     def extractions(self, documents: Sequence[str] = ()) -> Iterator[Row]:
         """Passages in the order of their ids, each with the entities, triples, attributes and atomic facts that were

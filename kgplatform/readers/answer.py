@@ -158,7 +158,7 @@ def outcome(is_refusal: bool, repairs: int) -> str:
 
 def checked_citations(holding: int, dropped: int) -> str:
     """The detail of the step that checked the citations of an answer."""
-    return f"{counted(holding, 'citation')} checked, {dropped:,} dropped"
+    return f"{counted(holding, 'citation')} checked" + (f", {dropped:,} dropped" if dropped else "")
 
 
 def left_out(wrong: int) -> str:

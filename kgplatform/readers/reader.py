@@ -115,6 +115,9 @@ class Option:
 class Reader:
     """A reader by its ``name``; ``about`` says in a sentence or two what it does.
 
+    ``title``: what people choose it by, where there is room for more than its name. ``takes``: how many calls of the
+    model a question usually takes and, at two or three seconds a call, how long.
+
     ``Options``: a frozen dataclass whose fields have their help (``option``) and which checks them (``check``).
     ``answer(question, run, options)`` reads; without a language model it gives the evidence.
 
@@ -131,6 +134,8 @@ class Reader:
     about: str
     Options: type[Any]
     answer: Callable[[str, Run, Any], Answer]
+    title: str = ""
+    takes: str = ""
     needs_model: bool = True
     needs: Callable[[Any], Sequence[Need]] = lambda options: ("entities",)
     kept: Callable[[Answer], Sequence[FoundPassage]] | None = None

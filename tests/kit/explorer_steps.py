@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from kgplatform.client import KnowledgeGraph
@@ -16,6 +17,9 @@ WAIT = 60_000
 """Milliseconds until a thing that does not come is a fault. The machine may be busy."""
 CLOSING = ["status of 503", "net::ERR"]
 """What the browser's console says of a server that closes while the page is still open."""
+
+SERIOUS = ("serious", "critical")
+"""Faults that no view may have."""
 
 expect.set_options(timeout=WAIT)
 
@@ -31,3 +35,9 @@ def ask(page: Page, question: str, reader: str = "retrieve") -> None:
     page.get_by_role("textbox", name="Question").fill(question)
     page.keyboard.press("Enter")
     page.get_by_role("article", name="Answer").wait_for()
+
+
+def serious_faults(page: Page) -> list[str]:
+    """What Axe finds on the page as it is."""
+    found = Axe().run(page).response["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found if each["impact"] in SERIOUS]

@@ -370,6 +370,7 @@ def _stands(right: str, said: str) -> bool:
 
 
 RULES: dict[str, Callable[[Prompt], str]] = {
+    "models/trial": lambda prompt: "ready",
     "readers/answer": _answer,
     "readers/standalone": _stand_alone,
     "youtu/decompose": _decompose,

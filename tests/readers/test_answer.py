@@ -135,7 +135,7 @@ def test_an_answer_cites_the_characters_of_the_text(evidence: Evidence) -> None:
     assert search.queries
     assert search.passages == tuple(each.id for each in done.evidence.passages)
     assert (told.prompt, json.loads(told.reply)["answer"][:9]) == ("readers/answer", "Anna Reed")
-    assert check.detail == "1 citation checked, 0 dropped"
+    assert check.detail == "1 citation checked"
 
 
 def test_citations_that_do_not_hold_are_left_out_and_the_others_numbered_anew(evidence: Evidence) -> None:
@@ -211,7 +211,7 @@ def test_the_trace_says_who_refused(evidence: Evidence) -> None:
         details[reply] = [step.detail for step in done.trace if step.name in ("answer", "check citations")]
     assert list(details.values()) == [
         ["declined", "nothing to check"],
-        ["answered", "0 citations checked, 0 dropped; not supported, so left out: Bob"],
+        ["answered", "0 citations checked; not supported, so left out: Bob"],
     ]
 
 

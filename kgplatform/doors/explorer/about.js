@@ -17,3 +17,8 @@ export async function refreshAbout() {
   aboutChanges.dispatchEvent(new Event("change"));
   return known;
 }
+
+/** What people call a reader. */
+export function titleOf(name) {
+  return known?.readers.find((reader) => reader.name === name)?.title ?? name;
+}

@@ -1,9 +1,11 @@
 // An answer: its words, with numbers that open the documents where they say so, and what it cost.
 
+import { inPageWords } from "./advice.js";
 import { copyText, el, fill } from "./dom.js";
 import { icon } from "./icons.js";
-import { about } from "./about.js";
-import { duration, named, readable, shortened, slice, spent, spentIn } from "./format.js";
+import { about, titleOf } from "./about.js";
+import { peekAt } from "./citation-peek.js";
+import { duration, named, shortened, slice, spent, spentIn, stepName } from "./format.js";
 import { markdown } from "./markdown.js";
 import { routeTo } from "./router.js";
 
@@ -22,13 +24,13 @@ export function answerCard(answer, { open, seconds = null }) {
 function notes({ text, note, asked, question }) {
   if (!note || text === null) return null;
   const asAnother = asked && asked !== question ? `Asked as: ${question}` : "";
-  const rest = note.startsWith(asAnother) ? note.slice(asAnother.length).trim() : note;
+  const rest = inPageWords(note.startsWith(asAnother) ? note.slice(asAnother.length).trim() : note);
   return [asAnother && el("p", { class: "muted", dir: "auto" }, asAnother), rest && el("p", { class: "note" }, icon("warning"), rest)].filter(Boolean);
 }
 
 function figures(answer, seconds) {
   const took = seconds ?? answer.seconds ?? null;
-  return el("span", {}, [answer.reader, took === null ? "" : duration(took), spent(answer.usage)].filter(Boolean).join(" · "));
+  return el("span", {}, [titleOf(answer.reader), took === null ? "" : duration(took), spent(answer.usage)].filter(Boolean).join(" · "));
 }
 
 function copyButton(answer) {
@@ -44,25 +46,31 @@ function withSources({ text, citations }) {
 
 function withoutModel(answer) {
   const isSaid = about()?.model || answer.failed;
-  const message = isSaid ? answer.note : "No language model is configured, so there is no answer. Below is the evidence, best first.";
-  const how = isSaid ? null : el("p", { class: "muted" }, "To get answers, set ", el("code", {}, "OPENAI_API_KEY"), ", or ", el("code", {}, "OPENAI_BASE_URL"), " for a server of your own, and start kgplatform serve again.");
+  const message = isSaid ? inPageWords(answer.note) : "No language model is connected, so there is no answer. Below is the evidence, best first.";
+  const how = isSaid ? null : el("p", {}, el("a", { href: routeTo("models") }, "Connect a model"));
   return el("div", { class: "without-model" }, el("p", {}, message), how);
 }
 
 /** The words, with a button for each number that stands for a citation. */
 function answerText(answer, open) {
-  const cite = (number) => (answer.citations[number - 1] ? mark(number, answer.citations[number - 1], open) : null);
+  const texts = textsOf(answer);
+  const cite = (number) => (answer.citations[number - 1] ? mark(number, answer.citations[number - 1], open, texts) : null);
   return el("div", { class: "answer-text", dir: "auto" }, markdown(answer.text, cite));
 }
 
-function mark(number, citation, open) {
+function mark(number, citation, open, texts) {
   const label = `Citation ${number}: ${named(citation.title)}`;
-  return el("button", { class: "citation-mark", type: "button", "aria-label": label, title: named(citation.title), on: { click: () => open(citation) } }, String(number));
+  const button = el("button", { class: "citation-mark", type: "button", "aria-label": label, on: { click: () => open(citation) } }, String(number));
+  return peekAt(button, citation, texts.get(citation.passage));
 }
 
-function citationList({ citations, evidence }, open) {
+/** The passages that were found, by id. */
+const textsOf = ({ evidence }) => new Map((evidence?.passages ?? []).map((passage) => [passage.id, passage]));
+
+function citationList(answer, open) {
+  const { citations } = answer;
   if (!citations.some(Boolean)) return null;
-  const texts = new Map((evidence?.passages ?? []).map((passage) => [passage.id, passage]));
+  const texts = textsOf(answer);
   return el("ol", { class: "citations", "aria-label": "Where the documents say so" }, citations.map((citation, at) =>
     citation && el("li", {}, el("button", { class: "citation", type: "button", on: { click: () => open(citation) } },
       el("span", { class: "citation-number" }, String(at + 1)),
@@ -97,14 +105,14 @@ export function citationOpener(stage, citations) {
  * Where an answer is still on its way: `done` tells which step is, `say` what is done now, `write` shows a draft; `cost` is
  * that of the steps so far, in words.
  */
-export function waitingCard(reader, stop) {
+export function waitingCard(name, stop) {
   const draft = el("div", { class: "answer-text", dir: "auto" });
   const written = el("div", { hidden: true }, el("p", { class: "muted" }, "A draft, not checked yet:"), draft);
-  const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${reader} is working …`));
+  const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${name}: at work …`));
   const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop")), written);
   const say = (text) => fill(says.lastChild, text);
   const steps = [];
-  const done = (step, number) => (steps.push(step), say(`${reader} is working: step ${number} is done (${readable(step.name)}) …`));
+  const done = (step, number) => (steps.push(step), say(`${name}: step ${number} is done (${stepName(step.name)}) …`));
   const write = (text) => ((written.hidden = !text), fill(draft, markdown(text)));
   return { card, say, done, write, cost: () => spentIn(steps) };
 }

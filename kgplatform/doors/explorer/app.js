@@ -8,6 +8,7 @@ import { connection, watchServer } from "./connection.js";
 import { askToken, showShortcuts } from "./dialogs.js";
 import { counted } from "./format.js";
 import { currentRoute, navigate, onRoute, routeTo } from "./router.js";
+import { splitter } from "./splitter.js";
 import { Stage } from "./stage.js";
 import { failure, loading } from "./states.js";
 
@@ -20,12 +21,14 @@ const VIEWS = {
   runs: { name: "Runs", load: () => import("./runs-view.js") },
   schema: { name: "Schema", load: () => import("./schema-view.js") },
   cypher: { name: "Cypher", load: () => import("./cypher-view.js") },
+  models: { name: "Models", load: () => import("./models-view.js") },
 };
 const KEYS = "kgplatform.keys";
 
 const main = document.getElementById("panel");
 const nav = document.getElementById("views");
 const stage = new Stage(document.getElementById("stage"));
+const border = splitter(main.parentElement, { name: "panel", label: "Width of the view", usual: 42, least: 25, most: 70 });
 const opened = new Map();
 let current = null;
 let followed = 0;
@@ -97,7 +100,7 @@ const SHORTCUTS = [
   { key: "[", what: "Previous step", does: () => current?.timeline?.()?.step(-1) },
   { key: "]", what: "Next step", does: () => current?.timeline?.()?.step(1) },
   { key: "t", what: "Light or dark theme", does: () => window.toggleTheme() },
-  { key: "1 … 8", what: "Go to a view" },
+  { key: `1 … ${Object.keys(VIEWS).length}`, what: "Go to a view" },
   { key: "+ − 0", what: "In the picture: zoom in, zoom out, show all" },
   { key: "Shift ←↑↓→", what: "In the picture: choose the next node in that direction; without Shift, pan" },
   { key: "Enter", what: "In the picture: draw the neighbours of the chosen node" },
@@ -114,7 +117,7 @@ function onKey(event) {
   const isCommand = (event.ctrlKey || event.metaKey || event.altKey) && !event.getModifierState("AltGraph");
   if (event.defaultPrevented || isCommand || document.querySelector("dialog[open]")) return;
   if (event.key === "Escape") return stage.closeOne();
-  if (!keysAllowed() || event.target.closest("input, textarea, select, [role=application], [role=tree]")) return;
+  if (!keysAllowed() || event.target.closest("input, textarea, select, [role=application], [role=tree], [role=separator]")) return;
   const view = Object.keys(VIEWS)[Number(event.key) - 1];
   const shortcut = SHORTCUTS.find(({ key, does }) => does && key === event.key);
   if (view) navigate(view);
@@ -140,6 +143,7 @@ async function begin() {
   if (stage.graph.isEmpty && !stage.opened && currentRoute().view !== "graph") stage.graph.showWhole();
 }
 
+main.after(border);
 drawNav(Object.hasOwn(VIEWS, currentRoute().view) ? currentRoute().view : "ask");
 fill(document.getElementById("theme-button"), icon("sun"), icon("moon"));
 fill(document.getElementById("help-button"), icon("help"));

@@ -4,15 +4,15 @@ import { ApiError, events, post } from "./api.js";
 
 /**
  * Resolves to the answer. `onStep(step, number)` is called with each step, `onText` with the answer so far, while it is
- * written. Aborting `signal` stops the reader.
+ * written. Aborting `signal` stops the reader. `earlier`: questions and answers that this one may refer to.
  */
-export function askReader({ question, reader, options, keep }, listeners) {
-  return answered("api/ask", { question, reader, options, keep }, listeners);
+export function askReader({ question, reader, options, keep = false, earlier = [] }, listeners) {
+  return answered("api/ask", { question, reader, options, keep, earlier }, listeners);
 }
 
-/** The same for a question of a thread: of a new one, or of the one with the id `thread`, where it may be a follow-up. */
-export function askInThread({ question, reader, options, thread = null }, listeners) {
-  return answered(thread ? `api/threads/${encodeURIComponent(thread)}` : "api/threads", { question, reader, options }, listeners);
+/** The same for a follow-up in a thread that the graph keeps. */
+export function askInThread({ question, reader, options, thread }, listeners) {
+  return answered(`api/threads/${encodeURIComponent(thread)}`, { question, reader, options }, listeners);
 }
 
 async function answered(path, body, { signal, onStep = () => {}, onText = () => {} }) {

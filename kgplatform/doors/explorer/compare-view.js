@@ -3,7 +3,7 @@
 import { announce } from "./announce.js";
 import { el, fill, freshId } from "./dom.js";
 import { icon } from "./icons.js";
-import { about } from "./about.js";
+import { about, titleOf } from "./about.js";
 import { answerCard, citationOpener, sharedPassages, waitingCard } from "./answer-card.js";
 import { askReader } from "./ask-reader.js";
 import { count, counted, duration, named } from "./format.js";
@@ -56,16 +56,16 @@ export function createView({ stage }) {
     const mine = new AbortController();
     whole.signal.addEventListener("abort", () => mine.abort());
     const timeline = new Timeline();
-    const { card, done, write, cost } = waitingCard(form.reader, () => mine.abort());
+    const { card, done, write, cost } = waitingCard(titleOf(form.reader), () => mine.abort());
     fill(result, card, timeline.element);
     const started = performance.now();
     const onStep = (step, number) => (timeline.append(step), done(step, number));
     try {
-      const answer = await askReader({ question: text, reader: form.reader, options: form.changed, keep: false }, { signal: mine.signal, onStep, onText: write });
+      const answer = await askReader({ question: text, reader: form.reader, options: form.changed }, { signal: mine.signal, onStep, onText: write });
       const seconds = (performance.now() - started) / 1000;
       card.replaceWith(answerCard(answer, { open: citationOpener(stage, answer.citations), seconds }));
       timeline.show(answer.trace);
-      announce(`${form.reader} has answered`);
+      announce(`${titleOf(form.reader)} has answered`);
       return { answer, seconds };
     } catch (fault) {
       if (whole.signal.aborted) return null; // another question took its place
@@ -79,7 +79,7 @@ export function createView({ stage }) {
     const figure = (name, read) => el("tr", {}, el("th", { scope: "row" }, name), [first, second].map((each) => el("td", { class: "number" }, read(each))));
     fill(summary,
       el("div", { class: "table-box" }, el("table", {},
-        el("thead", {}, el("tr", {}, el("td", {}), [first, second].map(({ answer }) => el("th", { scope: "col", class: "number" }, answer.reader)))),
+        el("thead", {}, el("tr", {}, el("td", {}), [first, second].map(({ answer }) => el("th", { scope: "col", class: "number" }, titleOf(answer.reader))))),
         el("tbody", {},
           figure("Time", ({ seconds }) => duration(seconds)),
           figure("Model calls", ({ answer }) => count(answer.usage.calls)),

@@ -32,7 +32,7 @@ export function watchServer(place) {
     if (gone) return;
     gone = true;
     const retry = el("button", { class: "small", type: "button", on: { click: tryAgain } }, "Try now");
-    const says = el("p", {}, "The server does not answer. Is kgplatform serve still running?", left);
+    const says = el("p", {}, "The server does not answer. Is it still running?", left);
     fill(place, el("div", { class: "banner", role: "alert" }, icon("warning"), says, retry));
     countDown(PAUSE);
   });

@@ -1,83 +1,111 @@
-// The questions that follow an answer, each with its own; they are a thread, which is kept in the graph.
+// Questions and their follow-ups, each of which knows what was asked before. This browser remembers them; the graph keeps
+// only those that began there as a thread.
 
-import { announce } from "./announce.js";
-import { el, freshId, reveal } from "./dom.js";
-import { icon } from "./icons.js";
-import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
-import { askInThread } from "./ask-reader.js";
-import { counted } from "./format.js";
-import { ended } from "./states.js";
+import { el, reveal } from "./dom.js";
+import { about } from "./about.js";
+import { get } from "./api.js";
+import { askInThread, askReader, searchFor } from "./ask-reader.js";
+import * as history from "./history.js";
+import { SEARCH_ONLY } from "./reader-form.js";
+import { Turn } from "./turn.js";
 
-/**
- * What stands below the first answer. `first` is its question with reader and options; `form` is where the reader of the
- * next question is chosen. `thread`: the id, if the first answer is kept in one. `opened(listeners)` is told when a
- * follow-up is asked and returns who listens to it: { onStep(step), onAnswer(answer), onEvidence(evidence) }.
- */
+/** Questions that are sent along with the next one; the model is shown the last ten that fit. */
+const MOST_EARLIER = 20;
+
 export class Conversation {
-  constructor({ stage, first, form, thread = null, opened }) {
-    Object.assign(this, { stage, first, form, thread, opened });
-    const field = freshId("follow-up");
-    this.question = el("textarea", { id: field, rows: "1", maxlength: "4000", placeholder: "Ask on: “And when did she …?”", spellcheck: "true" });
-    this.turns = el("ol", { class: "turns" });
-    this.asks = el("form", { class: "ask-on", on: { submit: (event) => (event.preventDefault(), this.#submit()) } },
-      el("label", { for: field, class: "visually-hidden" }, "Ask on"),
-      el("div", { class: "question-box" }, this.question, el("button", { type: "submit" }, icon("send"), "Ask on")),
-      el("p", { class: "muted" }, "A follow-up may refer to what was asked before. The conversation is saved in the graph."));
-    this.element = el("section", { class: "conversation", "aria-label": "Conversation" }, this.turns, this.asks);
-    this.question.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-      event.preventDefault();
-      this.#submit();
-    });
+  /** `thread`: the id, where the graph keeps it. */
+  constructor(stage, { id = newId(), thread = null } = {}) {
+    Object.assign(this, { stage, id, thread });
+    this.turns = [];
+    this.element = el("ol", { class: "turns", "aria-label": "Conversation" });
   }
 
-  /** Stop what is being answered. */
+  /** The conversation that this browser remembers as `id`, or null. */
+  static async remembered(stage, id) {
+    const kept = await history.conversation(id).catch(() => undefined); // a browser that keeps nothing has none
+    if (!kept || kept.graph !== about().graph) return null;
+    const talk = new Conversation(stage, { id });
+    for (const turn of kept.turns) talk.#take(turn);
+    return talk;
+  }
+
+  /** A thread that the graph keeps. */
+  static async kept(stage, thread) {
+    const { turns } = await get(`api/threads/${encodeURIComponent(thread)}`);
+    const talk = new Conversation(stage, { id: thread, thread });
+    for (const answer of turns) talk.#take({ asked: answer.asked, reader: answer.reader, seconds: null, answer });
+    return talk;
+  }
+
+  #take({ asked, reader, seconds = null, answer = null, found = null }) {
+    const turn = this.#add(asked, reader);
+    turn.seconds = seconds;
+    if (answer) turn.show(answer, { draws: false });
+    else turn.showFound(found, { draws: false });
+  }
+
+  #add(asked, reader) {
+    this.last?.work.removeAttribute("open");
+    const turn = new Turn(this.stage, asked, reader);
+    this.turns.push(turn);
+    this.element.append(turn.element);
+    return turn;
+  }
+
+  get last() {
+    return this.turns.at(-1) ?? null;
+  }
+
+  get isRunning() {
+    return Boolean(this.last?.running);
+  }
+
+  /** Ask the next question. `how`: { reader, options, route, keep }. */
+  async ask(asked, how) {
+    const turn = this.#add(asked, how.reader);
+    reveal(turn.element, "start");
+    await this.#run(turn, how);
+    reveal(turn.element, "start");
+  }
+
+  async #run(turn, how) {
+    const { asked } = turn;
+    const isDone = how.reader === SEARCH_ONLY
+      ? await turn.search((signal) => searchFor(asked, how.route, { signal }))
+      : await turn.answer((listeners) => this.#send(asked, how, listeners), () => turn.running ?? this.#run(turn, how));
+    if (isDone) await this.remember();
+  }
+
+  #send(question, { reader, options, keep }, listeners) {
+    if (this.thread) return askInThread({ question, reader, options, thread: this.thread }, listeners);
+    return askReader({ question, reader, options, keep, earlier: this.#earlier() }, listeners);
+  }
+
+  /** What was asked before, as it stands alone, with the answers. */
+  #earlier() {
+    const answered = this.turns.filter((turn) => turn.answered && turn !== this.last);
+    return answered.slice(-MOST_EARLIER).map(({ answered: { question, text }, asked }) => ({ question: question ?? asked, answer: text }));
+  }
+
+  /** Keep it in this browser, where that is allowed. */
+  async remember() {
+    const turns = this.turns.map(({ kept }) => kept).filter(Boolean);
+    if (this.thread || !turns.length) return;
+    await history.keep({ id: this.id, graph: about().graph, at: Date.now(), turns }).catch(() => {}); // it lasts as long as the page
+  }
+
+  /** End what is running. */
   abort() {
-    this.running?.abort();
+    this.last?.abort({ silently: true });
   }
 
-  #submit() {
-    const text = this.question.value.trim();
-    if (!text || this.running) return this.question.focus();
-    this.question.value = "";
-    const answers = el("div", {});
-    const turn = el("li", { class: "turn" }, el("p", { class: "asked", dir: "auto" }, text), answers);
-    this.turns.append(turn);
-    this.#ask(text, answers);
-    reveal(turn);
+  /** Draw what its last answer rests on. */
+  draw() {
+    this.last?.draw();
   }
+}
 
-  async #ask(text, place) {
-    const controller = (this.running = new AbortController());
-    const reader = this.form.searchesOnly ? this.first.reader : this.form.reader;
-    const { card, say, done, write, cost } = waitingCard(reader, () => controller.abort());
-    place.replaceChildren(card);
-    const heard = this.opened(reader);
-    const onStep = (step, number) => (heard.onStep(step), done(step, number));
-    const started = performance.now();
-    try {
-      await this.#begin(say, controller.signal);
-      const options = this.form.searchesOnly ? this.first.options : this.form.changed;
-      const answer = await askInThread({ question: text, reader, options, thread: this.thread }, { signal: controller.signal, onStep, onText: write });
-      const told = answerCard(answer, { open: citationOpener(this.stage, answer.citations), seconds: (performance.now() - started) / 1000 });
-      place.replaceChildren(told);
-      reveal(told);
-      announce(answer.text === null ? "The evidence is there" : `The answer is there, with ${counted(answer.citations.length, "citation")}: ${answer.text}`);
-      heard.onAnswer(answer);
-    } catch (fault) {
-      const again = () => this.running ?? this.#ask(text, place);
-      place.replaceChildren(ended(fault, again, cost()));
-      if (fault.evidence) heard.onEvidence(fault.evidence);
-    } finally {
-      this.running = null;
-      this.question.focus({ preventScroll: true });
-    }
-  }
-
-  /** The first question in a thread of its own, where it is in none: its replies come from the cache. */
-  async #begin(say, signal) {
-    if (this.thread) return;
-    say("Saving the first answer");
-    this.thread = (await askInThread(this.first, { signal })).thread;
-  }
+// crypto.randomUUID is there only where the page came over https or from this machine.
+function newId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -38,7 +38,7 @@ export async function askToken(wasWrong) {
   const input = el("input", { id: field, type: "password", autocomplete: "off", required: true, autofocus: true });
   const said = await show("The server needs a token", (close) => [
     el("form", { on: { submit: (event) => (event.preventDefault(), close(`token:${input.value.trim()}`)) } },
-      el("p", {}, wasWrong ? "That token is wrong." : "It is in the file given to kgplatform serve as --token-file. This tab remembers it until it is closed."),
+      el("p", {}, wasWrong ? "That token is wrong." : "It is in the token file that the server was started with. This tab remembers it until it is closed."),
       el("label", { for: field }, "Token"), input,
       el("footer", {}, el("button", { class: "primary", type: "submit" }, "Go on"))),
   ]);

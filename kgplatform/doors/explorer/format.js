@@ -42,6 +42,11 @@ export function readable(name) {
   return String(name).replaceAll("_", " ").toLowerCase();
 }
 
+/** What a step did; GraphReader's functions are called as in its paper, where a passage is a chunk. */
+export function stepName(name) {
+  return readable(name).replace(/\bchunk\b/, "passage");
+}
+
 /** `text` with at most `limit` characters; an ellipsis says that there is more. */
 export function shortened(text, limit) {
   const letters = Array.from(text ?? "");

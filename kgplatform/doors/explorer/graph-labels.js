@@ -11,6 +11,8 @@ const ROOM = 7000;
 const LARGE_ROOM = 14000;
 const TRIES = 400;
 const MOST_EDGE_LABELS = 60;
+/** So few that are lit are named in any case. */
+const LIT_NAMED = 16;
 /** Zoom from which all edges of a small graph are named. */
 const NEAR = 1.2;
 /** A moving picture keeps its labels for so many milliseconds. */
@@ -31,13 +33,20 @@ export class Labels {
     }
     context.lineJoin = "round";
     context.textBaseline = "middle";
-    for (const label of this.placed) paintLabel(context, label, camera, theme, marks);
+    for (const label of this.placed) {
+      context.globalAlpha = !marks.lit || !label.node || marks.lit.nodes.has(label.node) ? 1 : marks.restAlpha;
+      paintLabel(context, label, camera, theme, marks);
+    }
+    context.globalAlpha = 1;
   }
 
   #choose(context, scene, camera, marks) {
     const room = new Room(camera);
     const placed = placeDiscs(context, scene, camera, room);
-    const { wanted, others } = candidates(scene, marks);
+    const { wanted, lit, others } = candidates(scene, marks);
+    for (const node of lit) room.take(bodyOf(node, camera), node);
+    // Over what is dimmed, too; if need be over each other.
+    for (const node of lit) push(placed, placeNode(context, node, camera, room, false) ?? placeNode(context, node, camera, room, true));
     const few = others.length <= TRIES;
     if (few) for (const node of others) room.take(bodyOf(node, camera), node);
     const most = Math.max(12, (camera.width * camera.height) / (scene.isLarge ? LARGE_ROOM : ROOM));
@@ -55,11 +64,13 @@ export class Labels {
   }
 }
 
-// Named in any case: what the person points at, and what is lit. Then the rest, unless it is dimmed.
+// Named in any case: what the person points at, and the little that is lit. Then much that is lit, and then the rest.
 function candidates(scene, { selected, hovered, lit }) {
   const wanted = [selected, hovered].filter((node) => node && !node.hidden);
-  if (!lit) return { wanted, others: scene.byWeight };
-  return { wanted, others: scene.byWeight.filter((node) => lit.nodes.has(node)) };
+  const [bright, dim] = [[], []];
+  for (const node of scene.byWeight) (lit?.nodes.has(node) ? bright : dim).push(node);
+  if (bright.length > LIT_NAMED) return { wanted, lit: [], others: [...bright, ...dim] };
+  return { wanted, lit: bright.filter((node) => !wanted.includes(node)), others: dim };
 }
 
 function push(list, thing) {

@@ -5,7 +5,7 @@ import { otherEnd } from "./graph-scene.js";
 
 const FADING = 180;
 /** What is left of the rest beside what is lit. */
-const DIMMED = 0.14;
+const DIMMED = 0.4;
 /** A hub's neighbours are too many to stand out. */
 const MOST_SPOKES = 400;
 

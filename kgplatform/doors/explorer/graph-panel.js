@@ -31,6 +31,8 @@ export class GraphPanel {
     this.edges = new Map();
     this.listeners = new Set();
     this.owner = null;
+    /** Ids of the nodes that are lit. */
+    this.lit = [];
     /** Of the pictures that were asked for; the last one counts. */
     this.turn = 0;
     this.isLoading = false;
@@ -142,6 +144,7 @@ export class GraphPanel {
     this.edges.clear();
     this.owner?.pause();
     this.owner = null;
+    this.lit = [];
     this.whole = false;
     this.card.hide();
     this.view.clear();
@@ -270,15 +273,28 @@ export class GraphPanel {
     const stated = new Set(facts);
     const mine = graph.edges.filter((edge) => edge.fact && stated.has(edge.fact));
     const edges = (mine.length ? mine : graph.edges).map(({ id }) => id);
-    this.view.highlight({ nodes: graph.nodes.map(({ id }) => id), edges }, { dim: true });
+    this.lit = graph.nodes.map(({ id }) => id);
+    this.view.highlight({ nodes: this.lit, edges }, { dim: true });
   }
 
   unlight() {
+    this.lit = [];
     this.view?.clearHighlight();
+  }
+
+  /** What is lit fills the picture, whose size has just changed. */
+  bringLit() {
+    this.view?.resize();
+    this.view?.focus(this.lit);
   }
 
   fit() {
     this.view?.fit();
+  }
+
+  /** Whether all is in view, and nobody moved the camera since. */
+  get isFitted() {
+    return this.view?.fitted ?? true;
   }
 
   async #save() {

@@ -11,7 +11,7 @@ const ENDS = new Set(["done", "failed", "stopped"]);
 const AGAIN = 3000;
 /** Browsers open six connections to one server, and other parts of the page need some too. */
 const MOST_STREAMS = 2;
-const TITLES = { ingest: "Reading documents", tree: "Building the tree" };
+const TITLES = { ingest: "Reading documents", tree: "Building the tree", sample: "Loading the sample" };
 
 let streams = 0;
 

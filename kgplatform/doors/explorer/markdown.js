@@ -1,11 +1,11 @@
 // Markdown as elements: headings, lists, quotes, code, tables, emphasis, links. Nothing that a model writes is markup of
 // the page: all words go in as text nodes, HTML and images stay the characters that they are, and a link leads to the web
-// or to a mail address or is none.
+// or is none.
 
 import { el } from "./dom.js";
 
 const DEEPEST = 6; // lists and quotes inside each other
-const SAFE = new Set(["http:", "https:", "mailto:"]);
+const SAFE = new Set(["http:", "https:"]);
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*\S*\s*$/;
 const HEADING = /^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$/;
 const RULE = /^ {0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;

@@ -1,8 +1,10 @@
 // Which reader answers, and with which of its options: built from what the server says that each reader takes.
 
 import { el, fill, freshId } from "./dom.js";
+import { about as currentAbout } from "./about.js";
 import { icon } from "./icons.js";
 import { readable } from "./format.js";
+import { routeTo } from "./router.js";
 
 /** The choice that answers nothing: passages and facts alone. */
 export const SEARCH_ONLY = "search";
@@ -16,8 +18,8 @@ export class ReaderForm {
     this.fields = new Map();
     const id = freshId("reader");
     this.select = el("select", { id, on: { change: () => (this.#drawOptions(), this.onChange()) } },
-      about.readers.map(({ name }) => el("option", { value: name }, name)),
-      withSearch && el("option", { value: SEARCH_ONLY }, "search only, no answer"));
+      about.readers.map(({ name, title }) => el("option", { value: name }, title)),
+      withSearch && el("option", { value: SEARCH_ONLY }, "Search only, no answer"));
     this.routeField = el("span", { class: "field" });
     this.what = el("p", { class: "muted about-reader" });
     this.options = el("details", { class: "options" });
@@ -63,12 +65,20 @@ export class ReaderForm {
     this.fields = new Map();
     this.route = null;
     fill(this.routeField);
-    fill(this.what, this.searchesOnly ? "The passages and facts nearest to the question, without a language model." : [chosen?.about, chosen?.needs_model && !this.about.model && "Without a language model it shows only the evidence."].filter(Boolean).join(" "));
+    fill(this.what, this.searchesOnly ? "The passages and facts nearest to the question, without a language model." : this.#told(chosen));
     if (this.searchesOnly || options.some(({ name }) => name === "route")) this.#drawRoute();
     const others = options.filter(({ name }) => name !== "route");
     this.options.hidden = this.searchesOnly || !(others.length || this.extra);
     const grid = el("div", { class: "options-grid" }, others.map((option) => this.#field(option)));
     fill(this.options, el("summary", {}, icon("down"), "Options"), grid, this.extra);
+  }
+
+  /** What a reader does and takes, and what it still lacks. */
+  #told({ about, takes, needs_model: needsModel, needs }) {
+    const { model, documents, has_tree: hasTree, has_gists: hasGists } = currentAbout();
+    const lacks = [["tree", hasTree, "The tree is not built yet: see"], ["gists", hasGists, "No document has gists yet: see"]].filter(([need, there]) => documents && needs.includes(need) && !there);
+    return [about, model && takes ? ` ${takes}.` : "", needsModel && !model ? " Without a language model it shows only the evidence." : "",
+      lacks.map(([, , sentence]) => [` ${sentence} `, el("a", { href: routeTo("documents") }, "Documents")])];
   }
 
   #drawRoute() {

@@ -37,7 +37,9 @@ export class Replay {
     if (!graph.nodes.length || this.ended) return;
     if (this.panel.owner === this) await this.panel.add(graph);
     else if (!this.drawn) await this.#own(graph);
-    if (this.panel.owner === this) this.panel.light(graph, this.steps[at].facts);
+    if (this.panel.owner !== this) return;
+    this.panel.light(graph, this.steps[at].facts);
+    if (this.panel.isFitted) this.panel.fit(); // what came is in view, too
   }
 
   async #own(graph) {
@@ -54,35 +56,67 @@ export class Replay {
     this.complete = true;
   }
 
-  /** The whole run is known. `evidence`: a search result that belongs to it. */
-  async finished(steps, evidence = null) {
+  /**
+   * The whole run is known. `evidence`: a search result that belongs to it; `findPath()` resolves to what its answer rests
+   * on, or to null. `draws`: at once, where the picture is free.
+   */
+  async finished(steps, { evidence = null, findPath = async () => null, draws = true } = {}) {
     this.steps = steps;
     this.ended = true;
-    this.all = subgraphOf([...steps.flatMap(idsOf), ...(evidence ? idsOfResult(evidence) : [])]);
-    await Promise.all([this.drawing, this.all]);
-    if (this.at === -1 && (this.panel.owner === this || !this.drawn)) await this.whole();
+    this.#find = () => this.#everything(evidence, findPath);
+    await this.drawing;
+    if (draws && this.at === -1 && (this.panel.owner === this || !this.drawn)) await this.whole();
   }
 
-  /** The graph of all steps, nothing dimmed. */
-  async whole() {
-    this.at = -1;
-    this.onStep(-1);
-    const all = await this.all;
-    if (this.at !== -1) return; // a step was chosen meanwhile
-    await this.#drawAll(all);
+  #find = async () => ({ all: { nodes: [], edges: [] }, path: null });
+
+  /** The graph of the whole run, and in it what the answer rests on. */
+  get #run() {
+    this.found ??= this.#find().catch((fault) => {
+      this.found = null; // the next time tries again
+      throw fault;
+    });
+    return this.found;
+  }
+
+  async #everything(evidence, findPath) {
+    const ids = [...this.steps.flatMap(idsOf), ...(evidence ? idsOfResult(evidence) : [])];
+    const [all, path] = await Promise.all([subgraphOf(ids), findPath().catch(() => null)]); // without it the whole run is shown
+    if (!path) return { all, path };
+    return { all: { ...all, nodes: joined(all.nodes, path.nodes), edges: joined(all.edges, path.edges) }, path };
+  }
+
+  /** The run was ended before its answer: nothing stays dimmed. */
+  stopped() {
+    this.ended = true;
+    this.#find = () => this.#everything(null, async () => null);
+    if (this.panel.owner !== this) return;
     this.panel.unlight();
     this.panel.fit();
   }
 
-  /** Light up step `index`; the whole run at -1. */
+  /** The graph of all steps. What the answer rests on stands out, where that is known. */
+  async whole() {
+    this.at = -1;
+    this.onStep(-1);
+    const { all, path } = await this.#run;
+    if (this.at !== -1) return; // a step was chosen meanwhile
+    await this.#drawAll(all);
+    if (path) this.panel.light(path);
+    else this.panel.unlight();
+    this.panel.fit();
+  }
+
+  /** Light up step `index`, at the last one what the answer rests on; the whole run at -1. */
   async goTo(index) {
     if (index < 0) return this.whole();
     const at = (this.at = Math.min(index, this.steps.length - 1));
     this.onStep(at);
-    const [graph, all] = await Promise.all([this.#graphOf(this.steps[at]), this.all]);
+    const [graph, { all, path }] = await Promise.all([this.#graphOf(this.steps[at]), this.#run]);
     if (this.at !== at) return; // it went on meanwhile
     await this.#drawAll(all);
-    this.panel.light(graph, this.steps[at].facts);
+    if (path && at === this.steps.length - 1) this.panel.light(path);
+    else this.panel.light(graph, this.steps[at].facts);
   }
 
   play() {
@@ -108,4 +142,9 @@ export class Replay {
     if (!this.graphs.has(key)) this.graphs.set(key, ids.length ? subgraphOf(ids) : Promise.resolve({ nodes: [], edges: [], more: 0 }));
     return this.graphs.get(key);
   }
+}
+
+/** Both lists as one, each id once. */
+function joined(one, other) {
+  return [...new Map([...one, ...other].map((each) => [each.id, each])).values()];
 }

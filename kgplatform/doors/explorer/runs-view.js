@@ -2,9 +2,11 @@
 
 import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
+import { titleOf } from "./about.js";
 import { get } from "./api.js";
 import { count, counted, duration, moment, named } from "./format.js";
 import { answerCard, citationOpener } from "./answer-card.js";
+import { pathOf } from "./answer-path.js";
 import { emptyState, failure, linkButton, loading } from "./states.js";
 import { Replay } from "./replay.js";
 import { routeTo } from "./router.js";
@@ -29,7 +31,7 @@ export function createView({ stage }) {
   }
 
   function none() {
-    return emptyState("play", "No saved runs", "Tick “Save the run in the graph” among the options of a question, and replay it here.", linkButton(routeTo("ask"), "Ask a question", { primary: true }));
+    return emptyState("play", "No saved runs", "Tick “Keep the answer in the graph” among the options of a question, and replay it here.", linkButton(routeTo("ask"), "Ask a question", { primary: true }));
   }
 
   function conversations(threads) {
@@ -49,7 +51,7 @@ export function createView({ stage }) {
 
   function figures(run) {
     const tokens = run.input_tokens + run.output_tokens;
-    return [run.reader, moment(run.at), duration(run.seconds ?? 0), tokens ? `${count(tokens)} tokens` : ""].filter(Boolean).join(" · ");
+    return [titleOf(run.reader), moment(run.at), duration(run.seconds ?? 0), tokens ? `${count(tokens)} tokens` : ""].filter(Boolean).join(" · ");
   }
 
   async function open(id) {
@@ -67,14 +69,14 @@ export function createView({ stage }) {
 
   async function draw(run, steps, citations) {
     const replay = new Replay(stage.graph);
-    replay.title = `What ${run.reader} looked at`;
+    replay.title = `${titleOf(run.reader)}: what it looked at`;
     timeline = new Timeline(replay);
     fill(element, back(), el("h1", { dir: "auto" }, named(run.question)), el("p", { class: "muted" }, figures(run)),
       answerCard(asAnswer(run, citations), { open: citationOpener(stage, citations) }),
       el("p", {}, linkButton(routeTo("ask", { q: run.question, reader: run.reader }), "Ask this again")),
       timeline.element);
     timeline.show(steps);
-    await replay.finished(steps).catch(() => {}); // the words stand without their picture
+    await replay.finished(steps, { findPath: () => pathOf(citations) }).catch(() => {}); // the words stand without their picture
   }
 
   function back() {

@@ -1,4 +1,5 @@
-// The right side of the page: the graph, and the document that is open. On narrow screens it covers the rest.
+// The right side of the page: the graph, and the document that is open, beside each other where there is room. On narrow
+// screens it covers the rest.
 
 import { el } from "./dom.js";
 import { icon } from "./icons.js";
@@ -6,6 +7,11 @@ import { about } from "./about.js";
 import { GraphPanel, subgraphOf } from "./graph-panel.js";
 import { DocumentView } from "./document-view.js";
 import { setParameters } from "./router.js";
+import { splitter } from "./splitter.js";
+
+/** Whether a document opens beside the graph, or in its place. */
+const BESIDE = "kgplatform.beside";
+const roomy = window.matchMedia("(width >= 1200px)");
 
 export class Stage {
   constructor(place) {
@@ -15,24 +21,39 @@ export class Stage {
     this.tabs = {
       graph: this.#tab("graph", "node", "Graph"),
       document: this.#tab("document", "document", "Document"),
+      both: this.#tab("both", "both", "Both"),
     };
+    this.body = el("div", { class: "stage-body" });
+    this.body.append(this.graph.element, splitter(this.body, { name: "graph", label: "Width of the graph", usual: 50 }), this.document.element);
     this.leave = el("button", { class: "quiet leave-stage", type: "button", on: { click: () => this.#leave() } }, icon("back"), "Back");
     place.append(
-      el("div", { class: "stage-head" }, this.leave, el("div", { class: "segmented", role: "group", "aria-label": "What is shown here" }, this.tabs.graph, this.tabs.document), this.graph.tools),
-      this.graph.element, this.document.element);
+      el("div", { class: "stage-head" }, this.leave, el("div", { class: "segmented", role: "group", "aria-label": "What is shown here" }, Object.values(this.tabs)), this.graph.tools),
+      this.body);
     this.#show("graph");
-    this.tabs.document.disabled = true;
+    this.#enable(false);
+    roomy.addEventListener("change", () => this.shown === "both" && !roomy.matches && this.#show("document"));
+  }
+
+  /** Whether there is a document to show. */
+  #enable(isOpen) {
+    this.tabs.document.disabled = this.tabs.both.disabled = !isOpen;
   }
 
   #tab(which, symbol, label) {
-    return el("button", { type: "button", "aria-pressed": "false", on: { click: () => this.#show(which) } }, icon(symbol), label);
+    return el("button", { type: "button", "aria-pressed": "false", on: { click: () => this.#choose(which) } }, icon(symbol), label);
+  }
+
+  #choose(which) {
+    if (which !== "graph") localStorage.setItem(BESIDE, which);
+    this.#show(which);
   }
 
   #show(which) {
     this.shown = which;
-    this.graph.element.hidden = this.graph.tools.hidden = which !== "graph";
-    this.document.element.hidden = which !== "document";
-    if (which === "graph" && about() && this.graph.isEmpty && !this.graph.isLoading) this.graph.showWhole();
+    this.body.dataset.shown = which;
+    this.graph.element.hidden = this.graph.tools.hidden = which === "document";
+    this.document.element.hidden = which === "graph";
+    if (which !== "document" && about() && this.graph.isEmpty && !this.graph.isLoading) this.graph.showWhole();
     for (const [name, tab] of Object.entries(this.tabs)) tab.setAttribute("aria-pressed", String(name === which));
   }
 
@@ -47,14 +68,19 @@ export class Stage {
   }
 
   #showDocument() {
-    this.tabs.document.disabled = false;
-    this.#show("document");
+    this.#enable(true);
+    const wasBeside = this.shown === "both";
+    this.#show(roomy.matches && localStorage.getItem(BESIDE) !== "document" ? "both" : "document");
+    if (this.shown === "both" && !wasBeside && this.graph.isFitted && this.graph.lit.length) {
+      this.graph.bringLit(); // there is less room for the picture now
+      this.isNear = true;
+    }
     window.document.body.dataset.pane = "stage";
   }
 
   /** The graph, in view also where the screen is narrow. */
   showGraph() {
-    this.#show("graph");
+    if (this.shown === "document") this.#show("graph");
     window.document.body.dataset.pane = "stage";
   }
 
@@ -70,7 +96,7 @@ export class Stage {
 
   /** What Escape closes: the document, else the card, else on a narrow screen all of this. */
   closeOne() {
-    if (this.shown === "document") this.#closeDocument();
+    if (this.shown !== "graph") this.#closeDocument();
     else if (!this.graph.card.element.hidden) this.graph.choose(null);
     else this.hideOnNarrow();
   }
@@ -89,8 +115,10 @@ export class Stage {
       this.document.open(doc, ...placeOf(at));
     } else if (!doc && this.opened) {
       this.opened = null;
-      this.tabs.document.disabled = true;
+      this.#enable(false);
       this.#show("graph");
+      if (this.isNear) this.graph.fit();
+      this.isNear = false;
       if (!this.place.contains(this.opener)) this.hideOnNarrow();
       if (this.opener?.isConnected) this.opener.focus();
     }
@@ -107,7 +135,7 @@ export class Stage {
     if (!graph) return; // the banner says what is the matter
     if (this.graph.whole || this.graph.isEmpty) await this.graph.show(graph, fact.text);
     else await this.graph.add(graph, null, fact.text);
-    this.#show("graph");
+    if (this.shown === "document") this.#show("graph");
     this.graph.light(graph, [fact.id]);
   }
 }

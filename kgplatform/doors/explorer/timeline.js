@@ -3,7 +3,7 @@
 import { el, fill, freshId, reveal } from "./dom.js";
 import { icon } from "./icons.js";
 import { announce } from "./announce.js";
-import { counted, duration, readable, spent } from "./format.js";
+import { counted, duration, spent, stepName } from "./format.js";
 import { statementList } from "./statements.js";
 
 const SPEEDS = [0.5, 1, 2, 4];
@@ -62,7 +62,7 @@ export class Timeline {
     const details = el("div", { id: body, class: "step-body", hidden: true });
     const head = el("button", { class: "step-head", type: "button", "aria-expanded": "false", "aria-controls": body },
       el("span", { class: "step-number" }, String(at + 1)),
-      el("span", { class: "step-name" }, readable(step.name)),
+      el("span", { class: "step-name" }, stepName(step.name)),
       step.path ? el("span", { class: "path-badge", data: { path: String(((step.path - 1) % 6) + 1) } }, `path ${step.path}`) : null,
       el("span", { class: "step-detail", dir: "auto" }, step.detail),
       el("span", { class: "step-cost muted" }, step.seconds === undefined ? "" : duration(step.seconds)));
@@ -122,7 +122,7 @@ export class Timeline {
   #go(at) {
     this.#draw(at);
     const step = this.replay.steps[at];
-    announce(step ? `Step ${at + 1} of ${this.replay.steps.length}: ${readable(step.name)}` : "The whole run");
+    announce(step ? `Step ${at + 1} of ${this.replay.steps.length}: ${stepName(step.name)}` : "The whole run");
   }
 
   #drawPlay(playing) {

@@ -8,12 +8,14 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from kgplatform.chat_thread import ask_on
 from kgplatform.client import KnowledgeGraph, check_options
 from kgplatform.doors.http.failures import errors
 from kgplatform.doors.http.parts import Parts, Served
 from kgplatform.doors.http.streams import STREAM, STREAMED, Ask, answer_json, asked, stream
 from kgplatform.errors import InputError, StatementError
 from kgplatform.readers.run import Hear, Tell
+from kgplatform.readers.thread import Exchange
 from kgplatform.records import Answer
 
 router = APIRouter(prefix="/api", tags=["ask"])
@@ -21,6 +23,8 @@ router = APIRouter(prefix="/api", tags=["ask"])
 LONGEST_QUESTION = 20_000
 _WHERE = "Only documents with these metadata: names with a value each, or with a list of alternatives."
 _LONGEST_STATEMENT = 100_000
+_LONGEST_ANSWER = 100_000
+_MOST_EARLIER = 50
 
 
 class SearchBody(BaseModel):
@@ -34,6 +38,15 @@ class SearchBody(BaseModel):
     where: dict[str, Any] = Field({}, description=_WHERE)
 
 
+class EarlierTurn(BaseModel):
+    """A question that was asked before, as it stands alone, and its answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(max_length=LONGEST_QUESTION)
+    answer: str | None = Field(None, max_length=_LONGEST_ANSWER)
+
+
 class AskBody(BaseModel):
     """A question, and the reader that answers it."""
 
@@ -44,6 +57,11 @@ class AskBody(BaseModel):
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
     where: dict[str, Any] = Field({}, description=_WHERE)
     keep: bool = Field(False, description="Save the run in the graph.")
+    earlier: list[EarlierTurn] = Field(
+        [],
+        max_length=_MOST_EARLIER,
+        description="What was asked before, the latest last; the question may refer to it.",
+    )
 
 
 class CypherBody(BaseModel):
@@ -75,15 +93,17 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
     written, in which `text` replaces all characters of the answer so far from `start` on; then `answer`, whose text has
     been checked and replaces what was written, or `error`.
 
-    The reader stops when the client disconnects. Without a language model, the answer is the evidence.
+    The reader stops when the client disconnects. Without a language model, the answer is the evidence. With `earlier`
+    turns, the model first makes a question of it that stands alone: the answer's `question` and `note` say which.
     """
     if body.keep:
         parts.refuse_change()
     check_options(body.reader, body.options)  # before a stream begins, which could not answer 400
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> Answer:
+        earlier = [Exchange(turn.question, turn.answer) for turn in body.earlier]
         how: dict[str, Any] = {"options": body.options, "where": body.where, "keep": body.keep}
-        return graph.ask(body.question, body.reader, **how, on_step=on_step, on_text=on_text)
+        return ask_on(graph, body.question, earlier, body.reader, **how, on_step=on_step, on_text=on_text)
 
     return await answered(request, parts, answer, answer_json)
 

@@ -14,13 +14,14 @@ from kgplatform.doors.http.failures import errors, not_found
 from kgplatform.doors.http.parts import Parts, Served
 from kgplatform.errors import InputError
 from kgplatform.neo4j.browser import browser_url_of
+from kgplatform.readers.reader import Reader
 from kgplatform.readers.readers import READERS
 
 router = APIRouter(prefix="/api")
 
 _LONGEST_NAME = 1000
 _MOST_IDS = 500
-_ABOUT_READERS = ("name", "about", "needs_model", "options")
+_ABOUT_READERS = ("name", "title", "about", "takes", "needs_model", "options")
 _LARGEST_OFFSET = 1_000_000_000
 
 Id = Annotated[str, Path(max_length=4000)]
@@ -84,7 +85,8 @@ def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
     nodes = graph.look.counts()
     return {
         "version": version("kgplatform"),
-        "readers": [{name: getattr(reader, name) for name in _ABOUT_READERS} for reader in READERS],
+        "graph": graph.database_id(),
+        "readers": [_about_reader(reader) for reader in READERS],
         "routes": SEARCHES,
         "schemas": list(graph.schemas()),
         "model": graph.language_model.model if graph.language_model is not None else None,
@@ -93,10 +95,23 @@ def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
         "documents": nodes.get("Document", 0),
         "entities": nodes.get("Entity", 0),
         "has_tree": nodes.get("Community", 0) > 0,
+        "has_gists": nodes.get("Page", 0) > 0,
         "types": graph.look.types(),
         "token_needed": parts.token_needed,
         "read_only": parts.read_only,
     }
+
+
+def _about_reader(reader: Reader) -> dict[str, Any]:
+    """``needs``: what it reads beside the texts, by its default options."""
+    told = {name: getattr(reader, name) for name in _ABOUT_READERS}
+    return told | {"title": reader.title or reader.name, "needs": reader.needs(reader.Options())}
+
+
+@router.get("/questions", tags=["about"], summary="Questions to begin with")
+async def questions(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=20)] = 4) -> Response:
+    """Made of the graph's own entities and relations, for people who do not know yet what is in it. In English."""
+    return await parts.workers.answer(request, lambda graph: {"questions": graph.look.questions(limit)})
 
 
 @router.get("/documents", tags=["documents"], summary="The documents")

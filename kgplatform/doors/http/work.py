@@ -1,4 +1,4 @@
-"""What the jobs of this server do: ingest uploads, and build the tree."""
+"""What the jobs of this server do: ingest uploads or the sample, and build the tree."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.http.jobs import Work
+from kgplatform.doors.http.sample import sample_work
 from kgplatform.doors.uploads import Uploads, finish_uploads
 from kgplatform.errors import InputError
 from kgplatform.graph.jobs import Claim
@@ -18,7 +19,7 @@ from kgplatform.work.stopping import Stop
 
 def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
     """By kind. Ingests may run beside each other; the tree is built of what all of them have finished."""
-    return {"ingest": _ingests(graph, uploads), "tree": _trees(graph)}
+    return {"ingest": _ingests(graph, uploads), "tree": _trees(graph), "sample": sample_work(graph)}
 
 
 def _ingests(graph: KnowledgeGraph, uploads: Uploads) -> Work:

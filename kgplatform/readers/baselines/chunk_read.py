@@ -224,13 +224,21 @@ def _read_last(answered: Answer) -> list[FoundPassage]:
 
 
 READER = Reader(
-    "chunkread", "To compare with: passage after passage, until one answers.", Options, answer, needs=lambda options: ()
+    "chunkread",
+    "To compare with: passage after passage, until one answers.",
+    Options,
+    answer,
+    title="To compare: passage after passage",
+    takes="1 call for each passage until one answers, about 3 s each",
+    needs=lambda options: (),
 )
 READER_WITH_NOTES = Reader(
     "chunknotes",
     "To compare with: passage after passage, with notes carried on.",
     Options,
     answer_with_notes,
+    title="To compare: passage after passage, with notes",
+    takes="1 call for each passage, about 3 s each",
     needs=lambda options: (),
     kept=_read_last,
 )

@@ -227,5 +227,7 @@ READER = Reader(
     "To compare with: the beginning of the text, as far as the window holds it.",
     Options,
     answer,
+    title="To compare: the beginning of the text",
+    takes="1 call, about 5 s",
     needs=lambda options: (),
 )

@@ -98,6 +98,8 @@ READER = Reader(
     "One search, one answer.",
     Options,
     answer,
+    title="Quick answer",
+    takes="1 call, about 3 s",
     needs_model=False,
     needs=_needs,
     usual=True,

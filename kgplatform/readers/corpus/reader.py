@@ -254,8 +254,10 @@ def _note(groups: Groups, reading: _Reading) -> str:
 READER = Reader(
     "global",
     "A question about the whole collection: every community says what it has to say, and one answer is made of that. "
-    "Needs `kgplatform tree`.",
+    "Needs the tree.",
     Options,
     answer,
+    title="The whole collection (communities)",
+    takes="1 call for 12,000 tokens of facts and 1 more, about 3 s each",
     needs=lambda options: ("entities", "tree"),
 )

@@ -155,6 +155,8 @@ READER = Reader(
     "Makes a plan and walks over the graph, node by node, with a notebook.",
     Options,
     answer,
+    title="Walk the graph (GraphReader)",
+    takes="about 50 calls, 1 to 2 minutes",
     needs=lambda options: ("entities", "facts"),
     kept=lambda answered: (),  # the answer is written from the notebooks alone
     usual=True,

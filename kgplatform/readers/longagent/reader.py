@@ -385,6 +385,8 @@ READER = Reader(
     "A team reads all of it, a part each; a leader asks, and conflicts are put to the test.",
     Options,
     answer,
+    title="A team reads everything (LongAgent)",
+    takes="1 call for 8,000 tokens of text and round, about 3 s a round",
     needs=lambda options: (),
     usual=True,
     reads=(MEMBER_PROMPT, JOINT_PROMPT),

@@ -188,9 +188,11 @@ def _read_again(answered: Answer) -> list[FoundPassage]:
 
 READER = Reader(
     "readagent",
-    "Answers from gists of pages, after the pages that matter are read again. Needs `kgplatform gist`.",
+    "Answers from gists of pages, after the pages that matter are read again. Needs gists of the documents.",
     Options,
     answer,
+    title="Gists, then pages (ReadAgent)",
+    takes="2 calls, about 6 s",
     needs=lambda options: ("gists",),
     kept=_read_again,
     usual=True,

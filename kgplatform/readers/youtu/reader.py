@@ -297,6 +297,8 @@ READER = Reader(
     "Takes the question apart by the schema, searches for each part along all routes, and reflects.",
     Options,
     answer,
+    title="Deep (Youtu-GraphRAG)",
+    takes="3 to 11 calls, 10 to 30 s",
     needs=lambda options: ("entities",) if "community" in options.left_out else ("entities", "tree"),
     usual=True,
 )

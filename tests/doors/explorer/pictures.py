@@ -33,7 +33,7 @@ def test_pictures(page: Page, explorer: str) -> None:
     page.goto(explorer)
     ask(page, QUESTION, "youtu")
     expect(page.get_by_text("20 documents · simulated")).to_be_visible()
-    expect(page.locator(".graph-title")).to_contain_text("What youtu looked at")
+    expect(page.locator(".graph-title")).to_contain_text("Deep (Youtu-GraphRAG): what it looked at")
     expect(page.locator(".legend-key", has_text="Passage")).to_be_visible()
     page.wait_for_timeout(2_000)  # the picture of the graph comes to rest
     page.screenshot(path=IMAGES / "explorer-ask.png")

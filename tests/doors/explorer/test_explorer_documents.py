@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from explorer_steps import serious_faults
 from playwright.sync_api import Page, Route, expect
 
 from kgplatform.client import KnowledgeGraph
@@ -24,7 +25,7 @@ def upload(page: Page, *files: Path) -> None:
 
 def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_path: Path) -> None:
     page.goto(empty_explorer)
-    expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
+    expect(page.get_by_role("list", name="Steps")).to_contain_text("The graph is empty.")
     expect(page.locator(".graph-notice")).to_contain_text("empty")
     page.get_by_role("link", name="Add documents").first.click()
     file = tmp_path / "Ship.txt"
@@ -44,10 +45,28 @@ def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_p
     page.get_by_role("link", name="Ask", exact=True).click()
     page.get_by_role("textbox", name="Question").fill("Who commanded the Great Eastern?")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("No language model is configured, so there is no answer")).to_be_visible()
+    expect(page.get_by_text("No language model is connected, so there is no answer")).to_be_visible()
     page.locator("summary", has_text="passage").click() if not page.locator(".passage").first.is_visible() else None
     page.locator(".passage .place").first.click()
     expect(page.locator(".document-text")).to_contain_text("Robert Halpin commanded the Great Eastern.")
+
+
+def test_the_sample_leads_to_evidence(empty_explorer: str, page: Page, kg: KnowledgeGraph) -> None:
+    page.goto(empty_explorer)
+    steps = page.get_by_role("list", name="Steps")
+    expect(steps).to_contain_text("written by hand")
+    assert serious_faults(page) == []
+    steps.get_by_role("button", name="Load the sample").click()
+    expect(steps).to_contain_text("20 documents with 284 entities in the graph.")
+    expect(page.get_by_role("article", name="Loading the sample")).to_contain_text("no model read them")
+    expect(steps.get_by_role("heading", name="Build the tree (done)")).to_be_visible()
+    questions = steps.locator(".suggestion")
+    expect(questions).to_have_count(4)
+    assert questions.all_inner_texts() == list(kg.look.questions())
+    questions.first.click()
+    expect(page.get_by_role("article", name="Answer")).to_contain_text("No language model is connected")
+    expect(page.get_by_role("region", name="Evidence").locator(".passage").first).to_be_visible()
+    expect(page.locator(".asked")).to_have_text(kg.look.questions()[0])
 
 
 def test_progress_while_documents_are_read(empty_explorer: str, page: Page, tmp_path: Path) -> None:

@@ -52,6 +52,19 @@ def test_a_follow_up(client: httpx.Client, thread: dict[str, Any]) -> None:
     assert [(each["id"], each["question"], each["turns"]) for each in listed] == [(thread["thread"], CAPTAIN, 2)]
 
 
+def test_a_follow_up_that_is_kept_nowhere(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    before = snapshot(sample.store)
+    first = client.post("/api/ask", json={"question": CAPTAIN}).json()
+    earlier = [{"question": first["question"], "answer": first["text"]}]
+    answer = client.post("/api/ask", json={"question": FOLLOW_UP, "earlier": earlier}).json()
+    assert answer["question"] == "Which cable did James Anderson lay?"
+    assert answer["note"].startswith("Asked as: Which cable did James Anderson lay?")
+    assert answer["trace"][0]["name"] == "stand alone"
+    assert answer["usage"]["calls"] + answer["usage"]["cached_calls"] == 2
+    assert snapshot(sample.store) == before
+    error(client.post("/api/ask", json={"question": "Why?", "earlier": earlier * 51}), 422, "InputError")
+
+
 def test_what_is_refused(client: httpx.Client, thread: dict[str, Any]) -> None:
     for method in (client.get, client.delete):
         error(method("/api/threads/nowhere"), 404, "NotFoundError")

@@ -9,11 +9,15 @@ from typing import Any
 import httpx
 import pytest
 from conftest import EXAMPLES
+from explorer_steps import opened
 from web_answers import QUESTION, error
+from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.encoding import encode
 from kgplatform.readers.readers import find, names
+from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.testing.openai_server import RecordedRequest
 
 pytest_plugins = ["sample_server"]
 
@@ -39,7 +43,10 @@ def test_health(client: httpx.Client) -> None:
 def test_about_has_what_a_form_needs(client: httpx.Client, sample: KnowledgeGraph) -> None:
     told = got(client, "/api/about")
     assert [each["name"] for each in told["readers"]] == list(names())
-    assert all(each["about"] for each in told["readers"])
+    assert all(each["about"] and each["takes"] for each in told["readers"])
+    assert len({each["title"] for each in told["readers"]} - set(names())) == len(names())
+    assert (told["readers"][0]["title"], told["readers"][0]["needs"]) == ("Quick answer", ["entities", "tree"])
+    assert told["graph"] == sample.database_id()
     (youtu,) = [each for each in told["readers"] if each["name"] == "youtu"]
     options = {each["name"]: each for each in youtu["options"]}
     assert set(options) == {each.name for each in find("youtu").options}
@@ -56,6 +63,51 @@ def test_about_has_what_a_form_needs(client: httpx.Client, sample: KnowledgeGrap
     assert (told["embedder"], told["documents"], told["has_tree"]) == ("hash:64", 20, True)
     assert told["types"]["Person"] > 5
     assert (told["token_needed"], told["read_only"]) == (False, False)
+
+
+def test_questions_to_begin_with_are_made_of_the_graph(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    told = got(client, "/api/questions", limit=9)["questions"]
+    assert len(told) == len(set(told)) == 9
+    names = {each.name for each in sample.look.members(sample.look.communities(1)[0].id)}
+    assert any(name in question for question in told for name in names)
+    who = [each for each in told if each.startswith(("Who ", "Which "))]
+    assert who
+    for question in who:
+        words = question.rstrip("?").split(" ", 1 if question.startswith("Who ") else 2)[-1]
+        found = sample.cypher("MATCH (f:Fact) WHERE f.text ENDS WITH $words RETURN f.text", {"words": f" {words}"})
+        assert len(found.rows) == 1, "one thing answers it"
+
+
+def test_models_and_a_call_that_shows_whether_one_answers(sample: KnowledgeGraph, model: OpenAIServer) -> None:
+    home = sample.settings.home_folder / "models"
+    address = model.base_url.replace("://", "://me:secret@")
+    with client_of(opened(sample.store, home, openai_base_url=address, openai_api_key="sk-secret")) as client:
+        assert got(client, "/api/models")["spent"] == []
+        for _ in range(2):  # no cache answers the second
+            tried = client.post("/api/models/test").json()
+            assert (tried["ok"], tried["reply"], tried["usage"]["calls"]) == (True, "ready", 1)
+        told = client.get("/api/models")
+        assert "secret" not in told.text
+        assert told.json()["chat"] == {"model": sample.settings.chat_model, "address": model.base_url}
+        assert (told.json()["has_key"], told.json()["money"]) == (True, None)
+        (spent,) = told.json()["spent"]
+        assert (spent["stage"], spent["calls"], spent["cached_calls"]) == ("trial", 2, 0)
+    refusals: list[str] = []
+
+    def refuse(request: RecordedRequest) -> Fault:
+        refusals.append(request.path)
+        return Fault.refuse(500, "Down.")
+
+    with (
+        OpenAIServer(lambda messages: "", faults=refuse) as down,
+        client_of(opened(sample.store, home, openai_base_url=down.base_url)) as client,
+    ):
+        tried = client.post("/api/models/test").json()
+        assert not tried["ok"] and "Down." in tried["error"]
+        assert len(refusals) == 1, "it is not tried again"
+    with client_of(opened(sample.store, home)) as client:
+        assert got(client, "/api/models")["chat"] is None
+        assert "OPENAI_API_KEY" in client.post("/api/models/test").json()["error"]
 
 
 def test_stats_and_schema(client: httpx.Client, sample: KnowledgeGraph) -> None:

@@ -65,7 +65,8 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
         assert response.status_code < 300, response.text
         return f"POST {path}", {"sent": body, "answered": {"application/json": short(response.json())}}
 
-    yield from (got(f"/api/{name}") for name in ("health", "about", "stats", "schema"))
+    yield from (got(f"/api/{name}") for name in ("health", "about", "stats", "schema", "questions", "models"))
+    yield "POST /api/models/test", {"answered": {"application/json": short(client.post("/api/models/test").json())}}
     asked = {"question": QUESTION, "reader": "retrieve", "options": {"top_k": 5}, "keep": True}
     statement = "MATCH (p:Person) RETURN p.name AS name ORDER BY name"
     yield sent("/api/search", {"question": QUESTION, "route": "all", "top_k": 5})
@@ -137,6 +138,11 @@ def jobs(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     built = client.post("/api/tree", json=body)
     yield "POST /api/tree", {"sent": body, "answered": {"application/json": short(built.json())}}
     wait_for(client, built.json()["job"])
+    assert client.post("/api/sample").status_code == 409  # there are documents: its job looks as that of the tree does
+    yield (
+        "POST /api/sample",
+        {"answered": {"application/json": short({"job": built.json()["job"] | {"kind": "sample"}})}},
+    )
 
 
 def short(value: Any, name: str = "") -> Any:

@@ -351,7 +351,7 @@ def test_marks_become_citations(evidence: Evidence, said: str, shown: str | None
     assert done.text == (shown or re.sub(r" \[ID-\d+\]", " [1]", said))
     assert [text for _, text in cited(done)] == words
     assert done.note == ""
-    assert steps_of(done, "check citations")[0].detail == f"{counted(len(words), 'citation')} checked, 0 dropped"
+    assert steps_of(done, "check citations")[0].detail == f"{counted(len(words), 'citation')} checked"
 
 
 def test_a_mark_without_words_holds_at_the_sentence_that_says_most_else_at_the_passage(evidence: Evidence) -> None:
