@@ -263,7 +263,7 @@ class MapDisc:
     """A community on the map. ``around``: the place in ``GraphMap.discs`` of the disc that it lies in, -1 if in none.
 
     ``id`` is empty where there is no tree, and the disc a group of entities that are joined; ``name`` is then that of
-    the most connected one. A disc without a name is not drawn: it only holds discs together that are joined.
+    the most connected one. A disc without a name only holds discs together that are joined.
     """
 
     id: str

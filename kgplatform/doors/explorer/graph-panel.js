@@ -69,6 +69,7 @@ export class GraphPanel {
         onSelect: (node) => this.choose(node, { fromPicture: true }),
         onExpand: (node) => this.expand(node),
         onEdge: (edge) => this.#tellEdge(edge && (this.edges.get(edge.id) ?? edge)),
+        onRest: (ids) => this.#nameLines(ids),
       });
       this.view.setTheme(theme());
     });
@@ -108,6 +109,15 @@ export class GraphPanel {
     } finally {
       if (turn === this.turn) this.isLoading = false;
     }
+  }
+
+  /** What the lines between these say: they are near enough to be read. Without an answer they stay lines. */
+  async #nameLines(ids) {
+    const { turn } = this;
+    const graph = await subgraphOf(ids).catch(() => null);
+    if (!graph || turn !== this.turn) return;
+    for (const edge of graph.edges) this.edges.set(edge.id, edge);
+    this.view.nameLines(graph.edges.map(quiet));
   }
 
   /** Exactly these nodes and edges. */

@@ -9,6 +9,7 @@ import { Picture } from "./graph-picture.js";
 import { Scene, neighboursOf } from "./graph-scene.js";
 import { Marks } from "./graph-marks.js";
 import { keysOf } from "./graph-keys.js";
+import { unreadIn } from "./graph-detail.js";
 import { readMap } from "./graph-map.js";
 
 /** Milliseconds of a frame for finding places; before the first frame; and the most for all of it. */
@@ -24,10 +25,11 @@ export class GraphView {
    *
    * The callbacks are called for what people do, never for what the program does: `onSelect(nodeOrNull)`,
    * `onExpand(node)`, `onEdge(edge)`, `onHover(nodeOrNull, {x, y})` with pixels from the container's upper left corner.
-   * They get the nodes and edges as they were given.
+   * They get the nodes and edges as they were given. `onRest(ids)`: the picture of a map rests, and these entities in it
+   * are so near that their relations can be read, which `nameLines` takes.
    */
-  constructor(container, { onSelect = NO_ONE, onExpand = NO_ONE, onEdge = NO_ONE, onHover = NO_ONE } = {}) {
-    Object.assign(this, { container, onSelect, onExpand, onEdge, onHover });
+  constructor(container, { onSelect = NO_ONE, onExpand = NO_ONE, onEdge = NO_ONE, onHover = NO_ONE, onRest = NO_ONE } = {}) {
+    Object.assign(this, { container, onSelect, onExpand, onEdge, onHover, onRest });
     this.scene = new Scene();
     this.camera = new Camera();
     this.marks = new Marks();
@@ -105,6 +107,12 @@ export class GraphView {
     }
     if (wasEmpty) this.#fitAtOnce();
     this.follows = wasEmpty && Boolean(this.relaxation);
+    this.refresh();
+  }
+
+  /** Relations that take the places of a map's lines. */
+  nameLines(edges) {
+    for (const edge of edges) this.scene.addEdge(edge);
     this.refresh();
   }
 
@@ -292,6 +300,8 @@ export class GraphView {
   #tap(point) {
     const node = this.scene.nodeAt(point, this.camera);
     if (node) return this.choose(node);
+    const disc = this.labels.discAt(point);
+    if (disc) return this.enter(disc);
     const edge = this.scene.edgeAt(point, this.camera);
     if (edge) return this.onEdge(edge.data);
     return this.choose(null);
@@ -303,6 +313,14 @@ export class GraphView {
     else this.#moveCamera(() => this.camera.zoom(1.6, point));
   }
 
+  /** Go so near to a circle of a map that what is in it can be read. */
+  enter(disc) {
+    const { x, y, radius } = disc;
+    this.takeCamera();
+    this.camera.goTo(this.camera.standFor({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }, { padding: 24 }));
+    this.refresh();
+  }
+
   /** A person chose this node, or none: as `select`, and it is told. */
   choose(node) {
     this.select(node?.id ?? null);
@@ -311,8 +329,9 @@ export class GraphView {
 
   #hover(point) {
     const node = point && this.scene.nodeAt(point, this.camera);
-    const edge = point && !node ? this.scene.edgeAt(point, this.camera) : null;
-    this.canvas.style.cursor = node || edge ? "pointer" : "grab";
+    const disc = point && !node && this.labels.discAt(point);
+    const edge = point && !node && !disc ? this.scene.edgeAt(point, this.camera) : null;
+    this.canvas.style.cursor = node || edge || disc ? "pointer" : "grab";
     if (node === this.marks.hovered && edge === this.marks.hoveredEdge) return;
     if (node !== this.marks.hovered) this.onHover(node?.data ?? null, node ? this.camera.toScreen(node) : point);
     Object.assign(this.marks, { hovered: node ?? null, hoveredEdge: edge });
@@ -404,6 +423,8 @@ export class GraphView {
 
   #rested() {
     this.#tellBusy(false);
+    const unread = unreadIn(this.scene, this.camera);
+    if (unread.length) this.onRest(unread);
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 
