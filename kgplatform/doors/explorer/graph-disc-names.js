@@ -8,8 +8,8 @@ const [SMALLEST, LARGEST] = [11, 22];
 const [EDGE_SMALLEST, EDGE_LARGEST] = [12, 17];
 /** Radius in pixels from which a circle is named. */
 const LEAST_RADIUS = 20;
-/** A circle is open when its entities are this far apart, and its inner circles have such a radius. */
-const OPEN_ENTITIES = 15;
+/** A circle is open when it has this radius and its entities are so far apart, or its inner circles have such a radius. */
+const [OPEN_RADIUS, OPEN_ENTITIES] = [52, 15];
 const OPEN_CIRCLES = 44;
 const MOST_LINES = 3;
 /** Width of a space in a font of one pixel, about, and of how many names the widths are kept. */
@@ -17,8 +17,8 @@ const SPACE = 0.35;
 const MOST_MEASURED = 5000;
 
 /** Whether what is in a circle can be read, so that its own name makes way. */
-export function isOpen({ pitch, hasInner }, { k }) {
-  return pitch * k >= (hasInner ? OPEN_CIRCLES : OPEN_ENTITIES);
+export function isOpen({ pitch, hasInner, radius }, { k }) {
+  return hasInner ? pitch * k >= OPEN_CIRCLES : pitch * k >= OPEN_ENTITIES && radius * k >= OPEN_RADIUS;
 }
 
 /** Names of circles that have room: { disc, lines, font, size, x, y, width, height, inside }, outer circles first. */
@@ -27,13 +27,14 @@ export function placeDiscNames(context, discs, camera, room) {
   const isReached = ({ around }) => around < 0 || (open[around] && isReached(discs[around]));
   const seen = discs.filter((disc) => isInView(disc, camera) && isReached(disc)).sort((one, other) => one.level - other.level || other.radius - one.radius || one.at - other.at);
   const placed = [];
-  const put = (disc, name) => {
-    if (!name || !room.isFree(boxOf(name))) return;
+  const put = (disc, names) => {
+    const name = names.find((each) => each && room.isFree(boxOf(each)));
+    if (!name) return;
     room.take(boxOf(name));
     placed.push({ disc, ...name });
   };
-  for (const disc of seen.filter(({ at }) => !open[at])) put(disc, inMiddle(context, disc, camera));
-  for (const disc of seen.filter(({ at }) => open[at])) put(disc, atEdge(context, disc, camera));
+  for (const disc of seen.filter(({ at }) => !open[at])) put(disc, [inMiddle(context, disc, camera)]);
+  for (const disc of seen.filter(({ at }) => open[at])) put(disc, atEdges(context, disc, camera));
   return placed;
 }
 
@@ -59,15 +60,17 @@ function inMiddle(context, disc, camera) {
   return cut && { ...cut, x, y, inside: true };
 }
 
-function atEdge(context, disc, camera) {
+/** Above a circle, else below it, else in it. */
+function atEdges(context, disc, camera) {
   const radius = disc.radius * camera.k;
-  if (radius > 0.75 * Math.max(camera.width, camera.height)) return null;
+  if (radius > 0.75 * Math.max(camera.width, camera.height)) return [];
   const { x, y } = camera.toScreen(disc);
   const size = Math.min(EDGE_LARGEST, Math.max(EDGE_SMALLEST, radius / 12));
   const name = wrapped(context, disc.label, size, Math.max(110, 1.8 * radius), 2);
-  if (!name) return null;
-  const top = Math.min(Math.max(y - radius - name.height / 2 + size, name.height / 2 + 2), y + radius / 2);
-  return { ...name, x, y: top, inside: false };
+  if (!name) return [];
+  const away = radius + name.height / 2 - size;
+  const above = Math.min(Math.max(y - away, name.height / 2 + 2), y + radius / 2);
+  return [{ ...name, x, y: above, inside: false }, { ...name, x, y: y + away, inside: false }, inMiddle(context, disc, camera)];
 }
 
 /** A name on at most `most` lines of at most `width` pixels, cut where it has more; null where no word fits. */

@@ -43,18 +43,17 @@ export class Labels {
     const room = new Room(camera);
     const placed = placeDiscNames(context, scene.discs, camera, room);
     const { wanted, others } = candidates(scene, marks);
+    // From afar the circles are named; what is in one is when it can be read.
+    const open = scene.discs.map((disc) => isOpen(disc, camera));
+    const isRead = ({ disc }) => marks.lit || !disc || open[disc.at];
     const seen = others.filter((node) => camera.sees(node));
-    for (const node of seen) room.take(bodyOf(node, camera), node);
+    const readable = seen.filter(isRead);
+    if (wanted.length || readable.length) for (const node of seen) room.take(bodyOf(node, camera), node);
     const most = Math.max(12, (camera.width * camera.height) / ROOM);
     for (const node of wanted) push(placed, placeNode(context, node, camera, room, true));
     placeEdges(context, scene, camera, marks, room, placed);
-    // From afar the circles are named; what is in one is when it can be read.
-    const open = new Map([[undefined, true], [null, true], ...scene.discs.map((disc) => [disc, isOpen(disc, camera)])]);
-    let tries = TRIES;
-    for (const node of seen) {
-      if (placed.length >= most || tries <= 0) break;
-      if (!marks.lit && !open.get(node.disc)) continue;
-      tries -= 1;
+    for (const node of readable.slice(0, TRIES)) {
+      if (placed.length >= most) break;
       push(placed, placeNode(context, node, camera, room, false));
     }
     this.drawnAt = Object.assign(new Camera(), camera);

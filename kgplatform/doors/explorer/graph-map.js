@@ -53,6 +53,7 @@ function nested({ sizes, inside, discs: given }, spacing) {
   return { whole, discs, leaves };
 }
 
+/** `links`: how often two of its parts are joined; `pulls`: a part, and what outside it is joined to, and so on. */
 function circle(name, id) {
   return { name, id, parts: [], links: new Map(), pulls: [], around: null };
 }
@@ -64,7 +65,8 @@ function put(part, disc) {
 
 /** Note a line between two leaves where it matters: between the two that it joins side by side, and in what they lie in. */
 function join(one, other) {
-  let [a, b] = [one, other];
+  let a = one;
+  let b = other;
   while (a.around !== b.around) {
     if (a.depth >= b.depth) a = a.around;
     else b = b.around;
@@ -72,8 +74,8 @@ function join(one, other) {
   const { links, parts } = a.around;
   const key = Math.min(a.place, b.place) * parts.length + Math.max(a.place, b.place);
   links.set(key, (links.get(key) ?? 0) + 1);
-  for (let part = one; part !== a; part = part.around) part.around.pulls.push([part, b]);
-  for (let part = other; part !== b; part = part.around) part.around.pulls.push([part, a]);
+  for (let part = one; part !== a; part = part.around) part.around.pulls.push(part, b);
+  for (let part = other; part !== b; part = part.around) part.around.pulls.push(part, a);
 }
 
 /** Give all circles in `disc` places around its middle, inner ones first; `disc` gets its radius. */
@@ -102,9 +104,12 @@ function settle(disc) {
 /** Turn what is in a circle, or its mirror image, so that what is joined to others outside lies on their side. */
 function turn({ x, y, parts, pulls }) {
   const [straight, mirrored] = [{ re: 0, im: 0 }, { re: 0, im: 0 }];
-  for (const [part, to] of pulls) {
+  for (let at = 0; at < pulls.length; at += 2) {
+    const part = pulls[at];
+    const to = pulls[at + 1];
     const away = Math.hypot(to.x - x, to.y - y) || 1;
-    const [dx, dy] = [(to.x - x) / away, (to.y - y) / away];
+    const dx = (to.x - x) / away;
+    const dy = (to.y - y) / away;
     straight.re += dx * part.x + dy * part.y;
     straight.im += dy * part.x - dx * part.y;
     mirrored.re += dx * part.x - dy * part.y;
@@ -148,11 +153,12 @@ function outermostOf(leaf) {
 function bundled(nodes, map) {
   const found = new Map();
   const sums = new Map();
+  const size = nodes.length;
   map.sources.forEach((source, at) => {
     const [one, other] = [nodes[source].region, nodes[map.targets[at]].region];
     if (!one || !other || one === other) return;
     const [first, second] = one.at < other.at ? [one, other] : [other, one];
-    const key = `${first.at} ${second.at}`;
+    const key = first.at * size + second.at;
     const bundle = found.get(key) ?? { source: first, target: second, weight: 0 };
     bundle.weight += 1;
     found.set(key, bundle);

@@ -63,6 +63,10 @@ export class Scene {
       label: labelOf(data),
       width: null,
       edges: [],
+      /** Of a map: the circle that it is in, the outermost around it, and whether its relations were asked for. */
+      disc: null,
+      region: null,
+      read: false,
       hidden: this.hiddenKeys.has(data.type ?? data.kind),
     };
     this.nodes.set(node.id, node);

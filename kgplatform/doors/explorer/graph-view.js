@@ -230,6 +230,13 @@ export class GraphView {
     this.refresh();
   }
 
+  /** Look at a point of the world, at `k` pixels per unit. */
+  standAt(x, y, k) {
+    this.takeCamera();
+    this.camera.goTo({ x, y, k }, { smooth: false });
+    this.refresh();
+  }
+
   zoomIn() {
     this.#glide(1.5);
   }
@@ -393,12 +400,13 @@ export class GraphView {
     if (scene.isLarge) this.picture.paint(context, scene, camera, theme, this.density);
     else for (const _ of paintScene(context, scene, camera, theme));
     context.globalAlpha = 1;
-    this.#paintMarked(context);
+    this.paintMarked(context);
     if (!this.picture.busy) this.landed.clear();
     this.labels.paint(context, scene, camera, theme, marks, { moving, now });
   }
 
-  #paintMarked(context) {
+  /** Draw what stands out: what moves, what is lit, what is chosen. */
+  paintMarked(context) {
     const { scene, camera, theme, marks } = this;
     context.globalAlpha = marks.lit ? marks.restAlpha : 1;
     const live = [...scene.live, ...this.landed].filter((node) => !node.hidden && scene.nodes.has(node.id));
@@ -426,23 +434,5 @@ export class GraphView {
     const unread = unreadIn(this.scene, this.camera);
     if (unread.length) this.onRest(unread);
     for (const resolve of this.waiting.splice(0)) resolve();
-  }
-
-  /** What is in view, with its background, at twice the size. */
-  async toPNG() {
-    const canvas = document.createElement("canvas");
-    const { camera, scene, theme } = this;
-    Object.assign(canvas, { width: camera.width * 2, height: camera.height * 2 });
-    const context = canvas.getContext("2d");
-    context.scale(2, 2);
-    context.globalAlpha = this.marks.restAlpha;
-    for (const _ of paintScene(context, scene, camera, theme));
-    context.globalAlpha = 1;
-    this.#paintMarked(context);
-    new Labels().paint(context, scene, camera, theme, this.marks, { moving: false, now: 0 });
-    context.globalCompositeOperation = "destination-over";
-    context.fillStyle = theme.surface;
-    context.fillRect(0, 0, camera.width, camera.height);
-    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   }
 }

@@ -1,4 +1,4 @@
-"""What the jobs of this server do: ingest uploads, and build the tree."""
+"""What the jobs of this server do: ingest uploads, build the tree, and what is done with documents that are there."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.http.document_jobs import document_works
 from kgplatform.doors.http.jobs import Work
 from kgplatform.doors.uploads import Uploads, finish_uploads
 from kgplatform.errors import InputError
@@ -18,7 +19,7 @@ from kgplatform.work.stopping import Stop
 
 def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
     """By kind. Ingests may run beside each other; the tree is built of what all of them have finished."""
-    return {"ingest": _ingests(graph, uploads), "tree": _trees(graph)}
+    return {"ingest": _ingests(graph, uploads), "tree": _trees(graph), **document_works(graph, uploads)}
 
 
 def _ingests(graph: KnowledgeGraph, uploads: Uploads) -> Work:
