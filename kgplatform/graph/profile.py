@@ -155,13 +155,14 @@ def _value(row: Mapping[str, Any], sentences: Sequence[Sentence], said: set[str]
 
 
 def _sentence(sentences: Sequence[Sentence], places: Sequence[StatedAt], words: Sequence[str], said: set[str]) -> str:
-    """The first sentence stated where a fact is that has its ``words``; it is noted as ``said``."""
+    """The first sentence stated where a fact is that has its ``words``; it is noted as ``said``, and returned once."""
     keys = [normalise_name(word) for word in words]
     for sentence in sentences:
         text = normalise_name(sentence.text)
         if all(key in text for key in keys) and all(_lies_in(place, places) for place in sentence.places):
+            is_new = sentence.fact not in said
             said.add(sentence.fact)
-            return sentence.text
+            return sentence.text if is_new else ""
     return ""
 
 

@@ -12,6 +12,10 @@ const HEIGHT = 15;
 /** Pixels of the view for each label, and how many nodes are tried. */
 const ROOM = 7000;
 const TRIES = 400;
+/** Pixels within a name's plate that are not pressed with it: a node may be seen there. */
+const EDGE = 3;
+/** Of more nodes in view than these, only those that can be read keep words off. */
+const MOST_BODIES = 2500;
 const MOST_EDGE_LABELS = 60;
 /** Zoom from which edges are named, and on a map the pixels from node to node. */
 const [NEAR, NEAR_PIXELS] = [1.2, 54];
@@ -48,7 +52,8 @@ export class Labels {
     const isRead = ({ disc }) => marks.lit || !disc || open[disc.at];
     const seen = others.filter((node) => camera.sees(node));
     const readable = seen.filter(isRead);
-    if (wanted.length || readable.length) for (const node of seen) room.take(bodyOf(node, camera), node);
+    const bodies = readable.length && seen.length > MOST_BODIES ? readable : seen;
+    if (readable.length) for (const node of bodies) room.take(bodyOf(node, camera), node);
     const most = Math.max(12, (camera.width * camera.height) / ROOM);
     for (const node of wanted) push(placed, placeNode(context, node, camera, room, true));
     placeEdges(context, scene, camera, marks, room, placed);
@@ -62,8 +67,8 @@ export class Labels {
 
   /** The circle whose name is at a point of the view, or null. */
   discAt({ x, y }) {
-    const found = this.placed.find((name) => name.disc && Math.abs(name.x - x) <= name.width / 2 && Math.abs(name.y - y) <= name.height / 2);
-    return found?.disc ?? null;
+    const isOn = (name) => Math.abs(name.x - x) <= name.width / 2 - EDGE && Math.abs(name.y - y) <= name.height / 2 - EDGE;
+    return this.placed.find((name) => name.disc && isOn(name))?.disc ?? null;
   }
 }
 

@@ -305,17 +305,22 @@ export class GraphView {
   }
 
   #tap(point) {
-    const node = this.scene.nodeAt(point, this.camera);
-    if (node) return this.choose(node);
-    const disc = this.labels.discAt(point);
+    const { disc, node, edge } = this.#at(point);
     if (disc) return this.enter(disc);
-    const edge = this.scene.edgeAt(point, this.camera);
+    if (node) return this.choose(node);
     if (edge) return this.onEdge(edge.data);
     return this.choose(null);
   }
 
+  /** What is at a point: the name of a circle, which lies over what is in it; a node, or an edge. */
+  #at(point) {
+    const disc = this.labels.discAt(point);
+    const node = disc ? null : this.scene.nodeAt(point, this.camera);
+    return { disc, node, edge: disc || node ? null : this.scene.edgeAt(point, this.camera) };
+  }
+
   #doubleTap(point) {
-    const node = this.scene.nodeAt(point, this.camera);
+    const { node } = this.#at(point);
     if (node) this.onExpand(node.data);
     else this.#moveCamera(() => this.camera.zoom(1.6, point));
   }
@@ -335,9 +340,7 @@ export class GraphView {
   }
 
   #hover(point) {
-    const node = point && this.scene.nodeAt(point, this.camera);
-    const disc = point && !node && this.labels.discAt(point);
-    const edge = point && !node && !disc ? this.scene.edgeAt(point, this.camera) : null;
+    const { disc, node, edge } = point ? this.#at(point) : { disc: null, node: null, edge: null };
     this.canvas.style.cursor = node || edge || disc ? "pointer" : "grab";
     if (node === this.marks.hovered && edge === this.marks.hoveredEdge) return;
     if (node !== this.marks.hovered) this.onHover(node?.data ?? null, node ? this.camera.toScreen(node) : point);

@@ -83,7 +83,7 @@ def test_a_document_is_removed_after_a_question(
 ) -> None:
     (tmp_path / "note.txt").write_text("Cyrus Field founded the Atlantic Telegraph Company.")
     (tmp_path / "other.txt").write_text("Robert Halpin commanded the Great Eastern. It was built by Scott Russell.")
-    kg.ingest(tmp_path, extractor="local")
+    kg.ingest([tmp_path / "note.txt", tmp_path / "other.txt"], extractor="local")
     page.goto(f"{empty_explorer}/#/documents")
     names = page.locator(".document-table tbody th")
     expect(names).to_have_text(["note", "other"])

@@ -161,13 +161,13 @@ def test_filters_ways_and_scenes_are_addresses(page: Page, explorer: str, sample
     title, rows = page.locator(".graph-title"), page.locator(".node-row")
     page.goto(f"{explorer}/#/graph?relation=FOUNDED")
     expect(title).to_have_text(f"{len(founded.ids)} entities with the relation founded")
-    page.get_by_label("Type").select_option("Person")
+    page.get_by_label("Type", exact=True).select_option("Person")
     expect(title).to_contain_text("of type Person, with the relation founded")
     expect(rows).to_have_count(founded.types.count("Person"))
-    page.get_by_label("Document").fill("Cyrus Field")
+    page.get_by_label("Document", exact=True).fill("Cyrus Field")
     expect(title).to_contain_text("in one document")
     page.reload()
-    expect(page.get_by_label("Document")).to_have_value("Cyrus Field")
+    expect(page.get_by_label("Document", exact=True)).to_have_value("Cyrus Field")
     expect(title).to_contain_text("in one document")
     page.get_by_role("button", name="Clear").click()
     drawn(page)
@@ -259,10 +259,15 @@ def test_a_statement_is_stopped_on_the_server(page: Page, explorer: str, sample:
     page.get_by_label("Statement").fill("MATCH (a), (b), (c) WHERE a.id + b.id = c.id RETURN count(*) AS slow")
     page.keyboard.press("Control+Enter")
     running = "SHOW TRANSACTIONS YIELD currentQuery AS q WHERE q ENDS WITH 'AS slow' RETURN q"
-    until(lambda: bool(sample.cypher(running).rows))
+
+    def runs() -> bool:
+        with sample.lend_driver("the tests") as driver:
+            return bool(driver.execute_query(running).records)
+
+    until(runs)
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.get_by_text("Stopped.", exact=True)).to_be_visible()
-    until(lambda: not sample.cypher(running).rows)
+    until(lambda: not runs())
 
 
 def test_cypher_that_would_write_is_refused(page: Page, explorer: str, allowed_errors: list[str]) -> None:

@@ -44,8 +44,7 @@ def test_axe_finds_no_fault(page: Page, explorer: str, theme: str) -> None:
     for view in VIEWS:
         go_to(page, explorer, view)
         expect(page.locator(".loading")).to_have_count(0)
-        for closed in page.locator(".view details:not([open]) > summary").all():
-            closed.click()
+        page.evaluate("document.querySelectorAll('.view details').forEach((part) => (part.open = true))")
         faults[view] = faults_on(page)
     page.goto(f"{explorer}/#/ask")
     ask(page, "Who was the captain of the Great Eastern?")
