@@ -37,7 +37,7 @@ export function choiceBox({ label, placeholder, look, nameOf, onChoose }) {
   input.addEventListener("input", () => {
     window.clearTimeout(timer);
     if (known.has(input.value) || !input.value) take();
-    else timer = window.setTimeout(propose, PAUSE);
+    else timer = window.setTimeout(() => propose().then(() => known.has(input.value) && take()), PAUSE);
   });
   input.addEventListener("change", take);
 
