@@ -134,7 +134,13 @@ async def graph_map(
     least: Annotated[int, Query(ge=0, le=1_000_000, description="Only entities with so many facts.")] = 0,
 ) -> Response:
     """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""
-    only = MapFilter(*(tuple(each or ()) for each in (type, community, document, relation)), least)
+    only = MapFilter(
+        types=tuple(type or ()),
+        communities=tuple(community or ()),
+        documents=tuple(document or ()),
+        relations=tuple(relation or ()),
+        least=least,
+    )
     return await parts.workers.answer(request, lambda graph: graph.look.map(limit, only))
 
 
