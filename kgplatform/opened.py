@@ -8,6 +8,7 @@ part.ledger.total                  # what this work spent; ``stop.set()`` in ano
 from __future__ import annotations
 
 import copy
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -20,7 +21,7 @@ from kgplatform.graph.info import DocumentInfo, GraphSchema, named_documents
 from kgplatform.graph.jobs import JobQueue
 from kgplatform.ingest.compare import holds
 from kgplatform.ingest.facts_pass import lacks_facts
-from kgplatform.ingest.graph_state import check_embedder, graph_state, state_meanwhile
+from kgplatform.ingest.graph_state import check_embedder, graph_state, set_state, state_meanwhile
 from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
@@ -116,6 +117,16 @@ class OpenedGraph:
     def schema(self) -> GraphSchema | None:
         """The schema of the last ingest with its expansions; None before the first."""
         return GraphSchema.of(state_meanwhile(self.store))
+
+    def use_schema(self, schema: str | Path | Schema) -> Schema:
+        """Have the next ingest use ``schema``, a file or a shipped name. What was read before stays as it is until it
+        is read again. Raises ``SchemaError``, and ``InputError`` for a graph without documents, which has no schema."""
+        found, own = self._schema(schema), self.schema()
+        if own is None:
+            raise InputError("The graph has no schema yet: give this one with the first documents.")
+        chosen = None if found == own.schema else json.dumps(found.to_dict(), ensure_ascii=False)
+        self.store.write(set_state(schemaChosen=chosen))
+        return found
 
     def check(self) -> str:
         """The version of the server. Raises ``StoreError`` if the database is down."""
@@ -235,7 +246,7 @@ class OpenedGraph:
     def _schema(self, given: str | Path | Schema | None) -> Schema:
         if given is None:
             own = self.schema()
-            return own.schema if own is not None else load_schema("general")
+            return (own.chosen or own.schema) if own is not None else load_schema("general")
         if not isinstance(given, str | Path | Schema):
             raise wrong_value("schema", given, "name one, or a file, or give a kgplatform.Schema")
         return given if isinstance(given, Schema) else load_schema(given)

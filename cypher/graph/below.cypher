@@ -2,6 +2,8 @@
 // below a keyword its entity, below an entity its attributes. One row if the node is there.
 // mode: read
 // param $id: string: id of a community, keyword or entity
+// param $skip: int: how many come before those that are returned
+// param $limit: int: how many are returned
 // returns: below
 MATCH (n:Community|Keyword|Entity {id: $id})
 WITH n, COLLECT { MATCH (n)-[:KEYWORD_OF|MEMBER_OF]->(c:Community) RETURN c.depth ORDER BY c.depth }[0] AS above
@@ -46,4 +48,6 @@ RETURN COLLECT {
   }
   RETURN node
   ORDER BY part, weight DESC, node.name, node.id
+  SKIP $skip
+  LIMIT $limit
 } AS below

@@ -3,9 +3,32 @@
 // [id, name, parent, depth], and how many entities and relations the graph has. All in one row.
 // mode: read
 // param $limit: int: how many entities
+// param $least: int: the fewest facts of an entity
+// param $types: list<string>: entities of these types only; empty for all, as the following
+// param $communities: list<string>: ids of communities that entities are in, or in one inside of
+// param $documents: list<string>: ids of documents that name the entities
+// param $relations: list<string>: types of relations that entities have, and that lines stand for
 // returns: entities, communities, nodes, relations
 MATCH (e:Entity)
+WHERE (size($types) = 0 OR e.type IN $types)
+  AND (size($communities) = 0
+    OR EXISTS {
+      MATCH (e)-[:MEMBER_OF]->(:Community)-[:PARENT]->{0,20}(c:Community)
+      WHERE c.id IN $communities
+    })
+  AND (size($documents) = 0
+    OR EXISTS {
+      MATCH (e)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document)
+      WHERE d.id IN $documents
+    })
+  AND (size($relations) = 0
+    OR EXISTS {
+      MATCH (e)-[r]-(:Entity)
+      WHERE type(r) IN $relations AND r.fact IS NOT NULL
+    })
 WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS facts
+WHERE facts >= $least
+WITH e, facts
 ORDER BY facts DESC, e.id
 LIMIT $limit
 WITH collect({entity: e, facts: facts}) AS chosen, min(facts) AS least
@@ -17,6 +40,11 @@ WITH collect([
        COLLECT {
          MATCH (e)<-[:SUBJECT]-(:Fact)-[:OBJECT]->(o:Entity)
          WHERE COUNT { (o)<-[:SUBJECT|OBJECT]-() } >= least
+           AND (size($relations) = 0
+             OR EXISTS {
+               MATCH (e)-[r]->(o)
+               WHERE type(r) IN $relations
+             })
          RETURN o.id
        }
      ]) AS entities

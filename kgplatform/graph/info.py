@@ -53,10 +53,14 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class GraphSchema:
-    """The schema of the last ingest, as it was given, and what was added to it since."""
+    """The schema of the last ingest, as it was given, and what was added to it since.
+
+    ``chosen``: the schema that the next ingest uses, where that is another one.
+    """
 
     schema: Schema
     expansions: tuple[Expansion, ...]
+    chosen: Schema | None = None
 
     @classmethod
     def of(cls, state: Mapping[str, str]) -> GraphSchema | None:
@@ -64,7 +68,8 @@ class GraphSchema:
         if "schema" not in state:
             return None
         expansions = tuple(Expansion(**expansion) for expansion in json.loads(state.get("expansions", "[]")))
-        return cls(Schema.from_dict(json.loads(state["schema"])), expansions)
+        chosen = json.loads(state["schemaChosen"]) if state.get("schemaChosen") else None
+        return cls(Schema.from_dict(json.loads(state["schema"])), expansions, chosen and Schema.from_dict(chosen))
 
     def to_dict(self) -> dict[str, Any]:
         """``schema`` and ``expansions``, as the doors show them."""
@@ -278,7 +283,7 @@ class MapDisc:
     """A community on the map. ``around``: the place in ``GraphMap.discs`` of the disc that it lies in, -1 if in none.
 
     ``id`` is empty where there is no tree, and the disc a group of entities that are joined; ``name`` is then that of
-    the most connected one. A disc without a name is not drawn: it only holds discs together that are joined.
+    the most connected one. A disc without a name only holds discs together that are joined.
     """
 
     id: str
@@ -308,6 +313,31 @@ class GraphMap:
     total_nodes: int
     total_edges: int
     discs: tuple[MapDisc, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MapFilter:
+    """Which entities a map has: those with at least ``least`` facts that meet each condition that is given.
+
+    ``types``: their type is one of these. ``communities``, ``documents``: they are in one of these (ids), or named in
+    one. ``relations``: they have a relation of one of these types (Neo4j's, as ``FOUNDED``); lines stand for those.
+    """
+
+    types: tuple[str, ...] = ()
+    communities: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
+    least: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RelationFigure:
+    """``count`` relations of ``type`` from entities of the type ``head`` to those of ``tail``; None: without a type."""
+
+    head: str | None
+    type: str
+    tail: str | None
+    count: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,21 +10,26 @@ Nothing is written. Vectors never leave the database. Whatever is looked at, hub
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from kgplatform.errors import InputError
+from kgplatform.graph.document_page import DocumentPage, document_page
 from kgplatform.graph.info import (
     DocumentText,
     GraphEdge,
     GraphMap,
     GraphNode,
+    MapFilter,
     NodeDetails,
+    RelationFigure,
     RunInfo,
     Subgraph,
     TreeNode,
     facts_once,
 )
 from kgplatform.graph.map import map_of
+from kgplatform.graph.profile import Profile, profile_of
 from kgplatform.graph.questions import questions
 from kgplatform.graph.threads import ThreadInfo, Turn, check_thread, threads
 from kgplatform.locations import cited
@@ -52,6 +57,7 @@ _SHARES = {"Entity": 8, "Attribute": 2, "Chunk": 2, "Fact": 2}
 """Which part of the neighbours is of a kind, where there are more of several kinds than are shown; 1 of another."""
 _LONGEST_SEARCH, _MOST_WORDS, _CANDIDATES = 200, 16, 1000
 _DEEPEST = 1000
+_ALL = 1_000_000
 
 
 class Look:
@@ -133,6 +139,36 @@ class Look:
             tuple(map(_node, row["communities"])),
         )
 
+    def profile(self, id: str) -> Profile:
+        """An entity or key element as a page: its relations by type, its attributes, sentences about it, what is likely
+        the same, and the documents that name it. At most 2,000 of each are looked at."""
+        rows = self._store.read("graph/profile", id=id, hub=_HUB, places=_PLACES)
+        if not rows:
+            raise InputError(f"There is no entity {_shown(id)} in the graph.")
+        return profile_of(rows[0], _node)
+
+    def ways(self, source: str, target: str, limit: int = 3) -> Subgraph:
+        """The shortest ways from one entity or key element to another, at most ``limit``, over facts that join them.
+
+        Empty where nothing joins the two. Raises ``InputError`` for an id that is not there, and for one given twice.
+        """
+        if source == target:
+            raise InputError("A way leads from one entity to another: choose two.")
+        for id_ in (source, target):
+            if not self._store.read("graph/subgraph", ids=[id_]):
+                raise _unknown(id_)
+        found = self._store.read("graph/ways", source=source, target=target, most=_at_least(limit, 1))
+        return self.subgraph(list(dict.fromkeys(id_ for row in found for id_ in row["ids"])))
+
+    def document_page(
+        self, text: str = "", sort: str = "title", *, descending: bool = False, skip: int = 0, limit: int = 100
+    ) -> DocumentPage:
+        """Documents whose title or file has ``text`` in it, with their facts and failures, ``limit`` after ``skip``.
+
+        ``sort``: "title", "file", "added", "characters", "passages", "facts" or "failed".
+        """
+        return document_page(self._store, text, sort, descending=descending, skip=skip, limit=limit)
+
     def document(self, id: str, start: int | None = None, end: int | None = None) -> DocumentText:
         """A document, named by its id or URI, and the facts stated between ``start`` and ``end``.
 
@@ -163,6 +199,10 @@ class Look:
         """The types of entities and how many entities each has, the commonest first."""
         return {row["type"]: row["entities"] for row in self._store.read("graph/types")}
 
+    def relation_figures(self) -> tuple[RelationFigure, ...]:
+        """How many relations of each type join entities of which types, the most frequent first."""
+        return tuple(RelationFigure(**row) for row in self._store.read("graph/relation_figures"))
+
     def counts(self) -> dict[str, int]:
         """How many nodes each label has."""
         return {row["label"]: row["count"] for row in self._store.read("graph/node_counts")}
@@ -184,22 +224,23 @@ class Look:
             yield from rows
             after = rows[-1]["id"]
 
-    def tree(self, parent: str | None = None) -> tuple[TreeNode, ...]:
+    def tree(self, parent: str | None = None, *, skip: int = 0, limit: int = _ALL) -> tuple[TreeNode, ...]:
         """What stands below a node of the knowledge tree, or at its top; empty where there is no tree.
 
         Below a community the communities inside it, then its keywords, then its own members; below a keyword its
-        entity; below an entity its attributes.
+        entity; below an entity its attributes. At most ``limit`` after the first ``skip``.
         """
+        page = {"skip": _at_least(skip, 0), "limit": _at_least(limit, 0)}
         if parent is None:
-            return tuple(TreeNode(**row) for row in self._store.read("graph/communities", depth=0, limit=MOST_NODES))
-        rows = self._store.read("graph/below", id=parent)
+            return tuple(TreeNode(**row) for row in self._store.read("graph/communities", depth=0, **page))
+        rows = self._store.read("graph/below", id=parent, **page)
         if not rows:
             raise _unknown(parent)
         return tuple(TreeNode(**node) for node in rows[0]["below"])
 
     def communities(self, limit: int = 100) -> tuple[TreeNode, ...]:
         """Communities of all depths, the outermost first, of one depth the largest first."""
-        rows = self._store.read("graph/communities", depth=_DEEPEST, limit=_at_least(limit, 0))
+        rows = self._store.read("graph/communities", depth=_DEEPEST, skip=0, limit=_at_least(limit, 0))
         return tuple(TreeNode(**row) for row in rows)
 
     def community(self, id: str) -> NodeDetails:
@@ -216,12 +257,17 @@ class Look:
             raise InputError(f"There is no community {_shown(id)} in the graph.")
         return tuple(map(_node, rows[0]["members"]))
 
-    def map(self, limit: int = 10_000) -> GraphMap:
+    def map(self, limit: int = 10_000, only: MapFilter | None = None) -> GraphMap:
         """The ``limit`` most connected entities, the lines between them, and the communities that hold them, as discs.
 
-        The same graph has the same map. Without a tree, groups of entities that relations join are discs.
+        The same graph has the same map. Without a tree, groups of entities that relations join are discs. ``only``:
+        conditions that the entities meet.
         """
-        (row,) = self._store.read("graph/map", limit=_at_least(limit, 1))
+        conditions = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(only or MapFilter()).items()
+        }
+        (row,) = self._store.read("graph/map", limit=_at_least(limit, 1), **conditions)
         return map_of(row["entities"], row["communities"], row["nodes"], row["relations"])
 
     def runs(self, limit: int = 50) -> tuple[RunInfo, ...]:

@@ -1,7 +1,7 @@
 """The map of a graph: which entities are joined, and which discs, one inside of the other, hold them.
 
 A disc is a community. Entities that no community holds are put into groups by their relations. Where many discs lie
-side by side, those that relations join are taken together, in discs that are not drawn. Where all of it lies is worked
+side by side, those that relations join are taken together, in discs without a name. Where all of it lies is worked
 out by the page that draws it (``explorer/graph-map.js``). The same graph has the same map.
 """
 

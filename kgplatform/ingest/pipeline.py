@@ -332,6 +332,7 @@ def _record(tools: Tools) -> None:
         "chunkTokens": tools.settings.passage_tokens,
         "extractor": tools.extractor.name,
         "mode": tools.mode,
+        "schemaChosen": None,
     }
     tools.store.write(set_state(**state))
 

@@ -29,8 +29,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
+import yaml
+
 from kgplatform.errors import SchemaError
-from kgplatform.ingest.schema_file import read_schema_file
+from kgplatform.ingest.schema_file import read_schema_file, read_schema_text
 from kgplatform.query import data_folder
 from kgplatform.text import did_you_mean, in_word, type_key, unknown
 
@@ -176,6 +178,10 @@ class Schema:
         """Whether ``name`` could be added as a ``kind``: it can name a type, is not ours, and is not there yet."""
         return not (fault_of_name(name) or self._has(kind, name) or _RESERVED[kind].get(type_key(name)))
 
+    def file_text(self) -> str:
+        """The schema as a YAML file, which ``schema_of_text`` reads back to an equal schema."""
+        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=100)
+
     def prompt_text(self) -> str:
         """The schema in few words, for a prompt: one line a type."""
         parts = [
@@ -219,8 +225,17 @@ def _shipped(name: str) -> Schema:
     return _read(Path(str(data_folder("schemas") / f"{name}.yaml")))
 
 
+def schema_of_text(text: str, name: str = "schema.yaml") -> Schema:
+    """The schema that a file's ``text`` describes; ``name`` is the file's. Raises ``SchemaError``."""
+    path = Path(name)
+    return _checked(read_schema_text(text, path), path)
+
+
 def _read(path: Path) -> Schema:
-    content = read_schema_file(path)
+    return _checked(read_schema_file(path), path)
+
+
+def _checked(content: Mapping[str, Any], path: Path) -> Schema:
     try:
         schema = Schema.from_dict({"name": path.stem, **content})
         if not schema.entities:

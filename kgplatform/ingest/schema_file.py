@@ -24,6 +24,11 @@ def read_schema_file(path: Path) -> Content:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SchemaError(f"The schema {path} cannot be read: {error}.") from error
+    return read_schema_text(text, path)
+
+
+def read_schema_text(text: str, path: Path) -> Content:
+    """The same of a file's ``text``; ``path`` says what it is called, and by its ending whether it is JSON."""
     content = _parsed(path, text) if text.strip() else None
     if not content:
         raise SchemaError(f"The schema {path} is empty. Give it `entities:`, `relations:` and `attributes:`.")

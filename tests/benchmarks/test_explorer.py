@@ -83,10 +83,16 @@ _SPOTS = """() => {
   for (let y = 40; y < height - 40; y += 7) {
     for (let x = 40; x < width - 360; x += 7) if (isColour(4 * (y * width + x))) spots.push([x, y]);
   }
-  const apart = Math.floor(spots.length / 20);
-  return spots.filter((_, at) => at % apart === 0).slice(0, 20);
+  const apart = Math.floor(spots.length / 40);
+  const some = spots.filter((_, at) => at % apart === 0);
+  // Two presses beside each other would be a double click.
+  const far = ([x, y], at) => !at || Math.hypot(x - some[at - 1][0], y - some[at - 1][1]) > 20;
+  return some.filter(far).slice(0, 20);
 }"""
 """Twenty places where a node's colour is, where the panel does not cover the picture."""
+_NODES = """() => view.scene.byWeight.filter((_, at) => at % 40 === 0).map(({ id }) => view.screenPosition(id))
+  .filter((spot) => !view.labels.discAt(spot)).slice(0, 20)"""
+"""Where twenty nodes are over which no community's name lies."""
 
 
 def test_explorer(place: Place, section: Callable[[str, str], Section], chromium: Browser) -> None:
@@ -198,8 +204,7 @@ def _zoom(page: Page) -> None:
 def _presses(page: Page, found: Section) -> None:
     """Twenty nodes are pressed, and keys pan and zoom; events of less than 16 ms are not told by the browser."""
     page.evaluate("events.length = 0")
-    for at in range(20):
-        spot = page.evaluate("at => view.screenPosition(view.scene.byWeight[at * 40].id)", at)
+    for spot in page.evaluate(_NODES):
         page.mouse.click(spot["x"], spot["y"])
     page.locator("[role=application]").focus()
     for key in ("+", "ArrowLeft", "ArrowDown", "-") * 5:

@@ -40,6 +40,18 @@ def test_a_node_lists_it_once_as_the_sentence(lives: KnowledgeGraph) -> None:
     assert [fact.text for fact in lives.look.node(ada.id).facts] == [BORN, MET]
 
 
+def test_a_page_says_it_once_beside_the_relation(lives: KnowledgeGraph) -> None:
+    (ada, *_) = lives.look.find("Ada Lovelace")
+    profile = lives.look.profile(ada.id)
+    born = next(group for group in profile.relations if group.type == "BORN_IN")
+    assert [(each.node.name, each.sentence) for each in born.related] == [("London", BORN)]
+    assert MET in {each.text for each in profile.sentences} | {
+        each.sentence for group in profile.relations for each in group.related
+    }
+    assert BORN not in [each.text for each in profile.sentences]
+    assert [(each.title, each.passages) for each in profile.documents] == [("lives", 1)]
+
+
 def test_a_document_marks_it_once(lives: KnowledgeGraph) -> None:
     (document,) = lives.documents()
     facts = lives.look.document(document.id).facts

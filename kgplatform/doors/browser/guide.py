@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kgplatform.doors.browser.links import saved_statement, saved_title, with_values
+from kgplatform.doors.browser.links import with_values
 from kgplatform.doors.browser.style import KINDS, color_of, text_color_on
+from kgplatform.doors.saved_queries import saved_statement, saved_title
 from kgplatform.graph.look import Look
 from kgplatform.query import load_query, query_names
 from kgplatform.text import clipped

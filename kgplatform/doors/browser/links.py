@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from kgplatform.doors.saved_queries import saved_text
 from kgplatform.neo4j.pasteable import literal
-from kgplatform.query import data_folder, query_names
+from kgplatform.query import query_names
 
 FOLDER = {"id": "kgplatform", "name": "kgplatform"}
 """The folder of the favourites."""
@@ -45,20 +46,6 @@ def with_values(statement: str, parameters: Mapping[str, Any]) -> str:
 def favorites() -> list[dict[str, str]]:
     """The saved queries of ``cypher/saved`` as Browser's favourites: each file's text, titled by its first line."""
     return [
-        {"id": f"kgplatform-{name.removeprefix('saved/')}", "folder": FOLDER["id"], "content": _text(name)}
+        {"id": f"kgplatform-{name.removeprefix('saved/')}", "folder": FOLDER["id"], "content": saved_text(name)}
         for name in query_names("saved")
     ]
-
-
-def saved_title(name: str) -> str:
-    """The title of ``saved/tree``: the first line of its file."""
-    return _text(name).partition("\n")[0].removeprefix("// ")
-
-
-def saved_statement(name: str) -> str:
-    """The statement of ``saved/tree``, without its comments."""
-    return "\n".join(line for line in _text(name).splitlines() if not line.startswith("//"))
-
-
-def _text(name: str) -> str:
-    return data_folder("cypher").joinpath(*f"{name}.cypher".split("/")).read_text("utf-8").strip()

@@ -1,41 +1,72 @@
 // Cypher: one statement, read-only; its rows as a table, and the nodes among them as a graph.
 
 import { announce } from "./announce.js";
-import { el, fill, freshId } from "./dom.js";
+import { copyText, el, fill, freshId } from "./dom.js";
 import { icon } from "./icons.js";
-import { post } from "./api.js";
+import { get, post } from "./api.js";
 import { about } from "./about.js";
+import { codeEditor } from "./code-editor.js";
+import { statementHistory } from "./cypher-history.js";
 import { count, counted, duration } from "./format.js";
 import { subgraphOf } from "./graph-panel.js";
 import { browserLink } from "./neo4j-browser.js";
+import { routeTo, setParameters } from "./router.js";
 import { failure, loading } from "./states.js";
 
-const SAMPLES = {
-  "Documents and their passages": "MATCH (d:Document)<-[:FROM_DOCUMENT]-(c:Chunk)\nRETURN d.name AS document, count(c) AS passages\nORDER BY passages DESC",
-  "The most connected entities": "MATCH (e:Entity)\nRETURN e, count { (e)--() } AS connections\nORDER BY connections DESC\nLIMIT 25",
-  "Facts with what they are about": "MATCH (s:Entity)<-[:SUBJECT]-(f:Fact)-[:OBJECT]->(o:Entity)\nRETURN s.name AS subject, f.predicate AS predicate, o.name AS object, f.text AS fact\nLIMIT 50",
-};
+const FIRST = "MATCH (e:Entity)\nRETURN e, count { (e)--() } AS connections\nORDER BY connections DESC\nLIMIT 25";
+const SAMPLES = [
+  { title: "Documents and their passages", statement: "MATCH (d:Document)<-[:FROM_DOCUMENT]-(c:Chunk)\nRETURN d.name AS document, count(c) AS passages\nORDER BY passages DESC" },
+  { title: "Facts with what they are about", statement: "MATCH (s:Entity)<-[:SUBJECT]-(f:Fact)-[:OBJECT]->(o:Entity)\nRETURN s.name AS subject, f.predicate AS predicate, o.name AS object, f.text AS fact\nLIMIT 50" },
+];
 
 export function createView({ stage }) {
-  const field = freshId("cypher");
-  const statement = el("textarea", { id: field, class: "code", rows: "6", spellcheck: "false", autocapitalize: "off", value: SAMPLES["The most connected entities"] });
-  const parameters = el("textarea", { id: `${field}-parameters`, class: "code", rows: "2", spellcheck: "false", placeholder: '{"name": "Cyrus Field"}' });
-  const samples = el("select", { id: `${field}-samples`, on: { change: () => choose() } }, el("option", { value: "" }, "Choose one"), Object.keys(SAMPLES).map((name) => el("option", { value: name }, name)));
+  const id = freshId("cypher");
+  const editor = codeEditor({ id, rows: 8, value: FIRST });
+  const statement = editor.field;
+  const parameters = el("textarea", { id: `${id}-parameters`, class: "code", rows: "2", spellcheck: "false", placeholder: '{"name": "Cyrus Field"}' });
+  const samples = el("select", { id: `${id}-samples`, on: { change: () => choose() } }, el("option", { value: "" }, "Choose one"));
+  const shows = el("p", { class: "muted", hidden: true });
   const result = el("div", { class: "result" });
   const run = el("button", { class: "primary", type: "submit" }, icon("play"), "Run");
+  const stop = el("button", { type: "button", hidden: true, on: { click: () => running?.abort() } }, icon("stop"), "Stop");
+  const link = el("button", { type: "button", on: { click: () => copyText(new URL(routeTo("cypher", written()), document.baseURI).href, link) } }, icon("link"), el("span", {}, "Copy link"));
+  const history = statementHistory(({ statement: text, parameters: given }) => take(text, given));
+  const given = el("details", {}, el("summary", {}, icon("down"), "Parameters"), el("p", { class: "field" }, el("label", { for: parameters.id }, "As JSON"), parameters));
   const form = el("form", { on: { submit: (event) => (event.preventDefault(), execute()) } },
-    el("p", { class: "field" }, el("label", { for: samples.id }, "Examples"), samples),
-    el("p", { class: "field" }, el("label", { for: field }, "Statement, read-only"), statement),
-    el("details", {}, el("summary", {}, icon("down"), "Parameters"), el("p", { class: "field" }, el("label", { for: parameters.id }, "As JSON"), parameters)),
-    el("div", { class: "actions" }, run, el("button", { type: "button", on: { click: openInBrowser } }, icon("open"), "Neo4j Browser"), el("span", { class: "muted" }, "Ctrl+Enter runs it.")));
-  const element = el("div", { class: "view cypher-view" }, el("h1", {}, "Cypher"), form, result);
+    el("p", { class: "field" }, el("label", { for: samples.id }, "Saved queries"), samples), shows,
+    el("div", { class: "field" }, el("label", { for: id }, "Statement, read-only"), editor.element), given,
+    el("div", { class: "actions" }, run, stop, el("button", { type: "button", on: { click: openInBrowser } }, icon("open"), "Neo4j Browser"), link, el("span", { class: "muted" }, "Ctrl+Enter runs it.")));
+  const element = el("div", { class: "view cypher-view" }, el("h1", {}, "Cypher"), form, result, history.element);
+  let queries = null;
+  let running = null;
 
   form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) (event.preventDefault(), execute());
   });
 
-  function choose() {
-    if (SAMPLES[samples.value]) statement.value = SAMPLES[samples.value];
+  /** The same queries as in Neo4j Browser. Without an answer they are left out, and asked for the next time. */
+  async function loadQueries() {
+    queries ??= get("api/saved-queries").then(({ queries: saved }) => [...saved, ...SAMPLES], () => (queries = null));
+    const known = await queries;
+    if (known && samples.options.length === 1) samples.append(...known.map(({ title }, at) => el("option", { value: String(at) }, title)));
+  }
+
+  async function choose() {
+    const query = (await queries)?.[samples.value];
+    shows.hidden = !query?.about;
+    shows.textContent = query?.about ?? "";
+    if (query) take(query.statement, "");
+  }
+
+  function take(text, values) {
+    editor.set(text);
+    parameters.value = values;
+    if (values) given.open = true;
+    statement.focus();
+  }
+
+  function written() {
+    return { statement: statement.value, parameters: parameters.value.trim() };
   }
 
   function openInBrowser() {
@@ -45,23 +76,35 @@ export function createView({ stage }) {
   }
 
   async function execute() {
-    let given = {};
+    if (running) return;
+    let values = {};
     try {
-      given = parameters.value.trim() ? JSON.parse(parameters.value) : {};
+      values = parameters.value.trim() ? JSON.parse(parameters.value) : {};
     } catch {
       return fill(result, failure(new Error("The parameters are not valid JSON. Write them like {\"name\": \"Cyrus Field\"}.")));
     }
     fill(result, loading("Running"));
-    run.disabled = true;
+    history.note(written());
+    setParameters(written(), { replace: true });
+    isRunning(new AbortController());
     const started = performance.now();
     try {
-      const rows = await post("api/cypher", { statement: statement.value, parameters: given });
+      const rows = await post("api/cypher", { statement: statement.value, parameters: values }, { signal: running.signal });
       draw(rows, (performance.now() - started) / 1000);
     } catch (fault) {
-      fill(result, failure(fault));
+      // The server ends a statement whose client has gone.
+      fill(result, fault.name === "AbortError" ? el("p", { class: "muted", role: "status" }, "Stopped.") : failure(fault));
     } finally {
-      run.disabled = false;
+      isRunning(null);
     }
+  }
+
+  function isRunning(control) {
+    const hadFocus = document.activeElement === stop || document.activeElement === run;
+    running = control;
+    run.disabled = Boolean(control);
+    stop.hidden = !control;
+    if (hadFocus) (control ? stop : run).focus();
   }
 
   function draw({ columns, rows, truncated }, seconds) {
@@ -81,7 +124,16 @@ export function createView({ stage }) {
     }
   }
 
-  return { element, title: "Cypher", show() {}, focus: () => statement.focus() };
+  return {
+    element,
+    title: "Cypher",
+    /** A link brings a statement, and runs nothing. */
+    show({ statement: text, parameters: values }) {
+      loadQueries();
+      if (text && text !== statement.value) take(text, values ?? "");
+    },
+    focus: () => statement.focus(),
+  };
 }
 
 function table(columns, rows) {

@@ -149,7 +149,7 @@ export class DocumentView {
 }
 
 /** "file:///a/b/Voyages.jsonl#The%20cable" -> "Voyages.jsonl#The cable". */
-function fileOf(uri) {
+export function fileOf(uri) {
   const name = uri.split("#", 1)[0].split("/").at(-1) + uri.slice(uri.split("#", 1)[0].length);
   try {
     return decodeURIComponent(name);

@@ -1,30 +1,26 @@
-// Documents: bring files in and watch them being read, take documents out, and build the tree.
+// Documents: bring files in and watch them being read, the table of those that are there, and the tree.
 
-import { announce } from "./announce.js";
 import { el, fill, freshId } from "./dom.js";
 import { icon } from "./icons.js";
-import { get, post, remove, upload } from "./api.js";
+import { get, post, upload } from "./api.js";
 import { about, aboutChanges, refreshAbout } from "./about.js";
-import { confirmed } from "./dialogs.js";
-import { count, counted, day, moment, named } from "./format.js";
+import { documentsTable } from "./documents-table.js";
+import { counted } from "./format.js";
 import { JobCard } from "./job-card.js";
-import { emptyState, failure } from "./states.js";
+import { failure } from "./states.js";
 
-const SHOWN = 200;
 /** Jobs that are still shown after their end. */
 const LATEST = 5;
 
 export function createView({ stage }) {
   const jobs = el("div", { class: "jobs" });
-  const list = el("div", { class: "documents" });
-  const filter = el("input", { type: "search", id: freshId("filter"), placeholder: "Filter by title", "aria-label": "Filter documents by title", hidden: true, on: { input: () => drawList() } });
   const add = el("div");
   const tree = el("div");
-  const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, tree,
-    el("section", { "aria-label": "Documents in the graph" }, el("div", { class: "section-head" }, el("h2", {}, "In the graph"), filter), list));
+  const problem = el("div");
+  const table = documentsTable({ open: (id) => stage.open(id), onJob: (job) => showJob(job) });
+  const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, problem, table.element, tree);
   const cards = new Map();
   const dismissed = new Set();
-  let documents = [];
 
   aboutChanges.addEventListener("change", () => (drawAdd(), drawTree()));
   // A file that is dropped beside the place for it would open in the place of this page.
@@ -115,7 +111,7 @@ export function createView({ stage }) {
   }
 
   async function changed() {
-    await Promise.all([refreshAbout(), loadDocuments()]).catch(() => {}); // the banner says what is the matter
+    await Promise.all([refreshAbout(), table.load()]).catch(() => {}); // the banner says what is the matter
     if (stage.graph.whole || stage.graph.isEmpty) stage.graph.showWhole();
   }
 
@@ -123,40 +119,6 @@ export function createView({ stage }) {
     const told = await get("api/jobs");
     const isToBeSeen = ({ state }, at) => at < LATEST || state === "waiting" || state === "running";
     for (const job of told.jobs.filter(isToBeSeen).reverse()) showJob(job);
-  }
-
-  // ------------------------------------------------------------------------------------------------------ documents
-
-  async function loadDocuments() {
-    ({ documents } = await get("api/documents"));
-    drawList();
-  }
-
-  function drawList() {
-    filter.hidden = documents.length < 8;
-    const wanted = filter.value.trim().toLowerCase();
-    const fitting = documents.filter(({ title }) => title.toLowerCase().includes(wanted));
-    if (!documents.length) return fill(list, emptyState("document", "No documents yet", "Choose files above. Each statement read from them keeps its place in the text."));
-    fill(list, el("p", { class: "muted" }, `${counted(fitting.length, "document")}, ${counted(fitting.reduce((sum, each) => sum + each.characters, 0), "character")}`),
-      el("ul", { class: "document-list" }, fitting.slice(0, SHOWN).map(row)), fitting.length > SHOWN && el("p", { class: "muted" }, `${count(fitting.length - SHOWN)} more: filter by title.`));
-  }
-
-  function row(info) {
-    const figures = [counted(info.passages, "passage"), info.failed ? `${count(info.failed)} failed` : "", info.pages ? counted(info.pages, "page") : "", day(info.added_at)];
-    return el("li", {}, el("button", { class: "document-row", type: "button", on: { click: () => stage.open(info.id) } }, icon("document"),
-      el("span", { class: "ellipsis", dir: "auto" }, named(info.title)), el("span", { class: "muted", title: moment(info.added_at) }, figures.filter(Boolean).join(" · "))),
-    about().read_only ? null : el("button", { class: "quiet icon-only", type: "button", "aria-label": `Remove ${named(info.title)}`, title: "Remove", on: { click: () => take(info) } }, icon("remove")));
-  }
-
-  async function take(info) {
-    if (!(await confirmed("Remove this document?", `“${named(info.title)}” and all that only it supports will be removed from the graph. Your own file is not deleted.`, "Remove"))) return;
-    try {
-      await remove(`api/documents/${encodeURIComponent(info.id)}`);
-      announce(`${named(info.title)} was removed`);
-      await changed();
-    } catch (fault) {
-      list.prepend(failure(fault));
-    }
   }
 
   // ----------------------------------------------------------------------------------------------------------- tree
@@ -184,10 +146,11 @@ export function createView({ stage }) {
   async function show() {
     drawAdd();
     drawTree();
+    fill(problem);
     try {
-      await Promise.all([loadDocuments(), loadJobs()]);
+      await Promise.all([table.load(), loadJobs()]);
     } catch (fault) {
-      fill(list, failure(fault, show));
+      fill(problem, failure(fault, show));
     }
   }
 

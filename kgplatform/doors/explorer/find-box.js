@@ -8,14 +8,14 @@ import { legendKey, swatch, typeName } from "./legend.js";
 
 const PAUSE = 180;
 
-/** The box; `onChoose(node)` is called with the choice. */
-export function findBox(onChoose) {
+/** The box; `onChoose(node)` is called with the choice. `kinds`: of which nodes; all where none are named. */
+export function findBox(onChoose, { label = "Find in the graph", kinds = null } = {}) {
   const list = freshId("found");
   const field = freshId("find");
   const options = el("ul", { id: list, role: "listbox", "aria-label": "Nodes found", hidden: true });
   const input = el("input", {
-    id: field, type: "search", role: "combobox", placeholder: "Find in the graph", autocomplete: "off", spellcheck: "false",
-    "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list, "aria-label": "Find in the graph",
+    id: field, type: "search", role: "combobox", placeholder: label, autocomplete: "off", spellcheck: "false",
+    "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list, "aria-label": label,
   });
   let found = [];
   let foundFor = "";
@@ -59,9 +59,10 @@ export function findBox(onChoose) {
     const text = input.value.trim();
     const mine = (asked += 1);
     if (!text) return close();
-    const { nodes } = await get(`api/graph/find?${new URLSearchParams({ text, limit: 12 })}`).catch(() => ({ nodes: [] }));
+    const { nodes } = await get(`api/graph/find?${new URLSearchParams({ text, limit: kinds ? 60 : 12 })}`).catch(() => ({ nodes: [] }));
     if (mine !== asked || document.activeElement !== input) return; // a newer one was asked, or the person left
-    [found, foundFor] = [nodes, text];
+    found = nodes.filter(({ kind }) => !kinds || kinds.includes(kind)).slice(0, 12);
+    foundFor = text;
     if (chooses && found.length) choose(found[0]);
     else draw();
   }

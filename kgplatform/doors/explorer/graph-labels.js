@@ -1,20 +1,26 @@
 // The words on the picture: which of them have room, and where.
 
-import { leaning, middleOf, radiusScale } from "./graph-geometry.js";
+import { Camera } from "./camera.js";
+import { isOpen, paintDiscName, placeDiscNames } from "./graph-disc-names.js";
+import { middleOf, radiusScale } from "./graph-geometry.js";
+import { Room } from "./graph-room.js";
 import { shortText } from "./short-text.js";
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", sans-serif';
 const SMALL_FONT = FONT.replace("12px", "11px");
 const HEIGHT = 15;
-/** Pixels of the view for each label, the same on a large graph, and how many nodes are tried. */
+/** Pixels of the view for each label, and how many nodes are tried. */
 const ROOM = 7000;
-const LARGE_ROOM = 14000;
 const TRIES = 400;
+/** Pixels within a name's plate that are not pressed with it: a node may be seen there. */
+const EDGE = 3;
+/** Of more nodes in view than these, only those that can be read keep words off. */
+const MOST_BODIES = 2500;
 const MOST_EDGE_LABELS = 60;
 /** So few that are lit are named in any case. */
 const LIT_NAMED = 16;
-/** Zoom from which all edges of a small graph are named. */
-const NEAR = 1.2;
+/** Zoom from which edges are named, and on a map the pixels from node to node. */
+const [NEAR, NEAR_PIXELS] = [1.2, 54];
 /** A moving picture keeps its labels for so many milliseconds. */
 const KEPT = 180;
 
@@ -34,6 +40,10 @@ export class Labels {
     context.lineJoin = "round";
     context.textBaseline = "middle";
     for (const label of this.placed) {
+      if (label.disc) {
+        paintDiscName(context, label, this.drawnAt, camera, theme);
+        continue;
+      }
       context.globalAlpha = !marks.lit || !label.node || marks.lit.nodes.has(label.node) ? 1 : marks.restAlpha;
       paintLabel(context, label, camera, theme, marks);
     }
@@ -42,25 +52,33 @@ export class Labels {
 
   #choose(context, scene, camera, marks) {
     const room = new Room(camera);
-    const placed = placeDiscs(context, scene, camera, room);
+    const placed = placeDiscNames(context, scene.discs, camera, room);
     const { wanted, lit, others } = candidates(scene, marks);
     for (const node of lit) room.take(bodyOf(node, camera), node);
     // Over what is dimmed, too; if need be over each other.
     for (const node of lit) push(placed, placeNode(context, node, camera, room, false) ?? placeNode(context, node, camera, room, true));
-    const few = others.length <= TRIES;
-    if (few) for (const node of others) room.take(bodyOf(node, camera), node);
-    const most = Math.max(12, (camera.width * camera.height) / (scene.isLarge ? LARGE_ROOM : ROOM));
+    // From afar the circles are named; what is in one is when it can be read.
+    const open = scene.discs.map((disc) => isOpen(disc, camera));
+    const isRead = ({ disc }) => marks.lit || !disc || open[disc.at];
+    const seen = others.filter((node) => camera.sees(node));
+    const readable = seen.filter(isRead);
+    const bodies = readable.length && seen.length > MOST_BODIES ? readable : seen;
+    if (readable.length) for (const node of bodies) room.take(bodyOf(node, camera), node);
+    const most = Math.max(12, (camera.width * camera.height) / ROOM);
     for (const node of wanted) push(placed, placeNode(context, node, camera, room, true));
     placeEdges(context, scene, camera, marks, room, placed);
-    let tries = TRIES;
-    for (const node of others) {
-      if (placed.length >= most || tries <= 0) break;
-      if (!camera.sees(node)) continue;
-      tries -= 1;
-      if (!few) room.take(bodyOf(node, camera), node);
+    for (const node of readable.slice(0, TRIES)) {
+      if (placed.length >= most) break;
       push(placed, placeNode(context, node, camera, room, false));
     }
+    this.drawnAt = Object.assign(new Camera(), camera);
     return placed;
+  }
+
+  /** The circle whose name is at a point of the view, or null. */
+  discAt({ x, y }) {
+    const isOn = (name) => Math.abs(name.x - x) <= name.width / 2 - EDGE && Math.abs(name.y - y) <= name.height / 2 - EDGE;
+    return this.placed.find((name) => name.disc && isOn(name))?.disc ?? null;
   }
 }
 
@@ -75,26 +93,6 @@ function candidates(scene, { selected, hovered, lit }) {
 
 function push(list, thing) {
   if (thing) list.push(thing);
-}
-
-/** What of the view is taken by words and nodes. */
-class Room {
-  constructor({ width, height }) {
-    Object.assign(this, { width, height, boxes: [] });
-  }
-
-  take(box, owner = null) {
-    this.boxes.push({ ...box, owner });
-  }
-
-  isFree(box, owner) {
-    const outside = box.left < 0 || box.top < 0 || box.right > this.width || box.bottom > this.height;
-    return !outside && !this.boxes.some((other) => other.owner !== owner && overlap(box, other));
-  }
-}
-
-function overlap(one, other) {
-  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }
 
 function bodyOf(node, camera) {
@@ -112,7 +110,10 @@ function placeNode(context, node, camera, room, anyway) {
   const { x, y } = camera.toScreen(node);
   const reach = node.radius * radiusScale(camera.k) + 3;
   const half = node.width / 2 + 2;
-  const places = [[0, reach + HEIGHT / 2], [reach + half, 0], [0, -reach - HEIGHT / 2], [-reach - half, 0]];
+  const [down, aside] = [reach + HEIGHT / 2, reach + half];
+  const [low, wide] = [0.7 * reach + HEIGHT / 2, 0.7 * reach + half];
+  const beside = [[wide, low], [wide, -low], [-wide, low], [-wide, -low], [half / 2, down], [-half / 2, down], [half / 2, -down], [-half / 2, -down]];
+  const places = [[0, down], [aside, 0], [0, -down], [-aside, 0], ...beside];
   for (const [dx, dy] of places) {
     const box = { left: x + dx - half, right: x + dx + half, top: y + dy - HEIGHT / 2, bottom: y + dy + HEIGHT / 2 };
     if (!room.isFree(box, node) && !anyway) continue;
@@ -120,23 +121,6 @@ function placeNode(context, node, camera, room, anyway) {
     return { node, dx, dy };
   }
   return null;
-}
-
-// A community's name stands in the upper part of its disc while the disc is larger than its name and smaller than the view.
-function placeDiscs(context, scene, camera, room) {
-  const placed = [];
-  for (const disc of scene.discs) {
-    const radius = disc.radius * camera.k;
-    if (radius < 45 || radius > 0.6 * Math.max(camera.width, camera.height)) continue;
-    context.font = SMALL_FONT;
-    const half = context.measureText(disc.label).width / 2 + 4;
-    const { x, y } = camera.toScreen(disc);
-    const box = { left: x - half, right: x + half, top: y - radius + 2, bottom: y - radius + 18 };
-    if (half > radius * 1.2 || !room.isFree(box)) continue;
-    room.take(box);
-    placed.push({ disc });
-  }
-  return placed;
 }
 
 function placeEdges(context, scene, camera, marks, room, placed) {
@@ -153,22 +137,26 @@ function placeEdges(context, scene, camera, marks, room, placed) {
   }
 }
 
+/** Zoom from which the edges of a scene are named: on a map where its nodes are so many pixels apart. */
+export function nearOf({ spacing }) {
+  return spacing ? NEAR_PIXELS / spacing : NEAR;
+}
+
 function namedEdges(scene, camera, { selected, hovered, hoveredEdge, lit }) {
   const edges = new Set(hoveredEdge ? [hoveredEdge] : []);
   for (const node of lit ? [hovered] : [hovered, selected]) for (const edge of node?.edges ?? []) edges.add(edge);
   for (const edge of lit?.edges ?? []) edges.add(edge);
-  if (!lit && !scene.isLarge && camera.k >= NEAR) for (const edge of scene.edges.values()) edges.add(edge);
+  if (!lit && camera.k >= nearOf(scene)) for (const edge of scene.named) edges.add(edge);
   const seen = (edge) => !edge.unnamed && !edge.source.hidden && !edge.target.hidden && camera.sees(middleOf(edge));
   return [...edges].filter(seen).slice(0, MOST_EDGE_LABELS);
 }
 
-function paintLabel(context, { node, disc, edge, text, dx, dy }, camera, theme, marks) {
-  const at = camera.toScreen(edge ? middleOf(edge) : (disc ?? node));
+function paintLabel(context, { node, edge, text, dx, dy }, camera, theme, marks) {
+  const at = camera.toScreen(edge ? middleOf(edge) : node);
   if (node) {
     const strong = node === marks.selected || node === marks.hovered;
     return paintWords(context, node.label, at.x + dx, at.y + dy, strong ? `600 ${FONT}` : FONT, theme.text, theme);
   }
-  if (disc) return paintWords(context, disc.label, at.x, at.y - disc.radius * camera.k + 10, SMALL_FONT, theme.quiet, theme);
   return paintWords(context, text, at.x, at.y, SMALL_FONT, theme.quiet, theme);
 }
 

@@ -13,21 +13,41 @@ const PORTION = 250;
 /** Zoom from which edges have arrowheads, and smallest radius in pixels of nodes with an outline. */
 const ARROWS = 0.55;
 const OUTLINED = 4;
+/** Pixels between two nodes of a large map below which the lines between circles are drawn as bundles. */
+const FAR = 11;
+/** How opaque lines from one outermost circle to another are beside those that stay in one. */
+const LONG = 0.3;
 
 /** Draw all of a scene, in portions: between two of them the caller may stop to look at the clock. */
 export function* paintScene(context, scene, camera, theme) {
+  const isFar = seenFromFar(scene, camera);
+  if (isFar) paintBundles(context, scene.bundles, camera, theme);
   paintDiscs(context, scene.discs, camera, theme);
   const still = (node) => !node.hidden && !scene.live.has(node);
   const edges = [...scene.edges.values()].filter(({ source, target }) => still(source) && still(target));
+  const [near, long] = [[], []];
+  for (const edge of edges) (leaves(edge) ? long : near).push(edge);
   const style = edgeStyle(scene, camera, theme);
-  for (const portion of portions(edges)) {
-    paintEdges(context, portion, camera, style);
-    yield;
+  const layers = isFar ? [[near.filter(({ source, target }) => source.disc === target.disc), style]] : [[long, { ...style, alpha: style.alpha * LONG }], [near, style]];
+  for (const [layer, how] of layers) {
+    for (const portion of portions(layer)) {
+      paintEdges(context, portion, camera, how);
+      yield;
+    }
   }
   for (const portion of portions(scene.byWeight.filter(still).reverse())) {
     paintNodes(context, portion, camera, theme);
     yield;
   }
+}
+
+/** Whether lines from circle to circle would be a tangle: then bundles say which circles are joined. */
+function seenFromFar({ isLarge, spacing }, { k }) {
+  return isLarge && spacing * k > 0 && spacing * k < FAR;
+}
+
+function leaves({ source, target, unnamed }) {
+  return unnamed && source.region !== target.region;
 }
 
 function* portions(list) {
@@ -147,18 +167,39 @@ function traceCorners(context, [corners, first, size], x, y, radius) {
   context.closePath();
 }
 
+function paintBundles(context, bundles, camera, theme) {
+  context.save();
+  context.strokeStyle = theme.disc;
+  context.globalAlpha = 0.3;
+  context.lineCap = "round";
+  for (const { source, target, weight } of bundles) {
+    const [from, to] = [camera.toScreen(source), camera.toScreen(target)];
+    context.lineWidth = Math.min(9, 0.8 + Math.sqrt(weight) * Math.min(1, 2.5 * camera.k));
+    context.beginPath();
+    context.moveTo(from.x, from.y);
+    context.lineTo(to.x, to.y);
+    context.stroke();
+  }
+  context.restore();
+}
+
+/** Outermost circles hide the bundles behind them. */
 function paintDiscs(context, discs, camera, theme) {
   context.save();
-  context.fillStyle = theme.disc;
-  context.strokeStyle = theme.disc;
   context.lineWidth = 1;
   for (const disc of discs) {
     const { x, y } = camera.toScreen(disc);
     context.beginPath();
     context.arc(x, y, disc.radius * camera.k, 0, TURN);
+    if (!disc.level) {
+      context.globalAlpha = 1;
+      context.fillStyle = theme.surface;
+      context.fill();
+    }
+    context.fillStyle = context.strokeStyle = theme.disc;
     context.globalAlpha = 0.07;
     context.fill();
-    context.globalAlpha = 0.22;
+    context.globalAlpha = disc.level ? 0.22 : 0.4;
     context.stroke();
   }
   context.restore();

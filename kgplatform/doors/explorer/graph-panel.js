@@ -5,7 +5,7 @@ import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { get, post } from "./api.js";
 import { about } from "./about.js";
-import { count, counted, named, shortened } from "./format.js";
+import { count, counted, named, readable, shortened } from "./format.js";
 import { findBox } from "./find-box.js";
 import { Legend, legendKey, repaintSwatches } from "./legend.js";
 import { NodeCard } from "./node-card.js";
@@ -36,6 +36,8 @@ export class GraphPanel {
     /** Of the pictures that were asked for; the last one counts. */
     this.turn = 0;
     this.isLoading = false;
+    /** What of an address the picture was made for; null where it was not. */
+    this.scene = null;
     this.title = el("p", { class: "graph-title muted" });
     this.canvas = el("div", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Graph. Plus and minus zoom, arrows move, Shift and arrows choose the next node, Enter expands it. The list under Graph has the same nodes." });
     this.notice = el("div", { class: "graph-notice" });
@@ -71,6 +73,7 @@ export class GraphPanel {
         onSelect: (node) => this.choose(node, { fromPicture: true }),
         onExpand: (node) => this.expand(node),
         onEdge: (edge) => this.#tellEdge(edge && (this.edges.get(edge.id) ?? edge)),
+        onRest: (ids) => this.#nameLines(ids),
       });
       this.view.setTheme(theme());
     });
@@ -90,32 +93,82 @@ export class GraphPanel {
 
   // ------------------------------------------------------------------------------------------------- what is shown
 
-  /** The most connected part of the whole graph. */
-  async showWhole() {
+  /** The most connected part of the whole graph. `only`: what its entities meet, as an address has it; `hide`: types
+   * that are not seen; `view`: [x, y, zoom] of who looks at it. */
+  async showWhole({ only = null, hide = [], view = null } = {}) {
     const turn = (this.turn += 1);
     this.isLoading = true;
+    this.scene = null;
     fill(this.notice, loading("Drawing the graph"));
     try {
-      const [map] = await Promise.all([get(`api/graph/map?limit=${WHOLE}`), this.#ready()]);
+      const [map] = await Promise.all([get(`api/graph/map?${new URLSearchParams({ limit: WHOLE, ...only })}`), this.#ready()]);
       if (turn !== this.turn) return; // another picture was wanted meanwhile
       this.#forget();
       map.ids.forEach((id, at) => this.nodes.set(id, { id, name: map.names[at], kind: map.kinds?.[at] ?? "Entity", type: map.types[at], text: "", degree: undefined }));
       this.#drawLegend();
       this.view.setMap(map);
+      this.#look(hide, view);
       this.whole = true;
-      this.#changed(map.total_nodes > map.ids.length ? `The ${count(map.ids.length)} most connected of ${counted(map.total_nodes, "entity", "entities")}` : `All ${counted(map.ids.length, "entity", "entities")}`);
-      fill(this.notice, map.ids.length ? null : this.#nothing());
+      this.#changed(titleOf(map, only));
+      fill(this.notice, map.ids.length ? null : this.#nothing(only));
     } catch (fault) {
-      if (turn === this.turn) fill(this.notice, failure(fault, () => this.showWhole()));
+      if (turn === this.turn) fill(this.notice, failure(fault, () => this.showWhole({ only, hide, view })));
     } finally {
       if (turn === this.turn) this.isLoading = false;
     }
+  }
+
+  /** The shortest ways from one node to another. */
+  showWays(from, to, seen) {
+    const address = `api/graph/ways?${new URLSearchParams({ source: from, target: to })}`;
+    return this.#showLoaded(() => get(address), seen, ({ nodes }) => (nodes.length ? "The shortest ways between the two" : "Nothing joins the two"));
+  }
+
+  /** These nodes (ids), and the edges among them. */
+  showNodes(ids, seen) {
+    return this.#showLoaded(() => subgraphOf(ids), seen, ({ nodes }) => counted(nodes.length, "node"));
+  }
+
+  async #showLoaded(load, { hide, view }, title) {
+    const turn = (this.turn += 1);
+    this.isLoading = true;
+    fill(this.notice, loading("Drawing the graph"));
+    try {
+      const graph = await load();
+      if (turn !== this.turn) return;
+      const { scene } = this;
+      await this.show(graph, title(graph));
+      this.scene = scene;
+      this.#look(hide, view);
+    } catch (fault) {
+      if (turn === this.turn) (fill(this.notice, failure(fault, () => this.#showLoaded(load, { hide, view }, title))), (this.isLoading = false));
+    }
+  }
+
+  /** As a scene was left: these types hidden, and seen from there. */
+  #look(hide, view) {
+    if (hide.length) {
+      this.legend.hide(hide);
+      this.view.setHidden(this.legend.hidden);
+      this.#drawLegend();
+    }
+    if (view?.length === 3 && view.every(Number.isFinite) && view[2] > 0) this.view.standAt(...view);
+  }
+
+  /** What the lines between these say: they are near enough to be read. Without an answer they stay lines. */
+  async #nameLines(ids) {
+    const { turn } = this;
+    const graph = await subgraphOf(ids).catch(() => null);
+    if (!graph || turn !== this.turn) return;
+    for (const edge of graph.edges) this.edges.set(edge.id, edge);
+    this.view.nameLines(graph.edges.map(quiet));
   }
 
   /** Exactly these nodes and edges. */
   async show(graph, title) {
     this.turn += 1;
     this.isLoading = false;
+    this.scene = null;
     await this.#ready();
     this.#forget();
     this.#take(graph);
@@ -173,7 +226,8 @@ export class GraphPanel {
     this.view.resize();
   }
 
-  #nothing() {
+  #nothing(only) {
+    if (only) return emptyState("node", "Nothing fits the filters", "Take one of them away to see more.");
     if (about()?.documents) return emptyState("node", "No entities yet", "The documents were added, but nothing was extracted from them.", linkButton(routeTo("documents"), "Go to documents"));
     return emptyState("upload", "The graph is empty", "Add documents, and what they say is drawn here.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
   }
@@ -299,7 +353,8 @@ export class GraphPanel {
 
   async #save() {
     if (!this.view) return;
-    const address = URL.createObjectURL(await this.view.toPNG());
+    const { pictureOf } = await import("./graph-export.js");
+    const address = URL.createObjectURL(await pictureOf(this.view));
     el("a", { href: address, download: "graph.png" }).click();
     window.setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
@@ -307,7 +362,16 @@ export class GraphPanel {
 
 /** Edges that only say where something stands are drawn without words: there are many, and their ends tell. */
 function quiet(edge) {
-  return STRUCTURE.has(edge.type) ? { ...edge, label: "", type: "" } : edge;
+  return STRUCTURE.has(edge.type) ? { ...edge, label: "", type: "" } : { ...edge, label: edge.label.replaceAll("_", " ") };
+}
+
+/** "87 entities of type Person, with 3 facts or more". */
+function titleOf({ ids, total_nodes: total }, only) {
+  const entities = counted(ids.length, "entity", "entities");
+  if (!only) return total > ids.length ? `The ${count(ids.length)} most connected of ${counted(total, "entity", "entities")}` : `All ${entities}`;
+  const { type, relation, community, document, least } = only;
+  const said = [type && `of type ${type}`, relation && `with the relation ${readable(relation)}`, community && "in one community", document && "in one document", least && `with ${counted(Number(least), "fact")} or more`];
+  return `${ids.length < WHOLE ? entities : `The ${count(ids.length)} most connected entities`} ${said.filter(Boolean).join(", ")}`;
 }
 
 function theme() {

@@ -19,7 +19,10 @@ export class Scene {
   clear() {
     this.nodes = new Map();
     this.edges = new Map();
+    /** Of a map: its circles, what joins the outermost of them, and how far a node usually is from the next. */
     this.discs = [];
+    this.bundles = [];
+    this.spacing = 0;
     /** Nodes that move just now. */
     this.live = new Set();
     this.changed();
@@ -29,6 +32,7 @@ export class Scene {
   changed() {
     this.version = (this.version ?? 0) + 1;
     this.ordered = null;
+    this.withNames = null;
   }
 
   get isLarge() {
@@ -59,6 +63,10 @@ export class Scene {
       label: labelOf(data),
       width: null,
       edges: [],
+      /** Of a map: the circle that it is in, the outermost around it, and whether its relations were asked for. */
+      disc: null,
+      region: null,
+      read: false,
       hidden: this.hiddenKeys.has(data.type ?? data.kind),
     };
     this.nodes.set(node.id, node);
@@ -116,6 +124,12 @@ export class Scene {
       .filter((node) => !node.hidden)
       .sort((one, other) => other.weight - one.weight || (one.id < other.id ? -1 : 1));
     return this.ordered;
+  }
+
+  /** The edges that say how two nodes are joined. */
+  get named() {
+    this.withNames ??= [...this.edges.values()].filter((edge) => !edge.unnamed);
+    return this.withNames;
   }
 
   /** {left, top, right, bottom} of these nodes in the world, or null if there is none. */

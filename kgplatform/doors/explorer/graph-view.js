@@ -9,6 +9,7 @@ import { Picture } from "./graph-picture.js";
 import { Scene, neighboursOf } from "./graph-scene.js";
 import { Marks } from "./graph-marks.js";
 import { keysOf } from "./graph-keys.js";
+import { unreadIn } from "./graph-detail.js";
 import { readMap } from "./graph-map.js";
 
 /** Milliseconds of a frame for finding places; before the first frame; and the most for all of it. */
@@ -24,10 +25,11 @@ export class GraphView {
    *
    * The callbacks are called for what people do, never for what the program does: `onSelect(nodeOrNull)`,
    * `onExpand(node)`, `onEdge(edge)`, `onHover(nodeOrNull, {x, y})` with pixels from the container's upper left corner.
-   * They get the nodes and edges as they were given.
+   * They get the nodes and edges as they were given. `onRest(ids)`: the picture of a map rests, and these entities in it
+   * are so near that their relations can be read, which `nameLines` takes.
    */
-  constructor(container, { onSelect = NO_ONE, onExpand = NO_ONE, onEdge = NO_ONE, onHover = NO_ONE } = {}) {
-    Object.assign(this, { container, onSelect, onExpand, onEdge, onHover });
+  constructor(container, { onSelect = NO_ONE, onExpand = NO_ONE, onEdge = NO_ONE, onHover = NO_ONE, onRest = NO_ONE } = {}) {
+    Object.assign(this, { container, onSelect, onExpand, onEdge, onHover, onRest });
     this.scene = new Scene();
     this.camera = new Camera();
     this.marks = new Marks();
@@ -105,6 +107,12 @@ export class GraphView {
     }
     if (wasEmpty) this.#fitAtOnce();
     this.follows = wasEmpty && Boolean(this.relaxation);
+    this.refresh();
+  }
+
+  /** Relations that take the places of a map's lines. */
+  nameLines(edges) {
+    for (const edge of edges) this.scene.addEdge(edge);
     this.refresh();
   }
 
@@ -222,6 +230,13 @@ export class GraphView {
     this.refresh();
   }
 
+  /** Look at a point of the world, at `k` pixels per unit. */
+  standAt(x, y, k) {
+    this.takeCamera();
+    this.camera.goTo({ x, y, k }, { smooth: false });
+    this.refresh();
+  }
+
   zoomIn() {
     this.#glide(1.5);
   }
@@ -290,17 +305,32 @@ export class GraphView {
   }
 
   #tap(point) {
-    const node = this.scene.nodeAt(point, this.camera);
+    const { disc, node, edge } = this.#at(point);
+    if (disc) return this.enter(disc);
     if (node) return this.choose(node);
-    const edge = this.scene.edgeAt(point, this.camera);
     if (edge) return this.onEdge(edge.data);
     return this.choose(null);
   }
 
+  /** What is at a point: the name of a circle, which lies over what is in it; a node, or an edge. */
+  #at(point) {
+    const disc = this.labels.discAt(point);
+    const node = disc ? null : this.scene.nodeAt(point, this.camera);
+    return { disc, node, edge: disc || node ? null : this.scene.edgeAt(point, this.camera) };
+  }
+
   #doubleTap(point) {
-    const node = this.scene.nodeAt(point, this.camera);
+    const { node } = this.#at(point);
     if (node) this.onExpand(node.data);
     else this.#moveCamera(() => this.camera.zoom(1.6, point));
+  }
+
+  /** Go so near to a circle of a map that what is in it can be read. */
+  enter(disc) {
+    const { x, y, radius } = disc;
+    this.takeCamera();
+    this.camera.goTo(this.camera.standFor({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }, { padding: 24 }));
+    this.refresh();
   }
 
   /** A person chose this node, or none: as `select`, and it is told. */
@@ -310,9 +340,8 @@ export class GraphView {
   }
 
   #hover(point) {
-    const node = point && this.scene.nodeAt(point, this.camera);
-    const edge = point && !node ? this.scene.edgeAt(point, this.camera) : null;
-    this.canvas.style.cursor = node || edge ? "pointer" : "grab";
+    const { disc, node, edge } = point ? this.#at(point) : { disc: null, node: null, edge: null };
+    this.canvas.style.cursor = node || edge || disc ? "pointer" : "grab";
     if (node === this.marks.hovered && edge === this.marks.hoveredEdge) return;
     if (node !== this.marks.hovered) this.onHover(node?.data ?? null, node ? this.camera.toScreen(node) : point);
     Object.assign(this.marks, { hovered: node ?? null, hoveredEdge: edge });
@@ -374,12 +403,13 @@ export class GraphView {
     if (scene.isLarge) this.picture.paint(context, scene, camera, theme, this.density);
     else for (const _ of paintScene(context, scene, camera, theme));
     context.globalAlpha = 1;
-    this.#paintMarked(context);
+    this.paintMarked(context);
     if (!this.picture.busy) this.landed.clear();
     this.labels.paint(context, scene, camera, theme, marks, { moving, now });
   }
 
-  #paintMarked(context) {
+  /** Draw what stands out: what moves, what is lit, what is chosen. */
+  paintMarked(context) {
     const { scene, camera, theme, marks } = this;
     context.globalAlpha = marks.lit ? marks.restAlpha : 1;
     const live = [...scene.live, ...this.landed].filter((node) => !node.hidden && scene.nodes.has(node.id));
@@ -404,24 +434,8 @@ export class GraphView {
 
   #rested() {
     this.#tellBusy(false);
+    const unread = unreadIn(this.scene, this.camera);
+    if (unread.length) this.onRest(unread);
     for (const resolve of this.waiting.splice(0)) resolve();
-  }
-
-  /** What is in view, with its background, at twice the size. */
-  async toPNG() {
-    const canvas = document.createElement("canvas");
-    const { camera, scene, theme } = this;
-    Object.assign(canvas, { width: camera.width * 2, height: camera.height * 2 });
-    const context = canvas.getContext("2d");
-    context.scale(2, 2);
-    context.globalAlpha = this.marks.restAlpha;
-    for (const _ of paintScene(context, scene, camera, theme));
-    context.globalAlpha = 1;
-    this.#paintMarked(context);
-    new Labels().paint(context, scene, camera, theme, this.marks, { moving: false, now: 0 });
-    context.globalCompositeOperation = "destination-over";
-    context.fillStyle = theme.surface;
-    context.fillRect(0, 0, camera.width, camera.height);
-    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   }
 }

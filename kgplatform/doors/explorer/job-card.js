@@ -11,7 +11,15 @@ const ENDS = new Set(["done", "failed", "stopped"]);
 const AGAIN = 3000;
 /** Browsers open six connections to one server, and other parts of the page need some too. */
 const MOST_STREAMS = 2;
-const TITLES = { ingest: "Reading documents", tree: "Building the tree", sample: "Loading the sample" };
+const TITLES = {
+  ingest: "Reading documents",
+  tree: "Building the tree",
+  sample: "Loading the sample",
+  reread: "Reading documents again",
+  gist: "Making gists",
+  remove: "Removing documents",
+};
+const REPORTS = { ingest: ingestReport, reread: ingestReport, tree: treeReport, gist: gistReport, remove: removeReport };
 
 let streams = 0;
 
@@ -111,7 +119,7 @@ export class JobCard {
     announce(`${this.title}: ${what}`);
     fill(this.element, this.#head(what), fileNames(job),
       job.error ? failure(new Error(job.error.message)) : null,
-      job.report ? (job.kind === "tree" ? treeReport(job.report) : ingestReport(job.report)) : null);
+      job.report ? REPORTS[job.kind]?.(job.report) : null);
   }
 }
 
@@ -147,6 +155,18 @@ function treeReport(report) {
       ["kept", report.communities_kept], ["gone", report.communities_gone], ["named by the model", report.named_by_model],
       ["named after members", report.named_by_members], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
     remarks(report));
+}
+
+function gistReport(report) {
+  return el("div", { class: "report" },
+    figures([["documents", report.documents], ["with all gists", report.complete_documents], ["pages", report.pages], ["gists written", report.written], ["kept", report.kept],
+      ["words", report.words], ["words of the gists", report.gist_words]]),
+    problems("page failed", "pages failed", report.failed.map(({ document, page, reason }) => [`${document}, page ${page}`, reason])),
+    remarks(report));
+}
+
+function removeReport({ removed }) {
+  return el("div", { class: "report" }, figures([["removed", removed]]));
 }
 
 function remarks({ stopped, notes }) {

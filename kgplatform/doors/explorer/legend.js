@@ -72,6 +72,11 @@ export class Legend {
     this.hidden.clear();
   }
 
+  /** These types are not to be seen. */
+  hide(keys) {
+    for (const key of keys) this.hidden.add(key);
+  }
+
   /** Bring a type back into the picture; returns whether it was hidden. */
   reveal(key) {
     const wasHidden = this.hidden.delete(key);

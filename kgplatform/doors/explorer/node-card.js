@@ -63,6 +63,7 @@ export class NodeCard {
     const link = el("button", { class: "small", type: "button", on: { click: () => copyText(new URL(routeTo("graph", { node: node.id }), document.baseURI).href, link) } }, icon("link"), el("span", {}, "Copy link"));
     return el("div", { class: "actions" },
       place && el("button", { class: "small", type: "button", on: { click: () => this.does.open(...place) } }, icon("document"), "Open"),
+      node.kind === "Entity" || node.kind === "KeyElement" ? el("a", { class: "button small", href: routeTo("graph", { page: node.id, node: node.id }) }, icon("document"), "As a page") : null,
       el("button", { class: "small", type: "button", on: { click: () => this.does.expand(node) } }, icon("expand"), "Expand"),
       el("button", { class: "small", type: "button", on: { click: () => this.does.hide(node) } }, icon("hide"), "Hide"), link);
   }

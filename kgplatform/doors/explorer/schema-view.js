@@ -1,9 +1,11 @@
-// Schema: the types that bound what is extracted, what was added to them, and how much of each there is.
+// Schema: the types that bound what is extracted, drawn with how much of each there is; what was added; and its file.
 
 import { el, fill } from "./dom.js";
 import { get } from "./api.js";
 import { count, counted, named, readable } from "./format.js";
 import { swatch } from "./legend.js";
+import { schemaDiagram } from "./schema-diagram.js";
+import { schemaEditor } from "./schema-editor.js";
 import { emptyState, failure, linkButton, loading } from "./states.js";
 import { routeTo } from "./router.js";
 
@@ -13,8 +15,8 @@ export function createView() {
   async function draw() {
     fill(element, el("h1", {}, "Schema"), loading());
     try {
-      const [told, stats] = await Promise.all([get("api/schema"), get("api/stats")]);
-      fill(element, el("h1", {}, "Schema"), ...(told.schema ? described(told, stats) : [none()]), figures(stats));
+      const [told, stats, drawn] = await Promise.all([get("api/schema"), get("api/stats"), get("api/schema/figures")]);
+      fill(element, el("h1", {}, "Schema"), ...(told.schema ? described(told, drawn) : [none()]), figures(stats), told.schema && schemaEditor(drawn.text, draw));
     } catch (fault) {
       fill(element, el("h1", {}, "Schema"), failure(fault, draw));
     }
@@ -27,17 +29,32 @@ function none() {
   return emptyState("document", "No schema yet", "It comes with the first documents, and says which types of entities, relations and attributes are extracted.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
 }
 
-function described({ schema, expansions }, stats) {
+function described({ schema, expansions }, drawn) {
   const types = [...entries(schema.entities), ...grown(expansions, "entity")];
   const relations = [...entries(schema.relations), ...grown(expansions, "relation")];
   const attributes = [...entries(schema.attributes), ...grown(expansions, "attribute")];
+  const entities = new Map(drawn.types.map(({ name, count: number }) => [name, number]));
+  const joined = new Map();
+  for (const { type, count: number } of drawn.relations) joined.set(type, (joined.get(type) ?? 0) + number);
   return [
     el("p", { class: "muted" }, `${named(schema.name)}: ${counted(types.length, "entity type")}, ${counted(relations.length, "relation")}, ${counted(attributes.length, "attribute")}`),
-    section("Entity types", types, ({ name }) => el("span", { class: "chip-line" }, swatch(name, "Entity"), name, stats.nodes[name] ? el("span", { class: "muted" }, count(stats.nodes[name])) : null)),
-    section("Relations", relations, ({ name }) => readable(name)),
+    drawn.chosen && el("p", { class: "note" }, `The next documents are read by the schema ${named(drawn.chosen)}.`),
+    drawn.types.length ? schemaDiagram(drawn.types, drawn.relations) : null,
+    section("Entity types", types, ({ name }) => partLink({ type: name }, entities.get(name), swatch(name, "Entity"), name)),
+    section("Relations", relations, ({ name }) => partLink({ relation: relationshipOf(name) }, joined.get(relationshipOf(name)), readable(name))),
     section("Attributes", attributes, ({ name }) => readable(name)),
     expansions.length ? added(expansions) : el("p", { class: "muted" }, "Nothing was added to it. A type is added when documents propose it with confidence."),
   ];
+}
+
+/** A type with how many there are of it, which leads to them in the graph; without any it is only named. */
+function partLink(filter, number, ...name) {
+  return number ? el("a", { class: "chip-line", href: routeTo("graph", filter) }, name, el("span", { class: "muted" }, count(number))) : el("span", { class: "chip-line" }, name);
+}
+
+/** The relationship type of the database for a relation of the schema: "worksFor" and "works for" -> "WORKS_FOR". */
+function relationshipOf(name) {
+  return name.replace(/([\p{Ll}\d])(?=\p{Lu})/gu, "$1_").replace(/[^\p{L}\p{N}\p{M}]+/gu, "_").toUpperCase();
 }
 
 /** Types as a list of { name, description, … }, from a list or from a mapping by name. */

@@ -43,7 +43,7 @@ function browserButton(text) {
   return el("a", { class: "button small", href, target: "_blank", rel: "noopener noreferrer" }, icon("open"), "Neo4j Browser");
 }
 
-const PARTS = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/[^\n]*|`[^`]*`|\$\w+|\b[A-Z][A-Z]+\b(?![a-z_(]*`))/g;
+const PARTS = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/[^\n]*|`[^`]*`|\$\w+|(?<![:\w])[A-Z][A-Z]+\b(?![a-z_(]*`))/g;
 
 /** Coloured by kind; a vector of hundreds of numbers is cut for the eye, never for the clipboard. */
 function lines(text) {
@@ -58,7 +58,8 @@ function parameter(line) {
   return length > LONGEST ? [...coloured(line.slice(0, CUT)), ` … // ${count(length)} characters, all copied\n`] : coloured(line);
 }
 
-function coloured(text) {
+/** The parts of a statement, each in the colour of its kind. */
+export function coloured(text) {
   return text.split(PARTS).map((part) => {
     const kind = kindOf(part);
     return kind ? el("span", { class: kind }, part) : part;

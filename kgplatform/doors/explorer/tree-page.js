@@ -4,6 +4,7 @@ import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { get } from "./api.js";
 import { about, aboutChanges } from "./about.js";
+import { findBox } from "./find-box.js";
 import { kindName, named, readable, sizeOf } from "./format.js";
 import { emptyState, failure, linkButton, loading } from "./states.js";
 import { routeTo } from "./router.js";
@@ -11,7 +12,7 @@ import { routeTo } from "./router.js";
 export function createView({ stage }) {
   const place = el("div", { class: "tree-place" });
   const told = el("div", { class: "tree-told card", role: "status", hidden: true });
-  const element = el("div", { class: "view tree-page" }, el("div", { class: "section-head" }, el("h1", {}, "Tree"),
+  const element = el("div", { class: "view tree-page" }, el("div", { class: "section-head" }, el("h1", {}, "Tree"), findBox(reveal, { label: "Find in the tree", kinds: ["Community", "Entity"] }),
     el("button", { class: "small", type: "button", on: { click: () => tree?.refresh() } }, icon("refresh"), "Fold all")), place, told);
   let tree = null;
   let changed = false;
@@ -41,9 +42,26 @@ export function createView({ stage }) {
     return emptyState("tree", "No tree yet", "A tree groups what belongs together into communities, with names and summaries. Readers use it, and you can browse it.", linkButton(routeTo("documents"), "Build it under Documents", { primary: true }));
   }
 
-  async function load(parent) {
-    const query = parent === null ? "" : `?${new URLSearchParams({ parent })}`;
-    return (await get(`api/tree${query}`)).nodes;
+  async function load(parent, skip, limit) {
+    const query = new URLSearchParams({ skip, limit, ...(parent === null ? {} : { parent }) });
+    return (await get(`api/tree?${query}`)).nodes;
+  }
+
+  /** The way to a node leads through the communities around it. */
+  async function reveal(node) {
+    try {
+      const { communities } = await get(`api/graph/nodes/${encodeURIComponent(node.id)}`);
+      const ids = [...communities.map(({ id }) => id).reverse(), node.id];
+      if (await tree?.reveal(ids)) return;
+      tellMissing(`${named(node.name)} is not in the tree.`);
+    } catch (fault) {
+      tellMissing(fault.message);
+    }
+  }
+
+  function tellMissing(sentence) {
+    told.hidden = false;
+    fill(told, el("p", {}, sentence));
   }
 
   function select(node) {

@@ -1,14 +1,11 @@
 // The knowledge tree as a picture that unfolds: SVG, moved like the graph, walked through by keys as trees are.
 
-import "./vendor/d3-hierarchy.min.js";
 import { Camera, eased, prefersStill } from "./camera.js";
 import { typeColor } from "./colors.js";
 import { trackGestures } from "./gestures.js";
 import { THEMES } from "./graph-painter.js";
 import { Branches, typedAhead } from "./tree-branches.js";
 import { Drawing, ROW } from "./tree-drawing.js";
-
-const { hierarchy, tree } = globalThis.d3;
 
 const COLUMN = 264;
 const MOVING = 220;
@@ -23,7 +20,8 @@ export class TreeView {
   /**
    * Fills `container`, which must have a size of its own.
    *
-   * `load(idOrNull)`: a promise of the TreeNodes below a node, or of the outermost. `onSelect(treeNode)`: a person chose it.
+   * `load(idOrNull, skip, limit)`: a promise of the TreeNodes below a node, or of the outermost. `onSelect(treeNode)`: a person
+   * chose it.
    */
   constructor(container, { load, onSelect = () => {} }) {
     Object.assign(this, { container, load, onSelect });
@@ -80,6 +78,16 @@ export class TreeView {
     return true;
   }
 
+  /** Open the way to a node, whose `ids` lead from the top to it, and choose it. Returns whether it is in the tree. */
+  async reveal(ids) {
+    const { branches } = this;
+    const branch = await branches.openTo(ids);
+    if (!branch || branches !== this.branches) return false;
+    this.#goTo(branch);
+    this.#activate(branch);
+    return true;
+  }
+
   zoomIn() {
     this.#look(() => this.camera.glideZoom(1.4));
   }
@@ -100,10 +108,9 @@ export class TreeView {
     const visible = this.branches.visible();
     if (!visible.includes(this.current)) this.current = visible[0] ?? null;
     const before = this.anchor?.at;
-    const root = tree().nodeSize([ROW, COLUMN])(hierarchy(this.branches.root, (branch) => branch.below));
-    const anchor = before && root.descendants().find(({ data }) => data === this.anchor);
-    const shift = anchor ? before.y - anchor.x : 0;
-    for (const { data, x, y } of root.descendants()) data.to = { x: y - COLUMN, y: x + shift };
+    placeRows(this.branches.root);
+    const shift = before && visible.includes(this.anchor) ? before.y - this.anchor.to.y : 0;
+    for (const branch of [this.branches.root, ...visible]) branch.to.y += shift;
     for (const branch of visible) branch.from = branch.at ?? branch.parent.at ?? branch.to;
     this.branches.root.at = this.branches.root.to;
     this.drawing.draw(this.branches, { current: this.current, selected: this.selected, colorOf: (node) => this.#colorOf(node) });
@@ -132,6 +139,7 @@ export class TreeView {
     const wasUnseen = this.camera.width <= 1;
     Object.assign(this.camera, { width: Math.max(1, width), height: Math.max(1, height) });
     if (wasUnseen && this.branches?.visible().length) this.#stand(this.branches.visible());
+    else if (this.current?.to && this.drawing.tree.contains(document.activeElement)) this.#bringIntoView([this.current]);
     this.#refreshFrame();
   }
 
@@ -175,11 +183,11 @@ export class TreeView {
     if (this.branches.visible().includes(branch)) this.#showOpened(branch);
   }
 
-  // A branch stands in the middle of what is below it: where that is much, what is beside the branch, and where both have
-  // no room next to each other, what came.
+  // A branch stands beside the first of what is below it: of that as much as fits comes into view, and where both have no
+  // room next to each other, what came.
   #showOpened(branch) {
     const { width, height, k } = this.camera;
-    const beside = branch.below.filter(({ to }) => Math.abs(to.y - branch.to.y) < height / 2 / k - ROW);
+    const beside = branch.below.filter(({ to }) => to.y - branch.to.y < height / k - 2 * ROW);
     const hasRoom = width / k > 2 * COLUMN;
     this.#bringIntoView(hasRoom || !beside.length ? [branch, ...beside] : beside);
   }
@@ -269,6 +277,18 @@ export class TreeView {
     if (found) this.#goTo(found);
     return true;
   }
+}
+
+/** Each branch is on the line of the first one below it, so that what is opened begins beside it. */
+function placeRows(root) {
+  let row = 0;
+  const put = (branch) => {
+    branch.to = { x: (branch.level - 1) * COLUMN, y: row * ROW };
+    const { below } = branch;
+    below.forEach(put);
+    if (!below.length) row += 1;
+  };
+  put(root);
 }
 
 function boxOf(list, which = "at") {

@@ -30,7 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.guard import LOOPBACK, Guard
-from kgplatform.doors.http import ask, browse, changes, models, sample, threads
+from kgplatform.doors.http import ask, browse, changes, document_jobs, explore, models, sample, threads
 from kgplatform.doors.http.failures import Reporting, answer_errors, errors, log
 from kgplatform.doors.http.jobs import Jobs
 from kgplatform.doors.http.parts import Limits, Parts, Quota, Workers
@@ -113,7 +113,7 @@ def make_app(
         responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(408, 413, 422, 503)},
     )
     app.state.parts = _parts(graph, limits, read_only=read_only, token_needed=token is not None)
-    for module in (browse, ask, threads, changes, sample, models):
+    for module in (browse, explore, ask, threads, document_jobs, changes, sample, models):
         app.include_router(module.router)
     add_examples(app)
     answer_errors(app)

@@ -13,6 +13,7 @@ from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.doors.http.failures import errors, not_found
 from kgplatform.doors.http.parts import Parts, Served
 from kgplatform.errors import InputError
+from kgplatform.graph.info import MapFilter
 from kgplatform.neo4j.browser import browser_url_of
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.readers import READERS
@@ -141,9 +142,21 @@ async def graph_map(
     request: Request,
     parts: Served,
     limit: Annotated[int, Query(ge=1, le=50_000, description="At most this many entities.")] = 10_000,
+    type: Annotated[list[str] | None, Query(description="Only entities of these types.")] = None,
+    community: Annotated[list[str] | None, Query(description="Only entities in these communities (ids).")] = None,
+    document: Annotated[list[str] | None, Query(description="Only entities that these documents name (ids).")] = None,
+    relation: Annotated[list[str] | None, Query(description="Only relations of these types.")] = None,
+    least: Annotated[int, Query(ge=0, le=1_000_000, description="Only entities with so many facts.")] = 0,
 ) -> Response:
     """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""
-    return await parts.workers.answer(request, lambda graph: graph.look.map(limit))
+    only = MapFilter(
+        types=tuple(type or ()),
+        communities=tuple(community or ()),
+        documents=tuple(document or ()),
+        relations=tuple(relation or ()),
+        least=least,
+    )
+    return await parts.workers.answer(request, lambda graph: graph.look.map(limit, only))
 
 
 @router.get("/graph/find", tags=["graph"], summary="Nodes by name")
@@ -182,9 +195,11 @@ async def tree(
     request: Request,
     parts: Served,
     parent: Annotated[str | None, Query(max_length=4000, description="A node of the tree; default: the top.")] = None,
+    skip: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
 ) -> Response:
     """What is below `parent`: a community's inner communities, keywords and entities; an entity's attributes."""
-    return await look_at(request, parts, lambda graph: {"nodes": graph.look.tree(parent)})
+    return await look_at(request, parts, lambda graph: {"nodes": graph.look.tree(parent, skip=skip, limit=limit)})
 
 
 @router.get("/communities", tags=["tree"], summary="The communities")

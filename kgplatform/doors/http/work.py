@@ -1,4 +1,4 @@
-"""What the jobs of this server do: ingest uploads or the sample, and build the tree."""
+"""What the jobs of this server do: ingest uploads or the sample, build the tree, and work on documents that are there."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.http.document_jobs import document_works
 from kgplatform.doors.http.jobs import Work
 from kgplatform.doors.http.sample import sample_work
 from kgplatform.doors.uploads import Uploads, finish_uploads
@@ -19,7 +20,8 @@ from kgplatform.work.stopping import Stop
 
 def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
     """By kind. Ingests may run beside each other; the tree is built of what all of them have finished."""
-    return {"ingest": _ingests(graph, uploads), "tree": _trees(graph), "sample": sample_work(graph)}
+    works = {"ingest": _ingests(graph, uploads), "tree": _trees(graph), "sample": sample_work(graph)}
+    return works | document_works(graph, uploads)
 
 
 def _ingests(graph: KnowledgeGraph, uploads: Uploads) -> Work:

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from explorer_steps import serious_faults
+from explorer_steps import faults_on
 from playwright.sync_api import Page, Route, expect
 
 from kgplatform.client import KnowledgeGraph
@@ -55,7 +55,7 @@ def test_the_sample_leads_to_evidence(empty_explorer: str, page: Page, kg: Knowl
     page.goto(empty_explorer)
     steps = page.get_by_role("list", name="Steps")
     expect(steps).to_contain_text("written by hand")
-    assert serious_faults(page) == []
+    assert faults_on(page) == []
     steps.get_by_role("button", name="Load the sample").click()
     expect(steps).to_contain_text("20 documents with 284 entities in the graph.")
     expect(page.get_by_role("article", name="Loading the sample")).to_contain_text("no model read them")
@@ -101,8 +101,28 @@ def test_a_document_is_removed_after_a_question(
     empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path
 ) -> None:
     (tmp_path / "note.txt").write_text("Cyrus Field founded the Atlantic Telegraph Company.")
-    kg.ingest(tmp_path / "note.txt", extractor="local")
+    (tmp_path / "other.txt").write_text("Robert Halpin commanded the Great Eastern. It was built by Scott Russell.")
+    kg.ingest([tmp_path / "note.txt", tmp_path / "other.txt"], extractor="local")
     page.goto(f"{empty_explorer}/#/documents")
+    names = page.locator(".document-table tbody th")
+    expect(names).to_have_text(["note", "other"])
+    page.get_by_role("button", name="Document", exact=False).first.click()
+    expect(names).to_have_text(["other", "note"])
+    page.get_by_label("Filter documents").fill("note.t")
+    expect(names).to_have_text(["note"])
+    page.get_by_label("Filter documents").fill("")
+    expect(names).to_have_count(2)
+    (tmp_path / "other.txt").write_text("Robert Halpin led it. Robert Halpin commanded the Great Eastern.")
+    for name in ("note", "other"):
+        page.get_by_label(f"Choose {name}").check()
+    page.get_by_role("button", name="Read again").click()
+    page.get_by_role("dialog").get_by_role("button", name="Read again").click()
+    expect(page.get_by_role("heading", name="Reading documents again: done")).to_be_visible()
+    assert "Robert Halpin led it" in kg.look.document(kg.look.document_page("other").documents[0].id).text
+    page.get_by_label("Choose other").check()
+    page.get_by_role("group", name="The chosen documents").get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
+    expect(names).to_have_text(["note"])
     page.get_by_role("button", name="Remove note").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     assert len(kg.documents()) == 1

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Page, expect
+from stopped import until
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.graph.info import MapFilter
 
 pytest_plugins = ["explorer_page"]
 
@@ -135,10 +137,72 @@ def test_a_node_is_taken_out_of_the_picture(page: Page, explorer: str, sample: K
     assert sample.stats().nodes == before, "the graph keeps it"
 
 
+def test_an_entity_as_a_page(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    node = sample.look.find("Cyrus Field")[0]
+    page.goto(f"{explorer}/#/graph?page={node.id}")
+    entity = page.get_by_role("article", name="Cyrus Field")
+    founded = entity.locator("section", has=page.get_by_role("heading", name="Cyrus Field founded …"))
+    expect(founded.get_by_role("link", name="Atlantic Telegraph Company")).to_be_visible()
+    for sentence in entity.locator("section p.muted").all_inner_texts():
+        assert entity.get_by_text(sentence, exact=True).count() == 1, "what is said once is not said again"
+    founded.locator("button.place").first.click()
+    expect(page.locator("mark")).to_be_focused()
+    page.keyboard.press("Escape")
+    founded.get_by_role("link", name="Atlantic Telegraph Company").click()
+    expect(page.get_by_role("article", name="Atlantic Telegraph Company")).to_contain_text("connections")
+    page.go_back()
+    expect(founded).to_be_visible()
+    page.get_by_role("link", name="All nodes").click()
+    expect(page.get_by_role("heading", name="Graph", exact=True)).to_be_visible()
+
+
+def test_filters_ways_and_scenes_are_addresses(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    founded = sample.look.map(only=MapFilter(relations=("FOUNDED",)))
+    title, rows = page.locator(".graph-title"), page.locator(".node-row")
+    page.goto(f"{explorer}/#/graph?relation=FOUNDED")
+    expect(title).to_have_text(f"{len(founded.ids)} entities with the relation founded")
+    page.get_by_label("Type", exact=True).select_option("Person")
+    expect(title).to_contain_text("of type Person, with the relation founded")
+    expect(rows).to_have_count(founded.types.count("Person"))
+    page.get_by_label("Document", exact=True).fill("Cyrus Field")
+    expect(title).to_contain_text("in one document")
+    page.reload()
+    expect(page.get_by_label("Document", exact=True)).to_have_value("Cyrus Field")
+    expect(title).to_contain_text("in one document")
+    page.get_by_role("button", name="Clear").click()
+    drawn(page)
+
+    page.locator("summary", has_text="Scenes").click()
+    page.get_by_role("button", name=re.compile(r"^Place \d+")).click()
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_label("Name of a new scene").fill("Without places")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("main").get_by_role("button", name="Whole graph").click()
+    expect(page.get_by_role("button", name=re.compile(r"^Place \d+"))).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("link", name="Without places").click()
+    expect(page.get_by_role("button", name=re.compile(r"^Place \d+"))).to_have_attribute("aria-pressed", "false")
+    assert "view=" in page.url and "hide=Place" in page.url
+
+    page.locator("summary", has_text="Way between two").click()
+    for field, name in (("From", "Cyrus Field"), ("To", "Robert Halpin")):
+        page.get_by_label(field, exact=True).fill(name)
+        page.get_by_label(field, exact=True).press("Tab")
+    expect(title).to_have_text("The shortest ways between the two")
+    expect(page.locator(".node-row", has_text="Robert Halpin").first).to_be_visible()
+    page.reload()
+    expect(title).to_have_text("The shortest ways between the two")
+
+
 def test_the_tree_unfolds_to_a_keyword(page: Page, explorer: str) -> None:
     page.goto(f"{explorer}/#/tree")
     first = page.get_by_role("treeitem").first
     first.wait_for()
+    box = page.get_by_role("combobox", name="Find in the tree")
+    box.fill("Robert Halpin")
+    page.get_by_role("option", name="Robert Halpin Person").click()
+    expect(page.locator("[role=treeitem][data-id]:focus")).to_have_attribute("aria-label", re.compile("^Robert Halpin"))
+    page.get_by_role("button", name="Fold all").click()
+    expect(page.locator("[role=treeitem][aria-expanded=true]")).to_have_count(0)
     first.focus()
     page.keyboard.press("ArrowRight")
     expect(first).to_have_attribute("aria-expanded", "true")
@@ -147,11 +211,28 @@ def test_the_tree_unfolds_to_a_keyword(page: Page, explorer: str) -> None:
     expect(page.get_by_role("complementary", name="The chosen node")).to_be_visible()
 
 
-def test_the_schema_with_counts(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+def test_the_schema_with_counts(page: Page, explorer: str, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
+    allowed_errors.append("status of 400")
     page.goto(f"{explorer}/#/schema")
     expect(page.get_by_role("heading", name="Entity types")).to_be_visible()
     people = sample.stats().nodes["Person"]
     expect(page.locator("dt", has_text="Person").first).to_have_text(f"Person{people}")
+    page.locator("summary", has_text="Edit or upload").click()
+    editor = page.get_by_label("The schema as a file")
+    expect(editor).to_have_value(re.compile("^name: general"))
+    editor.fill("entities: [Ship]\nrelations: {sank: {heads: [Boat]}}")
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_role("alert")).to_contain_text("'Boat', which is not an entity type of the schema")
+    page.reload()
+    expect(editor).to_have_value(re.compile("Boat")), "nothing that was written is lost"
+    editor.fill("name: ships\nentities: [Ship]")
+    page.get_by_role("button", name="Use for the next documents").click()
+    expect(page.get_by_text("The next documents are read by the schema ships.")).to_be_visible()
+    sample.use_schema("general")
+    founded = page.get_by_role("link", name=re.compile(r"^founded, \d+ from Person to Organization"))
+    founded.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".graph-title")).to_contain_text("with the relation founded")
 
 
 def test_cypher_shows_rows_and_draws_nodes(page: Page, explorer: str) -> None:
@@ -162,6 +243,31 @@ def test_cypher_shows_rows_and_draws_nodes(page: Page, explorer: str) -> None:
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("cell", name="Cyrus Field").last).to_be_visible()
     expect(page.locator(".graph-title")).to_contain_text("Nodes of the result: 1")
+    page.reload()
+    expect(page.get_by_label("Statement")).to_have_value(re.compile("name: \\$name"))
+    expect(page.get_by_role("cell")).to_have_count(0), "a link runs nothing"
+    page.get_by_label("Saved queries").select_option("The most connected entities")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("columnheader", name="passages")).to_be_visible()
+    page.locator("summary", has_text="History").click()
+    page.locator(".history button", has_text="$name").click()
+    expect(page.get_by_label("As JSON")).to_have_value('{"name": "Cyrus Field"}')
+
+
+def test_a_statement_is_stopped_on_the_server(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    page.goto(f"{explorer}/#/cypher")
+    page.get_by_label("Statement").fill("MATCH (a), (b), (c) WHERE a.id + b.id = c.id RETURN count(*) AS slow")
+    page.keyboard.press("Control+Enter")
+    running = "SHOW TRANSACTIONS YIELD currentQuery AS q WHERE q ENDS WITH 'AS slow' RETURN q"
+
+    def runs() -> bool:
+        with sample.lend_driver("the tests") as driver:
+            return bool(driver.execute_query(running).records)
+
+    until(runs)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_text("Stopped.", exact=True)).to_be_visible()
+    until(lambda: not runs())
 
 
 def test_cypher_that_would_write_is_refused(page: Page, explorer: str, allowed_errors: list[str]) -> None:

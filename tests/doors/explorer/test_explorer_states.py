@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from explorer_steps import CLOSING, ask, opened, serious_faults
+from explorer_steps import CLOSING, ask, faults_on, opened
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
 from web_server import served
@@ -32,41 +32,45 @@ def go_to(page: Page, explorer: str, view: str) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_no_serious_fault(page: Page, explorer: str, theme: str) -> None:
+def test_axe_finds_no_fault(page: Page, explorer: str, theme: str) -> None:
     page.emulate_media(color_scheme=theme)
     faults = {}
     for view in VIEWS:
         go_to(page, explorer, view)
         expect(page.locator(".loading")).to_have_count(0)
-        faults[view] = serious_faults(page)
+        page.evaluate("document.querySelectorAll('.view details').forEach((part) => (part.open = true))")
+        faults[view] = faults_on(page)
     page.get_by_role("button", name="Test the connection").click()  # the models were the last view
     expect(page.locator(".works")).to_contain_text("It answered “ready” after")
     expect(page.get_by_role("row", name=re.compile("^testing"))).to_be_visible()
-    faults["tested"] = serious_faults(page)
+    faults["tested"] = faults_on(page)
     page.goto(f"{explorer}/#/ask")
     ask(page, "Who was the captain of the Great Eastern?")
     page.locator(".step-head").first.click()
-    faults["answer"] = serious_faults(page)
+    faults["answer"] = faults_on(page)
     page.get_by_role("button", name="Citation 1").focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
     peek = page.get_by_role("tooltip")
     expect(peek).to_contain_text(re.compile("“.*James Anderson"))
-    faults["peek"] = serious_faults(page)
+    faults["peek"] = faults_on(page)
     page.keyboard.press("Escape")
     expect(peek).to_be_hidden()
     page.get_by_role("button", name="Citation 1").click()
     expect(page.locator("mark")).to_be_focused()
-    faults["document"] = serious_faults(page)
+    faults["document"] = faults_on(page)
     page.keyboard.press("Escape")
     page.get_by_role("combobox", name="Find in the graph").fill("cyrus")
     page.get_by_role("listbox", name="Nodes found").get_by_role("option").first.wait_for()
-    faults["found"] = serious_faults(page)
+    faults["found"] = faults_on(page)
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Expand").wait_for()
-    faults["card"] = serious_faults(page)
+    faults["card"] = faults_on(page)
+    page.get_by_role("link", name="As a page").click()
+    page.get_by_role("article", name="Cyrus Field").wait_for()
+    faults["page"] = faults_on(page)
     page.get_by_role("button", name="Keys").click()
-    faults["keys"] = serious_faults(page)
+    faults["keys"] = faults_on(page)
     assert {place: found for place, found in faults.items() if found} == {}
 
 

@@ -326,6 +326,50 @@ def test_a_map_has_circles_in_circles_and_the_same_each_time(box: Page) -> None:
     assert box.evaluate(look) == [discs, nodes]
 
 
+_WORDS = """view.labels.placed.map((label) => {
+  if (label.disc) return ["disc", label.x, label.y, label.width / 2, label.height / 2, label.disc.at];
+  if (label.edge) return null;
+  const { x, y } = view.screenPosition(label.node.id);
+  return ["node", x + label.dx, y + label.dy, label.node.width / 2, 6, label.node.id];
+}).filter(Boolean)"""
+_BODIES = """view.scene.byWeight.filter((node) => view.camera.sees(node)).map((node) => {
+  const { x, y } = view.screenPosition(node.id);
+  return [node.id, x, y, node.radius * (view.camera.k < 1 ? view.camera.k ** 0.7 : view.camera.k ** 0.5)];
+})"""
+
+
+def test_a_map_names_its_communities_first_and_then_what_is_in_them(box: Page) -> None:
+    map_ = large_map(2500, 3000)
+    # Each of the ten outermost circles is joined to the next.
+    for at in range(0, 2500, 5):
+        map_["sources"].append(at)
+        map_["targets"].append((at + 250) % 2500)
+    draw(box, None)
+    box.evaluate("map => (view.onRest = (ids) => told.push(['rest', ids.length]), view.setMap(map))", map_)
+    settle(box)
+    outer = np.array(box.evaluate("view.scene.discs.filter(({ level }) => !level).map(({ x, y }) => [x, y])"))
+    apart = np.hypot(*(outer[:, None] - outer).transpose(2, 0, 1))
+    beside = np.mean([apart[at, (at + 1) % 10] for at in range(10)])
+    assert beside < 0.8 * apart.sum() / 90, "what is joined lies near each other"
+    far = box.evaluate(_WORDS)
+    assert sorted(each[5] for each in far) == list(range(10)), "from afar each outermost circle is named, and no node"
+
+    _, x, y, *_ = next(each for each in far if each[5] == 3)
+    box.mouse.click(x + 20, y + 10)
+    settle(box)
+    assert box.evaluate("view.camera.k * view.scene.discs[3].radius") > 200, "a name that is pressed is gone into"
+    assert told(box, "select") == []
+    box.evaluate("view.standAt(view.scene.discs[3].x, view.scene.discs[3].y, 2.4)")
+    settle(box)
+    near, bodies = box.evaluate(_WORDS), box.evaluate(_BODIES)
+    assert sum(each[0] == "node" for each in near) > 10
+    for kind, x, y, half, high, of in near:
+        for id_, left, top, radius in bodies if kind == "node" else ():
+            dx, dy = max(abs(left - x) - half, 0), max(abs(top - y) - high, 0)
+            assert id_ == of or np.hypot(dx, dy) >= radius - 1, "no name lies over a node"
+    assert told(box, "rest"), "what can be read is asked for"
+
+
 def test_relations_take_the_places_of_a_maps_lines(box: Page) -> None:
     draw(box, None)
     box.evaluate("map => view.setMap(map)", large_map(9, 40))
@@ -350,7 +394,8 @@ def test_a_picture_to_keep(box: Page, theme: str, ground: list[int]) -> None:
     kind, size, corner = box.evaluate(
         """async (theme) => {
              view.setTheme(theme);
-             const blob = await view.toPNG();
+             const { pictureOf } = await import("/graph-export.js");
+             const blob = await pictureOf(view);
              const image = await createImageBitmap(blob);
              const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
              context.drawImage(image, 0, 0);

@@ -15,10 +15,10 @@ _PLANT = """async (below) => {
   window.asked = [];
   window.told = [];
   window.failing = new Set();
-  const load = async (id) => {
+  const load = async (id, skip, limit) => {
     asked.push(id);
     if (failing.has(id)) throw new Error("The server is gone.");
-    return below[id ?? ""] ?? [];
+    return (below[id ?? ""] ?? []).slice(skip, skip + limit);
   };
   window.tree = new TreeView(document.getElementById("box"), { load, onSelect: (node) => told.push(node.id) });
 }"""
@@ -159,7 +159,11 @@ def test_many_children_come_in_pages(box: Page) -> None:
     assert box.evaluate("document.activeElement.getAttribute('aria-label')") == "Show 50 more of 50"
     box.keyboard.press("Enter")
     expect(box.locator("[role=treeitem]")).to_have_count(251)
-    assert box.evaluate("asked") == [None, "All"]
+    assert box.evaluate("asked") == [None, "All", "All", "All"], "each page when it is wanted"
+    assert box.evaluate("tree.refresh().then(() => tree.reveal(['All', 'Member 249']))")
+    expect(item(box, "Member 249")).to_be_focused()
+    assert box.evaluate("[told.at(-1), asked.length]") == ["Member 249", 7]
+    assert not box.evaluate("tree.reveal(['All', 'nobody'])")
 
 
 def test_what_cannot_be_loaded_is_tried_again(box: Page) -> None:

@@ -194,6 +194,82 @@ def test_the_graph_round_a_node(client: httpx.Client) -> None:
     assert any(each["fact"] == found["facts"][0]["id"] for each in joined["edges"])
 
 
+def test_an_entity_as_a_page(client: httpx.Client) -> None:
+    (field, *_) = got(client, "/api/graph/find", text="Cyrus Field")["nodes"]
+    told = got(client, f"/api/graph/profile/{field['id']}")
+    founded = next(each for each in told["relations"] if each["type"] == "FOUNDED")
+    assert (founded["label"], founded["forward"]) == ("founded", True)
+    assert "Atlantic Telegraph Company" in [each["node"]["name"] for each in founded["related"]]
+    assert all(each["places"] for group in told["relations"] for each in group["related"])
+    said = {each["sentence"] for group in told["relations"] for each in group["related"]}
+    assert said and not said & {each["text"] for each in told["sentences"]}, "each sentence stands once"
+    assert told["documents"][0]["passages"] >= told["documents"][-1]["passages"]
+    assert [each["kind"] for each in told["communities"]] == ["Community"]
+
+
+def test_the_shortest_ways_between_two(client: httpx.Client) -> None:
+    ids = [got(client, "/api/graph/find", text=name)["nodes"][0]["id"] for name in ("Cyrus Field", "Robert Halpin")]
+    told = got(client, "/api/graph/ways", source=ids[0], target=ids[1])
+    assert set(ids) <= {each["id"] for each in told["nodes"]}
+    reached = {ids[0]}
+    for _ in told["nodes"]:
+        for each in told["edges"]:
+            reached |= {each["source"], each["target"]} if reached & {each["source"], each["target"]} else set()
+    assert ids[1] in reached
+    error(client.get("/api/graph/ways", params={"source": ids[0], "target": ids[0]}), 404, "NotFoundError")
+
+
+def test_a_part_of_the_map(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    founded = got(client, "/api/graph/map", relation="FOUNDED")
+    statement = "MATCH (e:Entity)-[:FOUNDED]-() RETURN DISTINCT e.id"
+    assert sorted(founded["ids"]) == sorted(row[0] for row in sample.cypher(statement).rows)
+    assert 0 < len(founded["sources"]) < len(got(client, "/api/graph/map")["sources"])
+    people = got(client, "/api/graph/map", type="Person", least=5)
+    assert set(people["types"]) == {"Person"} and min(people["sizes"]) >= 5
+    top = got(client, "/api/tree")["nodes"][0]
+    assert len(got(client, "/api/graph/map", community=top["id"])["ids"]) == top["size"]
+    document = got(client, "/api/documents")["documents"][0]["id"]
+    named = sample.cypher(
+        "MATCH (e:Entity)-[:FROM_CHUNK]->()-[:FROM_DOCUMENT]->({id: $id}) RETURN DISTINCT e.id", {"id": document}
+    )
+    assert sorted(got(client, "/api/graph/map", document=document)["ids"]) == sorted(row[0] for row in named.rows)
+    assert got(client, "/api/graph/map", type="Nothing")["ids"] == []
+
+
+def test_documents_by_the_page(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    told = got(client, "/api/document-page", sort="facts", descending=True, limit=3)
+    facts = [each["facts"] for each in told["documents"]]
+    assert told["total"] == len(sample.documents()) and facts == sorted(facts, reverse=True) and facts[0] > 0
+    titles = [each["title"] for each in got(client, "/api/document-page", skip=2, limit=2)["documents"]]
+    assert titles == sorted((each.title for each in sample.documents()), key=str.lower)[2:4]
+    found = got(client, "/api/document-page", text="EXPEDITION of")["documents"]
+    assert "Expedition of 1865" in [each["title"] for each in found]
+
+
+def test_the_schema_with_figures_and_another_one(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    told = got(client, "/api/schema/figures")
+    assert {each["name"]: each["count"] for each in told["types"]} == sample.look.types()
+    joined = sample.cypher("MATCH (:Person)-[r:FOUNDED]->(:Organization) RETURN count(r)").rows[0][0]
+    assert {"head": "Person", "type": "FOUNDED", "tail": "Organization", "count": joined} in told["relations"]
+    assert posted(client, "/api/schema", {"text": told["text"]})["schema"]["name"] == "general", (
+        "it reads what it wrote"
+    )
+    bad = client.post("/api/schema", json={"text": "entities: [Ship]\nrelations: {sank: {heads: [Boat]}}", "use": True})
+    assert "Boat" in error(bad, 400, "SchemaError")
+    assert got(client, "/api/schema/figures")["chosen"] is None
+    posted(client, "/api/schema", {"text": "name: ships\nentities: [Ship]", "use": True})
+    assert got(client, "/api/schema/figures")["chosen"] == "ships"
+    assert sample.schema().schema.name == "general", "what was read stays as it was"
+    sample.use_schema("general")
+
+
+def test_saved_queries_can_be_run(client: httpx.Client) -> None:
+    queries = got(client, "/api/saved-queries")["queries"]
+    assert len(queries) == 12 and all(each["title"] and each["about"] for each in queries)
+    for each in queries:
+        posted(client, "/api/cypher", {"statement": each["statement"]})
+
+
 def test_the_map_is_packed(client: httpx.Client, address: str) -> None:
     told = got(client, "/api/graph/map", limit=50)
     assert len(told["ids"]) == len(told["inside"]) == 50
@@ -207,6 +283,7 @@ def test_the_tree_and_its_communities(client: httpx.Client) -> None:
     assert {each["kind"] for each in top} == {"Community"}
     below = got(client, "/api/tree", parent=top[0]["id"])["nodes"]
     assert len(below) == top[0]["children"]
+    assert got(client, "/api/tree", parent=top[0]["id"], skip=1, limit=2)["nodes"] == below[1:3]
     listed = got(client, "/api/communities", limit=3)["nodes"]
     assert len(listed) == 3
     told = got(client, f"/api/communities/{top[0]['id']}")

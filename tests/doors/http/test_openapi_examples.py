@@ -87,11 +87,32 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield got("/api/graph/find", text="Cyrus Field", limit=1)
     yield got(f"/api/graph/nodes/{field}", "/api/graph/nodes/{id}")
     yield got(f"/api/graph/neighbours/{field}", "/api/graph/neighbours/{id}", limit=2)
+    yield from exploring(client, field)
     yield sent("/api/graph/subgraph", {"ids": [fact["id"]]})
     yield from (got("/api/tree"), got("/api/communities"))
     yield got(f"/api/communities/{top}", "/api/communities/{id}")
     yield from (got("/api/runs"), got(f"/api/runs/{run}", "/api/runs/{id}"))
     yield from jobs(client)
+
+
+def exploring(client: httpx.Client, field: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the explorer's views ask for; the graph's schema is the next one's, too, afterwards."""
+    other = client.get("/api/graph/find", params={"text": "Robert Halpin"}).json()["nodes"][0]["id"]
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        (f"/api/graph/profile/{field}", "/api/graph/profile/{id}", {}),
+        ("/api/graph/ways", "", {"source": field, "target": other, "limit": 1}),
+        ("/api/document-page", "", {"sort": "facts", "descending": True, "limit": 2}),
+        ("/api/schema/figures", "", {}),
+        ("/api/saved-queries", "", {}),
+    ]
+    for path, shown, parameters in asked:
+        answered = short(client.get(path, params=parameters).json())
+        yield f"GET {shown or path}", {"answered": {"application/json": answered}}
+    body = {"text": "name: ships\nentities: [Ship, Person]\nrelations: [commanded]", "name": "ships.yaml", "use": False}
+    yield (
+        "POST /api/schema",
+        {"sent": body, "answered": {"application/json": short(client.post("/api/schema", json=body).json())}},
+    )
 
 
 def conversation(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -129,14 +150,18 @@ def jobs(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "GET /api/jobs", {"answered": {"application/json": {"jobs": [one]}}}
     yield "GET /api/jobs/{id}", {"answered": {"application/json": one}}
     yield "GET /api/jobs/{id}/events", {"answered": {"text/event-stream": streamed(told)}}
+    uploaded = next(each for each in client.get("/api/documents").json()["documents"] if each["title"] == "field")
+    body = {"work": "reread", "documents": [uploaded["id"]]}
+    again = client.post("/api/documents/jobs", json=body).json()
+    yield "POST /api/documents/jobs", {"sent": body, "answered": {"application/json": short(again)}}
+    wait_for(client, again["job"])
     stopped = client.delete(f"/api/jobs/{job['id']}").json()
     yield "DELETE /api/jobs/{id}", {"answered": {"application/json": short(stopped)}}
-    uploaded = next(each for each in client.get("/api/documents").json()["documents"] if each["title"] == "field")
     removed = client.delete(f"/api/documents/{uploaded['id']}").json()
     yield "DELETE /api/documents/{id}", {"answered": {"application/json": short(removed)}}
-    body = {"method": None, "rebuild": False}
-    built = client.post("/api/tree", json=body)
-    yield "POST /api/tree", {"sent": body, "answered": {"application/json": short(built.json())}}
+    how = {"method": None, "rebuild": False}
+    built = client.post("/api/tree", json=how)
+    yield "POST /api/tree", {"sent": how, "answered": {"application/json": short(built.json())}}
     wait_for(client, built.json()["job"])
     assert client.post("/api/sample").status_code == 409  # there are documents: its job looks as that of the tree does
     yield (

@@ -1,0 +1,14 @@
+// The shortest ways between two key elements over the facts that join them: the ids of all that lies on each. None
+// where nothing joins them.
+// mode: read
+// param $source: string: id of a key element
+// param $target: string: id of another one
+// param $most: int: how many ways
+// returns: ids
+MATCH (a:KeyElement {id: $source})
+MATCH (b:KeyElement {id: $target})
+MATCH way = allShortestPaths((a)-[:SUBJECT|OBJECT|MENTIONS*..16]-(b))
+WITH [n IN nodes(way) | n.id] AS ids
+LIMIT $most
+RETURN ids
+ORDER BY ids
