@@ -164,7 +164,7 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert (path.parent / target).exists(), target
 
 
-_WITH_TEXT = ("*.py", "*.cypher", "*.y*ml", "*.js", "*.html", "*.md", "*.toml", "Makefile")
+_WITH_TEXT = ("*.py", "*.cypher", "*.y*ml", "*.js", "*.html", "*.md", "*.toml", "*.conf", "Makefile")
 
 
 def test_pages_that_the_code_names_are_there() -> None:

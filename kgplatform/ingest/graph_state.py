@@ -113,7 +113,7 @@ _INDEX_SECONDS = 3600
 _VECTOR_KINDS = ("chunk", "fact", "entity", "element", "community", "page")
 _VECTOR_INDEX: dict[str, Any] = {"vector.similarity_function": "cosine", "vector.quantization.enabled": False}
 # Passages matter most, and have the links and candidates of Neo4j's default. For the many facts and entities half of
-# them do, in half the time to fill (docs/decisions.md).
+# them do, in half the time to fill (docs/explanation/decisions.md).
 _CLOSE: dict[str, Any] = {"vector.hnsw.m": 16, "vector.hnsw.ef_construction": 100}
 _LIGHT: dict[str, Any] = {"vector.hnsw.m": 8, "vector.hnsw.ef_construction": 64}
 

@@ -8,7 +8,7 @@ passage does.
 Sentences and facts are judged by words alone: that takes a few milliseconds, works with any embedding model, and finds
 more of the sentences that support an answer than cosines do. How relevant a passage is needs its cosine too, whose
 scale is the embedding model's: other models than those measured give None. The thresholds are calibrated in
-docs/retrieval.md. All this decides what people are shown, never the order, nor what a language model reads.
+docs/explanation/retrieval.md. All this decides what people are shown, never the order, nor what a language model reads.
 """
 
 from __future__ import annotations
