@@ -176,14 +176,14 @@ class KnowledgeGraph(ChangeableGraph):
     ) -> Answer:
         """An answer from the graph with checked citations; without a language model, the evidence.
 
-        ``reader``: by default the first of all. ``options`` and ``more`` are the reader's (docs/commands.md); None
-        stands for the default. All readers have ``mode``: "reject" refuses to answer if the documents do not say,
-        "open" falls back on the model's own knowledge. ``where``: only documents with these metadata, as in ``search``,
-        from a reader that can be kept to some documents. ``keep`` saves the run in the graph, as a ``Run`` with its
-        ``Step`` nodes and edges to what it found. ``on_step`` gets each step as it happens, ``on_text`` the answer
-        so far while it is written (in another thread); what they raise ends the run. ``stop``, set by another thread,
-        ends it within a second. Raises ``InputError``, ``StoppedError``, and ``ModelError``, whose ``evidence`` is what
-        was found until then.
+        ``reader``: by default the first of all. ``options`` and ``more`` are the reader's
+        (docs/reference/commands.md); None stands for the default. All readers have ``mode``: "reject" refuses to answer
+        if the documents do not say, "open" falls back on the model's own knowledge. ``where``: only documents with
+        these metadata, as in ``search``, from a reader that can be kept to some documents. ``keep`` saves the run in
+        the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``on_step`` gets each step as it
+        happens, ``on_text`` the answer so far while it is written (in another thread); what they raise ends the run.
+        ``stop``, set by another thread, ends it within a second. Raises ``InputError``, ``StoppedError``, and
+        ``ModelError``, whose ``evidence`` is what was found until then.
         """
         options = _all_options(options, more)
         chosen = check_options(reader, options)
@@ -282,7 +282,8 @@ class KnowledgeGraph(ChangeableGraph):
     ) -> Table:
         """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows; default: as set.
 
-        ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends (docs/security.md).
+        ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends
+        (docs/reference/security.md).
         """
         _check_statement(statement, parameters, timeout, limit)
         if guarded and (why := why_refused(statement, parameters or {})):

@@ -17,8 +17,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from kgplatform.sentences import Sentence, sentences
 from kgplatform.text import in_word, is_unspaced, normalise_name
+from kgplatform.text.sentences import Sentence, sentences
 
 _NEAR = 85.0
 """Least ``partial_ratio`` of words that count as nearly found."""

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from conftest import ROOT
+from doc_pages import DOCS, page
 
 from kgplatform.client import KnowledgeGraph
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-DOCS = ROOT / "docs"
 
 
 class Addresses(HTMLParser):
@@ -61,13 +59,13 @@ def test_every_page_is_built_and_reached(site: Path) -> None:
 
 
 def test_pages_fetch_nothing_from_elsewhere(site: Path) -> None:
-    for page in site.rglob("*.html"):
+    for built in site.rglob("*.html"):
         addresses = Addresses()
-        addresses.feed(page.read_text("utf-8"))
+        addresses.feed(built.read_text("utf-8"))
         for address in addresses.found:
-            assert not re.match(r"(?:https?:)?//", address), (page.name, address)
+            assert not re.match(r"(?:https?:)?//", address), (built.name, address)
             local = address.partition("?")[0].partition("#")[0]
-            assert address.startswith("data:") or page.name == "404.html" or (page.parent / local).exists(), address
+            assert address.startswith("data:") or built.name == "404.html" or (built.parent / local).exists(), address
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\(\s*['\"]?(?:https?:)?//", sheet.read_text("utf-8"))
 
@@ -77,7 +75,7 @@ def test_it_is_searched_from_the_disk(site: Path, chromium: Browser) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     try:
         page = context.new_page()
-        page.goto((site / "papers" / "graphreader.html").as_uri())
+        page.goto(next(site.rglob("graphreader.html")).as_uri())
         page.get_by_role("textbox", name="Search").press_sequentially("neo4j-admin")
         page.locator(".md-search-result__link[href*='export.html']").first.wait_for()
     finally:
@@ -85,14 +83,14 @@ def test_it_is_searched_from_the_disk(site: Path, chromium: Browser) -> None:
 
 
 def test_the_python_reference_has_the_public_methods(site: Path) -> None:
-    page = (site / "python.html").read_text("utf-8")
+    page = next(site.rglob("python.html")).read_text("utf-8")
     public = [name for name in vars(KnowledgeGraph) if not name.startswith("_")]
     assert [name for name in public if f'id="kgplatform.client.KnowledgeGraph.{name}"' not in page] == []
 
 
 def test_the_graph_picture_shows_what_the_tables_say() -> None:
     picture = (DOCS / "images" / "graph-model.svg").read_text("utf-8")
-    tables = (DOCS / "graph-model.md").read_text("utf-8")
+    tables = page("graph-model.md")
     shown = set(re.findall(r">([A-Z]\w+)</text>", picture)) | set(re.findall(r">([A-Z]+_[A-Z]+)\b", picture))
     assert len(shown) > 25
     assert [name for name in sorted(shown) if name not in tables] == []

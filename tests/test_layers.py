@@ -25,7 +25,6 @@ shown
 errors records
 settings
 query prompt work
-languages sentences
 locations places
 neo4j
 models
@@ -90,7 +89,7 @@ FLAGS_ELSEWHERE = {
 COMMON_WORDS = ("retrieve", "cypher", "fulltext")
 """Readers whose names also mean something else."""
 READERS_NAMED = {
-    "ingest.facts_pass": "``factsBy`` in the graph (docs/decisions.md)",
+    "ingest.facts_pass": "``factsBy`` in the graph (docs/explanation/decisions.md)",
     "doors.cli.evaluate": "an example in the help, which is written before any reader is loaded",
 }
 LONGEST_FUNCTION = 60

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from doc_pages import DOCS
 
-PAGES = sorted((ROOT / "docs" / "papers").glob("*.md"))
+PAGES = sorted(next(DOCS.rglob("papers")).glob("*.md"))
 TESTS = {
     path.relative_to(ROOT / "tests").as_posix(): set(
         re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.M)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from doc_pages import page
 
 from kgplatform.prompt import prompt_names, render
 
@@ -38,7 +39,7 @@ def test_inputs_must_be_those_of_the_file() -> None:
 
 def test_the_labels_that_prompts_name_are_those_of_the_graph() -> None:
     root = Path(__file__).parent.parent
-    model = (root / "docs" / "graph-model.md").read_text(encoding="utf-8").partition("## Relationships")[0]
+    model = page("graph-model.md").partition("## Relationships")[0]
     labels = {label for row in re.findall(r"^\| (`.*?) \|", model, re.M) for label in re.findall(r"`(\w+)`", row)}
     named = {
         (name, label)

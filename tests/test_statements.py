@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import EXAMPLES, ROOT, wipe
 from corpora import put
+from doc_pages import page
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -20,7 +21,7 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import query_names
 from kgplatform.settings import load_settings
 
-PAGES = ("README.md", "docs/cypher-recipes.md", "docs/graph-model.md", "docs/commands.md", "docs/tree.md")
+PAGES = ("cypher-recipes.md", "graph-model.md", "commands.md", "tree.md")
 NAMED = ("Cyrus Field", "William Thomson", "cable")
 """Names of the sample corpus, for which the pages say to put one's own, and a word to search for."""
 OWN_NAMES = ("Greta Holm", "Lunden Bridge", "bridge")
@@ -39,13 +40,13 @@ _SAVED_NEED = {"gists", "last_run", "walk", "outside_schema"}
 
 def statements() -> Iterator[tuple[str, str]]:
     """Each statement of a page that needs nothing else, with the page's name; and the saved queries."""
-    for page in PAGES:
-        text = (ROOT / page).read_text("utf-8")
+    for name in PAGES:
+        text = page(name)
         for found in re.finditer(r"([^\n]*\n[^\n]*)\n\n```cypher\n(.*?)^```", text, re.M | re.S):
             if "needs" not in found[1]:
-                yield page, found[2]
+                yield name, found[2]
         for line in re.findall(r"^kgplatform cypher .+$", text, re.M):
-            yield page, shlex.split(line)[2].replace("$name", f"'{NAMED[0]}'")
+            yield name, shlex.split(line)[2].replace("$name", f"'{NAMED[0]}'")
     for name in query_names("saved"):
         if name.removeprefix("saved/") not in _SAVED_NEED:
             yield name, (ROOT / "cypher" / f"{name}.cypher").read_text("utf-8")
@@ -78,16 +79,16 @@ def own(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> I
 
 def test_there_are_statements() -> None:
     assert len(STATEMENTS) > 20
-    assert {page for page, _ in STATEMENTS} >= {*PAGES} - {"README.md"}
+    assert {name for name, _ in STATEMENTS} >= {*PAGES}
 
 
-@pytest.mark.parametrize(("page", "statement"), STATEMENTS)
-def test_a_statement_has_rows_on_the_sample_corpus(by_rules: KnowledgeGraph, page: str, statement: str) -> None:
-    assert by_rules.cypher(statement).rows, page
+@pytest.mark.parametrize(("name", "statement"), STATEMENTS)
+def test_a_statement_has_rows_on_the_sample_corpus(by_rules: KnowledgeGraph, name: str, statement: str) -> None:
+    assert by_rules.cypher(statement).rows, name
 
 
-@pytest.mark.parametrize(("page", "statement"), STATEMENTS)
-def test_a_statement_has_rows_on_a_users_own_texts(own: KnowledgeGraph, page: str, statement: str) -> None:
+@pytest.mark.parametrize(("name", "statement"), STATEMENTS)
+def test_a_statement_has_rows_on_a_users_own_texts(own: KnowledgeGraph, name: str, statement: str) -> None:
     for theirs, mine in zip(NAMED, OWN_NAMES, strict=True):
         statement = statement.replace(f"'{theirs}'", f"'{mine}'")
-    assert own.cypher(statement).rows, page
+    assert own.cypher(statement).rows, name

@@ -1,5 +1,5 @@
 // Atomic facts with their key elements (GraphReader, section 3.2), and the words that state them. They get no vector:
-// as seeds of a search they add nothing to passages (docs/retrieval.md), and they are five times as many.
+// as seeds of a search they add nothing to passages (docs/explanation/retrieval.md), and they are five times as many.
 // mode: write
 // param $rows: list<map>: id, name, text, elements, passage, start, end, found
 UNWIND $rows AS row

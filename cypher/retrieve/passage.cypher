@@ -1,5 +1,6 @@
 // Route passage: passages nearest by meaning, and how near those are that share words with the question.
-// The index looks through as many candidates as it is asked for: with 50 it misses one of eight (docs/decisions.md).
+// The index looks through as many candidates as it is asked for: with 50 it misses one of eight
+// (docs/explanation/decisions.md).
 // mode: read
 // param $k: int: how many by meaning
 // param $vector: list<float>: the question's vector

@@ -18,7 +18,7 @@ from kgplatform.errors import KgError, StoppedError
 from kgplatform.work.stopping import Stop
 
 _SEARCHES = 40
-"""After which the next ones take about 1.3 times as long as after hundreds (docs/decisions.md)."""
+"""After which the next ones take about 1.3 times as long as after hundreds (docs/explanation/decisions.md)."""
 
 _log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ class PromptProtocol(H11Protocol):
     """Uvicorn's HTTP/1.1, which closes a connection if the head of a request does not arrive in time.
 
     Uvicorn's own ``timeout_keep_alive`` begins after a response and ends with the next byte: a connection that sends
-    nothing, or one byte of a head, would stay open for ever (docs/decisions.md).
+    nothing, or one byte of a head, would stay open for ever (docs/explanation/decisions.md).
     """
 
     patience = 20.0

@@ -27,8 +27,8 @@ from kgplatform.models.lenient import words_of
 from kgplatform.models.reply import ask, declines, is_looped, parse_reply
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.records import Document
-from kgplatform.sentences import ranked_sentences
 from kgplatform.text import count_tokens, node_id
+from kgplatform.text.sentences import ranked_sentences
 from kgplatform.work.threads import Work
 
 STAGE = "gist"

@@ -1,6 +1,6 @@
 """Jobs of servers, kept in the graph so that they outlive a server and any server of the graph can take them up.
 
-    (:ServerJob {id, kind, state, lease, leaseUntil, …})    # docs/graph-model.md lists them all
+    (:ServerJob {id, kind, state, lease, leaseUntil, …})    # docs/reference/graph-model.md lists them all
 
 Who runs a job holds it by a ``lease``: a token, and a time by the database's clock, which its heart beats push on. A
 server that dies lets its leases run out; then another server, or its successor, takes the job. All pass one node, the

@@ -14,7 +14,7 @@ case and punctuation apart,
 ``stem_of``, ``may_be_one``: key elements that are one in different words (GraphReader, section 3.2, normalisation). A
 stem is a function of the name alone: compatibility forms and case folded, punctuation to space, and each English plural
 to its singular. More is not taken away: a Porter stem joins organ with organization, and a rule for -ed and -ing hard
-with Harding (docs/decisions.md).
+with Harding (docs/explanation/decisions.md).
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ from itertools import accumulate, pairwise
 from kgplatform.errors import InputError
 from kgplatform.locations import label_of_span, page_of, within
 from kgplatform.records import Document, Passage
-from kgplatform.sentences import (
+from kgplatform.text import count_tokens, node_id, passage_name
+from kgplatform.text.sentences import (
     CLAUSE_MARKS,
     FULL_ENDS,
     LIST_ITEM,
@@ -30,7 +31,6 @@ from kgplatform.sentences import (
     SPACED_ENDS,
     ranked_sentences,
 )
-from kgplatform.text import count_tokens, node_id, passage_name
 
 # Ranks of a cut inside an overlong sentence; those of sentences and paragraphs are higher. 0 is none.
 _INSIDE_WORD, _WORD, _CLAUSE, _LINE = range(1, 5)

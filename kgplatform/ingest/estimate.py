@@ -21,7 +21,8 @@ from kgplatform.text import count_tokens
 from kgplatform.work.open_workers import bounded_calls
 
 OUTPUT_SHARE = 6.8
-"""Tokens that a model writes for each token of a passage: the median of the sample corpus (docs/decisions.md)."""
+"""Tokens that a model writes for each token of a passage: the median of the sample corpus
+(docs/explanation/decisions.md)."""
 
 FACTS_SHARE = 2.2
 """The same for facts with their key elements."""

@@ -9,12 +9,12 @@ from typing import Any
 from kgplatform.errors import EmbeddingMismatchError, StoreError
 from kgplatform.ingest.alike import found_by
 from kgplatform.ingest.write import proposal_rows
-from kgplatform.languages import language_of, search_terms
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import refuse_meanwhile
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
 from kgplatform.records import Proposal
+from kgplatform.text.languages import language_of, search_terms
 
 FORMAT_VERSION = 4
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
@@ -130,7 +130,7 @@ _INDEX_SECONDS = 3600
 _VECTOR_KINDS = ("chunk", "fact", "entity", "element", "community", "page")
 _VECTOR_INDEX: dict[str, Any] = {"vector.similarity_function": "cosine", "vector.quantization.enabled": False}
 # Passages matter most, and have the links and candidates of Neo4j's default. For the many facts and entities half of
-# them do, in half the time to fill (docs/decisions.md).
+# them do, in half the time to fill (docs/explanation/decisions.md).
 _CLOSE: dict[str, Any] = {"vector.hnsw.m": 16, "vector.hnsw.ef_construction": 100}
 _LIGHT: dict[str, Any] = {"vector.hnsw.m": 8, "vector.hnsw.ef_construction": 64}
 

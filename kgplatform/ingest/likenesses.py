@@ -26,7 +26,8 @@ from kgplatform.records import Progress
 
 _BATCH = 1000
 _CANDIDATES = 50
-"""Nearest neighbours that are looked at; of the ten nearest, the index misses none then (docs/decisions.md)."""
+"""Nearest neighbours that are looked at; of the ten nearest, the index misses none then
+(docs/explanation/decisions.md)."""
 _IDS = 500
 
 

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from kgplatform.places import Place, find_words, fold_words
 from kgplatform.records import AtomicFact, ExtractedEntity, Extraction, Passage
-from kgplatform.sentences import Sentence, sentences, without_sentences
 from kgplatform.text import WORD, has_noun_capitals, is_unspaced, normalise_name, runs_of
+from kgplatform.text.sentences import Sentence, sentences, without_sentences
 
 LONGEST = 120
 """Characters of a name in a text. The longest of 17,657 real ones (MuSiQue, GPT-3.5) has 79."""

@@ -36,7 +36,6 @@ from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.settle import settle
 from kgplatform.ingest.write import remove
-from kgplatform.languages import ENGLISH, language_names
 from kgplatform.models.embed import MULTILINGUAL, knows_english_only
 from kgplatform.models.shared_embedder import shared
 from kgplatform.neo4j.passes import Pass
@@ -44,6 +43,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, SkippedFile, Usage
 from kgplatform.shown import Shown
 from kgplatform.text import hash64
+from kgplatform.text.languages import ENGLISH, language_names
 from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.open_workers import bounded_calls, open_workers
 from kgplatform.work.stopwatch import Stopwatch

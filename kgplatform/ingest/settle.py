@@ -134,7 +134,8 @@ class _Vectors:
 def vector_rows(ids: Sequence[str], vectors: NDArray[np.float32]) -> list[Row]:
     """Rows of ``cypher/ingest/embed*`` for ``vectors`` (n, d), of length 1: as 16-bit fixed point, in two signed bytes.
 
-    Bolt sends a float in 9 bytes, and Neo4j reads those slowly: this takes a third of the time (docs/decisions.md).
+    Bolt sends a float in 9 bytes, and Neo4j reads those slowly: this takes a third of the time
+    (docs/explanation/decisions.md).
     The statements put a number together again as ``(256 * high + low) / 32512``, exact to 0.00002.
     """
     fixed = np.rint(np.clip(vectors, -1, 1) * 32512).astype(np.int32)

@@ -17,7 +17,6 @@ from typing import Any, Protocol
 from kgplatform.ingest.alike import found_by, stem_of
 from kgplatform.ingest.named import stated_place
 from kgplatform.ingest.schema import Schema, fault_of_name
-from kgplatform.languages import language_of
 from kgplatform.neo4j.metadata import properties_of
 from kgplatform.neo4j.store import Parameters, Row, Store, batches
 from kgplatform.places import find_names, find_statement
@@ -32,6 +31,7 @@ from kgplatform.records import (
     Proposal,
 )
 from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy, title_key, type_key
+from kgplatform.text.languages import language_of
 from kgplatform.work.stopping import NEVER
 
 _CAPTION = 60

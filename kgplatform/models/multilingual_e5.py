@@ -18,7 +18,7 @@ NAME = "multilingual-e5-small"
 QUERY = "query: "
 """What a question begins with; a text that does not is embedded as one that is searched."""
 SAME_AS, SAME_FORM = 0.95, 0.96
-"""Cosines from which two names, or two words, may mean one thing (docs/decisions.md): all of this model's are high."""
+"""Cosines from which two names, or two words, may mean one thing: all of this model's are high."""
 
 
 class MultilingualE5:

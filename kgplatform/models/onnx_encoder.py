@@ -33,7 +33,7 @@ class OwnModel:
     ``pooling``: a text's vector is that of its first token, or the mean over all. ``query``: what a question begins
     with. ``quantised``: its network has 8-bit numbers, and is rewritten when it is read (``onnx_graph``); its ranges
     lie beside this file. ``same_as``, ``same_form``: cosines from which two names, or two words, may mean one thing
-    (docs/decisions.md).
+    (docs/explanation/decisions.md).
     """
 
     artifact: str

@@ -3,9 +3,9 @@
 The file from Maven Central quantises each layer's input by the range of the whole batch, so that a text's vector would
 depend on its company. Here the ranges are fixed: they were measured once (``*.ranges`` beside this file, made by
 ``tests/benchmarks/calibrate.py``) and differ little from text to text, so a vector is as near to that of the network
-in full precision as before (docs/decisions.md). The rest saves time and leaves vectors alone: product, scale and bias
-are one step, attention is another, without a mask, since nothing is padded; and the last layer computes the first
-token alone.
+in full precision as before (docs/explanation/decisions.md). The rest saves time and leaves vectors alone: product,
+scale and bias are one step, attention is another, without a mask, since nothing is padded; and the last layer computes
+the first token alone.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _JVM_OPTIONS = (
     "-XX:+UseParallelGC",
     "-XX:+ExitOnOutOfMemoryError",
     # A heap that is full to the brim ends the server: else it collects garbage for minutes, and answers nobody
-    # (docs/decisions.md).
+    # (docs/explanation/decisions.md).
     "-XX:GCTimeLimit=50",
     "-XX:GCHeapFreeLimit=85",
     "-XX:-UsePerfData",

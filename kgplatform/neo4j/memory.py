@@ -7,7 +7,7 @@ Neo4j keeps records and ordinary indexes in its page cache. Vector and full-text
 mapped into memory that belongs to neither the page cache nor the heap, so that much is left free. Filling a vector
 index takes heap, about a third of its files: of those it has, or of those it will have where a first build left its
 nodes without indexes. An empty graph gets a heap of 1 GB and a page cache of 512 MB, less on a machine of less than
-8 GB. The figures are in docs/own-neo4j.md.
+8 GB. The figures are in docs/how-to/own-neo4j.md.
 """
 
 from __future__ import annotations
@@ -143,7 +143,8 @@ def advice(machine: Machine, store: StoreSize, now: Memory, given: Memory = UNSE
         )
     return (
         f"The graph ({files}) has outgrown this machine, whose {_words(machine.total)} of memory leave its server "
-        f"{has}: searches read from the disk. Move it to a machine with {machine_for(store)} GB (docs/own-neo4j.md)."
+        f"{has}: searches read from the disk. Move it to a machine with {machine_for(store)} GB "
+        "(docs/how-to/own-neo4j.md)."
     )
 
 
@@ -152,13 +153,13 @@ def unbounded(store: Store) -> str:
     try:
         limits = {row["name"]: row["value"] for row in store.read("neo4j/limits")}
     except StatementError:  # Aura does not show its settings, and an account may not see them
-        return "Whether the server bounds the memory of a statement could not be looked at (docs/own-neo4j.md)."
+        return "Whether the server bounds the memory of a statement could not be looked at (docs/how-to/own-neo4j.md)."
     missing = [name for name, value in sorted(limits.items()) if value in _NO_BOUND]
     if not missing:
         return ""
     return (
         f"The server does not set {' and '.join(missing)}: one statement can use up its memory and end it "
-        "(docs/own-neo4j.md)."
+        "(docs/how-to/own-neo4j.md)."
     )
 
 

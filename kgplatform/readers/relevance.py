@@ -8,8 +8,8 @@ passage does.
 Sentences and facts are judged by words alone: that takes a few milliseconds, works with any embedding model, and finds
 more of the sentences that support an answer than cosines do. How relevant a passage is needs its cosine too, whose
 scale is the embedding model's: other models than those measured give None, and so do questions and texts in other
-languages than English. The thresholds are calibrated in docs/retrieval.md. All this decides what people are shown,
-never the order, nor what a language model reads.
+languages than English. The thresholds are calibrated in docs/explanation/retrieval.md. All this decides what people are
+shown, never the order, nor what a language model reads.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from kgplatform.languages import ENGLISH, language_of
 from kgplatform.readers.families import LITTLE, families, stem
 from kgplatform.readers.telling import LITTLE_IN_GERMAN
 from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
-from kgplatform.sentences import FULL_ENDS, SPACED_ENDS, sentences
 from kgplatform.text import WORD, has_noun_capitals
+from kgplatform.text.languages import ENGLISH, language_of
+from kgplatform.text.sentences import FULL_ENDS, SPACED_ENDS, sentences
 
 FIRST = 2
 """A fact is shown if the best sentence of one of so many passages states it."""

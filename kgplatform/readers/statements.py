@@ -10,7 +10,7 @@ from itertools import chain
 
 from kgplatform.readers.families import Word, is_generic, is_relation
 from kgplatform.readers.telling import telling
-from kgplatform.sentences import sentences
+from kgplatform.text.sentences import sentences
 
 
 @dataclass(frozen=True, slots=True)

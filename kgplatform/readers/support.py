@@ -14,8 +14,8 @@ date or relation that was exchanged for another one of the same text is noticed:
 3. *Rivals*: no other name, number or date stands clearly nearer to what the answer says about its own.
 4. *Order*: who does and to whom it is done, and what is denied, are as in the text.
 
-On real prose a check of words refuses a third of the right answers (docs/readers.md): paraphrases above all. So what
-fails it while all its names, numbers and dates were read is ``in_doubt``, which is less than wrong.
+On real prose a check of words refuses a third of the right answers (docs/explanation/readers.md): paraphrases above
+all. So what fails it while all its names, numbers and dates were read is ``in_doubt``, which is less than wrong.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ from kgplatform.readers.statements import (
     weight,
 )
 from kgplatform.readers.telling import telling
-from kgplatform.sentences import without_sentences
 from kgplatform.text import has_noun_capitals, is_unspaced, runs_of
+from kgplatform.text.sentences import without_sentences
 
 _MISSING_SHARE = 0.2
 

@@ -20,8 +20,8 @@ from kgplatform.errors import InputError
 from kgplatform.prompt import Messages
 from kgplatform.records import FoundFact, FoundPassage, SearchResult
 from kgplatform.retrieve.found import part_of
-from kgplatform.sentences import LIKELY, ranked_sentences
 from kgplatform.text import count_tokens
+from kgplatform.text.sentences import LIKELY, ranked_sentences
 
 SMALLEST = 1000
 """Tokens. In less, no prompt of the readers leaves room for data."""

@@ -48,13 +48,14 @@ NAMED_PASSAGES = 10
 RARE_PASSAGES = 5
 """An entity that the question names is a seed by itself if no more passages mention it (study: 3 and 5 are alike)."""
 HOPS = 2
-"""Of a path, where routes are taken together: more cost round trips and bring no passage (docs/decisions.md)."""
+"""Of a path, where routes are taken together: more cost round trips and bring no passage
+(docs/explanation/decisions.md)."""
 PATH_FACTS = 5
 """Nearest facts whose entities paths start from, beside the entities that the question names or means."""
 
 
 def all_routes(store: Store, embedder: Embedder, text: str, without: Collection[str] = ()) -> Found:
-    """Scores by the tempered personalised PageRank (docs/retrieval.md), for everything that any route found.
+    """Scores by the tempered personalised PageRank (docs/explanation/retrieval.md), for all that any route found.
 
     Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
     """
@@ -252,7 +253,7 @@ def _facts(seeds: _Seeds, paths: list[Path], about: list[Row]) -> list[Row]:
     """The seeds, then facts that paths, communities and meant entities lead to, which only get a score.
 
     Those of a path share in the mass of its start, from which it was walked: the neighbourhood ends before. A restart
-    share on the entities of near communities costs recall however it is weighted: docs/retrieval.md.
+    share on the entities of near communities costs recall however it is weighted: docs/explanation/retrieval.md.
     """
     rows: dict[str, Row] = {}
     for path in paths:

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]  # scipy carries no types
 
-# Restart and walk: docs/retrieval.md has the recipe. "Study": measured; each value lies on a plateau of HotpotQA
-# without triples, MuSiQue with them and MuSiQue without.
+# Restart and walk: docs/explanation/retrieval.md has the recipe. "Study": measured; each value lies on a plateau of
+# HotpotQA without triples, MuSiQue with them and MuSiQue without.
 SPREAD = 0.068  # what the spread of the nearest passages' cosines is made: the temperatures are for this (all-MiniLM's)
 LEAST_SPREAD = 0.02  # less than this tells nothing
 COSINE_SHARE = 0.8  # of a passage's similarity; BM25 has the rest

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kgplatform.errors import InputError
-from kgplatform.languages import ENGLISH, full_text_query, is_common, language_of, search_terms
 from kgplatform.models.embed import Embedder, embed_question, knows_english_only
 from kgplatform.text import UNSPACED, WORD_RUN, is_unspaced, normalise_name, tidy
+from kgplatform.text.languages import ENGLISH, full_text_query, is_common, language_of, search_terms
 
 _LONGEST_NAME = 12
 """Words of a name that a question is searched for."""

@@ -199,7 +199,7 @@ def nearest(vectors: Floats, count: int = COUNT) -> tuple[Indices, Floats]:
     search index built by several threads does not promise.
 
     Of the true ten of 19,000 names it finds 73 %, in 1.5 s of processor time; faiss's HNSW 96 % in 5.5 s, all
-    comparisons take 10 s. Communities are hardly worse for it: see docs/decisions.md.
+    comparisons take 10 s. Communities are hardly worse for it: see docs/explanation/decisions.md.
 
     ``vectors``: (n, d), rows of length 1. Up to ``LEAF`` rows the answer is exact.
     """

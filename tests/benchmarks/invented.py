@@ -1,4 +1,6 @@
-"""Corpora of any size that nobody wrote, with the statistics of MuSiQue's (docs/benchmarks.md), and questions on them.
+"""Corpora of any size that nobody wrote, with the statistics of MuSiQue's, and questions on them.
+
+docs/explanation/benchmarks/growth.md tells how.
 
     corpus = Invented(100_000)
     corpus.write(folder)        # corpus.jsonl and recorded.jsonl, a passage at a time

@@ -21,9 +21,9 @@ from kgplatform.ingest.extract.local import LocalExtractor
 from kgplatform.ingest.load import load
 from kgplatform.ingest.schema import load_schema
 from kgplatform.records import Document, Extraction, Passage
-from kgplatform.sentences import sentences
 from kgplatform.settings import Settings
 from kgplatform.text import normalise_name, tidy
+from kgplatform.text.sentences import sentences
 
 Key = tuple[str | None, ...]
 MEGABYTE = 1_000_000

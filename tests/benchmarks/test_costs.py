@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import os.path
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import mean
+from statistics import mean, median
 
 import simulated_readers
 from conftest import ROOT
@@ -45,11 +46,12 @@ readers; ``global`` came later."""
 
 @dataclass(slots=True)
 class Spent:
-    """Of all questions to one reader. ``asked``: the prompts of each question."""
+    """Of all questions to one reader. ``asked``: the prompts of each question; ``seconds``: of each, by the clock."""
 
     calls: int = 0
     tokens: int = 0
     asked: list[Sequence[Prompt]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
 
 
 def test_costs(section: Callable[[str, str], Section], place: Place) -> None:
@@ -65,15 +67,16 @@ def test_costs(section: Callable[[str, str], Section], place: Place) -> None:
         calls, tokens = BEFORE.get(reader, (0, 0))
         before = (f"{calls:.1f}", f"{tokens:,.0f}") if calls else ("", "")
         now = (f"{of.calls / len(questions):.1f}", f"{of.tokens / len(questions):,.0f}")
-        rows.append((reader, *before, *now, _percent(_next(of)), _percent(_again(of))))
-    columns = ("", "calls, before", "tokens, before", "calls", "tokens", "next prompt", "next question")
+        seconds = f"{median(of.seconds):.2f}"
+        rows.append((reader, *before, *now, seconds, _percent(_next(of)), _percent(_again(of))))
+    columns = ("", "calls, before", "tokens, before", "calls", "tokens", "seconds", "next prompt", "next question")
     found.tables.append(Table(f"Of a question, mean of {len(questions)}", columns, rows))
     found.add("questions that were asked", len(questions) * len(READERS))
     found.notes += [
         "Next prompt: how much of a prompt is to the letter how the one before it in the same question begins (of "
         "GraphReader: in the same walk). Next question: the same of that prompt of the question before that it is "
         "most like.",
-        f"Before: the code at {BEFORE_COMMIT}.",
+        f"Before: the code at {BEFORE_COMMIT}. Seconds: the median, all but the model's, which answers at once.",
     ]
 
 
@@ -96,7 +99,9 @@ def _ask(graph: KnowledgeGraph, reader: str, questions: Sequence[str]) -> Spent:
     spent = Spent()
     for question in questions:
         asker = _by_rule(graph)
+        began = time.perf_counter()
         asker.ask(question, reader)
+        spent.seconds.append(time.perf_counter() - began)
         assert isinstance(asker.language_model, ScriptedChat)
         prompts = [Prompt(call.messages) for call in asker.language_model.calls]
         spent.calls += len(prompts)

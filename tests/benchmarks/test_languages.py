@@ -16,7 +16,7 @@ from tables import Section, Table
 
 from kgplatform import FoundPassage, KnowledgeGraph
 from kgplatform.evaluate.terms import Question, Text
-from kgplatform.languages import NAMES, language_of
+from kgplatform.text.languages import NAMES, language_of
 
 FILES = {
     **{code: f"xquad/xquad.{code}.json" for code in ("en", "de", "es", "ru", "ar", "hi", "tr", "th", "zh")},

@@ -24,9 +24,9 @@ from tables import Section, Table
 from kgplatform import KnowledgeGraph, connect
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.prompt import Messages
-from kgplatform.sentences import sentences
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
+from kgplatform.text.sentences import sentences
 
 COMMAND = Path(sys.executable).parent / "kgplatform"
 PRESETS = ("article", "book")

@@ -17,8 +17,8 @@ from kgplatform.evaluate.score.metrics import ranks
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.embed import embed_question
 from kgplatform.readers.relevance import FIRST, LEAST, judged
-from kgplatform.sentences import sentences
 from kgplatform.text import tidy
+from kgplatform.text.sentences import sentences
 
 FIRSTS = (1, 2, 3, 10)
 LEASTS = (0.1, 0.15, 0.2, 0.25, 0.3)

@@ -20,9 +20,9 @@ from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.sentences import sentences
 from kgplatform.settings import Settings
 from kgplatform.testing import ScriptedChat
+from kgplatform.text.sentences import sentences
 
 
 class Asked(Prompt):

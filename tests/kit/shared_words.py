@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import log
 
 from kgplatform.evaluate.needles import RANKS
-from kgplatform.sentences import sentences
+from kgplatform.text.sentences import sentences
 
 _SMALL_WORDS = (
     "a an the of in on at by to for from with into over under after before and or but if as that this these those it "

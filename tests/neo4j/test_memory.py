@@ -154,7 +154,7 @@ def test_it_says_what_to_do(database: Path) -> None:
     assert said.startswith(f"{files}outgrown the memory that is set") and "KGPLATFORM_NEO4J_HEAP" in said
     assert "other programs use this machine's: end some of them" in advice(full, store, choose(full, store))
     assert advice(small, store, choose(small, store)).endswith(
-        "searches read from the disk. Move it to a machine with 64 GB (docs/own-neo4j.md)."
+        "searches read from the disk. Move it to a machine with 64 GB (docs/how-to/own-neo4j.md)."
     )
     for machine in (large, full, small):
         assert advice(machine, StoreSize(300 * 2**20, 100 * 2**20), SMALL) == ""

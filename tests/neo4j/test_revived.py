@@ -160,7 +160,7 @@ def test_twice_within_a_minute_is_left_to_people(
 def test_missing_bounds_are_said(kg: KnowledgeGraph) -> None:
     assert unbounded(kg.store) == (
         "The server does not set db.memory.transaction.max: one statement can use up its memory and end it "
-        "(docs/own-neo4j.md)."
+        "(docs/how-to/own-neo4j.md)."
     )
 
 

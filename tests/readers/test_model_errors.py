@@ -1,7 +1,7 @@
 """Models that err: a reader's answer stays right in most cases, nothing ends in an error or a loop or is paid twice,
 and nothing that a model invents is cited.
 
-What is drawn in docs/benchmarks.md, in small (``make bench ONLY=errors``).
+What is drawn in docs/explanation/benchmarks/errors.md, in small (``make bench ONLY=errors``).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MEASURED = {
     "chunkread": 84,
     "chunknotes": 91,
 }
-"""Percent right where one call in five errs, as docs/benchmarks.md has it."""
+"""Percent right where one call in five errs, as docs/explanation/benchmarks/errors.md has it."""
 
 
 @pytest.fixture(scope="module")

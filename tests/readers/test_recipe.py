@@ -1,4 +1,4 @@
-"""The reader of docs/code.md, added to the list as the page says, and asked through every door."""
+"""The reader of the page code.md, added to the list as the page says, and asked through every door."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import ROOT
+from doc_pages import blocks, page
 from explorer_steps import WAIT
 from mcp_talk import talk
 from playwright.sync_api import Page, expect
@@ -35,8 +35,7 @@ QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
 @pytest.fixture(scope="module", autouse=True)
 def bestfact(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """One folder, one line."""
-    page = (ROOT / "docs" / "code.md").read_text("utf-8")
-    source = next(block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if "READER" in block)
+    source = next(block for block in blocks(page("code.md"), "python") if "READER" in block)
     folder = tmp_path_factory.mktemp("readers")
     (folder / "bestfact").mkdir()
     (folder / "bestfact" / "reader.py").write_text(source, "utf-8")

@@ -80,7 +80,8 @@ def test_on_what_the_rule_was_made_with_it_is_right() -> None:
     [("held_out", 0.87, 0.97), ("development_4", 0.7, 0.88), ("held_out_2", 0.7, 0.71), ("held_out_3", 0.69, 0.67)],
 )
 def test_on_what_was_held_out_it_is_worse(name: str, least_precision: float, least_recall: float) -> None:
-    """Far from the 0.97 and 0.95 that are wanted (docs/readers.md); the last is real prose that the rule never saw."""
+    """Far from the 0.97 and 0.95 that are wanted (docs/explanation/readers.md); the last is real prose that the rule
+    never saw."""
     precision, recall, passed = judged(name)
     assert precision >= least_precision, passed
     assert recall >= least_recall

@@ -1,4 +1,4 @@
-"""Route ``community``, over a small tree that is written here as docs/graph-model.md says."""
+"""Route ``community``, over a small tree that is written here as docs/reference/graph-model.md says."""
 
 from __future__ import annotations
 

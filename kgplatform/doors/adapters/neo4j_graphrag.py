@@ -3,7 +3,7 @@
     rag = GraphRAG(KgRetriever(kg), KgLLM(kg))
     rag.search("Who designed the ship that laid the cable?", return_context=True).answer
 
-Their own retrievers also work on the platform's database as it is (docs/adapters.md).
+Their own retrievers also work on the platform's database as it is (docs/how-to/adapters.md).
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from kgplatform.work.stopping import Stop
 
 def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
     """By kind. Ingests may run beside each other; the tree is built of what all of them have finished."""
-    works = {"ingest": _ingests(graph, uploads), "tree": _trees(graph), "sample": sample_work(graph)}
-    return works | document_works(graph, uploads)
+    works: dict[str, Work] = {"ingest": _ingests(graph, uploads), "tree": _trees(graph), "sample": sample_work(graph)}
+    return {**works, **document_works(graph, uploads)}
 
 
 def _ingests(graph: KnowledgeGraph, uploads: Uploads) -> Work:

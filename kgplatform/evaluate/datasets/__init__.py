@@ -5,7 +5,7 @@
     dataset = load(Path("musique"))            # a file or a folder; which data set it is, is seen by its content
     write_corpus(dataset, Path("musique.jsonl"))
 
-docs/data-sets.md has the formats, and what is used of them.
+docs/reference/data-sets.md has the formats, and what is used of them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Questions with one corpus for all of them: one's own, pooled passages (MuSiQue, SQuAD, HotpotQA, 2WikiMultihopQA),
-and the two benchmarks with the name GraphRAG-Bench. docs/data-sets.md has the keys.
+and the two benchmarks with the name GraphRAG-Bench. docs/reference/data-sets.md has the keys.
 
 Novels and medicine (GraphRAG-Bench/GraphRAG-Benchmark): each question names the text that it is about. Textbooks
 (jeremycp3/GraphRAG-Bench): a file for each sort of question, over all books.

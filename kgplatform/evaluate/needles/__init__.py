@@ -4,7 +4,7 @@
 
     write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))
 
-No model is needed, and the same seed gives the same text, to the letter. docs/needle-tasks.md tells more.
+No model is needed, and the same seed gives the same text, to the letter. docs/how-to/needle-tasks.md tells more.
 """
 
 from __future__ import annotations

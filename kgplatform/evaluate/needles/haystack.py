@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kgplatform.errors import InputError
-from kgplatform.sentences import sentences
 from kgplatform.text import count_tokens
+from kgplatform.text.sentences import sentences
 
 WORK = {
     "qa": "Answer the question from the passages. The answer must be taken from the passages.",

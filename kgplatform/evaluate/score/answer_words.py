@@ -5,7 +5,7 @@ of what was hidden behind placeholders it restores.
     score_reversion("[PERSON#200]: Queequeg", {"[PERSON#200]": ("Queequeg",)})    # Reversion(whole=True, restored=1.0)
 
 Every score is a share from 0 to 1. Of several right answers the one that gives the most counts. The rules are those of
-the official scorers, to the letter for ASCII; ``docs/metrics.md`` says what is added for other scripts.
+the official scorers, to the letter for ASCII; ``docs/reference/metrics.md`` says what is added for other scripts.
 """
 
 from __future__ import annotations

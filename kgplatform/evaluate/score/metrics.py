@@ -2,7 +2,7 @@
 
     without_model(question, answer)      # {"em": 1.0, "f1": 1.0, …, "recall@5": 0.5, "failed": 0.0}
 
-``docs/metrics.md`` defines them. All are shares from 0 to 1 for one question; a setup's score is their mean.
+``docs/reference/metrics.md`` defines them. All are shares from 0 to 1 for one question; a setup's score is their mean.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from kgplatform.ingest.extract.lexicon import FUNCTION_WORDS, INNER_PARTICLES, WORDS, is_common
 from kgplatform.ingest.extract.tokens import TOKEN, is_capital, is_shouted
-from kgplatform.sentences import Sentence
 from kgplatform.text import is_unspaced
+from kgplatform.text.sentences import Sentence
 
 GERMAN = WORDS["german function words"]
 _ONLY_GERMAN = GERMAN - WORDS["german words that are english"]

@@ -184,7 +184,7 @@ _LEAST_OUTPUT, _OUTPUT_SHARE = 600, 12
 
 def most_output(tokens: int) -> int:
     """The most tokens of an extraction of a passage of ``tokens``: more than any of the sample corpus's, whose longest
-    has 12.9 times as many (docs/decisions.md)."""
+    has 12.9 times as many (docs/explanation/decisions.md)."""
     return _LEAST_OUTPUT + _OUTPUT_SHARE * tokens
 
 

@@ -33,8 +33,8 @@ from kgplatform.records import (
     Extraction,
     Passage,
 )
-from kgplatform.sentences import Sentence, sentences
 from kgplatform.text import WORD, normalise_name, tidy
+from kgplatform.text.sentences import Sentence, sentences
 
 DOCUMENTS_KEPT = 64
 FEW_CAPITALS = 0.08

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgplatform.sentences import ABBREVIATIONS
+from kgplatform.text.sentences import ABBREVIATIONS
 
 _GO_ON = ABBREVIATIONS - {"ca", "corp", "etc", "inc", "ltd"}
 """Abbreviations with a name behind them; "CA" is California more often than circa."""

@@ -35,7 +35,7 @@ from kgplatform.readers.window import Window, head, tokens
 from kgplatform.records import Answer, FoundPassage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.found import part_of
-from kgplatform.sentences import sentences
+from kgplatform.text.sentences import sentences
 
 _PROMPT = "baselines/full_text"
 _PAPER_WINDOW = 4096

@@ -38,8 +38,8 @@ from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
 from kgplatform.records import Citation, FoundPassage
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.sentences import sentences
 from kgplatform.text import WORD_RUN, counted, is_unspaced, normalise_name
+from kgplatform.text.sentences import sentences
 
 NO_REPLY = "The model's last reply was empty, and so was the one after it."
 _ANSWER = "answer"

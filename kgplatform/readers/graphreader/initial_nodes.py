@@ -248,7 +248,7 @@ def opening(candidates: Sequence[str], places: Mapping[str, NodePlaces], found: 
     """``candidates``, at their head those that open most of the passages ``found`` (best first) that none before opens.
 
     A node of many passages is worth less, since few of them can be read. Without it the first nodes are those of the
-    passage that is nearest to the question, all of it (docs/decisions.md has what it brings).
+    passage that is nearest to the question, all of it (docs/explanation/decisions.md has what it brings).
     """
     worth = {passage: 1 / (_FOUND_SHIFT + rank) for rank, passage in enumerate(found)}
     left = {name: _NEARNESS / (_FOUND_SHIFT + rank) for rank, name in enumerate(candidates)}

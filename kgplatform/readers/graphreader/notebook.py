@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from kgplatform.readers.window import head, tokens
-from kgplatform.sentences import sentences
 from kgplatform.text import counted, normalise_name
+from kgplatform.text.sentences import sentences
 
 _ID = re.compile(r"\bID\s*[-_–]?\s*(\d+)", re.IGNORECASE)
 

@@ -39,8 +39,8 @@ from kgplatform.readers.window import head, short_name, tokens
 from kgplatform.records import FoundPassage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.found import part_of
-from kgplatform.sentences import sentences
 from kgplatform.text import rejoin, tidy, type_key
+from kgplatform.text.sentences import sentences
 from kgplatform.work.threads import side_by_side
 
 

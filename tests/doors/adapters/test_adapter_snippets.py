@@ -1,4 +1,4 @@
-"""The Python of docs/adapters.md and docs/export.md runs as it stands; without a library one sentence says so."""
+"""The Python of the pages adapters.md and export.md runs as it stands; without a library one sentence says so."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES, ROOT, wipe
+from doc_pages import blocks, page
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -19,12 +20,11 @@ from kgplatform.testing import OpenAIServer
 pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
 
 
-def snippets(page: str) -> list[str]:
-    text = (ROOT / "docs" / page).read_text("utf-8")
-    return re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-
-
-SNIPPETS = [(page, number, each) for page in ("adapters.md", "export.md") for number, each in enumerate(snippets(page))]
+SNIPPETS = [
+    (name, number, each)
+    for name in ("adapters.md", "export.md")
+    for number, each in enumerate(blocks(page(name), "python"))
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +39,11 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.mark.parametrize(
-    ("page", "number", "source"), SNIPPETS, ids=[f"{page}-{number}" for page, number, _ in SNIPPETS]
+    ("name", "number", "source"), SNIPPETS, ids=[f"{name}-{number}" for name, number, _ in SNIPPETS]
 )
 def test_a_snippet_runs(
     graph: Connection,
-    page: str,
+    name: str,
     number: int,
     source: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -57,12 +57,12 @@ def test_a_snippet_runs(
             KnowledgeGraph(store, load_settings()).export("graph.graphml")
     with OpenAIServer(lambda messages: "Cyrus Field founded it.") as model:
         monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
-        exec(compile(source, f"{page}, block {number + 1}", "exec"), {})
+        exec(compile(source, f"{name}, block {number + 1}", "exec"), {})
     assert capsys.readouterr().out.strip()
 
 
 def test_there_are_snippets_for_every_library() -> None:
-    text = "".join(snippets("adapters.md"))
+    text = "".join(blocks(page("adapters.md"), "python"))
     for name in ("neo4j_graphrag", "langchain", "llamaindex"):
         assert f"from kgplatform.adapters.{name} import" in text
 
@@ -110,13 +110,12 @@ def test_each_extra_is_declared_and_installed_for_tests() -> None:
     for extra in ("graphrag", "langchain", "llamaindex"):
         assert re.search(rf"^{extra} = \[", project, re.M)
         assert extra in installed[1].split(",")
-        assert f"kgplatform[{extra}]" in (ROOT / "docs" / "adapters.md").read_text("utf-8")
+        assert f"kgplatform[{extra}]" in page("adapters.md")
 
 
 def test_indexes_are_what_the_page_says() -> None:
     """Names, labels and properties of the indexes, in the statements that make them."""
-    page = (ROOT / "docs" / "adapters.md").read_text("utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| (vector|full text) \| `(\w+)`[^|]*\| (.+) \|$", page, re.M)
+    rows = re.findall(r"^\| `(\w+)` \| (vector|full text) \| `(\w+)`[^|]*\| (.+) \|$", page("adapters.md"), re.M)
     statements = "".join(
         path.read_text("utf-8")
         for path in Path(ROOT / "cypher" / "neo4j" / "schema").glob("*.cypher")

@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/explorer.md again, in real Chromium over the sample corpus:
+"""Takes the pictures of docs/reference/explorer.md again, in real Chromium over the sample corpus:
 
 .venv/bin/python -m pytest tests/doors/explorer/pictures.py
 """

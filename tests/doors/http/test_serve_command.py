@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 from conftest import ROOT
-from test_readme import ALL, blocks
+from doc_pages import ALL, blocks, page
 
 from kgplatform.doors.cli import main as cli
 from kgplatform.doors.cli.serve import read_token
@@ -167,9 +167,8 @@ def test_the_requests_of_the_page(environment: dict[str, str]) -> None:
     """Each block with curl, in order: the documents come in before anybody asks about them."""
     Path("notes.md").write_text("Cyrus Field founded the Atlantic Telegraph Company in London.")
     shutil.copy(ROOT / "examples" / "corpus" / "Expedition_of_1865.pdf", "report.pdf")
-    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
     order = ("-F", "api/threads", "api/ask")
-    of_page = [each for each in blocks(page, "bash") if "curl" in each]
+    of_page = [each for each in blocks(page("http.md"), "bash") if "curl" in each]
     requests = sorted(of_page, key=lambda each: next((n for n, words in enumerate(order) if words in each), 1))
     assert len(requests) == 4
     with serving(environment, "--port", "0") as (_, address):

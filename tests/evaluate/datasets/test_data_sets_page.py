@@ -1,14 +1,16 @@
-"""docs/data-sets.md: its examples are read as it says, and it leaves out no name."""
+"""The page data-sets.md: its examples are read as it says, and it leaves out no name."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from doc_pages import page
+
 from kgplatform.evaluate.datasets import DATA_SETS, load
 from kgplatform.evaluate.datasets.shared_corpus import KEYS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "data-sets.md").read_text("utf-8")
+PAGE = page("data-sets.md")
 
 
 def test_the_examples_are_questions(tmp_path: Path) -> None:

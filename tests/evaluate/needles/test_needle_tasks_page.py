@@ -1,4 +1,4 @@
-"""docs/needle-tasks.md: its examples run, and what it says of the file is so."""
+"""The page needle-tasks.md: its examples run, and what it says of the file is so."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from doc_pages import blocks, page
 from simulated_team import SimulatedTeam, told
 
 from kgplatform.evaluate import needles as synthetic
 from kgplatform.neo4j.store import Store
 from kgplatform.testing import OpenAIServer
 
-PAGE = (ROOT / "docs" / "needle-tasks.md").read_text(encoding="utf-8")
-EXAMPLES = [each for each in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "connect()" not in each]
+PAGE = page("needle-tasks.md")
+EXAMPLES = [each for each in blocks(PAGE, "python") if "connect()" not in each]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.splitlines()[0])
@@ -31,7 +31,7 @@ def test_an_example_runs_as_it_stands(example: str, tmp_path: Path, capsys: pyte
 def test_a_reader_is_asked_as_the_page_says(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, second = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[:2]
+    first, second = blocks(PAGE, "python")[:2]
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(first, "needle-tasks.md", "exec"), names)
     with OpenAIServer(SimulatedTeam(told(names["task"]), invents=0.2)) as model:

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from doc_pages import page
 
 from kgplatform.evaluate.score.metrics import CUTS, METRICS, of_failure, ordered, without_model
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Usage
 
-PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+PAGE = page("metrics.md")
 WORDS = ["em", "f1", "contains", "rouge1", "rouge2", "rougeL"]
 RETRIEVAL = [f"{name}@{k}" for name in ("recall", "all") for k in CUTS]
 

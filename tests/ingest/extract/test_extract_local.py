@@ -11,7 +11,7 @@ from kgplatform.ingest.extract.lexicon import kind_of_name
 from kgplatform.ingest.extract.local import DOCUMENTS_KEPT, LocalExtractor, title_forms
 from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.records import Document, Extraction, Passage
-from kgplatform.sentences import LONGEST_SENTENCE, sentences
+from kgplatform.text.sentences import LONGEST_SENTENCE, sentences
 
 GENERAL = load_schema("general")
 
