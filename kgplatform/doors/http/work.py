@@ -1,4 +1,4 @@
-"""What the jobs of this server do: ingest uploads or the sample, build the tree, and work on documents that are there."""
+"""What the jobs of this server do: ingest uploads or the sample, build the tree, and work on documents."""
 
 from __future__ import annotations
 
