@@ -45,18 +45,27 @@ MOST_WORDS = 12
 """Words in a name; a longer run of capitals is a heading or a list, and is cut there."""
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_SOUNDS = (
+    "阿埃艾爱安昂奥巴白拜班邦包保堡鲍贝本比彼毕别宾波玻伯博勃布查察楚茨达戴丹道得德邓登迪蒂丁东杜敦顿多厄俄恩尔法范菲费芬丰冯佛夫弗福富盖甘冈高戈哥"
+    "歌格葛根贡古瓜圭哈海汉豪赫黑亨洪胡华怀惠霍基吉季加嘉贾简姜杰金津卡凯坎康考柯科克肯孔库夸奎昆拉腊莱赖兰郎朗劳勒雷蕾黎里丽莉利力莲列林琳龙娄卢鲁露伦"
+    "罗洛吕略马玛麦迈曼芒毛梅门蒙孟米密蜜缪摩莫墨默姆穆纳娜奈南内尼涅妮宁纽农努诺欧帕派潘庞佩彭皮珀蒲普契奇恰乔切钦琼丘瑞若茹萨塞赛桑瑟森沙莎珊山绍"
+    "舍申圣施什史舒朔斯丝苏孙索塔泰坦汤唐陶特藤铁廷图吐托瓦宛旺威韦维魏温文翁沃乌武西希锡夏肖歇谢辛欣休雅亚杨耶叶伊英尤约宰泽扎詹哲珍芝朱茱兹卓佐培方翰逊滕狄伽梵凡撒彻苔伟灵"
+)
+"""The characters that Chinese writes foreign names with, less those that are mostly words: the dot alone does not tell
+where such a name begins and ends."""
 _QUOTED = re.compile(r'"([^"“”\n]{2,80})"|“([^"“”\n]{2,80})”|«\s?([^«»\n]{2,80}?)\s?»|„([^„“”\n]{2,80})[“”]')
 _CASELESS = re.compile(
-    r"《([^《》\n]{1,60})》|〈([^〈〉\n]{1,60})〉|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』"
+    r"《([^《》\n]{1,60})》|〈([^〈〉\n]{1,60})〉|『([^『』\n]{1,40})』"
     rf"|([\u30a1-\u30fa\u30fc]{{2,}}(?:[・＝][\u30a1-\u30fa\u30fc]{{2,}})+|[\u30a1-\u30fa\u30fc]{{4,}})"
-    rf"|([{_HAN}]{{1,6}}(?:[·・‧](?:(?![的是在和与與及于於了曾为為出也被])[{_HAN}]){{1,6}})+)"
+    rf"|([{_SOUNDS}][{_SOUNDS}可来因]{{0,6}}(?:[·・‧][{_SOUNDS}][{_SOUNDS}可来因]{{0,7}})+)"
 )
-_IN_MANUALS = (3, 4, 5)
+_IN_MANUALS = (3, 4)
 """The groups of ``_CASELESS`` that have no names in manuals: quotations, and what Japanese has from other languages."""
-# In Chinese, what stands between punctuation or function characters and ends like an institution or a place.
+_NO_NAMES = "的是在于於和与與及或由从從到向至往去对對被把其并等将該该这那某各不能了着以用为為使让"
+# In Chinese, what stands between punctuation or these and ends like an institution; companies mostly have none of it.
 _INSTITUTION = re.compile(
-    rf"(?<![{_HAN}])(?:[{_HAN}]*?[于於在的是和与與及或由从從到向为為至去往对對被把，])?"
-    rf"([{_HAN}]{{2,10}}?(?:大学|大學|公司|学院|學院|研究所|研究院|银行|銀行|博物馆|博物館|出版社|委员会|委員會))"
+    rf"(?<![^\W{_NO_NAMES}])((?:(?![{_NO_NAMES}])[{_HAN}]){{2,10}}?"
+    r"(?:大学|大學|研究所|研究院|银行|銀行|博物馆|博物館|出版社))"
 )
 _NO_TITLE = re.compile(r"[/\\=<>{}|_$~+]|\w\(|\.\w|^\W*\w\W*$")
 """What a quoted title does not have: signs of paths and of code, and one letter alone."""
@@ -113,7 +122,8 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
         said = [word for word in inner.split() if word.islower() and word not in WORDS["in titles"]]
         short = any(letter.isalpha() for letter in inner) and len(inner.split()) <= MOST_WORDS
         short &= len(said) <= titled and 2 * titled > len(long_words)
-        if short and inner[0].isalnum() and not inner[0].islower():
+        # Where letters have no case, nothing tells a title from what is said.
+        if short and (inner[0].isupper() or inner[0].isdigit()):
             left = text.index(inner, match.start(number))
             nickname = _IN_A_NAME.search(text, max(start, match.start() - 9), match.start()) and text[match.end() :][:2]
             if nickname and nickname.strip()[:1].isupper():
@@ -125,7 +135,10 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _caseless(text: str, start: int, end: int, *, loan_words: bool) -> Iterator[Span]:
-    """Names in Chinese and Japanese; without ``loan_words``, what is quoted and a word in katakana are none."""
+    """Names in Chinese and Japanese: titles, not what is only said or stressed (「…」).
+
+    Without ``loan_words``, what is quoted and a word in katakana are none.
+    """
     if text[start:end].isascii():
         return
     for pattern in (_CASELESS, _INSTITUTION):
