@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from kgplatform.ingest.estimate import Estimate
     from kgplatform.ingest.extract import Extractor
+    from kgplatform.ingest.files.file_text import FileText
     from kgplatform.ingest.given import Text
     from kgplatform.ingest.pipeline import IngestReport
     from kgplatform.ingest.schema import Schema, load_schema
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "kgplatform.ingest.estimate": ("Estimate",),
     "kgplatform.ingest.extract": ("Extractor",),
+    "kgplatform.ingest.files.file_text": ("FileText",),
     "kgplatform.ingest.given": ("Text",),
     "kgplatform.ingest.pipeline": ("IngestReport",),
     "kgplatform.ingest.schema": ("Schema", "load_schema"),
@@ -82,6 +84,7 @@ __all__ = [
     "EmbeddingMismatchError",
     "Estimate",
     "Extractor",
+    "FileText",
     "FoundFact",
     "FoundPassage",
     "IngestReport",

@@ -129,6 +129,7 @@ class AsyncLook(_View[Look]):
     community = _awaited(Look.community)
     counts = _awaited(Look.counts)
     document = _awaited(Look.document)
+    document_page = _awaited(Look.document_page)
     extractions = _streamed(Look.extractions)
     find = _awaited(Look.find)
     highlights = _awaited(Look.highlights)
@@ -136,6 +137,9 @@ class AsyncLook(_View[Look]):
     members = _awaited(Look.members)
     neighbours = _awaited(Look.neighbours)
     node = _awaited(Look.node)
+    profile = _awaited(Look.profile)
+    questions = _awaited(Look.questions)
+    relation_figures = _awaited(Look.relation_figures)
     run = _awaited(Look.run)
     runs = _awaited(Look.runs)
     subgraph = _awaited(Look.subgraph)
@@ -143,6 +147,7 @@ class AsyncLook(_View[Look]):
     threads = _awaited(Look.threads)
     tree = _awaited(Look.tree)
     types = _awaited(Look.types)
+    ways = _awaited(Look.ways)
 
 
 class AsyncChatThread(_View[ChatThread]):
@@ -200,6 +205,8 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     state = _awaited(KnowledgeGraph.state)
     stats = _awaited(KnowledgeGraph.stats)
     stream = _streamed(KnowledgeGraph.stream)
+    try_model = _awaited(KnowledgeGraph.try_model)
+    use_schema = _awaited(KnowledgeGraph.use_schema)
 
     async def chat(self, id: str | None = None) -> AsyncChatThread:
         """A thread, whose ``ask`` understands follow-up questions: a new one, or that with ``id``."""

@@ -68,6 +68,7 @@ ELSEWHERE = {
     ("code.md", "python"): "tests/readers/test_recipe.py",
     ("needle-tasks.md", "python"): "tests/evaluate/needles/test_needle_tasks_page.py",
     ("from-other-tools.md", "python"): "test_what_other_tools_keep_is_brought_over",
+    ("extend.md", "toml"): "tests/test_extend.py",
 }
 _RUN_OR_READ_HERE = ("sh", "console", "python", "cypher", "ini", "json", "yaml")
 _OUTPUT = "text"

@@ -58,7 +58,7 @@ def test_every_document_loads(loaded: list[Any], texts: dict[str, str]) -> None:
 def test_formats_pages_and_scripts(loaded: list[Any], texts: dict[str, str]) -> None:
     suffixes = {Path(each.source).suffix for each in loaded}
     assert suffixes == {".txt", ".md", ".html", ".pdf", ".docx", ".json", ".jsonl"}
-    assert max(len(each.pages) for each in loaded) == 3
+    assert max(len(each.locations) for each in loaded) == 3
     assert "câble" in texts["Cable_francais_de_1869.txt"]
     assert "São Vicente" in texts["The South Atlantic cable of 1874"]
 
@@ -158,5 +158,5 @@ def test_the_binary_files_can_be_made_again(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     committed = sorted(path for path in (EXAMPLES / "corpus").iterdir() if path.suffix in MADE)
     assert sorted(path.name for path in first) == [path.name for path in committed]
-    made = [(each.title, each.text, each.pages) for each in load([tmp_path / "first"])]
-    assert made == [(each.title, each.text, each.pages) for each in load(committed)]
+    made = [(each.title, each.text, each.locations) for each in load([tmp_path / "first"])]
+    assert made == [(each.title, each.text, each.locations) for each in load(committed)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from doc_pages import page
 
 from kgplatform import InputError, KnowledgeGraph
 from kgplatform.client import extractors
@@ -20,8 +20,7 @@ from kgplatform.readers import readers
 from kgplatform.settings import load_settings
 from kgplatform.work import plug_ins
 
-PAGE = (ROOT / "docs" / "how-to" / "extend.md").read_text("utf-8")
-CODE = (ROOT / "docs" / "code.md").read_text("utf-8")
+PAGE, CODE = page("extend.md"), page("code.md")
 BROKEN = """
 [kgplatform.extractors]
 nowhere = kg_extras.nowhere:Nothing

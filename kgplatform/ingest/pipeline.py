@@ -147,7 +147,7 @@ def ingest(
     with watch.stage("load"):
         if prune:
             check_prune(tools.store, paths)
-        before = graph_state(tools.store)
+        before, languages_before = graph_state(tools.store), _languages(tools)
         check_embedder(before, tools.embedder)
         define_graph(tools.store, tools.embedder)
     with (
@@ -188,7 +188,7 @@ def ingest(
         with watch.stage("count"):
             report = replace(report, settled=sum(due[kind] for kind in _SETTLED), **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts
         tools.progress("counting", 1, 1)
-        report.notes.extend(_note_on_languages(tools, before))
+        report.notes.extend(_note_on_languages(tools, languages_before))
     return _finished(report, tools, watch)
 
 
@@ -311,11 +311,13 @@ def _notes_on_folders(paths: Sequence[str | Path]) -> list[str]:
     return [f"There is no file in {folder}." for folder, is_empty in named_folders(paths) if is_empty]
 
 
-def _note_on_languages(tools: Tools, before: Row) -> list[str]:
-    """Says once of each language that the embedding model does not know it; records the languages of the documents."""
-    there = [row["language"] for row in tools.store.read("ingest/languages")]
-    tools.store.write(set_state(languages=there or None))
-    new = [code for code in there if code not in (ENGLISH, *before.get("languages", ()))]
+def _languages(tools: Tools) -> list[str]:
+    return [row["language"] for row in tools.store.read("ingest/languages")]
+
+
+def _note_on_languages(tools: Tools, before: Sequence[str]) -> list[str]:
+    """Says of each language that the embedding model does not know it, with the first documents that are in it."""
+    new = [code for code in _languages(tools) if code not in (ENGLISH, *before)]
     if not new or not knows_english_only(tools.embedder):
         return []
     return [

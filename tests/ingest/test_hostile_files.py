@@ -42,6 +42,14 @@ CRASH = (
 MEMORY = "takes more than 200 MB of memory to parse: raise KGPLATFORM_FILE_MEMORY to read it"
 
 
+REFUSALS = ("damaged", "has no readable text", "reStructuredText that cannot be parsed", "unpacks to 463 MB, which no")
+REFUSED = {
+    *("laughs.docx", "laughs.pptx", "laughs.xlsx", "laughs.odt", "laughs.epub", "paths.pptx", "nested.pptx"),
+    *("nested.odt", "sheet of 500 MB.xlsx", "repeated.ods", "chapter of 500 MB.epub", "lists.rst", "parts.eml"),
+    "mails.eml",
+}
+
+
 def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
     return KnowledgeGraph(store, load_settings(home=home, embedder="hash:64", **more), embedder=HashEmbedder(64))
 
@@ -76,7 +84,9 @@ def test_hostile_files_end_within_the_bounds_and_the_good_ones_are_ingested(stor
     assert skipped["line of 200 MB.jsonl"] == "line 2: longer than 100 MB: split it into several"
     assert skipped["deep.json"] == "not valid JSON (it is nested too deeply)"
     bounded = {name for name, reason in skipped.items() if reason in (SECONDS, MEMORY, CRASH)}
-    assert skipped.keys() - bounded == {"line of 200 MB.jsonl", "deep.json"}
+    refused = {name for name in skipped.keys() - bounded if skipped[name].startswith(REFUSALS)}
+    assert refused <= REFUSED, "whether some come to that within a second depends on the machine"
+    assert skipped.keys() - bounded - refused == {"line of 200 MB.jsonl", "deep.json"}
     read = {Path(each.source).name.replace("%20", " ") for each in graph.documents()}
     assert read == ({*names, *GOOD} - skipped.keys()) | {"line of 200 MB.jsonl"}
     assert {"cells.html", "bars.html", "nested.html", "no break.txt", "dots.txt", "hyphens.txt", "marks.txt"} <= read

@@ -143,7 +143,8 @@ async function begin() {
   if (stage.graph.isEmpty && !stage.opened && currentRoute().view !== "graph") stage.graph.showWhole();
 }
 
-main.after(border);
+// In the stage, for all that people reach is to be in a landmark.
+stage.place.prepend(border);
 drawNav(Object.hasOwn(VIEWS, currentRoute().view) ? currentRoute().view : "ask");
 fill(document.getElementById("theme-button"), icon("sun"), icon("moon"));
 fill(document.getElementById("help-button"), icon("help"));

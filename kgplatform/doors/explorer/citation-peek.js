@@ -38,8 +38,8 @@ async function showAt(button, citation, passage) {
   if (shownFor === button) return;
   shownFor = button;
   const words = el("p", { class: "quote", dir: "auto" }, "…");
-  fill(peek, el("strong", { dir: "auto" }, named(citation.title)), citation.page ? ` p. ${citation.page}` : "", words);
-  if (!peek.isConnected) document.body.append(peek);
+  fill(peek, el("strong", { dir: "auto" }, named(citation.title)), citation.location ? ` ${citation.location}` : "", words);
+  if (!peek.isConnected) document.getElementById("panel").append(peek); // in a landmark, as all that is read
   peek.showPopover();
   place(button);
   words.textContent = await quoteOf(citation, passage).catch(() => "The words could not be loaded.");
