@@ -17,13 +17,14 @@ from kgplatform.text import normalise_name
 
 @dataclass(frozen=True, slots=True)
 class StatedAt:
-    """Characters ``[start, end)`` of a document (its id) that state a fact. ``page``: of the passage's beginning."""
+    """Characters ``[start, end)`` of a document (its id) that state a fact. ``location``: what people call
+    the place, "page 3"."""
 
     document: str
     title: str
     start: int
     end: int
-    page: int | None
+    location: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,6 @@ function said(sentence) {
 
 function places(list, open) {
   const shown = list.slice(0, PLACES).map((place) =>
-    el("button", { class: "place", type: "button", on: { click: () => open(place.document, place.start, place.end) } }, icon("document"), `${named(place.title)}${place.page ? `, p. ${place.page}` : ""}`));
+    el("button", { class: "place", type: "button", on: { click: () => open(place.document, place.start, place.end) } }, icon("document"), `${named(place.title)}${place.location ? `, ${place.location}` : ""}`));
   return el("span", { class: "places" }, shown, list.length > PLACES ? el("span", { class: "muted" }, `and ${counted(list.length - PLACES, "more place", "more places")}`) : null);
 }
