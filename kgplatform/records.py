@@ -286,7 +286,10 @@ class SearchResult(Shown):
         return iter(self.passages)
 
     def to_df(self, of: Literal["passages", "facts"] = "passages") -> Any:
-        """The passages, or the facts, as a DataFrame of pandas, a row each. Raises ``ImportError`` without pandas."""
+        """The passages, or the facts, as a DataFrame of pandas, a row each. Raises ``ImportError`` without pandas,
+        and ``ValueError`` for what is neither."""
+        if of not in ("passages", "facts"):
+            raise ValueError(f'A result has "passages" and "facts", not {of!r:.100}.')
         kind = FoundFact if of == "facts" else FoundPassage
         columns = [field.name for field in fields(kind)]
         found = self.facts if of == "facts" else self.passages

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import CallStatistics
@@ -136,7 +137,10 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
         raise InputError("A document's name is empty. `kgplatform documents` lists the documents.")
     given = Path(name).expanduser()
     path = (given.resolve() if ".." in given.parts else given.absolute()).as_uri()  # as files are found
-    if by_address := [info for info in known if name in (info.id, info.uri, info.source) or info.source == path]:
+    text = f"text:{quote(name, safe='/')}"  # as texts that a program gave are named by their ids
+    if by_address := [
+        info for info in known if name in (info.id, info.uri, info.source) or info.source in (path, text)
+    ]:
         return by_address
     by_title = [info for info in known if info.title == name]
     in_folder = [info for info in known if info.source.startswith(path.rstrip("/") + "/")]

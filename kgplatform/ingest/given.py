@@ -78,23 +78,38 @@ class _Piece:
     """Whether nothing else can be of that source."""
 
 
+class _BlankError(InputError):
+    """A text that says nothing, such as a blank page: among others it is left out."""
+
+
 class Texts:
     """What is in no file. Each time that it is read it gives the same. ``notes``: what was left out, for people."""
 
     def __init__(self, shards: Shards | None) -> None:
         self._shards = shards
         self._left_out: Counter[str] = Counter()
-        self._number = 0
+        self._number = self._others_of_an_id = self._blank = 0
 
     def __bool__(self) -> bool:
         return self._number > 0
 
     @property
     def notes(self) -> list[str]:
-        """A sentence about metadata that are not flat."""
-        if not self._left_out:
-            return []
-        return [f"Left out of the metadata, since the values are not flat or are too long: {_listed(self._left_out)}."]
+        """Sentences about what was left out, the last time that the texts were read."""
+        told = []
+        if self._left_out:
+            listed = _listed(self._left_out)
+            told.append(f"Left out of the metadata, since the values are not flat or are too long: {listed}.")
+        if self._blank:
+            told.append(f"Left out, since they are empty: {self._blank:,} of the texts.")
+        if self._others_of_an_id:
+            others = f"{self._others_of_an_id:,} of the texts"
+            told.append(f"Left out, since another text before them has their id: {others}. Give each an id of its own.")
+        return told
+
+    def add_blank(self) -> None:
+        """Count a text that says nothing."""
+        self._blank += 1
 
     def add(self, piece: _Piece, left_out: Iterable[str] = ()) -> None:
         """Keep a piece on disk."""
@@ -109,14 +124,19 @@ class Texts:
     def documents(self, calls: BoundedCalls, fields: Fields) -> Iterator[Document | SkippedFile]:
         """The documents, those of one source side by side and in their order; files are parsed within bounds."""
         parts = self._shards.parts("pieces") if self._shards is not None else iter(())
+        self._others_of_an_id = 0
         for rows in parts:
             numbers: Counter[str] = Counter()
+            firsts: dict[str, str] = {}
             for row in sorted(rows, key=lambda row: (row["key"], row["number"])):
                 piece: _Piece = row["piece"]
                 numbers[piece.source] += 1
                 if isinstance(piece.content, Text):
+                    first = firsts.setdefault(piece.source, piece.content.text)
                     if not piece.is_whole or numbers[piece.source] == 1:
                         yield _document(piece.source, piece.content, numbers[piece.source])
+                    else:
+                        self._others_of_an_id += piece.content.text != first
                 else:
                     path, content = piece.content
                     yield from load_file(path, content, fields, calls)
@@ -144,10 +164,14 @@ class Given:
 
     def add(self, piece: _Piece, left_out: Iterable[str], folder: Path) -> None:
         """Keep a piece, in ``folder`` until it is read."""
+        self.texts_in(folder).add(piece, left_out)
+
+    def texts_in(self, folder: Path) -> Texts:
+        """The texts, which lie in ``folder``."""
         if self.texts is NO_TEXTS:
             folder.mkdir(parents=True, exist_ok=True)
             self.texts = Texts(self._open.enter_context(Shards(folder)))
-        self.texts.add(piece, left_out)
+        return self.texts
 
 
 def gather(given: Any, folder: Path, fields: Fields) -> Given:
@@ -156,13 +180,19 @@ def gather(given: Any, folder: Path, fields: Fields) -> Given:
     ``folder``: where texts lie until they are read. ``fields``: what dictionaries call texts and titles. Raises
     ``InputError`` for what is none of these, and then nothing is kept.
     """
-    found = Given()
+    found, blank = Given(), None
     try:
         for each in _each(given):
-            if isinstance(each, str | os.PathLike):
-                found.paths.append(_path(each))
-            else:
-                found.add(*_piece(each, fields), folder)
+            try:
+                if isinstance(each, str | os.PathLike):
+                    found.paths.append(_path(each))
+                else:
+                    found.add(*_piece(each, fields), folder)
+            except _BlankError as error:
+                blank = error
+                found.texts_in(folder).add_blank()
+        if blank is not None and not found:
+            raise blank
     except BaseException:  # whatever it is, what was kept goes
         found._open.close()
         raise
@@ -221,8 +251,12 @@ def _refused(each: object) -> InputError:
 
 
 def _text_of(given: Mapping[Any, Any], fields: Fields) -> Text:
-    """A dictionary: its text and title under the usual keys; what else it has is metadata."""
+    """A dictionary: its text and title under the usual keys; what else it has is metadata. NaN is nothing."""
+    has_text = any(key in given for key in fields.text)
+    given = {name: value for name, value in given.items() if not _is_missing(value)}
     keys = next((key for key in fields.text if key in given), None)
+    if keys is None and has_text:
+        raise _BlankError("A text to ingest is empty.")
     if keys is None or not isinstance(given[keys], str):
         raise InputError(f"A dictionary to ingest needs a text: {{'{fields.text[0]}': '…'}}.")
     title = next((key for key in fields.title if key in given), None)
@@ -238,6 +272,12 @@ def _text_of(given: Mapping[Any, Any], fields: Fields) -> Text:
         id="" if name is None else str(name),
         metadata=metadata,
     )
+
+
+def _is_missing(value: object) -> bool:
+    """None, and what tables have where there is nothing: NaN, and what pandas calls NA and NaT."""
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _of_library(text: str, each: Any, id: str) -> Text:
@@ -265,10 +305,12 @@ def _named(given: Text) -> tuple[_Piece, list[str]]:
     for name in ("text", "title", "source", "id"):
         if not isinstance(getattr(given, name), str):
             raise InputError(f"The {name} of a text must be a string, not {type(getattr(given, name)).__name__}.")
+    if not isinstance(given.metadata, Mapping):
+        raise InputError(f"The metadata of a text must be a dictionary, not {type(given.metadata).__name__}.")
     text = clean(given.text)
     if not text.strip():
         called = given.title or given.id or given.source
-        raise InputError(f"The text {called!r:.100} is empty." if called else "A text to ingest is empty.")
+        raise _BlankError(f"The text {called!r:.100} is empty." if called else "A text to ingest is empty.")
     metadata, left_out = flat({**given.metadata, **({"source": given.source} if given.source else {})})
     metadata.pop("title", None)
     name = given.id.strip() or given.source.strip() or hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -120,7 +120,8 @@ def test_loaders_and_tables(kg: KnowledgeGraph) -> None:
         (None, "A value of type NoneType cannot be ingested."),
         ([{"title": "a"}], "A dictionary to ingest needs a text"),
         (Text(" "), "A text to ingest is empty."),
-        ([Text("x", title="T"), Text("", id="second")], "The text 'second' is empty."),
+        ([Text("", id="second")], "The text 'second' is empty."),
+        (Text("x", metadata=[1]), "The metadata of a text must be a dictionary, not list."),  # type: ignore[arg-type]
         (Text(None), "The text of a text must be a string, not NoneType."),  # type: ignore[arg-type]  # on purpose
         (io.BytesIO(b"%PDF-1.4"), "An open file without a name cannot be told apart from others: set its name"),
         ([], "Name at least one file or folder to ingest."),
@@ -131,6 +132,21 @@ def test_what_is_refused(kg: KnowledgeGraph, given: Any, said: str) -> None:
         kg.ingest(given)
     assert kg.documents() == []
     assert not [*kg.settings.home_folder.glob("*")] if kg.settings.home_folder.exists() else True
+
+
+def test_what_says_nothing_and_other_texts_of_an_id_are_left_out_and_told(kg: KnowledgeGraph) -> None:
+    nan = float("nan")
+    table = pandas.DataFrame({"text": [CABLE, SHIP, None], "id": ["k1", nan, "k3"], "title": ["Cable", nan, "None"]})
+    report = kg.ingest(table, extractor="local")
+    assert report.added == 2
+    assert report.notes == ["Left out, since they are empty: 1 of the texts."]
+    assert {info.title: info.source.partition(":")[2][:2] for info in kg.documents()}["Cable"] == "k1"
+    assert [info.title for info in kg.documents() if info.title != "Cable"] == [SHIP]
+    report = kg.ingest([Page(CABLE), Page(" "), Text(SHIP, id="k1"), Text(BOOK, id="k1"), Text(SHIP, id="k1")])
+    assert report.notes[0] == "Left out, since they are empty: 1 of the texts."
+    assert report.notes[1].startswith("Left out, since another text before them has their id: 1 of the texts.")
+    assert kg.remove("k1")
+    assert BOOK not in {info.title for info in kg.documents()}
 
 
 def test_metadata_of_files(kg: KnowledgeGraph, tmp_path: Path) -> None:

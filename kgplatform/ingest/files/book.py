@@ -52,7 +52,7 @@ def read_book(path: str, stream: BinaryIO) -> FileText:
         _refuse_locked(path, archive, {each.name for each in pages})
         names, label = _contents(path, archive, list(items.values())), ""
         for number, page in enumerate(pages, start=1):
-            label = label or f"part {number}"
+            label = (label if names else "") or f"part {number}"
             try:
                 tree = html_tree(archive.read(page.name))
             except (KeyError, zipfile.BadZipFile, ValueError):
