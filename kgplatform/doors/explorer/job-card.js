@@ -19,7 +19,7 @@ const TITLES = {
   gist: "Making gists",
   remove: "Removing documents",
 };
-const REPORTS = { ingest: ingestReport, reread: ingestReport, tree: treeReport, gist: gistReport, remove: removeReport };
+const REPORTS = { ingest: ingestReport, sample: ingestReport, reread: ingestReport, tree: treeReport, gist: gistReport, remove: removeReport };
 
 let streams = 0;
 
