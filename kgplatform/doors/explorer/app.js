@@ -30,7 +30,7 @@ const nav = document.getElementById("views");
 const stage = new Stage(document.getElementById("stage"));
 const WIDTH = { label: "Width of the view", least: 25, most: 70 };
 // A table of documents wants more room than the other views; the style sheet shows the border of the one that is open.
-const borders = [splitter(main.parentElement, { ...WIDTH, name: "panel", usual: 42 }), splitter(main.parentElement, { ...WIDTH, name: "table", usual: 58 })];
+const borders = [splitter(main.parentElement, { ...WIDTH, name: "panel", usual: 42 }), splitter(main.parentElement, { ...WIDTH, name: "table", usual: 60 })];
 const opened = new Map();
 let current = null;
 let followed = 0;

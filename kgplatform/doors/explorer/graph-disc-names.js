@@ -56,7 +56,9 @@ function inMiddle(context, disc, camera) {
     const name = [1, 2, 3].map((lines) => fitted(disc.label, size, lines)).find((each) => each && !each.isCut);
     if (name) return { ...name, x, y, inside: true };
   }
-  const cut = [3, 2, 1].map((lines) => fitted(disc.label, SMALLEST, lines)).find(Boolean) ?? fitted(shortText(disc.label, 8), SMALLEST, 1);
+  const most = disc.label.replace(/^Around /, ""); // what is said of every circle goes first
+  const short = [1, 2, 3].map((lines) => fitted(most, SMALLEST, lines)).filter(Boolean);
+  const cut = short.find(({ isCut }) => !isCut) ?? short.at(-1) ?? [8, 6].map((letters) => fitted(shortText(most, letters), SMALLEST, 1)).find(Boolean);
   return cut && { ...cut, x, y, inside: true };
 }
 
