@@ -8,6 +8,9 @@ const WAYS = [
   [/Run `kgplatform gist` (first|again)/g, "Make gists under Documents $1"],
   [/run `kgplatform gist`( again)?/g, "make them under Documents$1"],
   [/`kgplatform documents` lists/g, "Documents lists"],
+  [/ ?`kgplatform cypher` runs whatever reads\./g, ""],
+  [/It runs only with the option write\./g, "Only what reads can be run here."],
+  [/Use `kgplatform ingest`\./g, "Add files under Documents."],
 ];
 
 /** `text` in the page's words. */

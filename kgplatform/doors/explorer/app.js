@@ -28,7 +28,9 @@ const KEYS = "kgplatform.keys";
 const main = document.getElementById("panel");
 const nav = document.getElementById("views");
 const stage = new Stage(document.getElementById("stage"));
-const border = splitter(main.parentElement, { name: "panel", label: "Width of the view", usual: 42, least: 25, most: 70 });
+const WIDTH = { label: "Width of the view", least: 25, most: 70 };
+// A table of documents wants more room than the other views; the style sheet shows the border of the one that is open.
+const borders = [splitter(main.parentElement, { ...WIDTH, name: "panel", usual: 42 }), splitter(main.parentElement, { ...WIDTH, name: "table", usual: 60 })];
 const opened = new Map();
 let current = null;
 let followed = 0;
@@ -144,7 +146,7 @@ async function begin() {
 }
 
 // In the stage, for all that people reach is to be in a landmark.
-stage.place.prepend(border);
+stage.place.prepend(...borders);
 drawNav(Object.hasOwn(VIEWS, currentRoute().view) ? currentRoute().view : "ask");
 fill(document.getElementById("theme-button"), icon("sun"), icon("moon"));
 fill(document.getElementById("help-button"), icon("help"));

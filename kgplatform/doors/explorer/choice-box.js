@@ -12,6 +12,7 @@ export function choiceBox({ label, placeholder, look, nameOf, onChoose }) {
   const id = freshId("choice");
   const options = el("datalist", { id: `${id}-list` });
   const input = el("input", { id, type: "search", list: options.id, placeholder, autocomplete: "off", spellcheck: "false" });
+  const unknown = el("span", { class: "muted", role: "status" });
   const known = new Map();
   let chosen = null;
   let timer = 0;
@@ -27,8 +28,10 @@ export function choiceBox({ label, placeholder, look, nameOf, onChoose }) {
     const text = input.value.trim();
     if (text && !known.has(text)) await propose();
     const next = text ? (known.get(text) ?? null) : null;
-    input.setAttribute("aria-invalid", String(Boolean(text) && next === null));
-    if (next === chosen || (text && next === null)) return;
+    const isUnknown = Boolean(text) && next === null;
+    input.setAttribute("aria-invalid", String(isUnknown));
+    unknown.textContent = isUnknown ? "Nothing has this name. Choose one that is proposed." : "";
+    if (next === chosen || isUnknown) return;
     chosen = next;
     onChoose(next);
   }
@@ -45,11 +48,12 @@ export function choiceBox({ label, placeholder, look, nameOf, onChoose }) {
     if (value === chosen) return;
     chosen = value;
     input.removeAttribute("aria-invalid");
+    unknown.textContent = "";
     input.value = "";
     if (value === null) return;
     const name = await nameOf(value).catch(() => "");
     if (chosen === value) (known.set(name, value), (input.value = name));
   }
 
-  return { element: el("p", { class: "field" }, el("label", { for: id }, label), input, options), set };
+  return { element: el("p", { class: "field" }, el("label", { for: id }, label), input, options, unknown), set };
 }

@@ -61,7 +61,7 @@ export function createView({ stage }) {
     zone.addEventListener("drop", ({ dataTransfer }) => {
       zone.classList.remove("over");
       const isFolder = [...dataTransfer.items].some((item) => item.webkitGetAsEntry?.()?.isDirectory);
-      fill(problem, isFolder && failure(new Error("A folder cannot be dropped here. Choose the files in it, or use kgplatform ingest.")));
+      fill(problem, isFolder && failure(new Error("A folder cannot be dropped here. Choose the files in it.")));
       take(isFolder ? [] : [...dataTransfer.files]);
     });
     const form = el("form", { class: "add-form", on: { submit: (event) => (event.preventDefault(), submit()) } }, input, zone, picked,

@@ -56,7 +56,9 @@ function inMiddle(context, disc, camera) {
     const name = [1, 2, 3].map((lines) => fitted(disc.label, size, lines)).find((each) => each && !each.isCut);
     if (name) return { ...name, x, y, inside: true };
   }
-  const cut = [3, 2, 1].map((lines) => fitted(disc.label, SMALLEST, lines)).find(Boolean) ?? fitted(shortText(disc.label, 8), SMALLEST, 1);
+  const most = disc.label.replace(/^Around /, ""); // what is said of every circle goes first
+  const short = [1, 2, 3].map((lines) => fitted(most, SMALLEST, lines)).filter(Boolean);
+  const cut = short.find(({ isCut }) => !isCut) ?? short.at(-1) ?? [8, 6].map((letters) => fitted(shortText(most, letters), SMALLEST, 1)).find(Boolean);
   return cut && { ...cut, x, y, inside: true };
 }
 
@@ -111,16 +113,16 @@ function fontOf(size) {
   return `650 ${Math.round(10 * size) / 10}px ${FAMILY}`;
 }
 
-/** Write a name on a plate of the background's colour, through which what lies below is still seen a little. */
-export function paintDiscName(context, { disc, lines, font, size, x, y, width, height, inside }, drawnAt, camera, theme) {
+/** Write a name on a plate of the background's colour, through which what lies below is still seen a little; `alpha`: how opaque it is. */
+export function paintDiscName(context, { disc, lines, font, size, x, y, width, height, inside }, drawnAt, camera, theme, alpha) {
   const [now, then] = [camera.toScreen(disc), drawnAt.toScreen(disc)];
   const [left, top] = [x + now.x - then.x, y + now.y - then.y];
-  context.globalAlpha = inside ? 0.84 : 0.92;
+  context.globalAlpha = alpha * (inside ? 0.84 : 0.92);
   context.fillStyle = theme.surface;
   context.beginPath();
   context.roundRect(left - width / 2, top - height / 2, width, height, 6);
   context.fill();
-  context.globalAlpha = 1;
+  context.globalAlpha = alpha;
   context.font = font;
   context.textAlign = "center";
   context.fillStyle = inside ? theme.text : theme.quiet;

@@ -41,7 +41,7 @@ export class Labels {
     context.textBaseline = "middle";
     for (const label of this.placed) {
       if (label.disc) {
-        paintDiscName(context, label, this.drawnAt, camera, theme);
+        paintDiscName(context, label, this.drawnAt, camera, theme, marks.lit ? marks.restAlpha : 1);
         continue;
       }
       context.globalAlpha = !marks.lit || !label.node || marks.lit.nodes.has(label.node) ? 1 : marks.restAlpha;

@@ -132,8 +132,8 @@ export class Scene {
     return this.withNames;
   }
 
-  /** {left, top, right, bottom} of these nodes in the world, or null if there is none. */
-  bounds(nodes = this.byWeight) {
+  /** {left, top, right, bottom} of these nodes in the world, or of all that is drawn, circles too; null if there is none. */
+  bounds(nodes = [...this.byWeight, ...this.discs]) {
     const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
     for (const { x, y, radius } of nodes) {
       box.left = Math.min(box.left, x - radius);

@@ -8,7 +8,7 @@ import { get, post } from "./api.js";
 import { count, counted, duration, readable } from "./format.js";
 import { failure, loading } from "./states.js";
 
-const STAGES = { answer: "answering", trial: "testing", embed: "embedding" };
+const STAGES = { answer: "answering", trial: "testing", embed: "embedding", decompose: "taking questions apart", reflect: "reflecting", standalone: "follow-ups", tree: "naming communities" };
 
 export function createView() {
   const element = el("div", { class: "view models-view" });

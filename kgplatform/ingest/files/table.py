@@ -21,7 +21,7 @@ _LOOKED_AT = 200
 _MOST_TITLES = 5
 """So many lines may stand over the headings of a table."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_SURE_ROWS = 2
+_SURE_ROWS = 3
 """So many numbers below a word tell a heading where a table has two columns, which may as well be names and values."""
 
 
