@@ -38,6 +38,7 @@ NOT_ONE_BY_ONE = {
     "kgplatform mcp": "runs until it is ended: tests/doors/mcp/",
     "kgplatform browser": "runs until it is ended: tests/doors/browser/",
     "--needles": "a managed server and a graph for each text: tests/evaluate/needles/",
+    "--path musique/": "a data set is read and asked: tests/evaluate/test_evaluate_command.py, test_evaluate_graphs.py",
     "--path hotpotqa/": "a managed server for the second data set: tests/evaluate/test_evaluate_command.py",
     "--dataset hotpotqa": "the same: one server holds one data set",
     "--grid": "forty setups: the grid is read below, and evaluated in tests/evaluate/test_evaluate_command.py",
