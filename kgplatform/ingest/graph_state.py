@@ -85,15 +85,20 @@ def record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> N
     )
 
 
+def is_up_to_date(state: Row) -> bool:
+    """Whether a graph of such a ``state`` is of this version's format, or new."""
+    return bool(state.get("format", FORMAT_VERSION) == FORMAT_VERSION)
+
+
 def bring_up_to_date(store: Store) -> None:
     """Give an older graph what it lacks: one of format 1 the properties by which key elements that belong together are
     found, one of format 2 the nodes of proposed types, one of format 3 the words of passages in other languages.
     """
-    before = graph_state(store).get("format", FORMAT_VERSION)
-    if before == FORMAT_VERSION:
+    state = graph_state(store)
+    if is_up_to_date(state):
         return
     define_keys(store)
-    if before < 2:
+    if state["format"] < 2:
         for rows in store.read_batches("ingest/older_elements"):
             store.write(("ingest/found_by", {"rows": [{"id": row["id"], **found_by(row["key"])} for row in rows]}))
     for rows in store.read_batches("ingest/older_proposals"):

@@ -29,8 +29,16 @@ from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passa
 from kgplatform.ingest.fill_in import fill_in
 from kgplatform.ingest.given import Texts
 from kgplatform.ingest.gone import check_prune, gone_files
-from kgplatform.ingest.graph_state import bring_up_to_date, check_embedder, define_graph, graph_state, set_state
+from kgplatform.ingest.graph_state import (
+    bring_up_to_date,
+    check_embedder,
+    define_graph,
+    graph_state,
+    is_up_to_date,
+    set_state,
+)
 from kgplatform.ingest.load import named_folders
+from kgplatform.ingest.new_languages import NewLanguages
 from kgplatform.ingest.passage_reader import FailedPassage
 from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import Expansion, Schema
@@ -43,7 +51,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, SkippedFile, Usage
 from kgplatform.shown import Shown
 from kgplatform.text import hash64
-from kgplatform.text.languages import ENGLISH, language_names
+from kgplatform.text.languages import language_names
 from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.open_workers import bounded_calls, open_workers
 from kgplatform.work.stopwatch import Stopwatch
@@ -147,8 +155,9 @@ def ingest(
     with watch.stage("load"):
         if prune:
             check_prune(tools.store, paths)
-        before, languages_before = graph_state(tools.store), _languages(tools)
+        before = graph_state(tools.store)
         check_embedder(before, tools.embedder)
+        languages = NewLanguages(tools.store, are_told=is_up_to_date(before))
         define_graph(tools.store, tools.embedder)
     with (
         Plan(tools.settings.home_folder) as plan,
@@ -158,7 +167,7 @@ def ingest(
     ):
         with watch.stage("lay"):
             compared = watch.each("load", _compared(tools, paths, texts, calls, workers, reread=reread))
-            lay(tools.store, build.begin(compared), plan, tools.progress, build.spill)
+            lay(tools.store, build.begin(languages.among(compared)), plan, tools.progress, build.spill)
         if build.spill is None:
             turn.share()
         with watch.stage("extract"):
@@ -188,7 +197,7 @@ def ingest(
         with watch.stage("count"):
             report = replace(report, settled=sum(due[kind] for kind in _SETTLED), **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts
         tools.progress("counting", 1, 1)
-        report.notes.extend(_note_on_languages(tools, languages_before))
+        report.notes.extend(_note_on_languages(tools, languages))
     return _finished(report, tools, watch)
 
 
@@ -311,13 +320,9 @@ def _notes_on_folders(paths: Sequence[str | Path]) -> list[str]:
     return [f"There is no file in {folder}." for folder, is_empty in named_folders(paths) if is_empty]
 
 
-def _languages(tools: Tools) -> list[str]:
-    return [row["language"] for row in tools.store.read("ingest/languages")]
-
-
-def _note_on_languages(tools: Tools, before: Sequence[str]) -> list[str]:
+def _note_on_languages(tools: Tools, languages: NewLanguages) -> list[str]:
     """Says of each language that the embedding model does not know it, with the first documents that are in it."""
-    new = [code for code in _languages(tools) if code not in (ENGLISH, *before)]
+    new = languages.codes
     if not new or not knows_english_only(tools.embedder):
         return []
     return [

@@ -112,6 +112,10 @@ _LETTERS = {
 }
 """Letters that of the languages of a script one has nearly alone: a word with one counts as a common one."""
 _COMMON_WORDS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
+_CODES_OF = {
+    word: tuple(code for code, words in _COMMON_WORDS.items() if word in words)
+    for word in sorted(frozenset().union(*_COMMON_WORDS.values()))
+}
 _OWN_LETTERS = {code: frozenset(_LETTERS.get(code, "")) for code in _COMMON}
 _DENSE = 3
 """One letter of scripts that have a letter for a syllable or a word counts as so many of others: a Chinese sentence
@@ -143,9 +147,10 @@ def language_of(text: str) -> str:
     """The language of most of ``text``, as ISO 639-1 has it (``NAMES``); "" where nothing tells it."""
     text = text[:_READ]
     scripts = Counter[str]()
-    for found in _SCRIPT.finditer(text):
-        name = found.lastgroup or ""
-        scripts[name] += 1 if name in _SHARED else _DENSE
+    for letter, times in Counter(text).items():
+        if (found := _SCRIPT.match(letter)) is not None:
+            name = found.lastgroup or ""
+            scripts[name] += times * (1 if name in _SHARED else _DENSE)
     if not scripts:
         return ""
     script = max(scripts, key=lambda name: scripts[name])
@@ -157,8 +162,11 @@ def language_of(text: str) -> str:
 def _by_words(text: str, codes: tuple[str, ...]) -> str:
     """That of ``codes`` whose common words ``text`` has most of."""
     words = [found[0] for found in _RUN.finditer(_folded(text))]
-    counts = {code: sum(word in _COMMON_WORDS[code] for word in words) for code in codes}
+    counts = dict.fromkeys(codes, 0)
     for word in words:
+        for code in _CODES_OF.get(word, ()):
+            if code in counts:
+                counts[code] += 1
         if not word.isascii():
             for code in codes:
                 counts[code] += not _OWN_LETTERS[code].isdisjoint(word)
