@@ -13,6 +13,7 @@ time-out round it, stops the call within a second and waits for its end.
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, nullcontext
@@ -38,15 +39,16 @@ _THREADS = 100
 _END = object()
 
 
-class _View(Generic[G]):
+class _View(ABC, Generic[G]):
     """Something whose methods are those of a ``G``, which is made of the graph for each call."""
 
     def __init__(self, graph: KnowledgeGraph, limiter: anyio.CapacityLimiter) -> None:
         self._graph = graph
         self._limiter = limiter
 
+    @abstractmethod
     def _of(self, graph: KnowledgeGraph) -> G:
-        raise NotImplementedError
+        """That ``G``."""
 
 
 async def _in_thread(work: Callable[[], T], stop: Stop, limiter: anyio.CapacityLimiter | None = None) -> T:

@@ -22,15 +22,13 @@ from kgplatform.ingest.schema import Schema
 from kgplatform.ingest.settle import reembed
 from kgplatform.neo4j.passes import Pass
 from kgplatform.opened import OpenedGraph
-from kgplatform.records import Progress
+from kgplatform.records import SILENT, Progress
 from kgplatform.text import unknown
 
 if TYPE_CHECKING:
     from kgplatform.exchange import ExchangeReport
     from kgplatform.gist.options import GistReport
     from kgplatform.tree.build_tree import TreeReport
-
-_SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
 
 class ChangeableGraph(OpenedGraph):
@@ -48,7 +46,7 @@ class ChangeableGraph(OpenedGraph):
         prune: bool = False,
         reread: bool = False,
         retry_failed: bool = False,
-        progress: Progress = _SILENT,
+        progress: Progress = SILENT,
     ) -> IngestReport:
         """Update the graph from ``paths``: files and folders, or what is in no file.
 
@@ -93,7 +91,7 @@ class ChangeableGraph(OpenedGraph):
         facts: bool = False,
         reread: bool = False,
         retry_failed: bool = False,
-        progress: Progress = _SILENT,
+        progress: Progress = SILENT,
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
         with gather(paths, self.settings.home_folder, Fields.of(self.settings)) as given:
@@ -106,7 +104,7 @@ class ChangeableGraph(OpenedGraph):
             return estimate(self.store, given.paths, self._schema(schema), by, self.settings, texts=given.texts, **how)
 
     def remove(
-        self, documents: str | Path | Sequence[str | Path], *, progress: Progress = _SILENT
+        self, documents: str | Path | Sequence[str | Path], *, progress: Progress = SILENT
     ) -> list[DocumentInfo]:
         """Remove documents with all that only they support; returns them.
 
@@ -120,7 +118,7 @@ class ChangeableGraph(OpenedGraph):
         self._look_for_documents()
         return chosen
 
-    def reembed(self, *, progress: Progress = _SILENT) -> dict[str, float]:
+    def reembed(self, *, progress: Progress = SILENT) -> dict[str, float]:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
         with self._writing("reembed", progress) as turn:
             self._embed_as_set()
@@ -132,7 +130,7 @@ class ChangeableGraph(OpenedGraph):
         method: str | None = None,
         update: bool = False,
         rebuild: bool = False,
-        progress: Progress = _SILENT,
+        progress: Progress = SILENT,
     ) -> TreeReport:
         """Build the knowledge tree (levels 3 and 4: keywords and communities), or bring it up to date with the graph.
 
@@ -162,7 +160,7 @@ class ChangeableGraph(OpenedGraph):
         instruction: str = "",
         fit: int | None = None,
         shrink: str = "merge",
-        progress: Progress = _SILENT,
+        progress: Progress = SILENT,
     ) -> GistReport:
         """Give documents the gist memory that the reader ``readagent`` reads: pages, each shortened by the model.
 
@@ -194,7 +192,7 @@ class ChangeableGraph(OpenedGraph):
             return gist_documents(tools, [each.id for each in chosen], options)
 
     def import_graph(
-        self, path: str | Path, format: str | None = None, *, merge: bool = False, progress: Progress = _SILENT
+        self, path: str | Path, format: str | None = None, *, merge: bool = False, progress: Progress = SILENT
     ) -> ExchangeReport:
         """Import an export into the empty graph; with ``merge``, add its nodes to what is there.
 

@@ -37,7 +37,7 @@ from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.readers.readers import READERS, check_can_be_kept, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
-from kgplatform.records import Answer, Progress, SearchResult, Step, Table
+from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Table
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import live_schema, shown_schema
 from kgplatform.retrieve.question import asked
@@ -51,8 +51,6 @@ from kgplatform.work.stopping import Stop
 
 if TYPE_CHECKING:
     from kgplatform.exchange import ExchangeReport
-
-_SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
 
 def connect(
@@ -317,7 +315,7 @@ class KnowledgeGraph(ChangeableGraph):
             self.store.read("graph/untyped")[0]["entities"],
         )
 
-    def export(self, path: str | Path, format: str | None = None, *, progress: Progress = _SILENT) -> ExchangeReport:
+    def export(self, path: str | Path, format: str | None = None, *, progress: Progress = SILENT) -> ExchangeReport:
         """Write the whole graph to ``path``: "jsonl", "graphml", or "csv" (a folder); default: by its ending.
 
         The file appears when it is complete. Raises ``InputError`` for an unknown format.

@@ -14,6 +14,8 @@ from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
 
+SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
+
 MetadataValue = str | int | float | bool | list[str]
 """What is known of a document, under a name: "author", "year" …"""
 

@@ -1,6 +1,6 @@
 // What is known of a key element: what relations join it to, its attributes, the sentences about it, what is likely the
 // same thing, and the documents that name it, those that do most first. A place that states a fact is a list: document,
-// title, start, end, location.
+// title, start, end, location, page.
 // mode: read
 // param $id: string: the key element's id
 // param $hub: int: how many relationships of a sort are looked at
@@ -20,11 +20,10 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
            other: {id: o.id, name: o.name, labels: labels(o), type: o.type, text: '', degree: COUNT { (o)--() }},
            places: COLLECT {
              MATCH (f)-[at:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
-             WITH d, at, coalesce(
-               c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location,
-               'page ' + toString(c.page)
-             ) AS location
-             RETURN [d.id, d.name, at.start, at.end, location]
+             RETURN [
+               d.id, d.name, at.start, at.end,
+               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page
+             ]
              ORDER BY d.key, at.start, d.id
              LIMIT $places
            }
@@ -38,11 +37,10 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
            name: a.name, value: a.value, fact: f.id,
            places: COLLECT {
              MATCH (f)-[at:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
-             WITH d, at, coalesce(
-               c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location,
-               'page ' + toString(c.page)
-             ) AS location
-             RETURN [d.id, d.name, at.start, at.end, location]
+             RETURN [
+               d.id, d.name, at.start, at.end,
+               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page
+             ]
              ORDER BY d.key, at.start, d.id
              LIMIT $places
            }
@@ -57,11 +55,10 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
            fact: f.id, text: f.text,
            places: COLLECT {
              MATCH (f)-[at:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
-             WITH d, at, coalesce(
-               c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location,
-               'page ' + toString(c.page)
-             ) AS location
-             RETURN [d.id, d.name, at.start, at.end, location]
+             RETURN [
+               d.id, d.name, at.start, at.end,
+               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page
+             ]
              ORDER BY d.key, at.start, d.id
              LIMIT $places
            }

@@ -45,7 +45,7 @@ from kgplatform.evaluate.setups import check_distinct, needs
 from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Scored, Setup, Spent, Text, Timing
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
-from kgplatform.records import Progress
+from kgplatform.records import SILENT, Progress
 from kgplatform.text import counted, unknown
 from kgplatform.work.threads import Breaker, Work, run_works
 
@@ -56,8 +56,6 @@ NO_MODEL = (
     "Answers are written by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server; "
     "retrieval_only needs none."
 )
-
-_SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ class EvaluationPlan:
 
 
 def evaluate(
-    graphs: Graphs, plan: EvaluationPlan, note: Callable[[str], None] = lambda line: None, progress: Progress = _SILENT
+    graphs: Graphs, plan: EvaluationPlan, note: Callable[[str], None] = lambda line: None, progress: Progress = SILENT
 ) -> tuple[Results, Timing]:
     """Ask, score, rate, and compare. What failed is in the results, and is asked again by the next run.
 

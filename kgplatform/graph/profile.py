@@ -11,6 +11,7 @@ from typing import Any
 
 from kgplatform.graph.info import GraphNode
 from kgplatform.ingest.schema import RELATED_TO
+from kgplatform.locations import with_location
 from kgplatform.neo4j.store import Row
 from kgplatform.text import normalise_name
 
@@ -174,4 +175,8 @@ def _lies_in(place: StatedAt, places: Sequence[StatedAt]) -> bool:
 
 
 def _places(rows: Iterable[Sequence[Any]]) -> tuple[StatedAt, ...]:
-    return tuple(StatedAt(*row) for row in rows)
+    found = []
+    for document, title, start, end, label, page in rows:
+        location = with_location({"location": label, "page": page})["location"]
+        found.append(StatedAt(document, title, start, end, location))
+    return tuple(found)

@@ -25,7 +25,7 @@ from kgplatform.errors import InputError
 from kgplatform.ingest.corpus_file import Fields, as_name
 from kgplatform.ingest.files.file_text import clean
 from kgplatform.ingest.load import load_file
-from kgplatform.neo4j.metadata import flat
+from kgplatform.neo4j.metadata import flat, is_missing
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import node_id
 from kgplatform.work.bounded import BoundedCalls
@@ -253,7 +253,7 @@ def _refused(each: object) -> InputError:
 def _text_of(given: Mapping[Any, Any], fields: Fields) -> Text:
     """A dictionary: its text and title under the usual keys; what else it has is metadata. NaN is nothing."""
     has_text = any(key in given for key in fields.text)
-    given = {name: value for name, value in given.items() if not _is_missing(value)}
+    given = {name: value for name, value in given.items() if not is_missing(value)}
     keys = next((key for key in fields.text if key in given), None)
     if keys is None and has_text:
         raise _BlankError("A text to ingest is empty.")
@@ -272,12 +272,6 @@ def _text_of(given: Mapping[Any, Any], fields: Fields) -> Text:
         id="" if name is None else str(name),
         metadata=metadata,
     )
-
-
-def _is_missing(value: object) -> bool:
-    """None, and what tables have where there is nothing: NaN, and what pandas calls NA and NaT."""
-    is_nan = isinstance(value, float) and value != value
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _of_library(text: str, each: Any, id: str) -> Text:

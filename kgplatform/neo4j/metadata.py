@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time
+from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any
@@ -43,6 +44,12 @@ def flat(given: Mapping[Any, Any]) -> tuple[dict[str, MetadataValue], list[str]]
         if found is not None and (key := _name(str(name))):
             kept[key] = found
     return dict(sorted(kept.items())), left_out
+
+
+def is_missing(value: object) -> bool:
+    """None, and what tables have where there is nothing: NaN, and what pandas calls NA and NaT."""
+    is_nan = isinstance(value, float | Decimal) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def properties_of(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
@@ -103,7 +110,7 @@ def _value(value: Any) -> MetadataValue | None:
 def _item(value: Any) -> str | int | float | bool | None:
     if hasattr(value, "item") and not isinstance(value, str):  # a number of numpy's
         value = value.item()
-    if value is None or value != value:  # NaN, and what pandas has for it
+    if is_missing(value):
         return None
     if isinstance(value, bool):
         return value

@@ -54,13 +54,17 @@ PATH_FACTS = 5
 """Nearest facts whose entities paths start from, beside the entities that the question names or means."""
 
 
-def all_routes(store: Store, embedder: Embedder, text: str, without: Collection[str] = ()) -> Found:
+def all_routes(
+    store: Store, embedder: Embedder, text: str, without: Collection[str] = (), known: list[float] | None = None
+) -> Found:
     """Scores by the tempered personalised PageRank (docs/explanation/retrieval.md), for all that any route found.
 
-    Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
+    ``known``: the question's vector, if it is. Routes ``without`` take no part, nor does ``community`` where the graph
+    has no finished tree.
     """
     vector, words = store.at_once(
-        lambda store: question_vector(text, embedder),  # on a core of its own, while the server finds what needs none
+        # On a core of its own, while the server finds what needs none.
+        lambda store: known or question_vector(text, embedder),
         lambda store: _by_words(store, text),
     )
     question = with_vector(text, vector, embedder)

@@ -67,6 +67,7 @@ def question_vector(text: str, embedder: Embedder) -> list[float]:
     return [round(number, _DIGITS) for number in embed_question(embedder, text).tolist()]
 
 
+@lru_cache(maxsize=64)
 def full_text_words(text: str) -> str:
     """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields.
 
@@ -77,6 +78,7 @@ def full_text_words(text: str) -> str:
     return full_text_query([word for word in words if language == ENGLISH or not is_common(word, language)] or words)
 
 
+@lru_cache(maxsize=64)
 def full_text_terms(text: str) -> str:
     """The words of ``text`` as a query for passages in its language, if that is not English."""
     return full_text_query(search_terms(text, language_of(text))[:_MOST_WORDS])

@@ -79,7 +79,7 @@ def _found(
     if route in ("all", "triple"):
         facts = facts_found(store.read("retrieve/facts_in_documents", **chosen, vector=question.vector), "triple")
     if route == "all":
-        walked = _kept(store, all_routes(store, embedder, question.text), documents)
+        walked = _kept(store, all_routes(store, embedder, question.text, known=question.vector), documents)
     if route in ("bm25", "dense", "triple"):
         return {"bm25": bm25, "dense": dense, "triple": facts}[route]
     routes: dict[str, set[str]] = {}

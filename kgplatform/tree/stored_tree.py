@@ -14,17 +14,15 @@ from numpy.typing import NDArray
 
 from kgplatform.errors import InputError, StoreError
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Progress
+from kgplatform.records import SILENT, Progress
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 
 _PAGE = 2000
 _ID = "S32"
 CHANGED = "The graph changed while its entities were read. Run the same command again when nothing else writes into it."
 
-_SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
-
-def read_entity_graph(store: Store, progress: Progress = _SILENT) -> EntityGraph:
+def read_entity_graph(store: Store, progress: Progress = SILENT) -> EntityGraph:
     """The entities of the graph, with what facts say of them, in an order that depends on nothing but the graph.
 
     Raises ``InputError`` if there are none, or if an ingest was interrupted.

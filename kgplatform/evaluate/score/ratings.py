@@ -32,12 +32,11 @@ from kgplatform.evaluate.score.raters import (
 )
 from kgplatform.models.chat import Chat
 from kgplatform.models.reply_cache import cache_key
-from kgplatform.records import Progress
+from kgplatform.records import SILENT, Progress
 from kgplatform.text import counted
 from kgplatform.work.threads import Work, run_works
 
 _RATING = TypeAdapter(Rating)
-_SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
 
 class Ratings:
@@ -71,7 +70,7 @@ class Ratings:
         """Close the file. A second time does nothing."""
         self._journal.close()
 
-    def all(self, rater: str, items: Sequence[ToRate], progress: Progress = _SILENT) -> list[Rating]:
+    def all(self, rater: str, items: Sequence[ToRate], progress: Progress = SILENT) -> list[Rating]:
         """The ratings of ``items``, in their order. Those in the file are not asked for again, nor the same one twice.
 
         Each is on the disk as soon as it is there. Where the model fails, that answer is unrated and its flag says why;
