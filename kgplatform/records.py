@@ -16,7 +16,7 @@ Progress = Callable[[str, int, int], None]
 
 SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
-MetadataValue = str | int | float | bool | list[str]
+MetadataValue = str | int | float | bool | list[str] | list[int] | list[float] | list[bool]
 """What is known of a document, under a name: "author", "year" …"""
 
 

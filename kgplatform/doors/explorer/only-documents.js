@@ -1,0 +1,68 @@
+// "Only documents with …": names and values of their metadata, to which a question can be kept.
+
+import { el, fill, freshId } from "./dom.js";
+import { about, aboutChanges } from "./about.js";
+import { get } from "./api.js";
+import { icon } from "./icons.js";
+
+export class OnlyDocuments {
+  /** Shown where the documents have metadata; asked for when it is first opened, and again when the graph has grown. */
+  constructor() {
+    this.known = null;
+    this.rows = el("div", { class: "only-rows" });
+    this.note = el("p", { class: "muted" });
+    this.more = el("button", { class: "quiet small", type: "button", on: { click: () => this.#add().focus() } }, icon("plus"), "Another");
+    this.summary = el("summary", {}, icon("down"), "Only documents with …");
+    this.element = el("details", { class: "options only-documents", on: { toggle: () => this.element.open && this.#load() } },
+      this.summary, this.note, this.rows, this.more);
+    aboutChanges.addEventListener("change", () => (this.known = null));
+  }
+
+  /** What was chosen, as the server wants it: of each name its values, any of which will do. */
+  get where() {
+    const where = {};
+    for (const row of this.rows.children) {
+      const [name, value] = [row.querySelector(".only-name").value, row.querySelector(".only-value").selectedOptions[0]];
+      if (value?.value) (where[name] ??= []).push(JSON.parse(value.value));
+    }
+    return where;
+  }
+
+  /** The reader that is chosen: one that reads the whole graph is kept to nothing. */
+  suit(reader) {
+    const { title, whole_graph: whole } = about().readers.find(({ name }) => name === reader) ?? {};
+    this.note.textContent = whole ? `“${title}” reads the whole graph: it cannot be kept to some documents.` : "";
+  }
+
+  async #load() {
+    if (this.known) return;
+    try {
+      ({ names: this.known } = await get("api/metadata"));
+      this.more.hidden = !this.known.length;
+      fill(this.rows);
+      if (this.known.length) this.#add();
+      else this.note.textContent = "The documents have no metadata, such as an author or a year.";
+    } catch (fault) {
+      this.note.textContent = `Not loaded: ${fault.message}`;
+    }
+  }
+
+  /** One more name with its values; gives the choice of the name. */
+  #add() {
+    const id = freshId("only");
+    const value = el("select", { id: `${id}-value`, class: "only-value", "aria-label": "Value" });
+    const name = el("select", { id, class: "only-name", "aria-label": "Metadata", on: { change: () => this.#offer(name, value) } },
+      this.known.map((each) => el("option", { value: each.name }, each.name)));
+    const row = el("div", { class: "field-row" }, name, value,
+      el("button", { class: "quiet small", type: "button", "aria-label": "Remove", on: { click: () => row.remove() } }, icon("close")));
+    this.#offer(name, value);
+    this.rows.append(row);
+    return name;
+  }
+
+  #offer(name, value) {
+    const { values, distinct } = this.known.find((each) => each.name === name.value);
+    fill(value, el("option", { value: "" }, "any"), values.map(([each, documents]) => el("option", { value: JSON.stringify(each) }, `${each} (${documents})`)),
+      distinct > values.length && el("option", { disabled: true }, `… and ${distinct - values.length} more`));
+  }
+}
