@@ -186,11 +186,12 @@ class Citation(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of a document: its characters ``[start, end)``."""
+    """Words of a document: its characters ``[start, end)``. ``location``: where they begin, as of a ``Citation``."""
 
     text: str
     start: int
     end: int
+    location: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -200,8 +201,9 @@ class FoundPassage(Shown):
     ``score`` ranks the passages of one question; ``relevance`` compares those of different ones: the probability, from
     0 to 1, that the passage holds what is asked, None where that is not calibrated (``kgplatform.readers.relevance``).
     ``cosine``: with the question, None where it was not searched for. ``sentence``: the one that shares most with the
-    question; None where none shares a word, or nobody looked yet. ``copies``: where else its very text stands.
-    ``location``: where it stands, "slides 2–4"; ``locations``: what begins at which character, where that is several.
+    question, with its own place; None where none shares a word, or nobody looked yet. ``copies``: where else its very
+    text stands. ``location``: where it stands, "slides 2–4"; ``locations``: what begins at which character, where that
+    is several.
     ``metadata``: of its document.
     """
 
@@ -302,11 +304,12 @@ class SearchResult(Shown):
         is_known = any(each.relevance is not None for each in self.passages)
         passages = (
             (
-                *(each.title, each.location, f"{each.start}–{each.end}"),
+                *(each.title, shown.location, f"{shown.start}–{shown.end}"),
                 each.relevance if is_known else each.score,
-                (each.sentence or each).text,
+                shown.text,
             )
             for each in self.passages
+            for shown in [each.sentence or each]
         )
         columns = ("Document", "Location", "Characters", "Relevance" if is_known else "Score", "Passage")
         facts = [each for each in self.facts if each.relevant]

@@ -1,5 +1,5 @@
-// GraphReader's nodes that some documents state facts of, near a text in three ways, each best first: as node_candidates
-// has them, but each name, fact and passage of the documents is compared.
+// GraphReader's nodes that some documents state facts of, near a text in three ways, each best first, as
+// node_candidates has them; each name, fact and passage of the documents is compared.
 // mode: read
 // param $documents: list<string>: document ids
 // param $k: int: how many of each way

@@ -9,12 +9,12 @@ export class OnlyDocuments {
   /** Shown where the documents have metadata; asked for when it is first opened, and again when the graph has grown. */
   constructor() {
     this.known = null;
-    this.rows = el("div", { class: "only-rows" });
+    this.rows = el("div", { class: "only-rows", on: { change: () => this.#tell() } });
     this.note = el("p", { class: "muted" });
     this.more = el("button", { class: "quiet small", type: "button", on: { click: () => this.#add().focus() } }, icon("plus"), "Another");
-    this.summary = el("summary", {}, icon("down"), "Only documents with …");
+    this.chosen = el("span", {}, "…");
     this.element = el("details", { class: "options only-documents", on: { toggle: () => this.element.open && this.#load() } },
-      this.summary, this.note, this.rows, this.more);
+      el("summary", {}, icon("down"), el("span", {}, "Only documents with ", this.chosen)), this.note, this.rows, this.more);
     aboutChanges.addEventListener("change", () => (this.known = null));
   }
 
@@ -34,12 +34,18 @@ export class OnlyDocuments {
     this.note.textContent = whole ? `“${title}” reads the whole graph: it cannot be kept to some documents.` : "";
   }
 
+  /** The choice, also where the rows are folded away. */
+  #tell() {
+    this.chosen.textContent = Object.entries(this.where).map(([name, values]) => `${name} ${values.join(" or ")}`).join(", ") || "…";
+  }
+
   async #load() {
     if (this.known) return;
     try {
       ({ names: this.known } = await get("api/metadata"));
       this.more.hidden = !this.known.length;
       fill(this.rows);
+      this.#tell();
       if (this.known.length) this.#add();
       else this.note.textContent = "The documents have no metadata, such as an author or a year.";
     } catch (fault) {
@@ -54,7 +60,7 @@ export class OnlyDocuments {
     const name = el("select", { id, class: "only-name", "aria-label": "Metadata", on: { change: () => this.#offer(name, value) } },
       this.known.map((each) => el("option", { value: each.name }, each.name)));
     const row = el("div", { class: "field-row" }, name, value,
-      el("button", { class: "quiet small", type: "button", "aria-label": "Remove", on: { click: () => row.remove() } }, icon("close")));
+      el("button", { class: "quiet small", type: "button", "aria-label": "Remove", on: { click: () => (row.remove(), this.#tell()) } }, icon("close")));
     this.#offer(name, value);
     this.rows.append(row);
     return name;
