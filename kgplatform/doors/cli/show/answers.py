@@ -87,7 +87,7 @@ def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:
 
 
 def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
-    """Each with its best sentence and where that stands, or its beginning where none shares a word with the question."""
+    """Each with its best sentence and where that stands; with its beginning where none shares a word."""
     for number, passage in enumerate(passages, 1):
         shown = passage.sentence or passage
         location = f", {shown.location}" if shown.location else ""
