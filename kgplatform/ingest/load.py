@@ -91,7 +91,7 @@ def _path(given: str | Path) -> tuple[Path, bool]:
         return path, stat.S_ISDIR(path.lstat().st_mode) or path.is_dir()
     except (OSError, ValueError) as error:
         why = "permission denied" if isinstance(error, PermissionError) else "no such file or folder"
-        if isinstance(given, str) and len(given.split()) > _WORDS_OF_A_NAME and os.sep not in given:
+        if isinstance(given, str) and len(given.split()) > _WORDS_OF_A_NAME and Path(given).name == given:
             why += "; a text is ingested in Python, as kgplatform.Text(text)"
         raise DocumentError(str(given), why) from error
 
