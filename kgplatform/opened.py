@@ -60,7 +60,7 @@ class OpenedGraph:
         self.store = store
         self._report = report
         self.settings = settings
-        self.ledger = Ledger(settings.token_budget)
+        self.ledger: Ledger = Ledger(settings.token_budget)
         self._given_embedder = embedder
         self._given_chat = chat
         self._whole: OpenedGraph | None = None

@@ -207,9 +207,7 @@ def _each(given: Any) -> Iterator[Any]:
     """The things that ``given`` is, or has in it, lists of lists too; a table has its rows."""
     if callable(lazily := getattr(given, "lazy_load", None)):  # a loader of LangChain
         given = lazily()
-    elif callable(as_dicts := getattr(given, "to_dicts", None)):  # a DataFrame of polars
-        given = as_dicts()
-    elif hasattr(given, "columns") and callable(as_dict := getattr(given, "to_dict", None)):  # a DataFrame of pandas
+    elif hasattr(given, "iterrows") and callable(as_dict := getattr(given, "to_dict", None)):  # a DataFrame of pandas
         given = as_dict("records")
     if isinstance(given, str | bytes | os.PathLike | Mapping | Text) or _is_one(given):
         yield given
