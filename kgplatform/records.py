@@ -301,22 +301,21 @@ class SearchResult(Shown):
 
     def _repr_html_(self) -> str:
         """The passages, and the facts that speak to the question."""
-        is_known = any(each.relevance is not None for each in self.passages)
-        passages = (
-            (
-                *(each.title, shown.location, f"{shown.start}–{shown.end}"),
-                each.relevance if is_known else each.score,
-                shown.text,
-            )
-            for each in self.passages
-            for shown in [each.sentence or each]
-        )
-        columns = ("Document", "Location", "Characters", "Relevance" if is_known else "Score", "Passage")
+        score = "Score" if all(each.relevance is None for each in self.passages) else "Relevance"
+        shown = [each.sentence or each for each in self.passages]
+        named = {
+            "Document": [each.title for each in self.passages],
+            "Location": [each.location for each in shown],
+            "Characters": [f"{each.start}–{each.end}" for each in shown],
+            score: [each.score if score == "Score" else each.relevance for each in self.passages],
+            "Passage": [each.text for each in shown],
+        }
+        columns = {name: values for name, values in named.items() if any(values) or name != "Location"}
         facts = [each for each in self.facts if each.relevant]
         places = ((each.text, each.citations[0].title if each.citations else "", each.score) for each in facts)
         return (
             html_text(self.question)
-            + html_table(columns, passages, len(self.passages))
+            + html_table(tuple(columns), zip(*columns.values(), strict=True), len(self.passages))
             + (html_table(("Fact", "Document", "Score"), places, len(facts)) if facts else "")
         )
 
