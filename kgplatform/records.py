@@ -303,7 +303,7 @@ class SearchResult(Shown):
         """The passages, and the facts that speak to the question."""
         score = "Score" if all(each.relevance is None for each in self.passages) else "Relevance"
         shown = [each.sentence or each for each in self.passages]
-        named = {
+        named: dict[str, list[Any]] = {
             "Document": [each.title for each in self.passages],
             "Location": [each.location for each in shown],
             "Characters": [f"{each.start}–{each.end}" for each in shown],

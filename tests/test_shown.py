@@ -38,7 +38,7 @@ class Tags(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert not attrs
+        assert attrs in ([], [("style", "text-align:left")])
         self.tags.add(tag)
 
     def handle_data(self, data: str) -> None:
