@@ -162,8 +162,7 @@ class KnowledgeGraph(ChangeableGraph):
         these metadata, as in ``search``; "global" and "cypher", which read the whole graph, refuse it. ``keep`` saves
         the run in the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``on_step`` gets each
         step as it happens, ``on_text`` the answer so far while it is written (in another thread); what they raise ends
-        the run.
-        ``stop``, set by another thread, ends it within a second. Raises ``InputError``, ``StoppedError``, and
+        the run. ``stop``, set by another thread, ends it within a second. Raises ``InputError``, ``StoppedError``, and
         ``ModelError``, whose ``evidence`` is what was found until then.
         """
         options = {**(options or {}), **more}

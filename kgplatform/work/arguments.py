@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from types import FunctionType, NoneType, UnionType
@@ -29,8 +30,8 @@ _Fits = Callable[[object], bool]
 
 _PLAIN: dict[Any, tuple[_Fits, str]] = {
     str: (lambda value: isinstance(value, str), "a text"),
-    int: (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
-    float: (lambda value: isinstance(value, int | float) and not isinstance(value, bool), "a number"),
+    int: (lambda value: isinstance(value, Integral) and not isinstance(value, bool), "a whole number"),
+    float: (lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"),
     bool: (lambda value: isinstance(value, bool), "True or False"),
     Path: (lambda value: isinstance(value, PathLike), "a path"),
     Mapping: (lambda value: isinstance(value, Mapping), "a dictionary"),
