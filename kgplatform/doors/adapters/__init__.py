@@ -38,7 +38,7 @@ def where_of(filters: Mapping[str, Any] | None, where: Mapping[str, Any] | None 
         operator, value = (
             next(iter(wanted.items())) if isinstance(wanted, Mapping) and len(wanted) == 1 else ("", wanted)
         )
-        if isinstance(wanted, Mapping) and operator not in ("$eq", "$in") or name.startswith("$"):
+        if isinstance(wanted, Mapping) and operator not in ("$eq", "$in") or str(name).startswith("$"):
             raise InputError(
                 f"The filter {{{name!r}: {wanted!r:.100}}} cannot be used: only values, $eq, $in and $and."
             )

@@ -6,16 +6,17 @@ import { get } from "./api.js";
 import { icon } from "./icons.js";
 
 export class OnlyDocuments {
-  /** Shown where the documents have metadata; asked for when it is first opened, and again when the graph has grown. */
+  /** The names are asked for when it is opened first, and again where the graph has changed since. */
   constructor() {
-    this.known = null;
+    this.known = null; // the names with their values
+    this.isOld = true;
     this.rows = el("div", { class: "only-rows", on: { change: () => this.#tell() } });
     this.note = el("p", { class: "muted" });
-    this.more = el("button", { class: "quiet small", type: "button", on: { click: () => this.#add().focus() } }, icon("plus"), "Another");
+    this.more = el("button", { class: "quiet small", type: "button", hidden: true, on: { click: () => this.#add().focus() } }, icon("plus"), "Another");
     this.chosen = el("span", {}, "…");
     this.element = el("details", { class: "options only-documents", on: { toggle: () => this.element.open && this.#load() } },
       el("summary", {}, icon("down"), el("span", {}, "Only documents with ", this.chosen)), this.note, this.rows, this.more);
-    aboutChanges.addEventListener("change", () => (this.known = null));
+    aboutChanges.addEventListener("change", () => (this.isOld = true));
   }
 
   /** What was chosen, as the server wants it: of each name its values, any of which will do. */
@@ -40,15 +41,15 @@ export class OnlyDocuments {
   }
 
   async #load() {
-    if (this.known) return;
+    if (!this.isOld) return;
+    this.isOld = false;
     try {
       ({ names: this.known } = await get("api/metadata"));
       this.more.hidden = !this.known.length;
-      fill(this.rows);
-      this.#tell();
-      if (this.known.length) this.#add();
-      else this.note.textContent = "The documents have no metadata, such as an author or a year.";
+      if (!this.known.length) this.note.textContent = "The documents have no metadata, such as an author or a year.";
+      else if (!this.rows.children.length) this.#add();
     } catch (fault) {
+      this.isOld = true;
       this.note.textContent = `Not loaded: ${fault.message}`;
     }
   }
@@ -67,7 +68,7 @@ export class OnlyDocuments {
   }
 
   #offer(name, value) {
-    const { values, distinct } = this.known.find((each) => each.name === name.value);
+    const { values, distinct } = this.known.find((each) => each.name === name.value) ?? { values: [], distinct: 0 };
     fill(value, el("option", { value: "" }, "any"), values.map(([each, documents]) => el("option", { value: JSON.stringify(each) }, `${each} (${documents})`)),
       distinct > values.length && el("option", { disabled: true }, `… and ${distinct - values.length} more`));
   }
