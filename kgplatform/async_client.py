@@ -137,6 +137,7 @@ class AsyncLook(_View[Look]):
     highlights = _awaited(Look.highlights)
     map = _awaited(Look.map)
     members = _awaited(Look.members)
+    metadata = _awaited(Look.metadata)
     neighbours = _awaited(Look.neighbours)
     node = _awaited(Look.node)
     profile = _awaited(Look.profile)
@@ -267,6 +268,12 @@ class Connecting:
     async def __aexit__(self, *_: object) -> None:
         if self._graph is not None:
             await self._graph.close()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"connect_async() has no {name} before it is awaited: `async with connect_async(…) as kg`, or "
+            "`kg = await connect_async(…)` and `await kg.close()` at the end."
+        )
 
     async def _opened(self) -> AsyncKnowledgeGraph:
         stop = Stop()

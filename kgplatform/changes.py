@@ -24,6 +24,7 @@ from kgplatform.neo4j.passes import Pass
 from kgplatform.opened import OpenedGraph
 from kgplatform.records import SILENT, Progress
 from kgplatform.text import unknown
+from kgplatform.work.arguments import checked
 
 if TYPE_CHECKING:
     from kgplatform.exchange import ExchangeReport
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kgplatform.tree.build_tree import TreeReport
 
 
+@checked
 class ChangeableGraph(OpenedGraph):
     """An open graph with the methods that change it."""
 

@@ -23,6 +23,7 @@ from kgplatform.readers.run import Calls, Hear, Run, Tell
 from kgplatform.readers.thread import FAILED, Exchange, stand_alone
 from kgplatform.records import Answer, SearchResult, Step, Usage
 from kgplatform.text import tidy
+from kgplatform.work.arguments import checked
 from kgplatform.work.stopping import Stop
 
 
@@ -40,6 +41,7 @@ class Asked(Protocol):
         """See ``KnowledgeGraph.run``."""
 
 
+@checked
 class ChatThread:
     """A thread of ``graph``; ``id`` names it. It is kept turn by turn: what is not asked leaves nothing."""
 
@@ -59,13 +61,15 @@ class ChatThread:
         reader: str | None = None,
         *,
         options: Mapping[str, Any] | None = None,
+        where: Mapping[str, Any] | None = None,
         on_step: Tell | None = None,
         on_text: Hear | None = None,
         stop: Stop | None = None,
         keep_failed: bool = True,
         **more: Any,
     ) -> Answer:
-        """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn.
+        """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn. ``where`` is of
+        this question alone.
 
         A follow-up is first made to stand alone, by one call of the model: the answer's ``question`` is what the reader
         was asked, and its ``note`` says so. The first question of a thread is asked as it is. A question for which the
@@ -81,7 +85,7 @@ class ChatThread:
             seconds = time.perf_counter() - started
             return keep_turn(self._graph.store, self.id, question, whole, seconds, failed=failed)
 
-        more |= {"options": options, "on_step": on_step, "on_text": on_text, "stop": stop}
+        more |= {"options": options, "where": where, "on_step": on_step, "on_text": on_text, "stop": stop}
         try:
             answer = self._graph.ask(alone, reader, **more)
         except ModelError as error:

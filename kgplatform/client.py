@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgplatform.changes import ChangeableGraph
 from kgplatform.chat_thread import ChatThread
-from kgplatform.errors import InputError, wrong_value
+from kgplatform.errors import InputError
 from kgplatform.graph.info import Stats, element_graph
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
@@ -45,6 +45,7 @@ from kgplatform.retrieve.search import SEARCHES as SEARCHES
 from kgplatform.retrieve.search import search
 from kgplatform.retrieve.within import documents_where, search_within
 from kgplatform.settings import Settings, load_settings
+from kgplatform.work.arguments import checked, typed
 from kgplatform.work.heard import heard
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import Stop
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from kgplatform.exchange import ExchangeReport
 
 
+@typed
 def connect(
     *,
     home: str | Path | None = None,
@@ -70,8 +72,8 @@ def connect(
     ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set.
     """
     name, own = (embedder, None) if embedder is None or isinstance(embedder, str) else (None, as_embedder(embedder))
-    loaded = load_settings(home=home, embedder=name, **settings)
-    graph = open_graph(loaded, report, embedder=own, chat=as_chat(chat))
+    model = as_chat(chat)  # what cannot be used is told before a server is started for it
+    graph = open_graph(load_settings(home=home, embedder=name, **settings), report, embedder=own, chat=model)
     try:
         graph.check_model()
     except BaseException:  # whatever it is, close the connections and pass it on
@@ -84,20 +86,21 @@ def open_graph(
     settings: Settings,
     report: Callable[[str], None] = lambda line: None,
     *,
-    embedder: Embedder | None = None,
-    chat: Chat | None = None,
+    embedder: Embedder | EmbedTexts | None = None,
+    chat: Chat | AnswerMessages | None = None,
 ) -> KnowledgeGraph:
     """Like ``connect``, for work without embeddings: which model made the vectors is not checked.
 
-    ``embedder``, ``chat``: models in place of those that are set.
+    ``embedder``, ``chat``: models in place of those that are set, or functions, as for ``connect``.
     """
+    models: dict[str, Any] = {"embedder": None if embedder is None else as_embedder(embedder), "chat": as_chat(chat)}
     store = open_store(settings, report)
     try:
         store.check()
     except BaseException:  # whatever it is, close the connections and pass it on
         store.close()
         raise
-    return KnowledgeGraph(store, settings, embedder=embedder, chat=chat, report=report)
+    return KnowledgeGraph(store, settings, **models, report=report)
 
 
 def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
@@ -110,33 +113,12 @@ def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
     return options_for(reader or READERS[0].name, given)
 
 
-def _check_statement(statement: object, parameters: object, timeout: object, limit: object) -> None:
-    """Raise ``InputError`` for arguments of ``cypher`` of other types."""
-    if not isinstance(statement, str):
-        raise InputError(f"A statement is a text, not {statement!r:.100}.")
-    if parameters is not None and not isinstance(parameters, dict):
-        raise wrong_value("parameters", parameters, "give a dictionary")
-    if timeout is not None and not isinstance(timeout, int | float):
-        raise wrong_value("timeout", timeout, "it must be a number of seconds")
-    if limit is not None and not isinstance(limit, int):
-        raise wrong_value("limit", limit, "it must be a whole number")
+def _above_zero(name: str, value: float | None) -> None:
+    if value is not None and not value > 0:
+        raise InputError(f"{name} must be more than 0.", name)
 
 
-def _all_options(options: Mapping[str, Any] | None, more: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a reader, however they were given. Raises ``InputError`` for what is no dictionary."""
-    if options is not None and not isinstance(options, Mapping):
-        raise wrong_value("options", options, "give a dictionary")
-    return {**(options or {}), **more}
-
-
-def _both(ids: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``ids`` that are ``named``, if any are. Raises ``InputError`` where none is both."""
-    kept = tuple(id_ for id_ in ids if not named or id_ in named)
-    if not kept:
-        raise InputError("None of the documents that are named has these metadata.", "where")
-    return kept
-
-
+@checked
 class KnowledgeGraph(ChangeableGraph):
     """An open graph. Close it, or use it in a ``with`` block. Searching is safe from several threads."""
 
@@ -177,13 +159,13 @@ class KnowledgeGraph(ChangeableGraph):
         ``reader``: by default the first of all. ``options`` and ``more`` are the reader's
         (docs/reference/commands.md); None stands for the default. All readers have ``mode``: "reject" refuses to answer
         if the documents do not say, "open" falls back on the model's own knowledge. ``where``: only documents with
-        these metadata, as in ``search``, from a reader that can be kept to some documents. ``keep`` saves the run in
-        the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``on_step`` gets each step as it
-        happens, ``on_text`` the answer so far while it is written (in another thread); what they raise ends the run.
-        ``stop``, set by another thread, ends it within a second. Raises ``InputError``, ``StoppedError``, and
+        these metadata, as in ``search``; "global" and "cypher", which read the whole graph, refuse it. ``keep`` saves
+        the run in the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``on_step`` gets each
+        step as it happens, ``on_text`` the answer so far while it is written (in another thread); what they raise ends
+        the run. ``stop``, set by another thread, ends it within a second. Raises ``InputError``, ``StoppedError``, and
         ``ModelError``, whose ``evidence`` is what was found until then.
         """
-        options = _all_options(options, more)
+        options = {**(options or {}), **more}
         chosen = check_options(reader, options)
         self._need_documents()
         asked(question)
@@ -191,8 +173,6 @@ class KnowledgeGraph(ChangeableGraph):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
         started, name = time.perf_counter(), reader or READERS[0].name
         only = self._only(name, where) if where else None
-        if only is not None and hasattr(chosen, "documents"):
-            chosen = replace(chosen, documents=_both(only, chosen.documents))
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (
@@ -221,7 +201,7 @@ class KnowledgeGraph(ChangeableGraph):
         Only the answer is checked. A text is whole and takes the place of the one before; it is empty where the model
         starts over. Leaving the loop early stops the reader, as ``stop`` does. Raises what ``ask`` raises.
         """
-        check_options(reader, _all_options(options, more))
+        check_options(reader, {**(options or {}), **more})
         how: dict[str, Any] = {"options": options, "where": where, "keep": keep, **more}
 
         def asked(hear: Callable[[Step | str], None], stop: Stop) -> Answer:
@@ -250,7 +230,7 @@ class KnowledgeGraph(ChangeableGraph):
         only: Sequence[str] | None = None,
     ) -> Iterator[Run]:
         """What a reader gets for one question. Its ledger counts what that question alone spends. ``only``: ids of the
-        documents that its searches find passages in."""
+        documents that it is shown anything of."""
         with listened(on_step, stop or self.store.stop) as (tell, ended):
             graph = self.within(ended)
             chat = graph.language_model
@@ -283,7 +263,8 @@ class KnowledgeGraph(ChangeableGraph):
         ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends
         (docs/reference/security.md).
         """
-        _check_statement(statement, parameters, timeout, limit)
+        _above_zero("timeout", timeout)
+        _above_zero("limit", limit)
         if guarded and (why := why_refused(statement, parameters or {})):
             raise InputError(f"{why} `kgplatform cypher` runs whatever reads.")
         return self.store.run_statement(
@@ -322,8 +303,6 @@ class KnowledgeGraph(ChangeableGraph):
         """
         from kgplatform.exchange import export_graph
 
-        if not isinstance(path, str | Path):
-            raise wrong_value("path", path, "name a file, or a folder for CSV")
         return export_graph(self.store, Path(path), format, progress)
 
     def _only(self, reader: str, where: Mapping[str, Any]) -> list[str]:

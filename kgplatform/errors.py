@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from kgplatform.records import SearchResult, Step
 
 
+OWN = "own:"
+"""Begins the name of an embedding model that is a function of a program."""
+
+
 class KgError(Exception):
     """Base of all errors of the platform. Its text is written for people.
 
@@ -82,10 +86,15 @@ class EmbeddingMismatchError(StoreError):
     """The graph's vectors come from another model than the one that is set."""
 
     def __init__(self, stored: str, stored_dimension: int, wanted: str, wanted_dimension: int) -> None:
+        use, again = f"Set KGPLATFORM_EMBEDDER={stored}", "run `kgplatform reembed`"
+        if wanted.startswith(OWN):
+            use = "Leave embedder out"
+            again = "call kgplatform.client.open_graph(kgplatform.settings.load_settings(), embedder=…).reembed()"
+        if stored.startswith(OWN):
+            use = f"Give connect its embedder, the function {stored.removeprefix(OWN)}"
         super().__init__(
             f"The graph was embedded with {stored} ({stored_dimension} dimensions), but {wanted} "
-            f"({wanted_dimension} dimensions) is set. Set KGPLATFORM_EMBEDDER={stored}, or run "
-            "`kgplatform reembed` to embed the graph again with the new model."
+            f"({wanted_dimension} dimensions) is set. {use}, or {again} to embed the graph again with the new model."
         )
         self.stored = stored
         self.wanted = wanted

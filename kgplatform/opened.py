@@ -33,6 +33,7 @@ from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Row, Store
 from kgplatform.records import Progress
 from kgplatform.settings import Settings
+from kgplatform.work.arguments import checked
 from kgplatform.work.stopping import Stop
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _FOLLOWED_EVERY = 2.0
 G = TypeVar("G", bound="OpenedGraph")
 
 
+@checked
 class OpenedGraph:
     """Close it, or use it in a ``with`` block. Safe from several threads."""
 
@@ -58,7 +60,7 @@ class OpenedGraph:
         self.store = store
         self._report = report
         self.settings = settings
-        self.ledger = Ledger(settings.token_budget)
+        self.ledger: Ledger = Ledger(settings.token_budget)
         self._given_embedder = embedder
         self._given_chat = chat
         self._whole: OpenedGraph | None = None

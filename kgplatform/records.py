@@ -16,7 +16,7 @@ Progress = Callable[[str, int, int], None]
 
 SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
-MetadataValue = str | int | float | bool | list[str]
+MetadataValue = str | int | float | bool | list[str] | list[int] | list[float] | list[bool]
 """What is known of a document, under a name: "author", "year" …"""
 
 
@@ -186,11 +186,12 @@ class Citation(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of a document: its characters ``[start, end)``."""
+    """Words of a document: its characters ``[start, end)``. ``location``: where they begin, as of a ``Citation``."""
 
     text: str
     start: int
     end: int
+    location: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -200,8 +201,9 @@ class FoundPassage(Shown):
     ``score`` ranks the passages of one question; ``relevance`` compares those of different ones: the probability, from
     0 to 1, that the passage holds what is asked, None where that is not calibrated (``kgplatform.readers.relevance``).
     ``cosine``: with the question, None where it was not searched for. ``sentence``: the one that shares most with the
-    question; None where none shares a word, or nobody looked yet. ``copies``: where else its very text stands.
-    ``location``: where it stands, "slides 2–4"; ``locations``: what begins at which character, where that is several.
+    question, with its own place; None where none shares a word, or nobody looked yet. ``copies``: where else its very
+    text stands. ``location``: where it stands, "slides 2–4"; ``locations``: what begins at which character, where that
+    is several.
     ``metadata``: of its document.
     """
 
@@ -299,21 +301,21 @@ class SearchResult(Shown):
 
     def _repr_html_(self) -> str:
         """The passages, and the facts that speak to the question."""
-        is_known = any(each.relevance is not None for each in self.passages)
-        passages = (
-            (
-                *(each.title, each.location, f"{each.start}–{each.end}"),
-                each.relevance if is_known else each.score,
-                (each.sentence or each).text,
-            )
-            for each in self.passages
-        )
-        columns = ("Document", "Location", "Characters", "Relevance" if is_known else "Score", "Passage")
+        score = "Score" if all(each.relevance is None for each in self.passages) else "Relevance"
+        shown = [each.sentence or each for each in self.passages]
+        named: dict[str, list[Any]] = {
+            "Document": [each.title for each in self.passages],
+            "Location": [each.location for each in shown],
+            "Characters": [f"{each.start}–{each.end}" for each in shown],
+            score: [each.score if score == "Score" else each.relevance for each in self.passages],
+            "Passage": [each.text for each in shown],
+        }
+        columns = {name: values for name, values in named.items() if any(values) or name != "Location"}
         facts = [each for each in self.facts if each.relevant]
         places = ((each.text, each.citations[0].title if each.citations else "", each.score) for each in facts)
         return (
             html_text(self.question)
-            + html_table(columns, passages, len(self.passages))
+            + html_table(tuple(columns), zip(*columns.values(), strict=True), len(self.passages))
             + (html_table(("Fact", "Document", "Score"), places, len(facts)) if facts else "")
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
@@ -39,7 +39,7 @@ def _setting(default: Any, text: str, *, unit: str = "", env: tuple[str, ...] = 
 class Settings(BaseSettings):
     """What is set from outside. Build one with ``load_settings``, which words errors for people."""
 
-    model_config = SettingsConfigDict(
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
         env_prefix=_PREFIX,
         env_file=".env",
         env_ignore_empty=True,  # as most programs have it: `OPENAI_API_KEY= command` is to do without a key

@@ -14,6 +14,8 @@ from kgplatform.text import clipped, without_controls
 _LONGEST = 60
 _ROWS = 50
 _CELL = 500
+_LEFT = ' style="text-align:left"'
+"""In Jupyter whatever is in a table else stands at the right."""
 
 
 class Shown:
@@ -72,9 +74,9 @@ def data_frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], total: int) -> str:
     """The first 50 of ``total`` rows. All texts are data: nothing in them becomes HTML."""
-    head = "".join(f"<th>{_cell(column)}</th>" for column in columns)
+    head = "".join(f"<th{_LEFT}>{_cell(column)}</th>" for column in columns)
     shown = [row for row, _ in zip(rows, range(_ROWS), strict=False)]
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in shown)
+    body = "".join(f"<tr>{''.join(map(_data, row))}</tr>" for row in shown)
     more = html_text(f"… and {total - len(shown):,} more") if total > len(shown) else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
@@ -82,6 +84,10 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], total: 
 def html_text(text: str) -> str:
     """A paragraph."""
     return f"<p>{escape(without_controls(text))}</p>" if text else ""
+
+
+def _data(value: object) -> str:
+    return f"<td{'' if isinstance(value, int | float) else _LEFT}>{_cell(value)}</td>"
 
 
 def _cell(value: object) -> str:

@@ -38,7 +38,7 @@ class Tags(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert not attrs
+        assert attrs in ([], [("style", "text-align:left")])
         self.tags.add(tag)
 
     def handle_data(self, data: str) -> None:
@@ -133,21 +133,6 @@ def test_a_closed_graph_says_so(kg: KnowledgeGraph, tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=r"^This graph is closed\. Open it again with connect\(\)\.$"):
             work()
-
-
-@pytest.mark.parametrize("question", [None, 3, b"Who?", ["Who?"]])
-def test_a_question_is_a_text(kg: KnowledgeGraph, tmp_path: Path, question: object) -> None:
-    kg.ingest(put(tmp_path, {"a.txt": "Ada Lovelace was born in London."}), extractor="local")
-    for ask in (kg.search, kg.ask):
-        with pytest.raises(InputError, match="^A question is a text, not "):
-            ask(question)  # type: ignore[operator]  # of two kinds of functions
-
-
-@pytest.mark.parametrize("top_k", ["3", None, 2.5])
-def test_top_k_is_a_number(kg: KnowledgeGraph, tmp_path: Path, top_k: object) -> None:
-    kg.ingest(put(tmp_path, {"a.txt": "Ada Lovelace was born in London."}), extractor="local")
-    with pytest.raises(InputError, match=r"^top_k=.* cannot be used: it must be a whole number\.$"):
-        kg.search("Who?", top_k=top_k)  # type: ignore[arg-type]  # on purpose
 
 
 def test_settings_that_do_not_exist() -> None:

@@ -4,6 +4,7 @@
 // param $node: string: the node's name
 // param $vector: list<float>: the question's vector
 // param $count: int: how many passages
+// param $documents: list<string>: ids of the documents that state them; null: all
 // returns: passages, facts, elements, passage, title, stated, nearness
 MATCH (n:KeyElement {name: $node})
 WHERE NOT EXISTS { (n)-[:FORM_OF]->(:KeyElement) }
@@ -11,6 +12,7 @@ MATCH (n)<-[:FORM_OF*0..1]-(k:KeyElement)
 WITH collect(DISTINCT k) AS forms
 UNWIND forms AS k
 MATCH (k)<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)-[place:FROM_CHUNK {found: true}]->(c:Chunk)
+WHERE $documents IS NULL OR EXISTS { (c)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
 WITH DISTINCT forms, c, f, place.start AS start
 ORDER BY start, f.id
 WITH forms, c, collect({id: f.id, text: f.text, kind: f.kind}) AS every

@@ -4,6 +4,7 @@
 // param $names: list<string>: the same as they are written
 // param $words: string: a full-text query of its words
 // param $most: int: how many by their words
+// param $documents: list<string>: ids of the documents that state them; null: all
 // returns: name, key, named
 CALL () {
   MATCH (e:Entity)
@@ -19,7 +20,8 @@ CALL () {
 }
 MATCH (k)
 WHERE EXISTS {
-  (k)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact)-[:FROM_CHUNK {found: true}]->()
+  MATCH (k)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact)-[:FROM_CHUNK {found: true}]->(c:Chunk)
+  WHERE $documents IS NULL OR EXISTS { (c)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
 }
 OPTIONAL MATCH (k)-[:FORM_OF]->(r:KeyElement)
 WITH coalesce(r.name, k.name) AS name, max(key) AS key, max(score) AS score

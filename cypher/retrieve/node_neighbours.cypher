@@ -3,11 +3,15 @@
 // param $node: string: the node's name
 // param $vector: list<float>: the question's vector
 // param $count: int: how many
+// param $documents: list<string>: ids of the documents that state them; null: all
 // returns: nodes, name
 MATCH (n:KeyElement {name: $node})
 WHERE NOT EXISTS { (n)-[:FORM_OF]->(:KeyElement) }
 MATCH (n)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)
-WHERE EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
+WHERE EXISTS {
+  MATCH (f)-[:FROM_CHUNK {found: true}]->(c:Chunk)
+  WHERE $documents IS NULL OR EXISTS { (c)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
+}
 WITH DISTINCT f
 MATCH (f)-[:MENTIONS|SUBJECT|OBJECT]->(m:KeyElement)
 OPTIONAL MATCH (m)-[:FORM_OF]->(r:KeyElement)

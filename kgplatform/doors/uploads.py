@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, TextIO
 from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
+from kgplatform.work import system
 from kgplatform.work.files import claim, file_lock, folder_mark, write_atomically
 from kgplatform.work.stopping import Stop
 
@@ -249,6 +250,7 @@ def safe_name(given: str) -> str:
     """
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", given))[-1]
     shown = "".join(char for char in last if unicodedata.category(char) not in _HIDDEN and char not in _TURNS)
+    shown = "".join("_" if char in system.NOT_IN_NAMES else char for char in shown)
     name = " ".join(shown.split()).lstrip(". ").rstrip(". ")
     if not name:
         raise InputError(f"{given[:100]!r} cannot be a file name. Use letters or digits.")

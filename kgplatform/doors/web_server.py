@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kgplatform.errors import InputError
+from kgplatform.work.system import take_address
 
 T = TypeVar("T")
 
@@ -117,7 +118,7 @@ def _bound(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     bound = socket.socket(family, kind, protocol)
     try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        take_address(bound)
         bound.bind(address)
         bound.listen(_BACKLOG)
     except OSError:

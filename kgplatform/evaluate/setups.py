@@ -168,7 +168,7 @@ def _value(name: str, reader: str, option: str, value: Any) -> Any:
     if wanted.optional and isinstance(value, str) and value.lower() == "none":
         return None
     try:
-        return wanted.typed(value)
+        return wanted.read(value)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
 

@@ -21,6 +21,7 @@ from kgplatform.graph.info import (
     GraphMap,
     GraphNode,
     MapFilter,
+    MetadataName,
     NodeDetails,
     RelationFigure,
     RunInfo,
@@ -36,6 +37,7 @@ from kgplatform.locations import cited
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
+from kgplatform.work.arguments import checked
 
 KINDS = (
     *("Entity", "KeyElement", "Fact", "Chunk", "Document", "Attribute", "Keyword", "Community", "Page", "Run", "Step"),
@@ -60,6 +62,7 @@ _DEEPEST = 1000
 _ALL = 1_000_000
 
 
+@checked
 class Look:
     """Looks at one graph. Thread-safe, as its store is. An ``id`` that is not in the graph raises ``InputError``."""
 
@@ -122,7 +125,7 @@ class Look:
         the name of the first document and the place in it; of a passage in the order of the text. What a sentence says
         is listed once, as the sentence."""
         # Twice as many, since some say what others say.
-        rows = self._store.read("graph/node", id=id, hub=_HUB, facts=2 * facts, places=_PLACES)
+        rows = self._store.read("graph/node", id=id, hub=_HUB, facts=2 * _at_least(facts, 0), places=_PLACES)
         if not rows:
             raise _unknown(id)
         (row,) = rows
@@ -169,6 +172,10 @@ class Look:
         """
         return document_page(self._store, text, sort, descending=descending, skip=skip, limit=limit)
 
+    def metadata(self, limit: int = 100) -> tuple[MetadataName, ...]:
+        """The names of the documents' metadata, each with at most ``limit`` of its values: what ``where`` can ask."""
+        return tuple(map(MetadataName.of, self._store.read("graph/metadata", limit=_at_least(limit, 0))))
+
     def document(self, id: str, start: int | None = None, end: int | None = None) -> DocumentText:
         """A document, named by its id or URI, and the facts stated between ``start`` and ``end``.
 
@@ -210,7 +217,7 @@ class Look:
     def highlights(self, limit: int = 5) -> dict[str, list[Row]]:
         """What there is most of, at most ``limit`` of each of ``HIGHLIGHTS``: documents, entities and facts by how much
         is said of them, relations by how often they are stated, communities by size, and the latest saved runs."""
-        return {kind: self._store.read(f"graph/highlights/{kind}", limit=limit) for kind in HIGHLIGHTS}
+        return {kind: self._store.read(f"graph/highlights/{kind}", limit=_at_least(limit, 0)) for kind in HIGHLIGHTS}
 
     def questions(self, limit: int = 4) -> tuple[str, ...]:
         """Questions that the graph can answer, made of its own entities and relations: something to begin with."""

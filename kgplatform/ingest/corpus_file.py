@@ -200,7 +200,7 @@ def _metadata(value: object, fields: Fields) -> dict[str, MetadataValue]:
     used = {next((key for key in keys if key in said), "") for keys in (fields.text, fields.title)}
     more = said.get("metadata")
     others = {key: each for key, each in said.items() if key not in used and not key.startswith(_EXTRACTED)}
-    return flat({**others, **(more if isinstance(more, dict) else {})})[0]
+    return flat({**others, **(more if isinstance(more, dict) else {})}).metadata
 
 
 def _items(place: str, items: Iterable[tuple[int, _Item]]) -> Iterator[ItemOrFault]:

@@ -25,7 +25,7 @@ from kgplatform.errors import InputError
 from kgplatform.ingest.corpus_file import Fields, as_name
 from kgplatform.ingest.files.file_text import clean
 from kgplatform.ingest.load import load_file
-from kgplatform.neo4j.metadata import flat, is_missing
+from kgplatform.neo4j.metadata import NOTHING, Flat, flat, is_missing
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import node_id
 from kgplatform.work.bounded import BoundedCalls
@@ -88,6 +88,7 @@ class Texts:
     def __init__(self, shards: Shards | None) -> None:
         self._shards = shards
         self._left_out: Counter[str] = Counter()
+        self._as_texts: Counter[str] = Counter()
         self._number = self._others_of_an_id = self._blank = 0
 
     def __bool__(self) -> bool:
@@ -100,6 +101,8 @@ class Texts:
         if self._left_out:
             listed = _listed(self._left_out)
             told.append(f"Left out of the metadata, since the values are not flat or are too long: {listed}.")
+        if self._as_texts:
+            told.append(f"Kept as texts, since a list holds values of one kind: {_listed(self._as_texts)}.")
         if self._blank:
             told.append(f"Left out, since they are empty: {self._blank:,} of the texts.")
         if self._others_of_an_id:
@@ -111,14 +114,15 @@ class Texts:
         """Count a text that says nothing."""
         self._blank += 1
 
-    def add(self, piece: _Piece, left_out: Iterable[str] = ()) -> None:
+    def add(self, piece: _Piece, said: Flat = NOTHING) -> None:
         """Keep a piece on disk."""
         assert self._shards is not None
         key = node_id("source", piece.source)
         size = len(piece.content.text if isinstance(piece.content, Text) else piece.content[1])
         row = {"key": key, "number": self._number, "piece": piece}
         self._shards.add("pieces", [row], "key", weight=1 + size // _ROW)
-        self._left_out.update(left_out)
+        self._left_out.update(said.left_out)
+        self._as_texts.update(said.as_texts)
         self._number += 1
 
     def documents(self, calls: BoundedCalls, fields: Fields) -> Iterator[Document | SkippedFile]:
@@ -162,9 +166,9 @@ class Given:
     def __bool__(self) -> bool:
         return bool(self.paths or self.texts)
 
-    def add(self, piece: _Piece, left_out: Iterable[str], folder: Path) -> None:
+    def add(self, piece: _Piece, said: Flat, folder: Path) -> None:
         """Keep a piece, in ``folder`` until it is read."""
-        self.texts_in(folder).add(piece, left_out)
+        self.texts_in(folder).add(piece, said)
 
     def texts_in(self, folder: Path) -> Texts:
         """The texts, which lie in ``folder``."""
@@ -200,17 +204,16 @@ def gather(given: Any, folder: Path, fields: Fields) -> Given:
 
 
 def _each(given: Any) -> Iterator[Any]:
-    """The things that ``given`` is, or has in it; a table has its rows."""
+    """The things that ``given`` is, or has in it, lists of lists too; a table has its rows."""
     if callable(lazily := getattr(given, "lazy_load", None)):  # a loader of LangChain
         given = lazily()
-    elif callable(as_dicts := getattr(given, "to_dicts", None)):  # a DataFrame of polars
-        given = as_dicts()
-    elif hasattr(given, "columns") and callable(as_dict := getattr(given, "to_dict", None)):  # a DataFrame of pandas
+    elif hasattr(given, "iterrows") and callable(as_dict := getattr(given, "to_dict", None)):  # a DataFrame of pandas
         given = as_dict("records")
     if isinstance(given, str | bytes | os.PathLike | Mapping | Text) or _is_one(given):
         yield given
     elif isinstance(given, Iterable):
-        yield from given
+        for each in given:
+            yield from _each(each) if isinstance(each, list | tuple) else (each,)
     else:
         raise _refused(given)
 
@@ -227,8 +230,8 @@ def _path(given: str | os.PathLike[str]) -> str | Path:
     return Path(given)
 
 
-def _piece(each: Any, fields: Fields) -> tuple[_Piece, list[str]]:
-    """What ``each`` is, and the names of its metadata that are left out."""
+def _piece(each: Any, fields: Fields) -> tuple[_Piece, Flat]:
+    """What ``each`` is, and what is said of it."""
     if isinstance(each, Text):
         return _named(each)
     if isinstance(each, Mapping):
@@ -282,19 +285,23 @@ def _of_library(text: str, each: Any, id: str) -> Text:
     return Text(text, title=str(title or (Path(source).name if source else "")), source=source, id=id, metadata=known)
 
 
-def _of_stream(stream: Any) -> tuple[_Piece, list[str]]:
+def _of_stream(stream: Any) -> tuple[_Piece, Flat]:
     """An open file, from where it stands to its end: by its name it is what its path would be."""
-    content, name = stream.read(), getattr(stream, "name", None)
+    name = getattr(stream, "name", None)
+    try:
+        content = stream.read()
+    except (OSError, ValueError) as error:  # closed, open for writing alone, of another encoding
+        raise InputError(f"The open file {name or stream!r:.100} cannot be read: {error}".rstrip(".") + ".") from error
     if isinstance(content, str) and (isinstance(stream, StringIO) or not isinstance(name, str)):
         return _named(Text(content))
     if not isinstance(name, str) or not isinstance(content, str | bytes):
         raise InputError("An open file without a name cannot be told apart from others: set its name, as report.pdf.")
     path = Path(name).absolute()
     data = content.encode() if isinstance(content, str) else content
-    return _Piece(path.as_uri(), (path, data), is_whole=False), []
+    return _Piece(path.as_uri(), (path, data), is_whole=False), NOTHING
 
 
-def _named(given: Text) -> tuple[_Piece, list[str]]:
+def _named(given: Text) -> tuple[_Piece, Flat]:
     """A text with what names it: its id, its source, or else what it says."""
     for name in ("text", "title", "source", "id"):
         if not isinstance(getattr(given, name), str):
@@ -305,13 +312,13 @@ def _named(given: Text) -> tuple[_Piece, list[str]]:
     if not text.strip():
         called = given.title or given.id or given.source
         raise _BlankError(f"The text {called!r:.100} is empty." if called else "A text to ingest is empty.")
-    metadata, left_out = flat({**given.metadata, **({"source": given.source} if given.source else {})})
-    metadata.pop("title", None)
+    said = flat({**given.metadata, **({"source": given.source} if given.source else {})})
+    said.metadata.pop("title", None)
     name = given.id.strip() or given.source.strip() or hashlib.sha256(text.encode()).hexdigest()[:32]
     source = name if _ADDRESS.fullmatch(name) else f"text:{quote(name, safe='/')}"
     title = as_name(given.title) or as_name(text.strip().partition("\n")[0][:_CAPTION]) or name
     is_whole = bool(given.id.strip()) or not given.source.strip()
-    return _Piece(source, Text(text, title, metadata=metadata), is_whole), left_out
+    return _Piece(source, Text(text, title, metadata=said.metadata), is_whole), said
 
 
 def _document(source: str, text: Text, number: int) -> Document:

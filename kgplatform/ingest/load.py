@@ -39,6 +39,8 @@ from kgplatform.work.bounded import BoundedCalls, ExceededError
 _SERVER = "neo4j"
 _OF_A_HOME = (_SERVER, "llm-cache", "browser.json")
 """What a home folder has of its own."""
+_WORDS_OF_A_NAME = 3
+"""What has more, and is no file, may be meant as a text."""
 WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
 """What stands between the words of a file's name."""
 
@@ -88,8 +90,10 @@ def _path(given: str | Path) -> tuple[Path, bool]:
     try:
         return path, stat.S_ISDIR(path.lstat().st_mode) or path.is_dir()
     except (OSError, ValueError) as error:
-        denied = isinstance(error, PermissionError)
-        raise DocumentError(str(given), "permission denied" if denied else "no such file or folder") from error
+        why = "permission denied" if isinstance(error, PermissionError) else "no such file or folder"
+        if isinstance(given, str) and len(given.split()) > _WORDS_OF_A_NAME and Path(given).name == given:
+            why += "; a text is ingested in Python, as kgplatform.Text(text)"
+        raise DocumentError(str(given), why) from error
 
 
 def _walk(folder: Path, entered: set[str]) -> Iterator[Path]:

@@ -90,7 +90,7 @@ class LocalEmbedder:
     """
 
     def __init__(self, model: str, settings: Settings, report: Report = lambda line: None) -> None:
-        self.name = f"local:{model}"
+        self.name: str = f"local:{model}"
         self._model = model
         self._batch = settings.embed_batch
         self._stop = NEVER
@@ -190,7 +190,7 @@ class OpenAIEmbedder(ServedModel):
 
     def __init__(self, model: str, settings: Settings, ledger: Ledger, **pace: Any) -> None:
         super().__init__(settings, ledger, **pace)
-        self.name = f"openai:{model}"
+        self.name: str = f"openai:{model}"
         self._model = model
         self._batch = settings.embed_batch
         self._threads = settings.concurrency

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from kgplatform.errors import InputError, KgError, ModelError
+from kgplatform.errors import OWN, InputError, KgError, ModelError
 from kgplatform.models.chat import FREE_TEXT, Chat, Reply, Wanted
 from kgplatform.models.embed import Embedder
 from kgplatform.models.onnx_encoder import Vectors, unit
@@ -49,7 +49,7 @@ class FunctionEmbedder:
     """An ``Embedder`` out of a function. ``name``: of its model; the graph remembers it."""
 
     def __init__(self, function: EmbedTexts, name: str = "") -> None:
-        self.name = name or f"own:{_name_of(function)}"
+        self.name = name or f"{OWN}{_name_of(function)}"
         self._function = function
         self._dimension = 0
 

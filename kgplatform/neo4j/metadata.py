@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, time
 from decimal import Decimal
 from numbers import Integral, Real
@@ -27,23 +28,38 @@ _MOST_ITEMS = 100
 _LARGEST = 2**63
 
 
-def flat(given: Mapping[Any, Any]) -> tuple[dict[str, MetadataValue], list[str]]:
-    """What of ``given`` can be metadata, in the order of names; and the names of what cannot.
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """``metadata`` as they are kept, in the order of names. ``left_out``: names of what cannot be; ``as_texts``: of
+    lists of several kinds of values, which a property cannot hold."""
 
-    Values are texts, numbers, True or False, dates (as ISO 8601), and lists of texts; what is empty, None or NaN says
-    nothing. A sign that no property may have in its name becomes ``_``.
+    metadata: dict[str, MetadataValue]
+    left_out: list[str]
+    as_texts: list[str]
+
+
+NOTHING = Flat({}, [], [])
+
+
+def flat(given: Mapping[Any, Any]) -> Flat:
+    """What of ``given`` can be metadata.
+
+    Values are texts, numbers, True or False, dates (as ISO 8601), and lists of one kind of these; what is empty, None
+    or NaN says nothing. A sign that no property may have in its name becomes ``_``.
     """
     kept: dict[str, MetadataValue] = {}
-    left_out = []
+    found = Flat(kept, [], [])
     for name, value in given.items():
         try:
-            found = _value(value)
+            one = _value(value)
         except ValueError:
-            left_out.append(str(name))
+            found.left_out.append(str(name))
             continue
-        if found is not None and (key := _name(str(name))):
-            kept[key] = found
-    return dict(sorted(kept.items())), left_out
+        if one is not None and (key := _name(str(name))):
+            kept[key] = one
+            if isinstance(one, list) and isinstance(one[0], str) and not all(isinstance(_item(v), str) for v in value):
+                found.as_texts.append(str(name))
+    return replace(found, metadata=dict(sorted(kept.items())))
 
 
 def is_missing(value: object) -> bool:
@@ -73,8 +89,6 @@ def conditions(where: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     Raises ``InputError`` for what can be no metadata.
     """
-    if not isinstance(where, Mapping):
-        raise InputError(f"where={where!r:.100} cannot be used: give a dictionary, such as {{'author': 'Verne'}}.")
     found = []
     for name, value in where.items():
         values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
@@ -100,10 +114,13 @@ def _name(name: str) -> str:
 def _value(value: Any) -> MetadataValue | None:
     """None where it says nothing. Raises ``ValueError`` for what is not flat, or too long."""
     if isinstance(value, list | tuple | set | frozenset):
-        items = [item for item in map(_item, value) if item is not None]
+        items: list[Any] = [item for item in map(_item, value) if item is not None]
         if len(items) > _MOST_ITEMS:
             raise ValueError
-        return [str(item) for item in items] or None
+        kinds = {type(item) for item in items}
+        if len(kinds) > 1:
+            items = [float(item) if kinds == {int, float} else str(item) for item in items]
+        return items or None
     return _item(value)
 
 

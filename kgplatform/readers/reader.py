@@ -76,16 +76,25 @@ class Option:
     one: str = ""
 
     def typed(self, value: Any) -> Any:
-        """``value`` as this type: 5 for "5", a tuple for a list. Raises ``InputError`` where it is of another one."""
+        """``value`` as this type: a tuple for a list. Raises ``InputError`` where it is of another one, as "5" is."""
+        if isinstance(value, str) and self.type not in ("string", "list"):
+            raise self._wrong(value)
+        return self.read(value)
+
+    def read(self, value: Any) -> Any:
+        """The same of what may be written as a text: 5 for "5"."""
         if value is None and self.optional:
             return None
         items = (value,) if self.type == "list" and isinstance(value, str) else value
         try:
             return _ADAPTERS[self.type].validate_python(items)
         except ValidationError as error:
-            wanted = _WANTED[self.type][1] + (" or none" if self.optional else "")
-            shown = f"{value:.100}" if isinstance(value, str) else f"{value!r:.100}"
-            raise InputError(f"{self.name}={shown} cannot be used: it must be {wanted}.", self.name) from error
+            raise self._wrong(value) from error
+
+    def _wrong(self, value: Any) -> InputError:
+        wanted = _WANTED[self.type][1] + (" or none" if self.optional else "")
+        shown = f"{value:.100}" if isinstance(value, str) else f"{value!r:.100}"
+        return InputError(f"{self.name}={shown} cannot be used: it must be {wanted}.", self.name)
 
     def check(self, value: Any) -> None:
         """Raise ``InputError`` for a ``value`` of the right type that is out of bounds or none of the choices."""
@@ -126,8 +135,8 @@ class Reader:
     wrote the answer, where these are not all that were read. ``usual``: `kgplatform evaluate` asks it by default.
     ``stages``: where its model chooses a function, in their order; the functions are counted as "stage.function"
     (``Answer.counts``), and the prompts are called after the stages. ``reads``: the prompts whose steps read the
-    passages that they name, where other steps found theirs. ``only_searches``: it reads what its searches find and
-    nothing else, so that it can be kept to some documents.
+    passages that they name, where other steps found theirs. ``whole_graph``: it reads what speaks of all documents at
+    once, such as communities, so that it cannot be kept to some.
     """
 
     name: str
@@ -142,17 +151,12 @@ class Reader:
     usual: bool = False
     stages: Sequence[str] = ()
     reads: Collection[str] = ()
-    only_searches: bool = False
+    whole_graph: bool = False
 
     @property
     def options(self) -> tuple[Option, ...]:
         """Its options, in the order of their fields."""
         return options_of(self.Options)
-
-    @property
-    def can_be_kept(self) -> bool:
-        """Whether it can be kept to some documents."""
-        return self.only_searches or any(option.name == "documents" for option in self.options)
 
     def made(self, given: Mapping[str, Any]) -> Any:
         """The ``Options`` with what is ``given``, else as by default; raises ``InputError`` for what is wrong."""

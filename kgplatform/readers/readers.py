@@ -74,8 +74,8 @@ def find(name: str) -> Reader:
 
 def check_can_be_kept(name: str) -> None:
     """Raise ``InputError`` for a reader that cannot be kept to some documents."""
-    if not find(name).can_be_kept:
-        able = ", ".join(reader.name for reader in READERS if reader.can_be_kept)
+    if find(name).whole_graph:
+        able = ", ".join(reader.name for reader in READERS if not reader.whole_graph)
         raise InputError(f"The reader {name} reads the whole graph. With where, choose one of {able}.", "where")
 
 

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from kgplatform.locations import location_at
 from kgplatform.readers.families import LITTLE, families, stem
 from kgplatform.readers.telling import LITTLE_IN_GERMAN
 from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
@@ -142,7 +143,8 @@ def _lines(passage: FoundPassage) -> list[_Line]:
     found = []
     for place in sentences(passage.text):
         words = passage.text[place.start : place.end]
-        quote = Quote(words, passage.start + place.start, passage.start + place.end)
+        start = passage.start + place.start
+        quote = Quote(words, start, passage.start + place.end, location_at(passage, start))
         found.append(_Line(quote, _stems(words)))
     return found
 

@@ -25,6 +25,8 @@ PASSAGES = 100
 
 _PASSAGES_NEAR = 10
 _BY_WORDS = 30
+_BY_WORDS_AMONG = 1000
+"""Of the whole graph's, where few may be of the documents that are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +93,24 @@ class NodePlaces:
 
 
 class Nodes:
-    """The nodes of a graph for one question. Thread-safe."""
+    """The nodes of a graph for one question. Thread-safe.
 
-    def __init__(self, store: Store, question: EmbeddedQuestion) -> None:
+    Of ``documents`` (ids; None: of all) alone: then a node has the facts that they state, and is one where there are
+    any. It is called as in the whole graph.
+    """
+
+    def __init__(self, store: Store, question: EmbeddedQuestion, documents: Sequence[str] | None = None) -> None:
         self._read = partial(traced_read, store)
         self._question = question
         self._vector = question.vector
+        self._documents = None if documents is None else list(documents)
 
     def pages(self) -> Iterator[Names]:
         """The names of all nodes in order, a page at a time; one page is held in memory."""
         after = ""
+        chosen = {"documents": self._documents, "count": PAGE}
         while True:
-            rows, queries = self._read("retrieve/node_names", after=after, count=PAGE)
+            rows, queries = self._read("retrieve/node_names", after=after, **chosen)
             names = tuple(row["name"] for row in rows)
             if names:
                 yield Names(names, len(names), queries)
@@ -112,12 +120,14 @@ class Nodes:
 
     def near(self, count: int) -> NearNodes:
         """Nodes near the question: ``count`` each by their names, by facts and by passages."""
-        asked = self._question
-        rows, meant = self._read("retrieve/node_candidates", k=count, passages=_PASSAGES_NEAR, vector=self._vector)
+        asked, of_all = self._question, self._documents is None
+        statement = "retrieve/node_candidates" if of_all else "retrieve/node_candidates_in_documents"
+        chosen = {} if of_all else {"documents": self._documents}
+        rows, meant = self._read(statement, k=count, passages=_PASSAGES_NEAR, vector=self._vector, **chosen)
         names = list(dict.fromkeys(runs_in(asked.text)))
-        named, called = self._read(
-            "retrieve/node_named", keys=list(asked.names), names=names, words=asked.words, most=_BY_WORDS
-        )
+        most = _BY_WORDS if of_all else _BY_WORDS_AMONG
+        asked_for = {"keys": list(asked.names), "names": names, "words": asked.words, "most": most}
+        named, called = self._read("retrieve/node_named", **asked_for, documents=self._documents)
         said = ((normalise_name(row["key"]), row["name"]) for row in named if row["named"])
         keys = {key: name for key, name in said if is_name(key, asked.text)}
         standing = longest_names(asked.text, keys)
@@ -127,7 +137,7 @@ class Nodes:
 
     def places(self, names: Sequence[str]) -> tuple[dict[str, NodePlaces], tuple[QueryRun, ...]]:
         """What the nodes ``names`` are about, by name; and the statement that ran."""
-        rows, queries = self._read("retrieve/node_places", nodes=list(names), most=PASSAGES)
+        rows, queries = self._read("retrieve/node_places", nodes=list(names), most=PASSAGES, documents=self._documents)
         found = {row["name"]: NodePlaces(frozenset(row["facts"]), frozenset(row["passages"])) for row in rows}
         return found, queries
 
@@ -148,7 +158,8 @@ class Nodes:
 
     def facts(self, name: str, passages: int) -> NodeFacts:
         """What the passages state of the node ``name``; of more than ``passages``, those nearest to the question."""
-        rows, queries = self._read("retrieve/node_facts", node=name, vector=self._vector, count=passages)
+        chosen = {"documents": self._documents, "count": passages}
+        rows, queries = self._read("retrieve/node_facts", node=name, vector=self._vector, **chosen)
         groups = tuple(
             Stated(row["passage"], row["title"], tuple((each, text) for each, text in row["stated"]), row["nearness"])
             for row in rows
@@ -158,7 +169,8 @@ class Nodes:
 
     def neighbours(self, name: str, count: int) -> Names:
         """The names of at most ``count`` neighbours of the node ``name``, the nearest to the question first."""
-        rows, queries = self._read("retrieve/node_neighbours", node=name, vector=self._vector, count=count)
+        chosen = {"documents": self._documents, "count": count}
+        rows, queries = self._read("retrieve/node_neighbours", node=name, vector=self._vector, **chosen)
         return Names(tuple(row["name"] for row in rows), rows[0]["nodes"] if rows else 0, queries)
 
     def to_read(self, passage: str, characters: int) -> ToRead:

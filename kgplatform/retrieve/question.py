@@ -53,9 +53,7 @@ def with_vector(text: str, vector: list[float], embedder: Embedder) -> EmbeddedQ
 
 
 def asked(text: str) -> str:
-    """``text`` with its white space folded. Raises ``InputError`` for what is no text or has no word."""
-    if not isinstance(text, str):
-        raise InputError(f"A question is a text, not {text!r:.100}.")
+    """``text`` with its white space folded. Raises ``InputError`` for what has no word."""
     text = tidy(text)
     if not WORD_RUN.search(text):
         raise InputError("The question is empty. Ask it in words.")

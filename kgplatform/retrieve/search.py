@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
-from kgplatform.errors import InputError, wrong_value
+from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
@@ -73,9 +73,7 @@ def check_route(route: str) -> None:
 
 
 def check_top_k(top_k: int) -> None:
-    """Raise ``InputError`` for what is no number of results."""
-    if not isinstance(top_k, int) or isinstance(top_k, bool):
-        raise wrong_value("top_k", top_k, "it must be a whole number")
+    """Raise ``InputError`` for no results at all."""
     if top_k < 1:
         raise InputError("top_k must be at least 1.", "top_k")
 

@@ -7,7 +7,7 @@ documents is compared with the question: exact, and as long as there are many of
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from kgplatform.retrieve.copies import SPARE
 from kgplatform.retrieve.found import Found, best, facts_found, look_up, rank_scores
 from kgplatform.retrieve.question import EmbeddedQuestion, make_question
 from kgplatform.retrieve.routes import NEAREST, dense_in_documents
-from kgplatform.retrieve.search import check_route, check_top_k
+from kgplatform.retrieve.search import check_route, check_top_k, keep_types
 from kgplatform.text import did_you_mean, listed
 
 ROUTES_WITHIN = ("all", "bm25", "dense", "hybrid", "passage", "triple")
@@ -45,41 +45,59 @@ def documents_where(store: Store, where: Mapping[str, Any]) -> list[str]:
 
 
 def search_within(
-    store: Store, embedder: Embedder, question: str, route: str, top_k: int, documents: Sequence[str]
+    store: Store,
+    embedder: Embedder,
+    question: str,
+    route: str,
+    top_k: int,
+    documents: Sequence[str],
+    types: Sequence[str] = (),
+    without: Collection[str] = (),
 ) -> SearchResult:
     """The best ``top_k`` passages and facts of ``documents`` (ids), by one of ``ROUTES_WITHIN``.
 
     ``all``: the ranking of the whole graph's search, as far as it found these documents, merged with that of all their
-    passages by meaning and by words. Raises ``InputError`` as ``search`` does, and for a route over the whole graph.
+    passages by meaning and by words; its facts are the nearest by meaning, none ``without`` the route ``triple``.
+    ``types``, ``without``: as in ``search``. Raises ``InputError`` as that does, and for a route over the whole graph.
     """
     started = time.perf_counter()
-    check_route(route)
+    for name in (route, *without):
+        check_route(name)
     check_top_k(top_k)
     if route not in ROUTES_WITHIN:
         raise InputError(
             f"The route {route} goes over the whole graph. To search some documents, choose {', '.join(ROUTES_WITHIN)}."
         )
     embedded = make_question(question, embedder)
-    found = Found() if not documents else _found(store, embedder, embedded, route, top_k, documents)
+    found = Found()
+    if documents:
+        found = keep_types(store, _found(store, embedder, embedded, route, top_k, documents, without), types)
     passages, facts, _ = look_up(store, replace(found, vector=embedded.vector, documents=documents), top_k)
     return SearchResult(embedded.text, passages, facts, round(time.perf_counter() - started, 4))
 
 
 def _found(
-    store: Store, embedder: Embedder, question: EmbeddedQuestion, route: str, top_k: int, documents: Sequence[str]
+    store: Store,
+    embedder: Embedder,
+    question: EmbeddedQuestion,
+    route: str,
+    top_k: int,
+    documents: Sequence[str],
+    without: Collection[str],
 ) -> Found:
     count = max(top_k + SPARE, NEAREST)
     chosen = {"documents": list(documents), "k": count}
     dense = bm25 = walked = facts = Found()
-    if route in ("all", "passage", "hybrid", "dense"):
+    parts = {"passage", "triple"} - set(without) if route == "all" else {route}
+    if parts & {"passage", "hybrid", "dense"}:
         dense = dense_in_documents(store, question, documents, count)
-    if route in ("all", "passage", "hybrid", "bm25"):
+    if parts & {"passage", "hybrid", "bm25"}:
         rows = store.read("retrieve/bm25_in_documents", **chosen, words=question.words)
         bm25 = Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {"bm25"} for row in rows})
-    if route in ("all", "triple"):
+    if "triple" in parts:
         facts = facts_found(store.read("retrieve/facts_in_documents", **chosen, vector=question.vector), "triple")
     if route == "all":
-        walked = _kept(store, all_routes(store, embedder, question.text, known=question.vector), documents)
+        walked = _kept(store, all_routes(store, embedder, question.text, without, known=question.vector), documents)
     if route in ("bm25", "dense", "triple"):
         return {"bm25": bm25, "dense": dense, "triple": facts}[route]
     routes: dict[str, set[str]] = {}

@@ -6,6 +6,7 @@ The names of POSIX that Windows lacks are looked up here; where one is missing, 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import socket
@@ -28,6 +29,8 @@ BINARY = getattr(os, "O_BINARY", 0)
 """A flag of ``os.open``: Windows else writes line ends of its own."""
 NO_TIME = 78
 """The status by which a child ends itself that took too long, where no signal of the kernel does."""
+NOT_IN_NAMES = '<>:"|?*' if os.name == "nt" else ""
+"""What no file may have in its name; on Windows what stands behind a colon would even be hidden."""
 _PROC = Path("/proc")
 _LOOK_SECONDS = 0.1
 _CRASHED = 0xC0000000
@@ -75,6 +78,15 @@ def path_of(uri: str) -> Path:
     return Path(url2pathname(uri.removeprefix("file:")))
 
 
+def speak_utf8() -> None:
+    """Have standard input and output take every sign. On Windows files and pipes have a code page, which lacks most;
+    elsewhere somebody chose the encoding, and what it lacks becomes "?"."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower().replace("-", "") != "utf8":
+            is_code_page = os.name == "nt" and not stream.isatty()
+            stream.reconfigure(encoding="utf-8" if is_code_page else None, errors="replace")
+
+
 # ----------------------------------------------------------------------------------------------------------- processes
 
 
@@ -83,6 +95,14 @@ def own_session() -> dict[str, Any]:
     if os.name == "posix":
         return {"start_new_session": True}
     return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+
+
+def take_address(listener: socket.socket) -> None:
+    """Let ``listener`` have its port although connections of the last one there still end, and let nobody share it."""
+    if os.name == "posix":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    else:  # where that would let two servers have one port
+        listener.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR), 1)
 
 
 def end_process(pid: int, *, at_once: bool = False) -> None:

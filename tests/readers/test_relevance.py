@@ -43,7 +43,10 @@ def test_the_sentence_is_the_one_that_shares_most() -> None:
 
 
 def test_it_is_cited_by_the_characters_of_the_document() -> None:
-    later = FoundPassage("p", "d", "note", 500, 500 + len(MILL), None, MILL, 1.0, ())
+    places = ((500, "slide 1"), (500 + MILL.index("Her brother"), "slide 2"))
+    later = FoundPassage("p", "d", "note", 500, 500 + len(MILL), None, MILL, 1.0, (), locations=places)
+    sold = judged(found(later), "Who sold the mill in 1720?").passages[0].sentence
+    assert (sold.location if sold else None) == "slide 2"
     quote = judged(found(later), "Who built the mill?").passages[0].sentence
     assert quote is not None
     assert MILL[quote.start - 500 : quote.end - 500] == quote.text == "Anna Reed built the mill in 1704."

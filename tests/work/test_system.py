@@ -6,6 +6,7 @@ Neither macOS nor Windows was there to be tried: what is tried here, on Linux, i
 from __future__ import annotations
 
 import ast
+import io
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from kgplatform.doors.uploads import safe_name
 from kgplatform.neo4j.store import Connection
 from kgplatform.work import system
 
@@ -22,6 +24,9 @@ _POSIX = re.compile(
     r"\b(?:fcntl|resource\.|import (?:pwd|grp|termios|pty|resource)"
     r"|os\.(?:fork|kill|killpg|getuid|geteuid|setsid|mkfifo|statvfs|getpgid)|SIGKILL|setitimer|start_new_session|preexec_fn)\b|\"/proc\b"
 )
+_REFUSED = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)', re.IGNORECASE)
+ROOT = PACKAGE.parent
+SHIPPED = ("kgplatform", "cypher", "schemas", "docs", "examples", "tests", "docker")
 ELSEWHERE = {
     "neo4j/memory.py": "control groups, which are Linux's; elsewhere there are none, and it says so",
 }
@@ -54,8 +59,9 @@ INGEST = """
 from kgplatform import connect
 
 with connect(embedder="hash:64") as kg:
-    report = kg.ingest(["note.md", "page.html"], extractor="local")
-    assert (report.added, report.skipped) == (2, []), report
+    text = {"id": "https://example.org/a?b=c:d|e", "title": "What? A: B", "text": "Verne wrote of the Nautilus."}
+    report = kg.ingest(["note.md", "page.html", text], extractor="local")
+    assert (report.added, report.skipped) == (3, []), report
     assert kg.search("Who founded the Atlantic Telegraph Company?").passages
 """
 
@@ -99,7 +105,7 @@ def test_an_ingest_without_what_is_posix_alone(given_server: dict[str, str], tmp
     (tmp_path / "note.md").write_text("Cyrus Field founded the Atlantic Telegraph Company.", "utf-8")
     (tmp_path / "page.html").write_text("<p>Isambard Brunel designed the Great Eastern.</p>", "utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_POSIX + BOUNDS + INGEST],
+        [sys.executable, "-c", WITHOUT_POSIX + BOUNDS + INGEST],  # its home is in this folder, too
         cwd=tmp_path,
         env={**os.environ, **given_server},
         capture_output=True,
@@ -107,6 +113,24 @@ def test_an_ingest_without_what_is_posix_alone(given_server: dict[str, str], tmp
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert not [path for path in tmp_path.rglob("*") if _REFUSED.search(path.name)]
+
+
+def test_no_file_has_a_name_that_windows_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor do two differ in case alone."""
+    names = [str(path.relative_to(ROOT)) for folder in SHIPPED for path in (ROOT / folder).rglob("*")]
+    assert not [name for name in names if any(map(_REFUSED.search, name.split("/")))]
+    assert len({name.casefold() for name in names}) == len(names)
+    monkeypatch.setattr(system, "NOT_IN_NAMES", '<>:"|?*')
+    assert safe_name("What? A: B.txt") == "What_ A_ B.txt"
+
+
+def test_what_a_code_page_lacks_is_written_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "cp1252"))
+    system.speak_utf8()
+    print("夏目漱石 – Kokoro", flush=True)
+    assert written.getvalue().decode("cp1252").split() == ["????", "–", "Kokoro"]
 
 
 def test_a_step_that_takes_too_long_ends_without_a_timer_too(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -21,6 +21,31 @@ def found(
     if top_k < 1:
         raise InputError(f"top_k is {top_k}: ask for at least one passage.")
     return graph.search(question, route=route, top_k=top_k, where=where)
+
+
+def where_of(filters: Mapping[str, Any] | None, where: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
+    """``filters`` as neo4j-graphrag and LangChain write them, and ``where``, both of which must fit, as ``where``:
+    ``{"author": "Verne", "year": {"$in": [1869, 1870]}}``.
+
+    Raises ``InputError`` for other operators than ``$eq``, ``$in`` and ``$and``, and for a name that comes twice.
+    """
+    found = dict(where or {})
+    for name, wanted in (filters or {}).items():
+        if name == "$and" and isinstance(wanted, Sequence):
+            for part in wanted:
+                found = dict(where_of(part, found) or {})
+            continue
+        operator, value = (
+            next(iter(wanted.items())) if isinstance(wanted, Mapping) and len(wanted) == 1 else ("", wanted)
+        )
+        if isinstance(wanted, Mapping) and operator not in ("$eq", "$in") or str(name).startswith("$"):
+            raise InputError(
+                f"The filter {{{name!r}: {wanted!r:.100}}} cannot be used: only values, $eq, $in and $and."
+            )
+        if name in found:
+            raise InputError(f"{name} is filtered twice. Name its values once, in a list.")
+        found[name] = value
+    return found or None
 
 
 def passage_metadata(passage: FoundPassage) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from kgplatform import IngestReport, Schema
 from kgplatform.client import MODES, KnowledgeGraph
-from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
+from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata, where_of
 from kgplatform.errors import InputError, SettingError
 from kgplatform.graph.info import named_documents
 from kgplatform.ingest.schema import RELATED_TO, relationship_for, words_of
@@ -47,6 +47,7 @@ class KgRetriever(BaseRetriever):
 
     With ``facts``, the facts that were found follow, as documents with ``citations``. ``invoke`` and ``ainvoke`` also
     take ``top_k``, ``route`` and ``where`` (metadata of documents, as in ``KnowledgeGraph.search``), for one question.
+    ``filter`` is ``where`` as LangChain's stores of vectors write it: ``{"year": {"$in": [1869, 1870]}}``.
     """
 
     graph: SkipValidation[KnowledgeGraph]
@@ -54,6 +55,7 @@ class KgRetriever(BaseRetriever):
     top_k: int = DEFAULT_TOP_K
     facts: bool = False
     where: dict[str, Any] | None = None
+    filter: dict[str, Any] | None = None
 
     def __init__(self, graph: KnowledgeGraph, **more: Any) -> None:
         # Theirs takes names only; the other adapters take the graph without one too.
@@ -67,9 +69,11 @@ class KgRetriever(BaseRetriever):
         top_k: int | None = None,
         route: str | None = None,
         where: dict[str, Any] | None = None,
+        filter: dict[str, Any] | None = None,
     ) -> list[Document]:
         count = self.top_k if top_k is None else top_k
-        result = found(self.graph, query, route or self.route, count, where or self.where)
+        only = where_of(filter or self.filter, where or self.where)
+        result = found(self.graph, query, route or self.route, count, only)
         documents = [
             Document(passage.text, id=passage.id, metadata=passage_metadata(passage)) for passage in result.passages
         ]

@@ -10,13 +10,14 @@ import asyncio
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
-from kgplatform.errors import SettingError
+from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata, where_of
+from kgplatform.errors import InputError, SettingError
 from kgplatform.records import FoundPassage
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
     from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
+    from llama_index.core.vector_stores import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 except ImportError as missing:
     raise SettingError("LlamaIndex is not installed. Run `pip install 'kgplatform[llamaindex]'`.") from missing
 
@@ -26,7 +27,8 @@ _FOR_PEOPLE = ("id", "document", "start", "end", "score", "relevance", "routes",
 
 class KgRetriever(BaseRetriever):
     """A search by one of the platform's routes. Each node is a passage; with ``facts``, the facts that were found
-    follow, as nodes with ``citations`` in their metadata. ``where``: only documents with these metadata.
+    follow, as nodes with ``citations`` in their metadata. ``where``: only documents with these metadata; ``filters``:
+    the same as LlamaIndex writes it, with the operators EQ, IN, ANY and CONTAINS, all of which must fit.
 
     A node's ``ref_doc_id`` is the document, its ``start_char_idx`` and ``end_char_idx`` the characters of its text.
     """
@@ -39,13 +41,14 @@ class KgRetriever(BaseRetriever):
         *,
         facts: bool = False,
         where: dict[str, Any] | None = None,
+        filters: MetadataFilters | None = None,
         **more: Any,
     ) -> None:
         self._graph = graph
         self._route = route
         self._top_k = top_k
         self._facts = facts
-        self._where = where
+        self._where = where_of(_plain(filters) if filters else None, where)
         super().__init__(**more)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -58,6 +61,31 @@ class KgRetriever(BaseRetriever):
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+_OPERATORS = {
+    FilterOperator.EQ: "$eq",
+    FilterOperator.IN: "$in",
+    FilterOperator.ANY: "$in",
+    FilterOperator.CONTAINS: "$eq",
+}
+"""Of lists too: a document has a value if its list does."""
+
+
+def _plain(filters: MetadataFilters) -> dict[str, Any]:
+    """Their filters as dictionaries. Raises ``InputError`` for what they can ask and ``where`` cannot."""
+    if filters.condition not in (FilterCondition.AND, None):
+        raise InputError(f"Filters joined by {filters.condition} cannot be used: all of them must fit.")
+    return {"$and": [_one(each) for each in filters.filters]}
+
+
+def _one(each: MetadataFilter | MetadataFilters) -> dict[str, Any]:
+    if isinstance(each, MetadataFilters):
+        return _plain(each)
+    if each.operator not in _OPERATORS:
+        able = ", ".join(operator.value for operator in _OPERATORS)
+        raise InputError(f"A filter with {each.operator.value} cannot be used: the operators are {able}.")
+    return {each.key: {_OPERATORS[each.operator]: each.value}}
 
 
 def _node(passage: FoundPassage) -> TextNode:

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
+from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata, where_of
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Chat, Wanted
 from kgplatform.models.embed import embed_question
@@ -66,7 +66,11 @@ class KgRetriever(Retriever):
         self.result_formatter = result_formatter
 
     def get_search_results(
-        self, query_text: str, top_k: int | None = None, route: str | None = None
+        self,
+        query_text: str,
+        top_k: int | None = None,
+        route: str | None = None,
+        filters: dict[str, Any] | None = None,
     ) -> RawSearchResult:
         """Search the graph for a question, in words.
 
@@ -74,9 +78,10 @@ class KgRetriever(Retriever):
             query_text: the question.
             top_k: how many passages; by default as the retriever was made.
             route: which way to retrieve; by default as the retriever was made.
+            filters: only documents with these metadata, such as {"author": "Verne", "year": {"$in": [1869, 1870]}}.
         """
         asked = route or self.route
-        result = found(self.graph, query_text, asked, self.top_k if top_k is None else top_k)
+        result = found(self.graph, query_text, asked, self.top_k if top_k is None else top_k, where_of(filters))
         records = [
             _Record({"text": passage.text, "metadata": passage_metadata(passage)}) for passage in result.passages
         ]

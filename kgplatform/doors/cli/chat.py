@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgplatform.doors.cli.ask import watched
-from kgplatform.doors.cli.shared import AsJson, Home, TokenBudget, connect_to, named_values, note, open_at, spelled
+from kgplatform.doors.cli.shared import (
+    AsJson,
+    Home,
+    TokenBudget,
+    Where,
+    connect_to,
+    metadata_of,
+    named_values,
+    note,
+    open_at,
+    spelled,
+)
 from kgplatform.errors import BudgetError, KgError, StoppedError
 
 if TYPE_CHECKING:
@@ -30,6 +41,7 @@ def chat(
         list[str] | None,
         typer.Option("--option", help="NAME=VALUE, an option of the reader, such as mode=open. May be repeated."),
     ] = None,
+    where: Where = None,
     list_: Annotated[bool, typer.Option("--list", help="List the threads, and ask nothing.")] = False,
     remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Remove this thread.")] = None,
     token_budget: TokenBudget = None,
@@ -45,8 +57,9 @@ def chat(
 
     options = named_values(option or [], "--option")
     check_options(reader, options)  # before a server is started for it
+    how: dict[str, Any] = {"options": options, "where": metadata_of(where)}
     with connect_to(home, token_budget=token_budget) as graph:
-        failed = _talk(graph, graph.chat(thread), reader, options, as_json)
+        failed = _talk(graph, graph.chat(thread), reader, how, as_json)
     if failed and not sys.stdin.isatty():  # a person has read it, a script has not
         raise typer.Exit(1)
 
@@ -61,7 +74,7 @@ def _manage(graph: KnowledgeGraph, remove: str | None, as_json: bool) -> None:
     show(as_json, threads, show_threads, {"threads": threads})
 
 
-def _talk(graph: KnowledgeGraph, thread: ChatThread, reader: str | None, options: dict[str, Any], as_json: bool) -> int:
+def _talk(graph: KnowledgeGraph, thread: ChatThread, reader: str | None, how: dict[str, Any], as_json: bool) -> int:
     """Answer line after line; how many questions failed."""
     from kgplatform.doors.cli.show.answers import failed_json, show_answer, show_turns
     from kgplatform.doors.cli.show.terminal import print_json
@@ -73,7 +86,7 @@ def _talk(graph: KnowledgeGraph, thread: ChatThread, reader: str | None, options
     failed = 0
     for question in _questions():
         try:
-            ask = partial(thread.ask, question, reader, options=options)
+            ask = partial(thread.ask, question, reader, **how)
             tell = partial(failed_json, question, trace=True)
             answer, cost = watched(ask, graph, as_json, lambda *told, tell=tell: answers.append(tell(*told)))
         except StoppedError:

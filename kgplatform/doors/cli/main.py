@@ -35,6 +35,7 @@ from kgplatform.doors.cli.shared import (
     spelled,
 )
 from kgplatform.errors import InputError, KgError
+from kgplatform.work.system import speak_utf8
 
 if TYPE_CHECKING:
     from kgplatform.settings import Settings
@@ -282,6 +283,7 @@ def settings(home: Home = None, as_json: AsJson = False) -> None:
 def main() -> None:
     """Run the command line: an error is one sentence and an exit status."""
     given: dict[str, bool] = {}
+    speak_utf8()
     try:
         app(prog_name="kgplatform", obj=given)
     except Exception as error:  # noqa: BLE001 - the last place: an unforeseen error is one sentence too

@@ -6,13 +6,13 @@ import { ApiError, events, post } from "./api.js";
  * Resolves to the answer. `onStep(step, number)` is called with each step, `onText` with the answer so far, while it is
  * written. Aborting `signal` stops the reader. `earlier`: questions and answers that this one may refer to.
  */
-export function askReader({ question, reader, options, keep = false, earlier = [] }, listeners) {
-  return answered("api/ask", { question, reader, options, keep, earlier }, listeners);
+export function askReader({ question, reader, options, where = {}, keep = false, earlier = [] }, listeners) {
+  return answered("api/ask", { question, reader, options, where, keep, earlier }, listeners);
 }
 
 /** The same for a follow-up in a thread that the graph keeps. */
-export function askInThread({ question, reader, options, thread }, listeners) {
-  return answered(`api/threads/${encodeURIComponent(thread)}`, { question, reader, options }, listeners);
+export function askInThread({ question, reader, options, where, thread }, listeners) {
+  return answered(`api/threads/${encodeURIComponent(thread)}`, { question, reader, options, where }, listeners);
 }
 
 async function answered(path, body, { signal, onStep = () => {}, onText = () => {} }) {
@@ -26,8 +26,8 @@ async function answered(path, body, { signal, onStep = () => {}, onText = () => 
   throw new ApiError("ServerGone", "The connection to the server was lost before the answer came.");
 }
 
-export function searchFor(question, route, { signal }) {
-  return post("api/search", { question, route }, { signal });
+export function searchFor(question, { route, where }, { signal }) {
+  return post("api/search", { question, route, where }, { signal });
 }
 
 /** All that a step was at, by id. */

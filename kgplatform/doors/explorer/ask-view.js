@@ -6,6 +6,7 @@ import { about, aboutChanges } from "./about.js";
 import { Conversation } from "./conversation.js";
 import { FirstRun } from "./first-run.js";
 import { emptyState, failure, loading } from "./states.js";
+import { OnlyDocuments } from "./only-documents.js";
 import { ReaderForm, SEARCH_ONLY } from "./reader-form.js";
 import { currentRoute, navigate, onRoute, setParameters } from "./router.js";
 
@@ -16,13 +17,14 @@ export function createView({ stage }) {
   const question = el("textarea", { id: field, rows: "2", placeholder: "Ask what the documents say", maxlength: "4000", spellcheck: "true", "aria-describedby": `${field}-hint` });
   const keep = el("input", { type: "checkbox", id: `${field}-keep` });
   const form = new ReaderForm(about(), { extra: el("p", { class: "field-row" }, keep, el("label", { for: `${field}-keep` }, "Keep the answer in the graph, among the runs")) });
+  const only = new OnlyDocuments();
   const go = el("button", { class: "primary", type: "submit" }, icon("send"), "Ask");
   const first = new FirstRun({ ask: (text) => ((question.value = text), submit()), onGrown: grown });
   const asks = el("form", { class: "ask-form", role: "search", on: { submit: (event) => (event.preventDefault(), submit()) } },
     el("label", { for: field, class: "visually-hidden" }, "Question"),
     el("div", { class: "question-box" }, question, go),
     el("p", { id: `${field}-hint`, class: "visually-hidden" }, "Enter asks; Shift+Enter starts a new line."),
-    form.element);
+    form.element, only.element);
   const fresh = el("button", { class: "quiet small", type: "button", on: { click: begin } }, icon("plus"), "New conversation");
   const said = el("p", { class: "muted" });
   const head = el("div", { class: "section-head talk-head" }, said, el("span", { class: "spacer" }), fresh);
@@ -42,6 +44,7 @@ export function createView({ stage }) {
   aboutChanges.addEventListener("change", () => !talk && wanted === null && element.isConnected && idle());
 
   function drawButton() {
+    only.suit(form.reader);
     fill(go, icon(form.searchesOnly ? "search" : "send"), form.searchesOnly ? "Search" : "Ask");
   }
 
@@ -70,7 +73,7 @@ export function createView({ stage }) {
       place(new Conversation(stage));
       navigate("ask", { q: text, reader: form.reader, route: form.routeChosen, talk: talk.id });
     }
-    talk.ask(text, { reader: form.reader, options: form.changed, route: form.routeChosen, keep: keep.checked });
+    talk.ask(text, { reader: form.reader, options: form.changed, route: form.routeChosen, keep: keep.checked, where: only.where });
     question.focus({ preventScroll: true });
   }
 

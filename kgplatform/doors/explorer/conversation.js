@@ -60,7 +60,7 @@ export class Conversation {
     return Boolean(this.last?.running);
   }
 
-  /** Ask the next question. `how`: { reader, options, route, keep }. */
+  /** Ask the next question. `how`: { reader, options, route, keep, where }. */
   async ask(asked, how) {
     const turn = this.#add(asked, how.reader);
     reveal(turn.element, "start");
@@ -71,14 +71,14 @@ export class Conversation {
   async #run(turn, how) {
     const { asked } = turn;
     const isDone = how.reader === SEARCH_ONLY
-      ? await turn.search((signal) => searchFor(asked, how.route, { signal }))
+      ? await turn.search((signal) => searchFor(asked, how, { signal }))
       : await turn.answer((listeners) => this.#send(asked, how, listeners), () => turn.running ?? this.#run(turn, how));
     if (isDone) await this.remember();
   }
 
-  #send(question, { reader, options, keep }, listeners) {
-    if (this.thread) return askInThread({ question, reader, options, thread: this.thread }, listeners);
-    return askReader({ question, reader, options, keep, earlier: this.#earlier() }, listeners);
+  #send(question, { reader, options, keep, where }, listeners) {
+    if (this.thread) return askInThread({ question, reader, options, where, thread: this.thread }, listeners);
+    return askReader({ question, reader, options, keep, where, earlier: this.#earlier() }, listeners);
   }
 
   /** What was asked before, as it stands alone, with the answers. */

@@ -33,7 +33,7 @@ function passageItem(passage, open) {
   const best = passage.sentence ?? passage;
   return el("li", { class: "passage" },
     el("button", { class: "place", type: "button", on: { click: () => open(passage.document, best.start, best.end) } },
-      icon("document"), `${named(passage.title)}${passage.location ? `, ${passage.location}` : ""}`),
+      icon("document"), `${named(passage.title)}${best.location ? `, ${best.location}` : ""}`),
     el("span", { class: "muted routes" }, [...relevance(passage), ...passage.routes].join(", ")),
     el("p", { dir: "auto", class: "clamp" }, best.text),
     passage.copies.length ? el("p", { class: "muted places" }, "The same text: ", passage.copies.slice(0, 3).map((copy) => placeOf(copy, open))) : null);

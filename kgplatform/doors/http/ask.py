@@ -21,7 +21,7 @@ from kgplatform.records import Answer
 router = APIRouter(prefix="/api", tags=["ask"])
 
 LONGEST_QUESTION = 20_000
-_WHERE = "Only documents with these metadata: names with a value each, or with a list of alternatives."
+WHERE = "Only documents with these metadata: names with a value each, or with a list of alternatives."
 _LONGEST_STATEMENT = 100_000
 _LONGEST_ANSWER = 100_000
 _MOST_EARLIER = 50
@@ -35,7 +35,7 @@ class SearchBody(BaseModel):
     question: str = Field(max_length=LONGEST_QUESTION)
     route: str = Field("all", description="One of the routes of /api/about.")
     top_k: int = Field(10, ge=1, le=1000, description="How many passages and facts.")
-    where: dict[str, Any] = Field({}, description=_WHERE)
+    where: dict[str, Any] = Field({}, description=WHERE)
 
 
 class EarlierTurn(BaseModel):
@@ -55,7 +55,7 @@ class AskBody(BaseModel):
     question: str = Field(max_length=LONGEST_QUESTION)
     reader: str | None = Field(None, description="One of the readers of /api/about; default: the first.")
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
-    where: dict[str, Any] = Field({}, description=_WHERE)
+    where: dict[str, Any] = Field({}, description=WHERE)
     keep: bool = Field(False, description="Save the run in the graph.")
     earlier: list[EarlierTurn] = Field(
         [],

@@ -22,7 +22,7 @@ router = APIRouter(prefix="/api")
 
 _LONGEST_NAME = 1000
 _MOST_IDS = 500
-_ABOUT_READERS = ("name", "title", "about", "takes", "needs_model", "options")
+_ABOUT_READERS = ("name", "title", "about", "takes", "needs_model", "whole_graph", "options")
 _LARGEST_OFFSET = 1_000_000_000
 
 Id = Annotated[str, Path(max_length=4000)]
@@ -119,6 +119,12 @@ async def questions(request: Request, parts: Served, limit: Annotated[int, Query
 async def documents(request: Request, parts: Served) -> Response:
     """All documents of the graph, by title."""
     return await parts.workers.answer(request, lambda graph: {"documents": graph.documents()})
+
+
+@router.get("/metadata", tags=["documents"], summary="The metadata that documents have")
+async def metadata(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
+    """Each name with at most `limit` of its values and how many documents have each: what `where` can ask for."""
+    return await parts.workers.answer(request, lambda graph: {"names": graph.look.metadata(limit)})
 
 
 @router.get(

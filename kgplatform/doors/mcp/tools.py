@@ -45,6 +45,13 @@ QuestionText = Annotated[str, Field(min_length=1, max_length=20_000, description
 NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, from another tool.")]
 Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: the last reply's next_offset.")]
 Limit = Annotated[int, Field(ge=1, le=200, description="At most this many.")]
+Where = Annotated[
+    dict[str, Any],
+    Field(
+        description='Only documents with these metadata, such as {"author": "Verne", "year": [1869, 1870]}: a list '
+        "names alternatives. `documents` shows what each has."
+    ),
+]
 SchemaName = Annotated[
     str | None,
     Field(
@@ -105,10 +112,13 @@ class ReadingTools:
             str, Field(description="Which way to search.", json_schema_extra={"enum": [*SEARCHES]})
         ] = "all",
         top_k: Annotated[int, Field(ge=1, le=100, description="How many passages and facts.")] = 10,
+        where: Where = {},  # noqa: B006 - a default that the schema shows; never changed
     ) -> Annotated[CallToolResult, results.SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
         return await self._answer(
-            lambda graph: _fields(graph.search(question, route, top_k), "question", "fits", "passages", "facts"),
+            lambda graph: _fields(
+                graph.search(question, route, top_k, where=where), "question", "fits", "passages", "facts"
+            ),
             "Ask for fewer with top_k, or use read_document from a passage's start.",
         )
 
@@ -119,7 +129,8 @@ class ReadingTools:
         reader: Annotated[
             str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})
         ] = None,
-        options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - a default that the schema shows; never changed
+        options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - as above
+        where: Where = {},  # noqa: B006 - as above
     ) -> Annotated[CallToolResult, results.AnswerResult]:
         """Answer a question from the documents, with citations checked against them.
 
@@ -129,7 +140,7 @@ class ReadingTools:
 
         def ask(graph: KnowledgeGraph) -> dict[str, Any]:
             steps = listener.steps(graph.stop)
-            return _shown(graph, graph.ask(question, reader, options=options, on_step=steps))
+            return _shown(graph, graph.ask(question, reader, options=options, where=where, on_step=steps))
 
         return await self._answer(ask)
 

@@ -64,7 +64,7 @@ def _said_in_front(source: str) -> dict[str, MetadataValue]:
         return {}
     if not isinstance(said, dict):
         return {}
-    return flat({name: value for name, value in said.items() if str(name).lower() != "title"})[0]
+    return flat({name: value for name, value in said.items() if str(name).lower() != "title"}).metadata
 
 
 def _unquoted(text: str) -> str:

@@ -103,5 +103,4 @@ READER = Reader(
     needs_model=False,
     needs=_needs,
     usual=True,
-    only_searches=True,
 )

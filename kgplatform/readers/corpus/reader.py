@@ -260,4 +260,5 @@ READER = Reader(
     title="The whole collection (communities)",
     takes="1 call for 12,000 tokens of facts and 1 more, about 3 s each",
     needs=lambda options: ("entities", "tree"),
+    whole_graph=True,
 )

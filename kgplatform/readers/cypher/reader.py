@@ -380,4 +380,5 @@ READER = Reader(
     answer,
     title="Count and list (Cypher)",
     takes="2 or 3 calls, about 8 s",
+    whole_graph=True,
 )

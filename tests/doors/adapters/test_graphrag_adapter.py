@@ -22,6 +22,7 @@ from neo4j_graphrag.retrievers import (
 from neo4j_graphrag.types import RetrieverResultItem
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.adapters import where_of
 from kgplatform.doors.adapters.neo4j_graphrag import STAGE, KgEmbedder, KgLLM, KgRetriever, schema_text
 from kgplatform.errors import InputError, ModelError, SettingError
 from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Wanted
@@ -92,11 +93,24 @@ def test_options_of_the_retriever(graph: KnowledgeGraph) -> None:
     assert "THE MARIGOLD" in [item.content for item in own.search(query_text=QUESTION).items]
     assert KgRetriever(graph).search(query_text=QUESTION, route="bm25").metadata["route"] == "bm25"  # type: ignore[index]
     parameters = KgRetriever(graph).get_parameters()
-    assert set(parameters.properties) == {"query_text", "top_k", "route"}
+    assert set(parameters.properties) == {"query_text", "top_k", "route", "filters"}
     assert parameters.required_properties == ["query_text"]
 
 
-@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"route": "entitty"}])
+def test_their_filters_say_what_where_says() -> None:
+    both = {"$and": [{"author": "Verne"}, {"year": {"$in": [1869, 1870]}}], "draft": {"$eq": False}}
+    assert where_of(both, {"tags": "sea"}) == {"tags": "sea", "author": "Verne", "year": [1869, 1870], "draft": False}
+    assert where_of(None) is None
+    for wrong, said in [
+        ({"year": {"$gte": 1869}}, "The filter .* cannot be used: only values"),
+        ({"$or": [{"year": 1869}]}, "The filter .* cannot be used"),
+        ({"$and": [{"year": 1869}, {"year": 1870}]}, "year is filtered twice"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            where_of(wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"route": "entitty"}, {"filters": {"author": "nobody"}}])
 def test_what_the_retriever_refuses(graph: KnowledgeGraph, wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         KgRetriever(graph).search(query_text=QUESTION, **wrong)

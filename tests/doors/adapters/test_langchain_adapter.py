@@ -199,6 +199,8 @@ def test_their_documents_and_loaders_go_in_and_are_found_by_their_metadata(kg: K
     (found,) = KgRetriever(kg, where={"page": 2}).invoke("the log of the ship")
     assert (found.page_content[:6], found.metadata["source"], found.metadata["page"]) == ("Page 2", "log.pdf", 2)
     assert KgRetriever(kg).invoke("the log", where={"page": 7}) == []
+    both = KgRetriever(kg, filter={"page": {"$in": [2, 3]}}).invoke("the log of the ship", where={"source": "log.pdf"})
+    assert [document.metadata["page"] for document in both] == [2]
 
 
 def test_titles_that_look_like_ours(kg: KnowledgeGraph) -> None:

@@ -13,6 +13,7 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import Document, MetadataMode, TextNode
+from llama_index.core.vector_stores import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.adapters.llamaindex import KgRetriever
@@ -79,3 +80,10 @@ def test_their_documents_go_in_and_are_found_by_their_metadata(kg: KnowledgeGrap
     assert kg.ingest(notes(), extractor="local").unchanged == 2, "their ids are others now"
     (found,) = KgRetriever(kg, where={"year": 2}).retrieve("the cable")
     assert (found.text, found.node.metadata["file_path"]) == ("Note 2 on the cable.", "2.md")
+    second = MetadataFilters(filters=[MetadataFilter(key="year", value=[2, 3], operator=FilterOperator.IN)])
+    assert KgRetriever(kg, filters=MetadataFilters(filters=[second])).retrieve("the cable") == [found]
+    later = MetadataFilters(filters=[MetadataFilter(key="year", value=1, operator=FilterOperator.GT)])
+    either = MetadataFilters(filters=[], condition=FilterCondition.OR)
+    for wrong, said in ((later, "A filter with > cannot be used"), (either, "all of them must fit")):
+        with pytest.raises(InputError, match=said):
+            KgRetriever(kg, filters=wrong)

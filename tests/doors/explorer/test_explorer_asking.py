@@ -299,6 +299,16 @@ def test_search_alone(page: Page, explorer: str) -> None:
     expect(evidence).to_contain_text("Great Eastern")
     evidence.get_by_role("button", name="Expedition of 1865").first.click()
     expect(page.locator("mark")).to_be_visible()
+    page.locator("summary", has_text="Only documents with").click()
+    page.get_by_label("Metadata").select_option("subject")
+    page.get_by_label("Value").select_option("people (1)")
+    expect(page.locator("summary", has_text="Only documents with subject people")).to_be_visible()
+    page.get_by_label("Route").select_option("all")
+    page.get_by_role("textbox", name="Question").fill("Who was the captain of the Great Eastern?")
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.get_by_role("region", name="Evidence")).to_have_count(2)
+    kept = page.get_by_role("region", name="Evidence").last.locator("li.passage > button.place")
+    assert set(kept.all_text_contents()) == {"Cyrus Field"}
 
 
 def test_a_search_shows_best_sentences_and_folds_away_what_is_off_the_question(

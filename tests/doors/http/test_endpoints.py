@@ -188,8 +188,10 @@ def test_the_graph_round_a_node(client: httpx.Client) -> None:
     assert field["id"] in [each["id"] for each in around["nodes"]]
     assert len(around["nodes"]) <= 6
     found = posted(client, "/api/search", {"question": QUESTION})
-    told = error(client.post("/api/search", json={"question": QUESTION, "where": {"author": "x"}}), 400, "InputError")
-    assert 'No document has metadata "author"' in told
+    for path in ("search", "ask", "threads"):
+        sent = {"question": QUESTION, "where": {"author": "x"}}
+        told = error(client.post(f"/api/{path}", json=sent), 400, "InputError")
+        assert 'No document has metadata "author"' in told
     joined = posted(client, "/api/graph/subgraph", {"ids": [found["facts"][0]["id"]]})
     assert any(each["fact"] == found["facts"][0]["id"] for each in joined["edges"])
 

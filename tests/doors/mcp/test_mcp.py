@@ -216,6 +216,8 @@ def test_every_reading_tool(graph: KnowledgeGraph) -> None:
         ("ask", {"question": QUESTION, "options": {"top_k": "many"}}, "top_k"),
         ("search", {"question": QUESTION, "route": "moon"}, "moon"),
         ("search", {"question": QUESTION, "top_k": 100_000}, "top_k"),
+        ("search", {"question": QUESTION, "where": {"author": "x"}}, 'No document has metadata "author"'),
+        ("ask", {"question": QUESTION, "reader": "cypher", "where": {"author": "x"}}, "reads the whole graph"),
         ("search", {"question": "?"}, "The question is empty."),
         ("search", {}, "question"),
         ("cypher", {"statement": "MATCH (n) DETACH DELETE n"}, "This statement writes."),

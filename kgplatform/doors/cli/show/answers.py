@@ -87,14 +87,15 @@ def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:
 
 
 def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
-    """Each with its best sentence, or its beginning where none shares a word with the question."""
+    """Each with its best sentence and where that stands; with its beginning where none shares a word."""
     for number, passage in enumerate(passages, 1):
-        location = f", {passage.location}" if passage.location else ""
-        where = f"{passage.title}{location}, characters {passage.start}–{passage.end}"
+        shown = passage.sentence or passage
+        location = f", {shown.location}" if shown.location else ""
+        where = f"{passage.title}{location}, characters {shown.start}–{shown.end}"
         value = f"score {passage.score:.3f}" if passage.relevance is None else f"relevance {passage.relevance:.2f}"
         how = f"  {value}  by {', '.join(passage.routes)}" if passage.routes else ""
         out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
-        out.print(f"     {safe(short(passage.sentence.text if passage.sentence else passage.text))}")
+        out.print(f"     {safe(short(shown.text))}")
         if passage.copies:
             names = listed([f"{each.title} ({each.document})" for each in passage.copies], 3)
             out.print(f"     [dim]The same text: {safe(names)}[/dim]")
