@@ -4,6 +4,7 @@ import { Camera } from "./camera.js";
 import { isOpen, paintDiscName, placeDiscNames } from "./graph-disc-names.js";
 import { middleOf, radiusScale } from "./graph-geometry.js";
 import { Room } from "./graph-room.js";
+import { labelOf } from "./graph-scene.js";
 import { shortText } from "./short-text.js";
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", sans-serif';
@@ -102,11 +103,11 @@ function bodyOf(node, camera) {
 }
 
 function placeNode(context, node, camera, room, anyway) {
-  if (!node.label) return null;
   if (node.width === null) {
     context.font = FONT;
-    node.width = context.measureText(node.label).width;
+    node.width = context.measureText(labelOf(node)).width;
   }
+  if (!node.width) return null;
   const { x, y } = camera.toScreen(node);
   const reach = node.radius * radiusScale(camera.k) + 3;
   const half = node.width / 2 + 2;
@@ -155,7 +156,7 @@ function paintLabel(context, { node, edge, text, dx, dy }, camera, theme, marks)
   const at = camera.toScreen(edge ? middleOf(edge) : node);
   if (node) {
     const strong = node === marks.selected || node === marks.hovered;
-    return paintWords(context, node.label, at.x + dx, at.y + dy, strong ? `600 ${FONT}` : FONT, theme.text, theme);
+    return paintWords(context, labelOf(node), at.x + dx, at.y + dy, strong ? `600 ${FONT}` : FONT, theme.text, theme);
   }
   return paintWords(context, text, at.x, at.y, SMALL_FONT, theme.quiet, theme);
 }
