@@ -1,4 +1,5 @@
-// The names of circles: in the middle of those whose parts cannot be read yet, at the upper edge of the others.
+// The names of circles: in the middle of those whose parts cannot be read yet, at the upper edge of the others. An
+// outermost circle that has no room for its name has it beside it, at the end of a line.
 
 import { shortText } from "./short-text.js";
 
@@ -6,8 +7,12 @@ const FAMILY = 'system-ui, -apple-system, "Segoe UI", sans-serif';
 /** Pixels of a letter in the middle of a circle, and at its edge. */
 const [SMALLEST, LARGEST] = [11, 22];
 const [EDGE_SMALLEST, EDGE_LARGEST] = [12, 17];
-/** Radius in pixels from which a circle is named. */
+/** Radius in pixels from which a circle inside of another is named. */
 const LEAST_RADIUS = 20;
+/** Of names beside a circle: [width, lines], how many pixels they are away from it, and in how many directions they are tried. */
+const BESIDE = [[130, 2], [90, 2], [70, 1]];
+const [NEAREST, FARTHEST, STEP] = [6, 132, 14];
+const DIRECTIONS = 16;
 /** A circle is open when it has this radius and its entities are so far apart, or its inner circles have such a radius. */
 const [OPEN_RADIUS, OPEN_ENTITIES] = [52, 15];
 const OPEN_CIRCLES = 44;
@@ -21,27 +26,46 @@ export function isOpen({ pitch, hasInner, radius }, { k }) {
   return hasInner ? pitch * k >= OPEN_CIRCLES : pitch * k >= OPEN_ENTITIES && radius * k >= OPEN_RADIUS;
 }
 
-/** Names of circles that have room: { disc, lines, font, size, x, y, width, height, inside }, outer circles first. */
+/**
+ * Names of circles that have room: { disc, lines, font, size, x, y, width, height, inside }, outer circles first; beside a
+ * circle also `from`, where a line to it begins.
+ */
 export function placeDiscNames(context, discs, camera, room) {
   const open = discs.map((disc) => isOpen(disc, camera));
   const isReached = ({ around }) => around < 0 || (open[around] && isReached(discs[around]));
   const seen = discs.filter((disc) => isInView(disc, camera) && isReached(disc)).sort((one, other) => one.level - other.level || other.radius - one.radius || one.at - other.at);
   const placed = [];
   const put = (disc, names) => {
-    const name = names.find((each) => each && room.isFree(boxOf(each)));
-    if (!name) return;
-    room.take(boxOf(name));
-    placed.push({ disc, ...name });
+    for (const name of names) {
+      if (!name || !room.isFree(boxOf(name))) continue;
+      room.take(boxOf(name));
+      placed.push({ disc, ...name });
+      return true;
+    }
+    return false;
   };
-  for (const disc of seen.filter(({ at }) => !open[at])) put(disc, [inMiddle(context, disc, camera)]);
-  for (const disc of seen.filter(({ at }) => open[at])) put(disc, atEdges(context, disc, camera));
+  const closed = seen.filter((disc) => !open[disc.at] && !put(disc, [inMiddle(context, disc, camera)]));
+  const opened = seen.filter((disc) => open[disc.at] && !put(disc, atEdges(context, disc, camera)));
+  const outermost = seen.filter(({ level }) => !level);
+  const nameless = [...closed, ...opened].filter(({ level }) => !level);
+  // Over other circles only where there is no room between them: it would seem to be theirs.
+  for (const disc of nameless) if (!put(disc, across(context, disc, camera)) && !put(disc, apartFrom(outermost, beside(context, disc, camera), camera))) put(disc, beside(context, disc, camera));
   return placed;
 }
 
-function isInView({ x, y, radius }, camera) {
+function* apartFrom(discs, names, camera) {
+  const circles = discs.map((disc) => ({ ...camera.toScreen(disc), reach: disc.radius * camera.k - 2 }));
+  for (const name of names) {
+    const { left, right, top, bottom } = boxOf(name);
+    const isOn = ({ x, y, reach }) => Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom)) < reach;
+    if (!circles.some(isOn)) yield name;
+  }
+}
+
+function isInView({ x, y, radius, level }, camera) {
   const at = camera.toScreen({ x, y });
   const reach = radius * camera.k;
-  return reach >= LEAST_RADIUS && at.x > -reach && at.x < camera.width + reach && at.y > -reach && at.y < camera.height + reach;
+  return (reach >= LEAST_RADIUS || !level) && at.x > -reach && at.x < camera.width + reach && at.y > -reach && at.y < camera.height + reach;
 }
 
 function boxOf({ x, y, width, height }) {
@@ -56,10 +80,43 @@ function inMiddle(context, disc, camera) {
     const name = [1, 2, 3].map((lines) => fitted(disc.label, size, lines)).find((each) => each && !each.isCut);
     if (name) return { ...name, x, y, inside: true };
   }
-  const most = disc.label.replace(/^Around /, ""); // what is said of every circle goes first
+  const most = essence(disc);
   const short = [1, 2, 3].map((lines) => fitted(most, SMALLEST, lines)).filter(Boolean);
   const cut = short.find(({ isCut }) => !isCut) ?? short.at(-1) ?? [8, 6].map((letters) => fitted(shortText(most, letters), SMALLEST, 1)).find(Boolean);
   return cut && { ...cut, x, y, inside: true };
+}
+
+/** A name without what is said of every circle. */
+function essence({ label }) {
+  return label.replace(/^Around /, "");
+}
+
+/** Over the middle of a small circle, a little wider than it is. */
+function* across(context, disc, camera) {
+  const { x, y } = camera.toScreen(disc);
+  const radius = disc.radius * camera.k;
+  const names = [2, 1].map((lines) => wrapped(context, essence(disc), SMALLEST, Math.max(2.4 * radius, 46), lines));
+  for (const name of [...names, ...[8, 6].map((letters) => wrapped(context, shortText(essence(disc), letters), SMALLEST, 60, 1))]) {
+    if (name) for (const down of [0, -0.5, 0.5, -0.9, 0.9]) yield { ...name, x, y: y + down * radius, inside: true };
+  }
+}
+
+/** Around a circle whose middle is in view: the nearer and the longer the better. */
+function* beside(context, disc, camera) {
+  const { x, y } = camera.toScreen(disc);
+  const radius = disc.radius * camera.k;
+  if (x < 0 || y < 0 || x > camera.width || y > camera.height) return;
+  for (const [width, lines] of BESIDE) {
+    const name = wrapped(context, essence(disc), SMALLEST, width, lines) ?? wrapped(context, shortText(essence(disc), 10), SMALLEST, width, 1);
+    if (!name) continue;
+    for (let away = NEAREST; away <= FARTHEST; away += STEP) {
+      for (let turn = 0; turn < DIRECTIONS; turn += 1) {
+        const [across, down] = [Math.cos((turn * 2 * Math.PI) / DIRECTIONS), Math.sin((turn * 2 * Math.PI) / DIRECTIONS)];
+        const [dx, dy] = [(radius + away + name.width / 2) * across, (radius + away + name.height / 2) * down];
+        yield { ...name, x: x + dx, y: y + dy, inside: true, from: { x: x + radius * across, y: y + radius * down } };
+      }
+    }
+  }
 }
 
 /** Above a circle, else below it, else in it. */
@@ -111,6 +168,19 @@ function wordsOf(context, label) {
 
 function fontOf(size) {
   return `650 ${Math.round(10 * size) / 10}px ${FAMILY}`;
+}
+
+/** A line from a circle to the name beside it. */
+export function paintDiscLine(context, { disc, from, x, y }, drawnAt, camera, theme, alpha) {
+  const [now, then] = [camera.toScreen(disc), drawnAt.toScreen(disc)];
+  const [right, down] = [now.x - then.x, now.y - then.y];
+  context.globalAlpha = alpha;
+  context.strokeStyle = theme.quiet;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(from.x + right, from.y + down);
+  context.lineTo(x + right, y + down);
+  context.stroke();
 }
 
 /** Write a name on a plate of the background's colour, through which what lies below is still seen a little; `alpha`: how opaque it is. */

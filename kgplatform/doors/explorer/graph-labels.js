@@ -1,7 +1,7 @@
 // The words on the picture: which of them have room, and where.
 
 import { Camera } from "./camera.js";
-import { isOpen, paintDiscName, placeDiscNames } from "./graph-disc-names.js";
+import { isOpen, paintDiscLine, paintDiscName, placeDiscNames } from "./graph-disc-names.js";
 import { middleOf, radiusScale } from "./graph-geometry.js";
 import { Room } from "./graph-room.js";
 import { labelOf } from "./graph-scene.js";
@@ -13,6 +13,10 @@ const HEIGHT = 15;
 /** Pixels of the view for each label, and how many nodes are tried. */
 const ROOM = 7000;
 const TRIES = 400;
+/** Pixels of the view for each of those that are connected most: they are named before all others. */
+const HUB_ROOM = 45000;
+/** How many pixels away from its node a name may be, and in how many directions it is tried. */
+const [FARTHEST, DIRECTIONS] = [84, 16];
 /** Pixels within a name's plate that are not pressed with it: a node may be seen there. */
 const EDGE = 3;
 /** Of more nodes in view than these, only those that can be read keep words off. */
@@ -40,9 +44,14 @@ export class Labels {
     }
     context.lineJoin = "round";
     context.textBaseline = "middle";
+    const alpha = marks.lit ? marks.restAlpha : 1;
+    for (const label of this.placed) {
+      if (label.from) paintDiscLine(context, label, this.drawnAt, camera, theme, alpha);
+      if (label.isAway) paintLine(context, label, camera, theme, alpha);
+    }
     for (const label of this.placed) {
       if (label.disc) {
-        paintDiscName(context, label, this.drawnAt, camera, theme, marks.lit ? marks.restAlpha : 1);
+        paintDiscName(context, label, this.drawnAt, camera, theme, alpha);
         continue;
       }
       context.globalAlpha = !marks.lit || !label.node || marks.lit.nodes.has(label.node) ? 1 : marks.restAlpha;
@@ -62,15 +71,21 @@ export class Labels {
     const open = scene.discs.map((disc) => isOpen(disc, camera));
     const isRead = ({ disc }) => marks.lit || !disc || open[disc.at];
     const seen = others.filter((node) => camera.sees(node));
+    // What is connected most has its name at every distance, over what is not; then what can be read.
+    const isSaid = (node) => !isRead(node) && [node.disc, node.region].some(({ label }) => label.includes(labelOf(node)));
+    const hubs = marks.lit ? [] : seen.slice(0, Math.ceil((camera.width * camera.height) / HUB_ROOM)).filter((node) => !isSaid(node));
+    for (const node of hubs) room.take(bodyOf(node, camera), node);
+    for (const node of wanted) push(placed, placeNode(context, node, camera, room, true));
+    for (const node of hubs) if (!wanted.includes(node)) push(placed, placeNode(context, node, camera, room, false) ?? placeAway(node, camera, room));
     const readable = seen.filter(isRead);
     const bodies = readable.length && seen.length > MOST_BODIES ? readable : seen;
     if (readable.length) for (const node of bodies) room.take(bodyOf(node, camera), node);
     const most = Math.max(12, (camera.width * camera.height) / ROOM);
-    for (const node of wanted) push(placed, placeNode(context, node, camera, room, true));
     placeEdges(context, scene, camera, marks, room, placed);
+    const named = new Set([...wanted, ...hubs]);
     for (const node of readable.slice(0, TRIES)) {
       if (placed.length >= most) break;
-      push(placed, placeNode(context, node, camera, room, false));
+      if (!named.has(node)) push(placed, placeNode(context, node, camera, room, false));
     }
     this.drawnAt = Object.assign(new Camera(), camera);
     return placed;
@@ -86,8 +101,9 @@ export class Labels {
 // Named in any case: what the person points at, and the little that is lit. Then much that is lit, and then the rest.
 function candidates(scene, { selected, hovered, lit }) {
   const wanted = [selected, hovered].filter((node) => node && !node.hidden);
+  if (!lit) return { wanted, lit: [], others: scene.byWeight };
   const [bright, dim] = [[], []];
-  for (const node of scene.byWeight) (lit?.nodes.has(node) ? bright : dim).push(node);
+  for (const node of scene.byWeight) (lit.nodes.has(node) ? bright : dim).push(node);
   if (bright.length > LIT_NAMED) return { wanted, lit: [], others: [...bright, ...dim] };
   return { wanted, lit: bright.filter((node) => !wanted.includes(node)), others: dim };
 }
@@ -120,6 +136,23 @@ function placeNode(context, node, camera, room, anyway) {
     if (!room.isFree(box, node) && !anyway) continue;
     room.take(box, node);
     return { node, dx, dy };
+  }
+  return null;
+}
+
+/** Where there is no room beside a node that has been measured: farther from it, at the end of a line. */
+function placeAway(node, camera, room) {
+  const { x, y } = camera.toScreen(node);
+  const half = node.width / 2 + 2;
+  for (let away = 24; node.width && away <= FARTHEST; away += 12) {
+    for (let turn = 0; turn < DIRECTIONS; turn += 1) {
+      const [across, down] = [Math.cos((turn * 2 * Math.PI) / DIRECTIONS), Math.sin((turn * 2 * Math.PI) / DIRECTIONS)];
+      const [dx, dy] = [(away + half) * across, (away + HEIGHT / 2) * down];
+      const box = { left: x + dx - half, right: x + dx + half, top: y + dy - HEIGHT / 2, bottom: y + dy + HEIGHT / 2 };
+      if (!room.isFree(box, node)) continue;
+      room.take(box, node);
+      return { node, dx, dy, isAway: true };
+    }
   }
   return null;
 }
@@ -159,6 +192,17 @@ function paintLabel(context, { node, edge, text, dx, dy }, camera, theme, marks)
     return paintWords(context, labelOf(node), at.x + dx, at.y + dy, strong ? `600 ${FONT}` : FONT, theme.text, theme);
   }
   return paintWords(context, text, at.x, at.y, SMALL_FONT, theme.quiet, theme);
+}
+
+function paintLine(context, { node, dx, dy }, camera, theme, alpha) {
+  const { x, y } = camera.toScreen(node);
+  context.globalAlpha = alpha;
+  context.strokeStyle = theme.quiet;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(x, y);
+  context.lineTo(x + dx, y + dy);
+  context.stroke();
 }
 
 // With an edge of the background's colour, so that they can be read over lines.
