@@ -52,6 +52,8 @@ _PAGE = 200
 
 _HUB = 2_000
 """Relationships of one node and sort that are looked at."""
+_MOST_EDGES = 50_000
+"""Relationships of one node that are looked at for those to others that are drawn, too."""
 _PLACES = 20
 _SHARES = {"Entity": 8, "Attribute": 2, "Chunk": 2, "Fact": 2}
 """Which part of the neighbours is of a kind, where there are more of several kinds than are shown; 1 of another."""
@@ -305,7 +307,7 @@ class Look:
     def _edges_among(self, nodes: Sequence[GraphNode]) -> tuple[GraphEdge, ...]:
         if len(nodes) < 2:
             return ()
-        return tuple(map(_edge, self._store.read("graph/edges", ids=[node.id for node in nodes], hub=_HUB // 2)))
+        return tuple(map(_edge, self._store.read("graph/edges", ids=[node.id for node in nodes], most=_MOST_EDGES)))
 
 
 def _node(row: Row) -> GraphNode:
