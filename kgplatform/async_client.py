@@ -137,6 +137,7 @@ class AsyncLook(_View[Look]):
     highlights = _awaited(Look.highlights)
     map = _awaited(Look.map)
     members = _awaited(Look.members)
+    metadata = _awaited(Look.metadata)
     neighbours = _awaited(Look.neighbours)
     node = _awaited(Look.node)
     profile = _awaited(Look.profile)

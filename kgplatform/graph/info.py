@@ -17,7 +17,7 @@ from kgplatform.errors import InputError
 from kgplatform.graph.runs import CallStatistics
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.locations import with_location
-from kgplatform.neo4j.metadata import metadata_of
+from kgplatform.neo4j.metadata import metadata_of, name_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import MetadataValue
 
@@ -50,6 +50,21 @@ class DocumentInfo:
         known = dict(row)
         metadata = metadata_of(known.pop("meta"))
         return cls(**known, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataName:
+    """A name of metadata: ``values`` with the number of documents that have each, those of most first; ``distinct``:
+    how many values there are in all."""
+
+    name: str
+    values: tuple[tuple[str | int | float | bool, int], ...]
+    distinct: int
+
+    @classmethod
+    def of(cls, row: Row) -> MetadataName:
+        """From a row of ``graph/metadata``."""
+        return cls(name_of(row["name"]), tuple(map(tuple, row["values"])), row["distinct"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +339,8 @@ class MapFilter:
     """Which entities a map has: those with at least ``least`` facts that meet each condition that is given.
 
     ``types``: their type is one of these. ``communities``, ``documents``: they are in one of these (ids), or named in
-    one. ``relations``: they have a relation of one of these types (Neo4j's, as ``FOUNDED``); lines stand for those.
+    one. ``where``: they are named in a document with these metadata, as in ``search``. ``relations``: they have a
+    relation of one of these types (Neo4j's, as ``FOUNDED``); lines stand for those.
     """
 
     types: tuple[str, ...] = ()
@@ -332,6 +348,7 @@ class MapFilter:
     documents: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     least: int = 0
+    where: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

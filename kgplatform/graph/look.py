@@ -21,6 +21,7 @@ from kgplatform.graph.info import (
     GraphMap,
     GraphNode,
     MapFilter,
+    MetadataName,
     NodeDetails,
     RelationFigure,
     RunInfo,
@@ -33,6 +34,7 @@ from kgplatform.graph.profile import Profile, profile_of
 from kgplatform.graph.questions import questions
 from kgplatform.graph.threads import ThreadInfo, Turn, check_thread, threads
 from kgplatform.locations import cited
+from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
@@ -171,6 +173,10 @@ class Look:
         """
         return document_page(self._store, text, sort, descending=descending, skip=skip, limit=limit)
 
+    def metadata(self, limit: int = 100) -> tuple[MetadataName, ...]:
+        """The names of the documents' metadata, each with at most ``limit`` of its values: what ``where`` can ask."""
+        return tuple(map(MetadataName.of, self._store.read("graph/metadata", limit=_at_least(limit, 0))))
+
     def document(self, id: str, start: int | None = None, end: int | None = None) -> DocumentText:
         """A document, named by its id or URI, and the facts stated between ``start`` and ``end``.
 
@@ -265,11 +271,13 @@ class Look:
         The same graph has the same map. Without a tree, groups of entities that relations join are discs. ``only``:
         conditions that the entities meet.
         """
-        conditions = {
+        asked = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(only or MapFilter()).items()
         }
-        (row,) = self._store.read("graph/map", limit=_at_least(limit, 1), **conditions)
+        (row,) = self._store.read(
+            "graph/map", limit=_at_least(limit, 1), **{**asked, "where": conditions(asked["where"])}
+        )
         return map_of(row["entities"], row["communities"], row["nodes"], row["relations"])
 
     def runs(self, limit: int = 50) -> tuple[RunInfo, ...]:

@@ -44,12 +44,17 @@ export function placeDiscNames(context, discs, camera, room) {
     }
     return false;
   };
-  const closed = seen.filter((disc) => !open[disc.at] && !put(disc, [inMiddle(context, disc, camera)]));
-  const opened = seen.filter((disc) => open[disc.at] && !put(disc, atEdges(context, disc, camera)));
+  const start = sharedStart(discs);
+  const closed = seen.filter((disc) => !open[disc.at] && !put(disc, [inMiddle(context, disc, camera, start)]));
+  const opened = seen.filter((disc) => open[disc.at] && !put(disc, atEdges(context, disc, camera, start)));
   const outermost = seen.filter(({ level }) => !level);
-  const nameless = [...closed, ...opened].filter(({ level }) => !level);
-  // Over other circles only where there is no room between them: it would seem to be theirs.
-  for (const disc of nameless) if (!put(disc, across(context, disc, camera)) && !put(disc, apartFrom(outermost, beside(context, disc, camera), camera))) put(disc, beside(context, disc, camera));
+  for (const disc of [...closed, ...opened]) {
+    if (disc.level || isAround(disc, camera)) continue;
+    const short = disc.label.slice(start.length);
+    if (put(disc, across(context, disc, short, camera))) continue;
+    // Over another circle only where there is no room between them: it would seem to be that one's.
+    if (!put(disc, apartFrom(outermost, beside(context, disc, short, camera), camera))) put(disc, beside(context, disc, short, camera));
+  }
   return placed;
 }
 
@@ -68,11 +73,30 @@ function isInView({ x, y, radius, level }, camera) {
   return (reach >= LEAST_RADIUS || !level) && at.x > -reach && at.x < camera.width + reach && at.y > -reach && at.y < camera.height + reach;
 }
 
-function boxOf({ x, y, width, height }) {
+/** Whether one is so near that a circle is all around the view. */
+function isAround({ radius }, { k, width, height }) {
+  return radius * k > 0.75 * Math.max(width, height);
+}
+
+/** The rectangle of a name. */
+export function boxOf({ x, y, width, height }) {
   return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
 }
 
-function inMiddle(context, disc, camera) {
+const starts = new WeakMap();
+
+/** The words with which all names begin: "Around " of "Around Ann" and "Around Bob". */
+function sharedStart(discs) {
+  if (!starts.has(discs)) {
+    const [first = [], ...others] = discs.filter(({ label }) => label).map(({ label }) => label.split(" "));
+    const own = first.findIndex((word, at) => at === first.length - 1 || others.some((words) => words[at] !== word || words.length === at + 1));
+    starts.set(discs, others.length && own > 0 ? `${first.slice(0, own).join(" ")} ` : "");
+  }
+  return starts.get(discs);
+}
+
+/** `start`: the words that go first where there is little room. */
+function inMiddle(context, disc, camera, start) {
   const radius = disc.radius * camera.k;
   const { x, y } = camera.toScreen(disc);
   const fitted = (label, size, lines) => wrapped(context, label, size, 2 * Math.sqrt(Math.max(0, radius ** 2 - (0.58 * lines * size) ** 2)), lines);
@@ -80,34 +104,29 @@ function inMiddle(context, disc, camera) {
     const name = [1, 2, 3].map((lines) => fitted(disc.label, size, lines)).find((each) => each && !each.isCut);
     if (name) return { ...name, x, y, inside: true };
   }
-  const most = essence(disc);
+  const most = disc.label.slice(start.length);
   const short = [1, 2, 3].map((lines) => fitted(most, SMALLEST, lines)).filter(Boolean);
   const cut = short.find(({ isCut }) => !isCut) ?? short.at(-1) ?? [8, 6].map((letters) => fitted(shortText(most, letters), SMALLEST, 1)).find(Boolean);
   return cut && { ...cut, x, y, inside: true };
 }
 
-/** A name without what is said of every circle. */
-function essence({ label }) {
-  return label.replace(/^Around /, "");
-}
-
 /** Over the middle of a small circle, a little wider than it is. */
-function* across(context, disc, camera) {
+function* across(context, disc, label, camera) {
   const { x, y } = camera.toScreen(disc);
   const radius = disc.radius * camera.k;
-  const names = [2, 1].map((lines) => wrapped(context, essence(disc), SMALLEST, Math.max(2.4 * radius, 46), lines));
-  for (const name of [...names, ...[8, 6].map((letters) => wrapped(context, shortText(essence(disc), letters), SMALLEST, 60, 1))]) {
+  const names = [2, 1].map((lines) => wrapped(context, label, SMALLEST, Math.max(2.4 * radius, 46), lines));
+  for (const name of [...names, ...[8, 6].map((letters) => wrapped(context, shortText(label, letters), SMALLEST, 60, 1))]) {
     if (name) for (const down of [0, -0.5, 0.5, -0.9, 0.9]) yield { ...name, x, y: y + down * radius, inside: true };
   }
 }
 
 /** Around a circle whose middle is in view: the nearer and the longer the better. */
-function* beside(context, disc, camera) {
+function* beside(context, disc, label, camera) {
   const { x, y } = camera.toScreen(disc);
   const radius = disc.radius * camera.k;
   if (x < 0 || y < 0 || x > camera.width || y > camera.height) return;
   for (const [width, lines] of BESIDE) {
-    const name = wrapped(context, essence(disc), SMALLEST, width, lines) ?? wrapped(context, shortText(essence(disc), 10), SMALLEST, width, 1);
+    const name = wrapped(context, label, SMALLEST, width, lines) ?? wrapped(context, shortText(label, 10), SMALLEST, width, 1);
     if (!name) continue;
     for (let away = NEAREST; away <= FARTHEST; away += STEP) {
       for (let turn = 0; turn < DIRECTIONS; turn += 1) {
@@ -120,16 +139,16 @@ function* beside(context, disc, camera) {
 }
 
 /** Above a circle, else below it, else in it. */
-function atEdges(context, disc, camera) {
+function atEdges(context, disc, camera, start) {
+  if (isAround(disc, camera)) return [];
   const radius = disc.radius * camera.k;
-  if (radius > 0.75 * Math.max(camera.width, camera.height)) return [];
   const { x, y } = camera.toScreen(disc);
   const size = Math.min(EDGE_LARGEST, Math.max(EDGE_SMALLEST, radius / 12));
   const name = wrapped(context, disc.label, size, Math.max(110, 1.8 * radius), 2);
   if (!name) return [];
   const away = radius + name.height / 2 - size;
   const above = Math.min(Math.max(y - away, name.height / 2 + 2), y + radius / 2);
-  return [{ ...name, x, y: above, inside: false }, { ...name, x, y: y + away, inside: false }, inMiddle(context, disc, camera)];
+  return [{ ...name, x, y: above, inside: false }, { ...name, x, y: y + away, inside: false }, inMiddle(context, disc, camera, start)];
 }
 
 /** A name on at most `most` lines of at most `width` pixels, cut where it has more; null where no word fits. */

@@ -1,7 +1,7 @@
 // The words on the picture: which of them have room, and where.
 
 import { Camera } from "./camera.js";
-import { isOpen, paintDiscLine, paintDiscName, placeDiscNames } from "./graph-disc-names.js";
+import { boxOf, isOpen, paintDiscLine, paintDiscName, placeDiscNames } from "./graph-disc-names.js";
 import { middleOf, radiusScale } from "./graph-geometry.js";
 import { Room } from "./graph-room.js";
 import { labelOf } from "./graph-scene.js";
@@ -71,15 +71,14 @@ export class Labels {
     const open = scene.discs.map((disc) => isOpen(disc, camera));
     const isRead = ({ disc }) => marks.lit || !disc || open[disc.at];
     const seen = others.filter((node) => camera.sees(node));
-    // What is connected most has its name at every distance, over what is not; then what can be read.
+    // What is connected most has its name at every distance, if need be at the end of a line; then what can be read.
     const isSaid = (node) => !isRead(node) && [node.disc, node.region].some(({ label }) => label.includes(labelOf(node)));
     const hubs = marks.lit ? [] : seen.slice(0, Math.ceil((camera.width * camera.height) / HUB_ROOM)).filter((node) => !isSaid(node));
-    for (const node of hubs) room.take(bodyOf(node, camera), node);
-    for (const node of wanted) push(placed, placeNode(context, node, camera, room, true));
-    for (const node of hubs) if (!wanted.includes(node)) push(placed, placeNode(context, node, camera, room, false) ?? placeAway(node, camera, room));
     const readable = seen.filter(isRead);
-    const bodies = readable.length && seen.length > MOST_BODIES ? readable : seen;
-    if (readable.length) for (const node of bodies) room.take(bodyOf(node, camera), node);
+    const bodies = seen.length > MOST_BODIES ? [...readable, ...hubs] : seen;
+    for (const node of bodies) room.take(bodyOf(node, camera), node);
+    for (const node of wanted) push(placed, placeNode(context, node, camera, room, true));
+    for (const node of hubs) if (!wanted.includes(node)) push(placed, placeHub(context, node, camera, room, hubs, placed));
     const most = Math.max(12, (camera.width * camera.height) / ROOM);
     placeEdges(context, scene, camera, marks, room, placed);
     const named = new Set([...wanted, ...hubs]);
@@ -135,9 +134,21 @@ function placeNode(context, node, camera, room, anyway) {
     const box = { left: x + dx - half, right: x + dx + half, top: y + dy - HEIGHT / 2, bottom: y + dy + HEIGHT / 2 };
     if (!room.isFree(box, node) && !anyway) continue;
     room.take(box, node);
-    return { node, dx, dy };
+    return { node, dx, dy, box };
   }
   return null;
+}
+
+/** Beside a node, else farther from it; where all is full, over nodes that are connected less. */
+function placeHub(context, node, camera, room, hubs, placed) {
+  const found = placeNode(context, node, camera, room, false) ?? placeAway(node, camera, room);
+  if (found) return found;
+  const words = new Room(camera);
+  for (const label of placed) words.take(label.box ?? boxOf(label));
+  for (const hub of hubs) words.take(bodyOf(hub, camera), hub);
+  const over = placeNode(context, node, camera, words, false) ?? placeAway(node, camera, words);
+  if (over) room.take(over.box, node);
+  return over;
 }
 
 /** Where there is no room beside a node that has been measured: farther from it, at the end of a line. */
@@ -151,7 +162,7 @@ function placeAway(node, camera, room) {
       const box = { left: x + dx - half, right: x + dx + half, top: y + dy - HEIGHT / 2, bottom: y + dy + HEIGHT / 2 };
       if (!room.isFree(box, node)) continue;
       room.take(box, node);
-      return { node, dx, dy, isAway: true };
+      return { node, dx, dy, box, isAway: true };
     }
   }
   return null;
@@ -196,11 +207,12 @@ function paintLabel(context, { node, edge, text, dx, dy }, camera, theme, marks)
 
 function paintLine(context, { node, dx, dy }, camera, theme, alpha) {
   const { x, y } = camera.toScreen(node);
+  const part = (node.radius * radiusScale(camera.k) + 1) / Math.hypot(dx, dy);
   context.globalAlpha = alpha;
   context.strokeStyle = theme.quiet;
   context.lineWidth = 1;
   context.beginPath();
-  context.moveTo(x, y);
+  context.moveTo(x + part * dx, y + part * dy);
   context.lineTo(x + dx, y + dy);
   context.stroke();
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -24,6 +25,7 @@ _LONGEST_NAME = 1000
 _MOST_IDS = 500
 _ABOUT_READERS = ("name", "title", "about", "takes", "needs_model", "options")
 _LARGEST_OFFSET = 1_000_000_000
+_WHERE = 'Only entities that documents with these metadata name: `{"author": "Verne"}`, as /api/search takes it.'
 
 Id = Annotated[str, Path(max_length=4000)]
 """The id of a node of the graph."""
@@ -35,6 +37,17 @@ class SubgraphBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ids: list[str] = Field(max_length=_MOST_IDS)
+
+
+def _asked(where: str) -> dict[str, Any]:
+    """``where`` of an address, which is JSON."""
+    try:
+        asked = json.loads(where)
+    except ValueError:
+        asked = None
+    if not isinstance(asked, dict):
+        raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
+    return asked
 
 
 async def look_at(request: Request, parts: Parts, look: Callable[[KnowledgeGraph], object]) -> Response:
@@ -121,6 +134,12 @@ async def documents(request: Request, parts: Served) -> Response:
     return await parts.workers.answer(request, lambda graph: {"documents": graph.documents()})
 
 
+@router.get("/metadata", tags=["documents"], summary="The metadata that documents have")
+async def metadata(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
+    """Each name with at most `limit` of its values and how many documents have each: what `where` can ask for."""
+    return await parts.workers.answer(request, lambda graph: {"names": graph.look.metadata(limit)})
+
+
 @router.get(
     "/documents/{id:path}", tags=["documents"], summary="A document's text with its facts", responses=errors(400, 404)
 )
@@ -147,6 +166,7 @@ async def graph_map(
     document: Annotated[list[str] | None, Query(description="Only entities that these documents name (ids).")] = None,
     relation: Annotated[list[str] | None, Query(description="Only relations of these types.")] = None,
     least: Annotated[int, Query(ge=0, le=1_000_000, description="Only entities with so many facts.")] = 0,
+    where: Annotated[str, Query(max_length=10_000, description=_WHERE)] = "{}",
 ) -> Response:
     """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""
     only = MapFilter(
@@ -155,6 +175,7 @@ async def graph_map(
         documents=tuple(document or ()),
         relations=tuple(relation or ()),
         least=least,
+        where=_asked(where),
     )
     return await parts.workers.answer(request, lambda graph: graph.look.map(limit, only))
 

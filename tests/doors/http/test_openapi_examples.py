@@ -81,7 +81,7 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     fact = client.get(f"/api/documents/{document}").json()["facts"][0]
     top = client.get("/api/tree").json()["nodes"][0]["id"]
     run = client.get("/api/runs").json()["runs"][0]["id"]
-    yield got("/api/documents")
+    yield from (got("/api/documents"), got("/api/metadata", limit=2))
     yield got(f"/api/documents/{document}", "/api/documents/{id}", start=fact["start"], end=fact["end"])
     yield got("/api/graph/map", limit=10)
     yield got("/api/graph/find", text="Cyrus Field", limit=1)
