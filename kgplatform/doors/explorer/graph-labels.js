@@ -15,6 +15,12 @@ const ROOM = 7000;
 const TRIES = 400;
 /** Pixels of the view for each of those that are connected most: they are named before all others. */
 const HUB_ROOM = 45000;
+/** Where a name may stand beside its node: [halves of its width, parts of the node's reach; the same of its height]. */
+const PLACES = [
+  ...[[0, 0, 1, 1], [1, 1, 0, 0], [0, 0, -1, 1], [-1, 1, 0, 0]],
+  ...[[1, 0.7, 1, 0.7], [1, 0.7, -1, 0.7], [-1, 0.7, 1, 0.7], [-1, 0.7, -1, 0.7]],
+  ...[[0.5, 0, 1, 1], [-0.5, 0, 1, 1], [0.5, 0, -1, 1], [-0.5, 0, -1, 1]],
+];
 /** How many pixels away from its node a name may be, and in how many directions it is tried. */
 const [FARTHEST, DIRECTIONS] = [84, 16];
 /** Pixels within a name's plate that are not pressed with it: a node may be seen there. */
@@ -126,13 +132,11 @@ function placeNode(context, node, camera, room, anyway) {
   const { x, y } = camera.toScreen(node);
   const reach = node.radius * radiusScale(camera.k) + 3;
   const half = node.width / 2 + 2;
-  const [down, aside] = [reach + HEIGHT / 2, reach + half];
-  const [low, wide] = [0.7 * reach + HEIGHT / 2, 0.7 * reach + half];
-  const beside = [[wide, low], [wide, -low], [-wide, low], [-wide, -low], [half / 2, down], [-half / 2, down], [half / 2, -down], [-half / 2, -down]];
-  const places = [[0, down], [aside, 0], [0, -down], [-aside, 0], ...beside];
-  for (const [dx, dy] of places) {
+  for (const [across, right, along, down] of PLACES) {
+    const dx = across * (right * reach + half);
+    const dy = along * (down * reach + HEIGHT / 2);
     const box = { left: x + dx - half, right: x + dx + half, top: y + dy - HEIGHT / 2, bottom: y + dy + HEIGHT / 2 };
-    if (!room.isFree(box, node) && !anyway) continue;
+    if (!anyway && !room.isFree(box, node)) continue;
     room.take(box, node);
     return { node, dx, dy, box };
   }
@@ -207,13 +211,14 @@ function paintLabel(context, { node, edge, text, dx, dy }, camera, theme, marks)
 
 function paintLine(context, { node, dx, dy }, camera, theme, alpha) {
   const { x, y } = camera.toScreen(node);
-  const part = (node.radius * radiusScale(camera.k) + 1) / Math.hypot(dx, dy);
+  const begin = (node.radius * radiusScale(camera.k) + 1) / Math.hypot(dx, dy);
+  const end = 1 - Math.min((node.width / 2 + 3) / Math.abs(dx), HEIGHT / 2 / Math.abs(dy));
   context.globalAlpha = alpha;
   context.strokeStyle = theme.quiet;
   context.lineWidth = 1;
   context.beginPath();
-  context.moveTo(x + part * dx, y + part * dy);
-  context.lineTo(x + dx, y + dy);
+  context.moveTo(x + begin * dx, y + begin * dy);
+  context.lineTo(x + end * dx, y + end * dy);
   context.stroke();
 }
 
