@@ -1,4 +1,4 @@
-// The relationships among some nodes. Each is found from the end that it points away from, of which few nodes have many;
+// The relationships among some nodes. Each is found from the end that it points away from: few nodes have many such.
 // but what a passage states or names is found from the passage.
 // mode: read
 // param $ids: list<string>: node ids
