@@ -21,8 +21,8 @@ const PLACES = [
   ...[[1, 0.7, 1, 0.7], [1, 0.7, -1, 0.7], [-1, 0.7, 1, 0.7], [-1, 0.7, -1, 0.7]],
   ...[[0.5, 0, 1, 1], [-0.5, 0, 1, 1], [0.5, 0, -1, 1], [-0.5, 0, -1, 1]],
 ];
-/** How many pixels away from its node a name may be, and in how many directions it is tried. */
-const [FARTHEST, DIRECTIONS] = [84, 16];
+/** How many pixels away from its node a name may be, in which steps and in how many directions it is tried. */
+const [NEAREST, FARTHEST, STEP, DIRECTIONS] = [22, 82, 20, 12];
 /** Pixels within a name's plate that are not pressed with it: a node may be seen there. */
 const EDGE = 3;
 /** Of more nodes in view than these, only those that can be read keep words off. */
@@ -159,7 +159,7 @@ function placeHub(context, node, camera, room, hubs, placed) {
 function placeAway(node, camera, room) {
   const { x, y } = camera.toScreen(node);
   const half = node.width / 2 + 2;
-  for (let away = 24; node.width && away <= FARTHEST; away += 12) {
+  for (let away = NEAREST; node.width && away <= FARTHEST; away += STEP) {
     for (let turn = 0; turn < DIRECTIONS; turn += 1) {
       const [across, down] = [Math.cos((turn * 2 * Math.PI) / DIRECTIONS), Math.sin((turn * 2 * Math.PI) / DIRECTIONS)];
       const [dx, dy] = [(away + half) * across, (away + HEIGHT / 2) * down];
