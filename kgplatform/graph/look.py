@@ -271,13 +271,10 @@ class Look:
         The same graph has the same map. Without a tree, groups of entities that relations join are discs. ``only``:
         conditions that the entities meet.
         """
-        asked = {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(only or MapFilter()).items()
-        }
-        (row,) = self._store.read(
-            "graph/map", limit=_at_least(limit, 1), **{**asked, "where": conditions(asked["where"])}
-        )
+        asked = only or MapFilter()
+        given = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(asked).items()}
+        given["where"] = conditions(asked.where)
+        (row,) = self._store.read("graph/map", limit=_at_least(limit, 1), **given)
         return map_of(row["entities"], row["communities"], row["nodes"], row["relations"])
 
     def runs(self, limit: int = 50) -> tuple[RunInfo, ...]:
