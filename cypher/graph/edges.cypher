@@ -1,30 +1,28 @@
-// The relationships among some nodes. They are found from the end that has fewer; where there are several hubs, of each
-// so many of its relationships are looked at.
+// The relationships among some nodes. Each is found from the end that it points away from: few nodes have many such.
+// but what a passage states or names is found from the passage.
 // mode: read
 // param $ids: list<string>: node ids
-// param $hub: int: how many relationships make a hub, and how many of a hub's are looked at
+// param $most: int: how many relationships of a node are looked at
 // returns: source, target, type, predicate, fact, number
 UNWIND $ids AS id
 MATCH (n:KeyElement|Fact|Chunk|Document|Attribute|Keyword|Community|Page|Run|Step {id: id})
-WITH collect(n) AS those, collect(CASE WHEN COUNT { (n)--() } > $hub THEN n END) AS hubs
+WITH collect(DISTINCT n) AS those
 UNWIND those AS n
-CALL (n, hubs) {
-  WITH n
-  WHERE COUNT { (n)--() } <= $hub
-  MATCH (n)-[r]-(m)
-  WHERE m.id IN $ids
-  RETURN r
-  UNION ALL
-  WITH n, hubs
-  WHERE size(hubs) > 1 AND n IN hubs
+CALL (n, those) {
   MATCH (n)-[r]->(m)
-  WITH hubs, r, m
-  LIMIT 50 * $hub
-  WITH hubs, r, m
-  WHERE m IN hubs
-  RETURN r
+  WITH those, n, r, m
+  LIMIT $most
+  WITH those, n, r, m
+  WHERE m IN those AND NOT r:FROM_CHUNK
+  RETURN r, n AS source, m AS target
+  UNION ALL
+  MATCH (n:Chunk)<-[r:FROM_CHUNK]-(m)
+  WITH those, n, r, m
+  LIMIT $most
+  WITH those, n, r, m
+  WHERE m IN those
+  RETURN r, m AS source, n AS target
 }
-WITH DISTINCT r, startNode(r) AS source, endNode(r) AS target
 RETURN source.id AS source, target.id AS target, type(r) AS type, r.predicate AS predicate,
        CASE type(r)
          WHEN 'MENTIONS' THEN source.id

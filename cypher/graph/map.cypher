@@ -7,6 +7,7 @@
 // param $types: list<string>: entities of these types only; empty for all, as the following
 // param $communities: list<string>: ids of communities that entities are in, or in one inside of
 // param $documents: list<string>: ids of documents that name the entities
+// param $where: list<map>: property, values: metadata of such a document, one of the values each
 // param $relations: list<string>: types of relations that entities have, and that lines stand for
 // returns: entities, communities, nodes, relations
 MATCH (e:Entity)
@@ -16,10 +17,11 @@ WHERE (size($types) = 0 OR e.type IN $types)
       MATCH (e)-[:MEMBER_OF]->(:Community)-[:PARENT]->{0,20}(c:Community)
       WHERE c.id IN $communities
     })
-  AND (size($documents) = 0
+  AND (size($documents) + size($where) = 0
     OR EXISTS {
       MATCH (e)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document)
-      WHERE d.id IN $documents
+      WHERE (size($documents) = 0 OR d.id IN $documents)
+        AND all(asked IN $where WHERE any(value IN [] + d[asked.property] WHERE value IN asked.values))
     })
   AND (size($relations) = 0
     OR EXISTS {

@@ -339,7 +339,8 @@ class MapFilter:
     """Which entities a map has: those with at least ``least`` facts that meet each condition that is given.
 
     ``types``: their type is one of these. ``communities``, ``documents``: they are in one of these (ids), or named in
-    one. ``relations``: they have a relation of one of these types (Neo4j's, as ``FOUNDED``); lines stand for those.
+    one. ``where``: they are named in a document with these metadata, as in ``search``. ``relations``: they have a
+    relation of one of these types (Neo4j's, as ``FOUNDED``); lines stand for those.
     """
 
     types: tuple[str, ...] = ()
@@ -347,6 +348,7 @@ class MapFilter:
     documents: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     least: int = 0
+    where: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

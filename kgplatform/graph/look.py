@@ -34,6 +34,7 @@ from kgplatform.graph.profile import Profile, profile_of
 from kgplatform.graph.questions import questions
 from kgplatform.graph.threads import ThreadInfo, Turn, check_thread, threads
 from kgplatform.locations import cited
+from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
@@ -54,6 +55,8 @@ _PAGE = 200
 
 _HUB = 2_000
 """Relationships of one node and sort that are looked at."""
+_MOST_EDGES = 50_000
+"""Relationships of one node that are looked at for those to others that are drawn, too."""
 _PLACES = 20
 _SHARES = {"Entity": 8, "Attribute": 2, "Chunk": 2, "Fact": 2}
 """Which part of the neighbours is of a kind, where there are more of several kinds than are shown; 1 of another."""
@@ -270,11 +273,10 @@ class Look:
         The same graph has the same map. Without a tree, groups of entities that relations join are discs. ``only``:
         conditions that the entities meet.
         """
-        conditions = {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(only or MapFilter()).items()
-        }
-        (row,) = self._store.read("graph/map", limit=_at_least(limit, 1), **conditions)
+        asked = only or MapFilter()
+        given = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(asked).items()}
+        given["where"] = conditions(asked.where)
+        (row,) = self._store.read("graph/map", limit=_at_least(limit, 1), **given)
         return map_of(row["entities"], row["communities"], row["nodes"], row["relations"])
 
     def runs(self, limit: int = 50) -> tuple[RunInfo, ...]:
@@ -312,7 +314,7 @@ class Look:
     def _edges_among(self, nodes: Sequence[GraphNode]) -> tuple[GraphEdge, ...]:
         if len(nodes) < 2:
             return ()
-        return tuple(map(_edge, self._store.read("graph/edges", ids=[node.id for node in nodes], hub=_HUB // 2)))
+        return tuple(map(_edge, self._store.read("graph/edges", ids=[node.id for node in nodes], most=_MOST_EDGES)))
 
 
 def _node(row: Row) -> GraphNode:

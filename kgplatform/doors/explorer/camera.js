@@ -64,7 +64,7 @@ export class Camera {
   }
 
   /** Where to stand to see all of `bounds` ({left, top, right, bottom} in the world), no closer than `closest`. */
-  standFor(bounds, { padding = 48, closest = 1.5 } = {}) {
+  standFor(bounds, { padding = Math.min(48, this.width / 16), closest = 1.5 } = {}) {
     const room = { x: Math.max(40, this.width - 2 * padding), y: Math.max(40, this.height - 2 * padding) };
     const wide = Math.max(1e-6, bounds.right - bounds.left);
     const high = Math.max(1e-6, bounds.bottom - bounds.top);

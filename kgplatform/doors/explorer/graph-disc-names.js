@@ -1,4 +1,5 @@
-// The names of circles: in the middle of those whose parts cannot be read yet, at the upper edge of the others.
+// The names of circles: in the middle of those whose parts cannot be read yet, at the upper edge of the others. An
+// outermost circle that has no room for its name has it beside it, at the end of a line.
 
 import { shortText } from "./short-text.js";
 
@@ -6,8 +7,12 @@ const FAMILY = 'system-ui, -apple-system, "Segoe UI", sans-serif';
 /** Pixels of a letter in the middle of a circle, and at its edge. */
 const [SMALLEST, LARGEST] = [11, 22];
 const [EDGE_SMALLEST, EDGE_LARGEST] = [12, 17];
-/** Radius in pixels from which a circle is named. */
+/** Radius in pixels from which a circle inside of another is named. */
 const LEAST_RADIUS = 20;
+/** Of names beside a circle: [width, lines], how many pixels they are away from it, and in how many directions they are tried. */
+const BESIDE = [[130, 2], [90, 2], [70, 1]];
+const [NEAREST, FARTHEST, STEP] = [6, 132, 14];
+const DIRECTIONS = 16;
 /** A circle is open when it has this radius and its entities are so far apart, or its inner circles have such a radius. */
 const [OPEN_RADIUS, OPEN_ENTITIES] = [52, 15];
 const OPEN_CIRCLES = 44;
@@ -21,34 +26,77 @@ export function isOpen({ pitch, hasInner, radius }, { k }) {
   return hasInner ? pitch * k >= OPEN_CIRCLES : pitch * k >= OPEN_ENTITIES && radius * k >= OPEN_RADIUS;
 }
 
-/** Names of circles that have room: { disc, lines, font, size, x, y, width, height, inside }, outer circles first. */
+/**
+ * Names of circles that have room: { disc, lines, font, size, x, y, width, height, inside }, outer circles first; beside a
+ * circle also `from`, where a line to it begins.
+ */
 export function placeDiscNames(context, discs, camera, room) {
   const open = discs.map((disc) => isOpen(disc, camera));
   const isReached = ({ around }) => around < 0 || (open[around] && isReached(discs[around]));
   const seen = discs.filter((disc) => isInView(disc, camera) && isReached(disc)).sort((one, other) => one.level - other.level || other.radius - one.radius || one.at - other.at);
   const placed = [];
   const put = (disc, names) => {
-    const name = names.find((each) => each && room.isFree(boxOf(each)));
-    if (!name) return;
-    room.take(boxOf(name));
-    placed.push({ disc, ...name });
+    for (const name of names) {
+      if (!name || !room.isFree(boxOf(name))) continue;
+      room.take(boxOf(name));
+      placed.push({ disc, ...name });
+      return true;
+    }
+    return false;
   };
-  for (const disc of seen.filter(({ at }) => !open[at])) put(disc, [inMiddle(context, disc, camera)]);
-  for (const disc of seen.filter(({ at }) => open[at])) put(disc, atEdges(context, disc, camera));
+  const start = sharedStart(discs);
+  const closed = seen.filter((disc) => !open[disc.at] && !put(disc, [inMiddle(context, disc, camera, start)]));
+  const opened = seen.filter((disc) => open[disc.at] && !put(disc, atEdges(context, disc, camera, start)));
+  const outermost = seen.filter(({ level }) => !level);
+  for (const disc of [...closed, ...opened]) {
+    if (disc.level || isAround(disc, camera)) continue;
+    const short = disc.label.slice(start.length);
+    if (put(disc, across(context, disc, short, camera))) continue;
+    // Over another circle only where there is no room between them: it would seem to be that one's.
+    if (!put(disc, apartFrom(outermost, beside(context, disc, short, camera), camera))) put(disc, beside(context, disc, short, camera));
+  }
   return placed;
 }
 
-function isInView({ x, y, radius }, camera) {
-  const at = camera.toScreen({ x, y });
-  const reach = radius * camera.k;
-  return reach >= LEAST_RADIUS && at.x > -reach && at.x < camera.width + reach && at.y > -reach && at.y < camera.height + reach;
+function* apartFrom(discs, names, camera) {
+  const circles = discs.map((disc) => ({ ...camera.toScreen(disc), reach: disc.radius * camera.k - 2 }));
+  for (const name of names) {
+    const { left, right, top, bottom } = boxOf(name);
+    const isOn = ({ x, y, reach }) => Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom)) < reach;
+    if (!circles.some(isOn)) yield name;
+  }
 }
 
-function boxOf({ x, y, width, height }) {
+function isInView({ x, y, radius, level }, camera) {
+  const at = camera.toScreen({ x, y });
+  const reach = radius * camera.k;
+  return (reach >= LEAST_RADIUS || !level) && at.x > -reach && at.x < camera.width + reach && at.y > -reach && at.y < camera.height + reach;
+}
+
+/** Whether one is so near that a circle is all around the view. */
+function isAround({ radius }, { k, width, height }) {
+  return radius * k > 0.75 * Math.max(width, height);
+}
+
+/** The rectangle of a name. */
+export function boxOf({ x, y, width, height }) {
   return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
 }
 
-function inMiddle(context, disc, camera) {
+const starts = new WeakMap();
+
+/** The words with which all names begin: "Around " of "Around Ann" and "Around Bob". */
+function sharedStart(discs) {
+  if (!starts.has(discs)) {
+    const [first = [], ...others] = discs.filter(({ label }) => label).map(({ label }) => label.split(" "));
+    const own = first.findIndex((word, at) => at === first.length - 1 || others.some((words) => words[at] !== word || words.length === at + 1));
+    starts.set(discs, others.length && own > 0 ? `${first.slice(0, own).join(" ")} ` : "");
+  }
+  return starts.get(discs);
+}
+
+/** `start`: the words that go first where there is little room. */
+function inMiddle(context, disc, camera, start) {
   const radius = disc.radius * camera.k;
   const { x, y } = camera.toScreen(disc);
   const fitted = (label, size, lines) => wrapped(context, label, size, 2 * Math.sqrt(Math.max(0, radius ** 2 - (0.58 * lines * size) ** 2)), lines);
@@ -56,23 +104,51 @@ function inMiddle(context, disc, camera) {
     const name = [1, 2, 3].map((lines) => fitted(disc.label, size, lines)).find((each) => each && !each.isCut);
     if (name) return { ...name, x, y, inside: true };
   }
-  const most = disc.label.replace(/^Around /, ""); // what is said of every circle goes first
+  const most = disc.label.slice(start.length);
   const short = [1, 2, 3].map((lines) => fitted(most, SMALLEST, lines)).filter(Boolean);
   const cut = short.find(({ isCut }) => !isCut) ?? short.at(-1) ?? [8, 6].map((letters) => fitted(shortText(most, letters), SMALLEST, 1)).find(Boolean);
   return cut && { ...cut, x, y, inside: true };
 }
 
-/** Above a circle, else below it, else in it. */
-function atEdges(context, disc, camera) {
+/** Over the middle of a small circle, a little wider than it is. */
+function* across(context, disc, label, camera) {
+  const { x, y } = camera.toScreen(disc);
   const radius = disc.radius * camera.k;
-  if (radius > 0.75 * Math.max(camera.width, camera.height)) return [];
+  const names = [2, 1].map((lines) => wrapped(context, label, SMALLEST, Math.max(2.4 * radius, 46), lines));
+  for (const name of [...names, ...[8, 6].map((letters) => wrapped(context, shortText(label, letters), SMALLEST, 60, 1))]) {
+    if (name) for (const down of [0, -0.5, 0.5, -0.9, 0.9]) yield { ...name, x, y: y + down * radius, inside: true };
+  }
+}
+
+/** Around a circle whose middle is in view: the nearer and the longer the better. */
+function* beside(context, disc, label, camera) {
+  const { x, y } = camera.toScreen(disc);
+  const radius = disc.radius * camera.k;
+  if (x < 0 || y < 0 || x > camera.width || y > camera.height) return;
+  for (const [width, lines] of BESIDE) {
+    const name = wrapped(context, label, SMALLEST, width, lines) ?? wrapped(context, shortText(label, 10), SMALLEST, width, 1);
+    if (!name) continue;
+    for (let away = NEAREST; away <= FARTHEST; away += STEP) {
+      for (let turn = 0; turn < DIRECTIONS; turn += 1) {
+        const [across, down] = [Math.cos((turn * 2 * Math.PI) / DIRECTIONS), Math.sin((turn * 2 * Math.PI) / DIRECTIONS)];
+        const [dx, dy] = [(radius + away + name.width / 2) * across, (radius + away + name.height / 2) * down];
+        yield { ...name, x: x + dx, y: y + dy, inside: true, from: { x: x + radius * across, y: y + radius * down } };
+      }
+    }
+  }
+}
+
+/** Above a circle, else below it, else in it. */
+function atEdges(context, disc, camera, start) {
+  if (isAround(disc, camera)) return [];
+  const radius = disc.radius * camera.k;
   const { x, y } = camera.toScreen(disc);
   const size = Math.min(EDGE_LARGEST, Math.max(EDGE_SMALLEST, radius / 12));
   const name = wrapped(context, disc.label, size, Math.max(110, 1.8 * radius), 2);
   if (!name) return [];
   const away = radius + name.height / 2 - size;
   const above = Math.min(Math.max(y - away, name.height / 2 + 2), y + radius / 2);
-  return [{ ...name, x, y: above, inside: false }, { ...name, x, y: y + away, inside: false }, inMiddle(context, disc, camera)];
+  return [{ ...name, x, y: above, inside: false }, { ...name, x, y: y + away, inside: false }, inMiddle(context, disc, camera, start)];
 }
 
 /** A name on at most `most` lines of at most `width` pixels, cut where it has more; null where no word fits. */
@@ -111,6 +187,19 @@ function wordsOf(context, label) {
 
 function fontOf(size) {
   return `650 ${Math.round(10 * size) / 10}px ${FAMILY}`;
+}
+
+/** A line from a circle to the name beside it. */
+export function paintDiscLine(context, { disc, from, x, y }, drawnAt, camera, theme, alpha) {
+  const [now, then] = [camera.toScreen(disc), drawnAt.toScreen(disc)];
+  const [right, down] = [now.x - then.x, now.y - then.y];
+  context.globalAlpha = alpha;
+  context.strokeStyle = theme.quiet;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(from.x + right, from.y + down);
+  context.lineTo(x + right, y + down);
+  context.stroke();
 }
 
 /** Write a name on a plate of the background's colour, through which what lies below is still seen a little; `alpha`: how opaque it is. */

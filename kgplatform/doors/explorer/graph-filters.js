@@ -1,15 +1,18 @@
-// Which part of the graph is drawn: by type, relation, community, document and facts. The address has it, too.
+// Which part of the graph is drawn: by type, relation, community, document, metadata and facts. The address has it, too.
 
 import { el, fill, freshId } from "./dom.js";
 import { icon } from "./icons.js";
 import { get } from "./api.js";
 import { choiceBox } from "./choice-box.js";
-import { count, named, readable } from "./format.js";
+import { count, counted, named, readable } from "./format.js";
 import { setParameters } from "./router.js";
 
 /** The parameters of an address that choose a part of the graph. */
-export const FILTERS = ["type", "relation", "community", "document", "least"];
+export const FILTERS = ["type", "relation", "community", "document", "least", "where"];
 const PROPOSED = 50;
+/** Names of metadata that have a field, and values of each that can be chosen: those of most documents. */
+const MOST_NAMES = 8;
+const MOST_VALUES = 1000;
 
 /** Of an address's parameters those that choose a part of the graph, or null where there is none. */
 export function filtersIn(parameters) {
@@ -27,17 +30,18 @@ export function filterForm() {
   const community = choiceBox({ label: "Community", placeholder: "Any", look: communities, nameOf: async (each) => named((await get(`api/communities/${encodeURIComponent(each)}?limit=1`)).node.node.name), onChoose: (value) => choose("community", value) });
   const document = choiceBox({ label: "Document", placeholder: "Any", look: documents, nameOf: async (each) => named((await get(`api/documents/${encodeURIComponent(each)}?start=0&end=0`)).title), onChoose: (value) => choose("document", value) });
   const field = (name, label, control) => el("p", { class: "field" }, el("label", { for: `${id}-${name}` }, label), control);
+  const metadata = metadataFields((where) => choose("where", where));
   const clear = el("button", { class: "small", type: "button", hidden: true, on: { click: () => setParameters(Object.fromEntries(FILTERS.map((name) => [name, null]))) } }, icon("close"), "Clear");
   const summary = el("summary", {}, icon("down"), "Filters");
   const element = el("details", { class: "graph-filters" }, summary,
-    el("div", { class: "options-grid" }, field("type", "Type", type), field("relation", "Relation", relation), community.element, document.element, field("least", "Facts, at least", least)), clear);
+    el("div", { class: "options-grid" }, field("type", "Type", type), field("relation", "Relation", relation), community.element, document.element, field("least", "Facts, at least", least)), metadata.element, clear);
   let loaded = null;
   let current = {};
 
   element.addEventListener("toggle", () => element.open && load());
 
   function load() {
-    loaded ??= get("api/schema/figures").then((figures) => drawOptions(figures)).catch(() => (loaded = null)); // the next time tries again
+    loaded ??= Promise.all([get("api/schema/figures").then(drawOptions), metadata.load()]).catch(() => (loaded = null)); // the next time tries again
     return loaded;
   }
 
@@ -67,9 +71,62 @@ export function filterForm() {
     drawChosen();
     community.set(current.community ?? null);
     document.set(current.document ?? null);
+    metadata.set(current.where);
   }
 
   return { element, set, refresh: () => (loaded = null) };
+}
+
+/** The metadata that an address asks for: { name: value }. What cannot be read is none; the server says what is wrong. */
+export function whereOf(text) {
+  try {
+    return Object(JSON.parse(text ?? "{}"));
+  } catch {
+    return {};
+  }
+}
+
+/** A field for each name of metadata. `onChoose(text)` gets what is asked, as an address has it, or null for nothing. */
+function metadataFields(onChoose) {
+  const grid = el("div", { class: "options-grid" });
+  const note = el("p", { class: "muted" });
+  const element = el("div", { role: "group", "aria-label": "Metadata of documents", hidden: true }, grid, note);
+  const boxes = new Map();
+  let where = {};
+
+  function ask(name, value) {
+    const { [name]: _, ...others } = where;
+    where = value === null ? others : { ...others, [name]: JSON.parse(value) };
+    onChoose(Object.keys(where).length ? JSON.stringify(where) : null);
+  }
+
+  function add(name, values) {
+    const proposed = values.map(([value, documents]) => ({ id: JSON.stringify(value), name: String(value), documents }));
+    const look = async (text) => proposed.filter((each) => each.name.toLowerCase().includes(text.toLowerCase())).slice(0, PROPOSED);
+    const box = choiceBox({ label: name, placeholder: "Any", look, nameOf: async (value) => [JSON.parse(value)].flat().join(" or "), onChoose: (value) => ask(name, value) });
+    boxes.set(name, box);
+    grid.append(box.element);
+  }
+
+  async function load() {
+    const { names } = await get(`api/metadata?limit=${MOST_VALUES}`);
+    boxes.clear();
+    fill(grid);
+    for (const { name, values } of names.slice(0, MOST_NAMES)) add(name, values);
+    const cut = names.slice(0, MOST_NAMES).filter(({ values, distinct }) => distinct > values.length).map(({ name }) => name);
+    const left = names.length > MOST_NAMES && `${counted(names.length - MOST_NAMES, "more name")} not shown.`;
+    note.textContent = [cut.length && `Of ${cut.join(", ")} the ${count(MOST_VALUES)} most frequent values.`, left].filter(Boolean).join(" ");
+    set(JSON.stringify(where));
+  }
+
+  function set(text) {
+    where = whereOf(text);
+    for (const name of Object.keys(where)) if (!boxes.has(name)) add(name, []);
+    for (const [name, box] of boxes) box.set(name in where ? JSON.stringify(where[name]) : null);
+    element.hidden = !boxes.size;
+  }
+
+  return { element, load, set };
 }
 
 async function communities(text) {

@@ -1,9 +1,10 @@
 // The words on the picture: which of them have room, and where.
 
 import { Camera } from "./camera.js";
-import { isOpen, paintDiscName, placeDiscNames } from "./graph-disc-names.js";
+import { boxOf, isOpen, paintDiscLine, paintDiscName, placeDiscNames } from "./graph-disc-names.js";
 import { middleOf, radiusScale } from "./graph-geometry.js";
 import { Room } from "./graph-room.js";
+import { labelOf } from "./graph-scene.js";
 import { shortText } from "./short-text.js";
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", sans-serif';
@@ -12,6 +13,16 @@ const HEIGHT = 15;
 /** Pixels of the view for each label, and how many nodes are tried. */
 const ROOM = 7000;
 const TRIES = 400;
+/** Pixels of the view for each of those that are connected most: they are named before all others. */
+const HUB_ROOM = 45000;
+/** Where a name may stand beside its node: [halves of its width, parts of the node's reach; the same of its height]. */
+const PLACES = [
+  ...[[0, 0, 1, 1], [1, 1, 0, 0], [0, 0, -1, 1], [-1, 1, 0, 0]],
+  ...[[1, 0.7, 1, 0.7], [1, 0.7, -1, 0.7], [-1, 0.7, 1, 0.7], [-1, 0.7, -1, 0.7]],
+  ...[[0.5, 0, 1, 1], [-0.5, 0, 1, 1], [0.5, 0, -1, 1], [-0.5, 0, -1, 1]],
+];
+/** How many pixels away from its node a name may be, in which steps and in how many directions it is tried. */
+const [NEAREST, FARTHEST, STEP, DIRECTIONS] = [22, 82, 20, 12];
 /** Pixels within a name's plate that are not pressed with it: a node may be seen there. */
 const EDGE = 3;
 /** Of more nodes in view than these, only those that can be read keep words off. */
@@ -39,9 +50,14 @@ export class Labels {
     }
     context.lineJoin = "round";
     context.textBaseline = "middle";
+    const alpha = marks.lit ? marks.restAlpha : 1;
+    for (const label of this.placed) {
+      if (label.from) paintDiscLine(context, label, this.drawnAt, camera, theme, alpha);
+      if (label.isAway) paintLine(context, label, camera, theme, alpha);
+    }
     for (const label of this.placed) {
       if (label.disc) {
-        paintDiscName(context, label, this.drawnAt, camera, theme, marks.lit ? marks.restAlpha : 1);
+        paintDiscName(context, label, this.drawnAt, camera, theme, alpha);
         continue;
       }
       context.globalAlpha = !marks.lit || !label.node || marks.lit.nodes.has(label.node) ? 1 : marks.restAlpha;
@@ -61,15 +77,20 @@ export class Labels {
     const open = scene.discs.map((disc) => isOpen(disc, camera));
     const isRead = ({ disc }) => marks.lit || !disc || open[disc.at];
     const seen = others.filter((node) => camera.sees(node));
+    // What is connected most has its name at every distance, if need be at the end of a line; then what can be read.
+    const isSaid = (node) => !isRead(node) && [node.disc, node.region].some(({ label }) => label.includes(labelOf(node)));
+    const hubs = marks.lit ? [] : seen.slice(0, Math.ceil((camera.width * camera.height) / HUB_ROOM)).filter((node) => !isSaid(node));
     const readable = seen.filter(isRead);
-    const bodies = readable.length && seen.length > MOST_BODIES ? readable : seen;
-    if (readable.length) for (const node of bodies) room.take(bodyOf(node, camera), node);
-    const most = Math.max(12, (camera.width * camera.height) / ROOM);
+    const bodies = seen.length > MOST_BODIES ? [...readable, ...hubs] : seen;
+    for (const node of bodies) room.take(bodyOf(node, camera), node);
     for (const node of wanted) push(placed, placeNode(context, node, camera, room, true));
+    for (const node of hubs) if (!wanted.includes(node)) push(placed, placeHub(context, node, camera, room, hubs, placed));
+    const most = Math.max(12, (camera.width * camera.height) / ROOM);
     placeEdges(context, scene, camera, marks, room, placed);
+    const named = new Set([...wanted, ...hubs]);
     for (const node of readable.slice(0, TRIES)) {
       if (placed.length >= most) break;
-      push(placed, placeNode(context, node, camera, room, false));
+      if (!named.has(node)) push(placed, placeNode(context, node, camera, room, false));
     }
     this.drawnAt = Object.assign(new Camera(), camera);
     return placed;
@@ -85,8 +106,9 @@ export class Labels {
 // Named in any case: what the person points at, and the little that is lit. Then much that is lit, and then the rest.
 function candidates(scene, { selected, hovered, lit }) {
   const wanted = [selected, hovered].filter((node) => node && !node.hidden);
+  if (!lit) return { wanted, lit: [], others: scene.byWeight };
   const [bright, dim] = [[], []];
-  for (const node of scene.byWeight) (lit?.nodes.has(node) ? bright : dim).push(node);
+  for (const node of scene.byWeight) (lit.nodes.has(node) ? bright : dim).push(node);
   if (bright.length > LIT_NAMED) return { wanted, lit: [], others: [...bright, ...dim] };
   return { wanted, lit: bright.filter((node) => !wanted.includes(node)), others: dim };
 }
@@ -102,23 +124,50 @@ function bodyOf(node, camera) {
 }
 
 function placeNode(context, node, camera, room, anyway) {
-  if (!node.label) return null;
   if (node.width === null) {
     context.font = FONT;
-    node.width = context.measureText(node.label).width;
+    node.width = context.measureText(labelOf(node)).width;
   }
+  if (!node.width) return null;
   const { x, y } = camera.toScreen(node);
   const reach = node.radius * radiusScale(camera.k) + 3;
   const half = node.width / 2 + 2;
-  const [down, aside] = [reach + HEIGHT / 2, reach + half];
-  const [low, wide] = [0.7 * reach + HEIGHT / 2, 0.7 * reach + half];
-  const beside = [[wide, low], [wide, -low], [-wide, low], [-wide, -low], [half / 2, down], [-half / 2, down], [half / 2, -down], [-half / 2, -down]];
-  const places = [[0, down], [aside, 0], [0, -down], [-aside, 0], ...beside];
-  for (const [dx, dy] of places) {
+  for (const [across, right, along, down] of PLACES) {
+    const dx = across * (right * reach + half);
+    const dy = along * (down * reach + HEIGHT / 2);
     const box = { left: x + dx - half, right: x + dx + half, top: y + dy - HEIGHT / 2, bottom: y + dy + HEIGHT / 2 };
-    if (!room.isFree(box, node) && !anyway) continue;
+    if (!anyway && !room.isFree(box, node)) continue;
     room.take(box, node);
-    return { node, dx, dy };
+    return { node, dx, dy, box };
+  }
+  return null;
+}
+
+/** Beside a node, else farther from it; where all is full, over nodes that are connected less. */
+function placeHub(context, node, camera, room, hubs, placed) {
+  const found = placeNode(context, node, camera, room, false) ?? placeAway(node, camera, room);
+  if (found) return found;
+  const words = new Room(camera);
+  for (const label of placed) words.take(label.box ?? boxOf(label));
+  for (const hub of hubs) words.take(bodyOf(hub, camera), hub);
+  const over = placeNode(context, node, camera, words, false) ?? placeAway(node, camera, words);
+  if (over) room.take(over.box, node);
+  return over;
+}
+
+/** Where there is no room beside a node that has been measured: farther from it, at the end of a line. */
+function placeAway(node, camera, room) {
+  const { x, y } = camera.toScreen(node);
+  const half = node.width / 2 + 2;
+  for (let away = NEAREST; node.width && away <= FARTHEST; away += STEP) {
+    for (let turn = 0; turn < DIRECTIONS; turn += 1) {
+      const [across, down] = [Math.cos((turn * 2 * Math.PI) / DIRECTIONS), Math.sin((turn * 2 * Math.PI) / DIRECTIONS)];
+      const [dx, dy] = [(away + half) * across, (away + HEIGHT / 2) * down];
+      const box = { left: x + dx - half, right: x + dx + half, top: y + dy - HEIGHT / 2, bottom: y + dy + HEIGHT / 2 };
+      if (!room.isFree(box, node)) continue;
+      room.take(box, node);
+      return { node, dx, dy, box, isAway: true };
+    }
   }
   return null;
 }
@@ -155,9 +204,22 @@ function paintLabel(context, { node, edge, text, dx, dy }, camera, theme, marks)
   const at = camera.toScreen(edge ? middleOf(edge) : node);
   if (node) {
     const strong = node === marks.selected || node === marks.hovered;
-    return paintWords(context, node.label, at.x + dx, at.y + dy, strong ? `600 ${FONT}` : FONT, theme.text, theme);
+    return paintWords(context, labelOf(node), at.x + dx, at.y + dy, strong ? `600 ${FONT}` : FONT, theme.text, theme);
   }
   return paintWords(context, text, at.x, at.y, SMALL_FONT, theme.quiet, theme);
+}
+
+function paintLine(context, { node, dx, dy }, camera, theme, alpha) {
+  const { x, y } = camera.toScreen(node);
+  const begin = (node.radius * radiusScale(camera.k) + 1) / Math.hypot(dx, dy);
+  const end = 1 - Math.min((node.width / 2 + 3) / Math.abs(dx), HEIGHT / 2 / Math.abs(dy));
+  context.globalAlpha = alpha;
+  context.strokeStyle = theme.quiet;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(x + begin * dx, y + begin * dy);
+  context.lineTo(x + end * dx, y + end * dy);
+  context.stroke();
 }
 
 // With an edge of the background's colour, so that they can be read over lines.

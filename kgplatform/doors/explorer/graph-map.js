@@ -27,7 +27,7 @@ export function readMap(scene, map) {
   const outermost = leaves.map((leaf) => outermostOf(leaf)?.drawn ?? null);
   const innermost = leaves.map((leaf) => leaf.around.drawn ?? null);
   const nodes = leaves.map(({ x, y }, row) => Object.assign(scene.addNode(entityOf(map, row), x, y), { disc: innermost[row], region: outermost[row] }));
-  map.sources.forEach((source, at) => scene.addLine(`line ${at}`, nodes[source], nodes[map.targets[at]]));
+  map.sources.forEach((source, at) => scene.addLine(at, nodes[source], nodes[map.targets[at]]));
   scene.bundles = bundled(nodes, map);
   scene.changed();
 }

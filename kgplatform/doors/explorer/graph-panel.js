@@ -7,6 +7,7 @@ import { get, post } from "./api.js";
 import { about } from "./about.js";
 import { count, counted, named, readable, shortened } from "./format.js";
 import { findBox } from "./find-box.js";
+import { whereOf } from "./graph-filters.js";
 import { Legend, legendKey, repaintSwatches } from "./legend.js";
 import { NodeCard } from "./node-card.js";
 import { emptyState, failure, linkButton, loading } from "./states.js";
@@ -369,8 +370,9 @@ function quiet(edge) {
 function titleOf({ ids, total_nodes: total }, only) {
   const entities = counted(ids.length, "entity", "entities");
   if (!only) return total > ids.length ? `The ${count(ids.length)} most connected of ${counted(total, "entity", "entities")}` : `All ${entities}`;
-  const { type, relation, community, document, least } = only;
-  const said = [type && `of type ${type}`, relation && `with the relation ${readable(relation)}`, community && "in one community", document && "in one document", least && `with ${counted(Number(least), "fact")} or more`];
+  const { type, relation, community, document, least, where } = only;
+  const metadata = Object.entries(whereOf(where)).map(([name, value]) => `${name} ${shortened([value].flat().join(" or "), 40)}`);
+  const said = [type && `of type ${type}`, relation && `with the relation ${readable(relation)}`, community && "in one community", document && "in one document", metadata.length && `in documents with ${metadata.join(" and ")}`, least && `with ${counted(Number(least), "fact")} or more`];
   return `${ids.length < WHOLE ? entities : `The ${count(ids.length)} most connected entities`} ${said.filter(Boolean).join(", ")}`;
 }
 

@@ -4,37 +4,44 @@ const SIDE = 48;
 
 export class Room {
   constructor({ width, height }) {
-    Object.assign(this, { width, height, columns: Math.ceil(width / SIDE) + 1, squares: new Map() });
+    this.width = width;
+    this.height = height;
+    this.columns = Math.ceil(width / SIDE) + 1;
+    this.rows = Math.ceil(height / SIDE) + 1;
+    this.squares = [];
   }
 
   /** `box`: { left, right, top, bottom } in pixels; `owner`: who asks for a place is not in its own way. */
-  take(box, owner = null) {
-    const taken = { ...box, owner };
-    this.#some(box, (key) => {
-      const square = this.squares.get(key);
-      if (square) square.push(taken);
-      else this.squares.set(key, [taken]);
-      return false;
-    });
+  take({ left, right, top, bottom }, owner = null) {
+    const taken = { left, right, top, bottom, owner };
+    const [firstRow, firstColumn, lastRow, lastColumn] = this.#touched(taken);
+    for (let row = firstRow; row <= lastRow; row += 1) {
+      for (let column = firstColumn; column <= lastColumn; column += 1) (this.squares[row * this.columns + column] ??= []).push(taken);
+    }
   }
 
   isFree(box, owner) {
-    const isOutside = box.left < 0 || box.top < 0 || box.right > this.width || box.bottom > this.height;
-    if (isOutside) return false;
-    return !this.#some(box, (key) => this.squares.get(key)?.some((other) => other.owner !== owner && overlap(box, other)));
+    if (box.left < 0 || box.top < 0 || box.right > this.width || box.bottom > this.height) return false;
+    const [firstRow, firstColumn, lastRow, lastColumn] = this.#touched(box);
+    for (let row = firstRow; row <= lastRow; row += 1) {
+      for (let column = firstColumn; column <= lastColumn; column += 1) {
+        const square = this.squares[row * this.columns + column];
+        if (square && isTaken(square, box, owner)) return false;
+      }
+    }
+    return true;
   }
 
-  /** Whether something holds for one of the squares that a box touches. */
-  #some({ left, right, top, bottom }, holds) {
-    const [first, last] = [Math.max(0, Math.floor(left / SIDE)), Math.min(this.columns - 1, Math.floor(right / SIDE))];
-    const end = Math.min(Math.ceil(this.height / SIDE), Math.floor(bottom / SIDE));
-    for (let row = Math.max(0, Math.floor(top / SIDE)); row <= end; row += 1) {
-      for (let column = first; column <= last; column += 1) if (holds(row * this.columns + column)) return true;
-    }
-    return false;
+  #touched({ left, right, top, bottom }) {
+    const first = (from) => Math.max(0, Math.floor(from / SIDE));
+    return [first(top), first(left), Math.min(this.rows - 1, Math.floor(bottom / SIDE)), Math.min(this.columns - 1, Math.floor(right / SIDE))];
   }
 }
 
-function overlap(one, other) {
-  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+function isTaken(square, { left, right, top, bottom }, owner) {
+  for (let at = 0; at < square.length; at += 1) {
+    const other = square[at];
+    if (other.left < right && left < other.right && other.top < bottom && top < other.bottom && other.owner !== owner) return true;
+  }
+  return false;
 }

@@ -46,7 +46,7 @@ export class Scene {
     const known = this.nodes.get(data.id);
     if (known) {
       known.weight = Math.max(known.weight, data.degree ?? data.size ?? 0);
-      if (data.text !== undefined) Object.assign(known, { data, label: labelOf(data), width: null });
+      if (data.text !== undefined) Object.assign(known, { data, label: null, width: null });
       this.changed();
       return known;
     }
@@ -60,7 +60,8 @@ export class Scene {
       weight,
       color: typeColor(data.type ?? data.kind),
       shape: kindShape(data.kind),
-      label: labelOf(data),
+      /** What stands beside it, and how wide that is: found out when it is to be written, since few of many are. */
+      label: null,
       width: null,
       edges: [],
       /** Of a map: the circle that it is in, the outermost around it, and whether its relations were asked for. */
@@ -86,8 +87,7 @@ export class Scene {
 
   /** A line of a map: it tells that two nodes are joined, not how. An edge between the two takes its place. */
   addLine(id, source, target) {
-    const data = { id, source: source.id, target: target.id, type: "", label: "", fact: null };
-    if (source !== target) this.#join({ id, data, source, target, bend: 0, unnamed: true });
+    if (source !== target) this.#join({ id, data: null, source, target, bend: 0, unnamed: true });
   }
 
   #join(edge) {
@@ -212,7 +212,8 @@ function spread(parallel, first) {
   });
 }
 
-// What stands beside a node: its name, else what it says, else what it is.
-function labelOf({ name, text, type, kind }) {
-  return shortText(name) || shortText(text) || type || kind;
+/** What stands beside a node: its name, else what it says, else what it is. */
+export function labelOf(node) {
+  const { name, text, type, kind } = node.data;
+  return (node.label ??= shortText(name) || shortText(text) || type || kind);
 }

@@ -91,6 +91,7 @@ export class GraphView {
     this.clear();
     readMap(this.scene, map);
     this.#fitAtOnce();
+    this.#drawAtOnce();
   }
 
   /** Put these in beside what is there, which stays where it is. `around`: id of the node that they come from. */
@@ -262,8 +263,7 @@ export class GraphView {
     this.canvas.height = Math.round(this.camera.height * this.density);
     this.#tellBusy(true);
     if (this.fitted) this.#fitAtOnce();
-    // A canvas that changes its size is empty: it is drawn before the browser shows it.
-    this.#draw(performance.now());
+    this.#drawAtOnce(); // a canvas that changes its size is empty
   }
 
   // ------------------------------------------------------------------------------------------------------- people
@@ -384,6 +384,13 @@ export class GraphView {
       this.#relaxOn(now);
       this.#draw(now);
     });
+  }
+
+  /** Draw before the browser's next frame, for which one may wait as long as it takes to draw. */
+  #drawAtOnce() {
+    cancelAnimationFrame(this.frame);
+    this.frame = null;
+    this.#draw(performance.now());
   }
 
   #draw(now) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -24,6 +25,7 @@ _LONGEST_NAME = 1000
 _MOST_IDS = 500
 _ABOUT_READERS = ("name", "title", "about", "takes", "needs_model", "whole_graph", "options")
 _LARGEST_OFFSET = 1_000_000_000
+_WHERE = 'Only entities that documents with these metadata name: `{"author": "Verne"}`, as /api/search takes it.'
 
 Id = Annotated[str, Path(max_length=4000)]
 """The id of a node of the graph."""
@@ -35,6 +37,17 @@ class SubgraphBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ids: list[str] = Field(max_length=_MOST_IDS)
+
+
+def _asked(where: str) -> dict[str, Any]:
+    """``where`` of an address, which is JSON."""
+    try:
+        asked = json.loads(where)
+    except ValueError:
+        asked = None
+    if not isinstance(asked, dict):
+        raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
+    return asked
 
 
 async def look_at(request: Request, parts: Parts, look: Callable[[KnowledgeGraph], object]) -> Response:
@@ -153,6 +166,7 @@ async def graph_map(
     document: Annotated[list[str] | None, Query(description="Only entities that these documents name (ids).")] = None,
     relation: Annotated[list[str] | None, Query(description="Only relations of these types.")] = None,
     least: Annotated[int, Query(ge=0, le=1_000_000, description="Only entities with so many facts.")] = 0,
+    where: Annotated[str, Query(max_length=10_000, description=_WHERE)] = "{}",
 ) -> Response:
     """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""
     only = MapFilter(
@@ -161,6 +175,7 @@ async def graph_map(
         documents=tuple(document or ()),
         relations=tuple(relation or ()),
         least=least,
+        where=_asked(where),
     )
     return await parts.workers.answer(request, lambda graph: graph.look.map(limit, only))
 

@@ -169,6 +169,17 @@ def test_filters_ways_and_scenes_are_addresses(page: Page, explorer: str, sample
     page.reload()
     expect(page.get_by_label("Document", exact=True)).to_have_value("Cyrus Field")
     expect(title).to_contain_text("in one document")
+    with sample.store.lend_driver("the tests") as driver:
+        driver.execute_query("MATCH (d:Document {name: 'Cyrus Field'}) SET d.meta_year = 1870")
+        page.goto(f"{explorer}/#/graph?relation=FOUNDED&least=2")
+        page.reload()
+        page.get_by_label("year", exact=True).fill("1870")
+        expect(title).to_contain_text("in documents with year 1870, with 2 facts or more")
+        assert "where=" in page.url
+        driver.execute_query("MATCH (d:Document) REMOVE d.meta_year")
+    page.reload()
+    expect(page.get_by_label("year", exact=True)).to_have_value("1870")
+    expect(page.get_by_text("Nothing fits the filters")).to_be_visible()
     page.get_by_role("button", name="Clear").click()
     drawn(page)
 
