@@ -149,20 +149,9 @@ def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("java")
     settings = load_settings(home=Path(tempfile.mkdtemp(dir=os.environ[_SERVERS])), neo4j_start_timeout=START_TIMEOUT)
     (STATE / "java").mkdir(parents=True, exist_ok=True)
-    archive = archived_classes(STATE / "java", lambda more: _java(folder / "first", more), settings, _use)
+    archive = archived_classes(STATE / "java", lambda more: _java(folder / "first", more), settings)
     shared = [f"-XX:SharedArchiveFile={archive}"]
     return _java(folder / "java", shared, shared)
-
-
-def _use(store: Store) -> None:
-    """Run statements of many kinds: each loads other classes of Neo4j."""
-    define_all(store)
-    with KnowledgeGraph(store, load_settings(embedder=f"hash:{DIMENSION}"), embedder=HashEmbedder(DIMENSION)) as graph:
-        graph.ingest(sorted((EXAMPLES / "corpus").iterdir())[:2], recorded=EXAMPLES / "extraction.jsonl")
-        graph.build_tree()
-        graph.search("Who asked whom?")
-        graph.look.map()
-        wipe(store)
 
 
 def _java(program: Path, more: Sequence[str], of_tools: Sequence[str] = ()) -> Path:
