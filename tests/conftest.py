@@ -150,15 +150,22 @@ def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = load_settings(home=Path(tempfile.mkdtemp(dir=os.environ[_SERVERS])), neo4j_start_timeout=START_TIMEOUT)
     (STATE / "java").mkdir(parents=True, exist_ok=True)
     archive = archived_classes(STATE / "java", lambda more: _java(folder / "first", more), settings)
-    return _java(folder / "java", [f"-XX:SharedArchiveFile={archive}"])
+    shared = [f"-XX:SharedArchiveFile={archive}"]
+    return _java(folder / "java", shared, shared)
 
 
-def _java(program: Path, more: Sequence[str]) -> Path:
-    """Write ``program``, which runs Java; ``more`` are its arguments where it runs a server."""
+def _java(program: Path, more: Sequence[str], of_tools: Sequence[str] = ()) -> Path:
+    """Write ``program``, which runs Java; ``more`` are its arguments where it runs a server.
+
+    ``of_tools`` are those where it runs Neo4j's importer, or another of its tools.
+    """
     server = " ".join(f"-c {setting}" for setting in _PLANNED_ONCE)
     program.write_text(
         f"""#!/bin/sh
-case " $* " in *" --console-mode "*) set -- {shlex.join(more)} "$@" {server};; esac
+case " $* " in
+    *" --console-mode "*) set -- {shlex.join(more)} "$@" {server} ;;
+    *" org.neo4j.cli.AdminTool "*) set -- {shlex.join(of_tools)} "$@" ;;
+esac
 exec env -u PWD {shlex.quote(str(JAVA))} {" ".join(_QUICK)} "$@"
 """,
         "utf-8",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.cut import cut_document
@@ -14,12 +14,14 @@ from kgplatform.ingest.given import NO_TEXTS, Texts
 from kgplatform.ingest.load import CutShort, load
 from kgplatform.ingest.load_by import CutDocument, cut_by, load_by, load_within
 from kgplatform.neo4j.metadata import metadata_of
-from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, MetadataValue, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
+
+if TYPE_CHECKING:
+    from kgplatform.neo4j.store import Row, Store
 
 EXTRACTED, UNREAD = "extracted", "unread"
 """States of passages that are not read again: the second where a model's reply to the same request was of no use."""

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgplatform.ingest.bound import bound
 from kgplatform.ingest.schema import Schema
 from kgplatform.ingest.write import extraction_statements, rows_of
-from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage
 from kgplatform.text import node_id
+
+if TYPE_CHECKING:
+    from kgplatform.neo4j.store import Row, Store
 
 _AT_ONCE = 500
 _SHAPES: dict[str, Any] = {"entities": ExtractedEntity, "triples": ExtractedTriple, "attributes": ExtractedAttribute}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from kgplatform.ingest.bound import Mode, bound
 from kgplatform.ingest.compare import EXTRACTED
@@ -13,8 +14,10 @@ from kgplatform.ingest.fill_in import NOTHING_LEFT, left_out
 from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.schema import Schema
 from kgplatform.ingest.write import Rows, has_usable_names, proposal_of, rows_of
-from kgplatform.neo4j.store import Row
 from kgplatform.records import Document, Extraction, Malformed, Passage, Proposal
+
+if TYPE_CHECKING:
+    from kgplatform.neo4j.store import Row
 
 
 @dataclass(frozen=True, slots=True)

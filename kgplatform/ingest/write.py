@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kgplatform.ingest.alike import found_by, stem_of
 from kgplatform.ingest.named import stated_place
 from kgplatform.ingest.schema import Schema, fault_of_name
+from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.metadata import properties_of
-from kgplatform.neo4j.store import Parameters, Row, Store, batches
 from kgplatform.places import find_names, find_statement
 from kgplatform.records import (
     AtomicFact,
@@ -33,6 +33,9 @@ from kgplatform.records import (
 from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy, title_key, type_key
 from kgplatform.text.languages import language_of
 from kgplatform.work.stopping import NEVER
+
+if TYPE_CHECKING:
+    from kgplatform.neo4j.store import Row, Store
 
 _CAPTION = 60
 
@@ -273,7 +276,7 @@ def _element(rows: Rows, ids: dict[str, str], passage: Passage, name: str) -> st
     return element_id
 
 
-Statement = tuple[str, Parameters]
+Statement = tuple[str, dict[str, Any]]
 
 
 def document_statements(

@@ -32,6 +32,7 @@ from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
+from kgplatform.neo4j.batches import BATCH_ROWS, batches
 from kgplatform.neo4j.failures import GONE, translated
 from kgplatform.neo4j.statement_bounds import why_too_large
 from kgplatform.neo4j.table import refuse_unsafe, table_of
@@ -50,7 +51,6 @@ Parameters = dict[str, Any]
 
 OLDEST_SERVER = (5, 26)
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-_BATCH_ROWS = 1000
 _THREADS = 4
 """Threads shared by all searches of a store; with more, they contend for the interpreter lock."""
 _RETRY_SECONDS = 30
@@ -205,7 +205,7 @@ class Store:
             self._kept.append(run)
         return rows
 
-    def read_batches(self, name: str, size: int = _BATCH_ROWS, **parameters: Any) -> Generator[list[Row], None, None]:
+    def read_batches(self, name: str, size: int = BATCH_ROWS, **parameters: Any) -> Generator[list[Row], None, None]:
         """The rows of a ``mode: read`` statement, ``size`` at a time, as they come: neither side holds all of them.
 
         Its transaction stays open until the last. What is written meanwhile may show in later rows, or not.
@@ -426,12 +426,6 @@ def is_new_enough(version: str) -> bool:
     """Whether a server that calls itself ``version`` ("5.26.30", "5.27-aura", "2025.10.1") will do."""
     found = _VERSION.match(version)
     return found is not None and (int(found[1]), int(found[2])) >= OLDEST_SERVER
-
-
-def batches(rows: Sequence[T], size: int = _BATCH_ROWS) -> Iterator[Sequence[T]]:
-    """``rows`` in slices of ``size``."""
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
 
 
 def _checked(name: str, mode: str, parameters: Parameters) -> Query:

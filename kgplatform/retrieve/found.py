@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kgplatform.locations import cited, with_location
+from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.metadata import metadata_of
-from kgplatform.neo4j.store import Row, Store, batches
+from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
 from kgplatform.retrieve.copies import SPARE, distinct
 

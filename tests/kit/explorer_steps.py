@@ -36,7 +36,20 @@ def ask(page: Page, question: str, reader: str = "retrieve") -> None:
     page.get_by_role("article", name="Answer").wait_for()
 
 
+_OF_COLOURS = ["color-contrast", "link-in-text-block"]
+"""The rules of Axe that see the colours of a page."""
+
+
 def faults_on(page: Page) -> list[str]:
-    """What Axe finds on the page as it is."""
-    found = Axe().run(page).response["violations"]
-    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
+    """What Axe finds on the page as it is; in dark colours, by the rules that see them."""
+    light = _violations(page)
+    page.emulate_media(color_scheme="dark")
+    dark = _violations(page, runOnly=_OF_COLOURS)
+    page.emulate_media(color_scheme="light")
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in (*light, *dark)]
+
+
+def _violations(page: Page, **options: object) -> list[Any]:
+    found = Axe().run(page, options={"resultTypes": ["violations"], **options})
+    violations: list[Any] = found.response["violations"]
+    return violations

@@ -78,6 +78,7 @@ def kept(connection: Connection) -> list[str]:
 def test_a_copy_of_a_running_home_has_a_server_of_its_own_and_a_moved_one_is_restarted(
     make: Make, tmp_path: Path
 ) -> None:
+    """At the end, the data of the copy are damaged."""
     home, copy, moved, link = (tmp_path / name for name in ("home", "copy", "moved", "link"))
     original = make(home)
     connection = original.up()
@@ -107,6 +108,13 @@ def test_a_copy_of_a_running_home_has_a_server_of_its_own_and_a_moved_one_is_res
     assert said[0].startswith("This home was moved while its server ran")
     assert kept(again) == ["before"]
     assert make(moved).down() and not home.exists()
+
+    store = copy / "neo4j" / "data" / "databases" / "neo4j" / "neostore"
+    store.write_bytes(b"\xff" * store.stat().st_size)
+    with pytest.raises(StartError, match=r"the data in .* cannot be opened \(.*copy the home again.*backup") as told:
+        other.up()
+    assert "\n" not in str(told.value)
+    assert not other.status().running
 
 
 def record_in(home: Path, **changes: str) -> Path:
@@ -173,49 +181,48 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.killed
-@pytest.mark.parametrize("ends", ["up", "down"])
-def test_a_disk_that_fills_up_loses_nothing(disk: Path, make: Make, ends: str) -> None:
-    """The transaction that does not fit is larger than the buffer of Neo4j's log: stopped in order, the server would
-    write part of it twice, and could not read its log again."""
+def test_a_disk_that_fills_up_loses_nothing(disk: Path, make: Make) -> None:
+    """Until there is room again the server does not start. Then it is started again by the next command, at the same
+    address; and when it was stopped in between.
+
+    The transaction that does not fit is larger than the buffer of Neo4j's log: stopped in order, the server would
+    write part of it twice, and could not read its log again.
+    """
     said: list[str] = []
     server = make(disk / "home", said.append)
     connection = server.up()
     keep(connection, "before")
-    leave(disk, 12_000_000)
-    rows = [f"{number:06}" + "x" * 2000 for number in range(6000)]
-    with pytest.raises(ServerError, match=r"has stopped working.* disk is full.*Free some space.*same command") as told:
-        keep(connection, *rows)
-    assert "\n" not in str(told.value)
+    fill_up(disk, connection)
     with pytest.raises(ServerError, match="has stopped working"):
         kept(connection)
-    if ends == "up":
-        with pytest.raises(StartError, match=r"did not start: the disk of .* is full; make room"):
-            server.up()
-        (disk / "filler").unlink()
-    else:
-        (disk / "filler").unlink()
-        assert server.down() is True
+    with pytest.raises(StartError, match=r"did not start: the disk of .* is full; make room"):
+        server.up()
+    (disk / "filler").unlink()
+    assert kept(server.up()) == ["before"]
+
+    before = server.status()
+    fill_up(disk, connection)
+    (disk / "filler").unlink()
+    said.clear()
     again = server.up()
     assert kept(again) == ["before"]
+    assert (server.status().pid != before.pid, server.status().uri) == (True, before.uri)
+    assert any("has stopped working after an error; it is restarted" in line for line in said)
+
+    fill_up(disk, again)
+    (disk / "filler").unlink()
+    assert server.down() is True
+    again = server.up()
     keep(again, "after")
     assert kept(again) == ["after", "before"]
 
 
-@pytest.mark.killed
-def test_a_server_that_has_panicked_is_started_again_by_the_next_command(disk: Path, make: Make) -> None:
-    said: list[str] = []
-    server = make(disk / "home", said.append)
-    connection = server.up()
-    keep(connection, "before")
-    before = server.status()
+def fill_up(disk: Path, connection: Connection) -> None:
+    """Write more than there is room for on ``disk``, which ends the server's work."""
     leave(disk, 12_000_000)
-    with pytest.raises(ServerError, match="has stopped working"):
-        keep(connection, *("x" * 2000 for _ in range(6000)))
-    (disk / "filler").unlink()
-    assert kept(server.up()) == ["before"]
-    assert server.status().pid != before.pid
-    assert server.status().uri == before.uri
-    assert any("has stopped working after an error; it is restarted" in line for line in said)
+    with pytest.raises(ServerError, match=r"has stopped working.* disk is full.*Free some space.*same command") as told:
+        keep(connection, *(f"{number:06}" + "x" * 2000 for number in range(6000)))
+    assert "\n" not in str(told.value)
 
 
 def test_a_server_on_a_disk_that_became_read_only_can_be_ended(disk: Path, make: Make) -> None:
@@ -230,18 +237,6 @@ def test_a_server_on_a_disk_that_became_read_only_can_be_ended(disk: Path, make:
         assert make(disk / "home").down() is True
         assert process.wait() != 0
     assert make(disk / "home").down() is False
-
-
-def test_data_that_cannot_be_opened_are_told_at_once(make: Make, tmp_path: Path) -> None:
-    server = make(tmp_path / "home")
-    keep(server.up(), "before")
-    server.down()
-    store = server.status().home / "data" / "databases" / "neo4j" / "neostore"
-    store.write_bytes(b"\xff" * store.stat().st_size)
-    with pytest.raises(StartError, match=r"the data in .* cannot be opened \(.*copy the home again.*backup") as told:
-        server.up()
-    assert "\n" not in str(told.value)
-    assert not server.status().running
 
 
 # ---------------------------------------------------------------------------------------------------------------- words

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from explorer_steps import CLOSING, ask, opened
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
@@ -270,12 +269,10 @@ def test_neo4j_browser_has_the_statement_in_its_editor(page: Page, explorer: str
     assert "WHERE e.key IN ['" in written and ":param" not in written, "one statement, its values in it, is drawn"
 
 
-@pytest.mark.parametrize(
-    "statement", ["RETURN 'a & b # c %26 + d' AS text", "MATCH (n:Entity&!Fact) RETURN n /* ?arg=x */"]
-)
 def test_no_character_breaks_the_link_to_neo4j_browser(
-    page: Page, explorer: str, sample: KnowledgeGraph, allowed_errors: list[str], statement: str
+    page: Page, explorer: str, sample: KnowledgeGraph, allowed_errors: list[str]
 ) -> None:
+    statement = "MATCH (n:Entity&!Fact) RETURN n.name, 'a & b # c %26 + d' AS text /* ?arg=x */"
     allowed_errors += ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
     page.goto(f"{explorer}/#/cypher")
     page.get_by_label("Statement").fill(statement)

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-import pytest
 from explorer_steps import CLOSING, ask, faults_on, opened
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
@@ -31,9 +30,7 @@ def go_to(page: Page, explorer: str, view: str) -> None:
     expect(page.locator("#panel .view")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_no_fault(page: Page, explorer: str, theme: str) -> None:
-    page.emulate_media(color_scheme=theme)
+def test_axe_finds_no_fault(page: Page, explorer: str) -> None:
     faults = {}
     for view in VIEWS:
         go_to(page, explorer, view)
