@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract.document_words import NUMBERED, DocumentWords, is_prose, is_running
+from kgplatform.ingest.extract.elsewhere import corrected
 from kgplatform.ingest.extract.german import german_names, surnames_of
 from kgplatform.ingest.extract.kinds import kinds_of, known_kind
 from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, kind_of_name, kind_of_noun_phrase, type_in
@@ -34,6 +35,7 @@ from kgplatform.records import (
     Passage,
 )
 from kgplatform.text import WORD, normalise_name, tidy
+from kgplatform.text.languages import ENGLISH, language_of
 from kgplatform.text.sentences import Sentence, sentences
 
 DOCUMENTS_KEPT = 64
@@ -68,11 +70,15 @@ class _TitleFinder:
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """Finds the names of a sentence. ``title`` finds the forms of the document's name in a text."""
+    """Finds the names of a sentence. ``title`` finds the forms of the document's name in a text.
+
+    ``language``: the document's.
+    """
 
     words: DocumentWords
     terms: frozenset[str]
     title: _TitleFinder
+    language: str
     surnames: frozenset[str] = frozenset()
 
     def find(self, text: str, sentence: Sentence) -> list[Span]:
@@ -84,6 +90,8 @@ class _Finder:
             found = german_names(text, start, end, self.words, self.surnames)
         else:
             found = names(text, start, end, self.words)
+            if self.language not in ("", ENGLISH):
+                found = corrected(text, start, found, self.language)
         found = _with_titles(text, sentence, self.title, found)
         if self.terms:
             recurring = terms(text, start, end, self.terms)
@@ -197,7 +205,7 @@ def _read(document: Document) -> _Reading:
     forms = _forms(document, words)
     fewest = FEWEST_IN_A_MANUAL if words.technical else FEWEST_REPEATS
     recurring = recurring_terms(document.text, fewest) if is_plain else frozenset()
-    finder = _Finder(words, recurring, _TitleFinder(forms))
+    finder = _Finder(words, recurring, _TitleFinder(forms), language_of(document.text))
     found = [finder.find(document.text, place) for place in places]
     if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
         finder = replace(finder, surnames=surnames)
