@@ -59,8 +59,8 @@ _MEASURE = re.compile(r"\d\s?[mgl]$")
 _ELIDED = re.compile(r"\w['’][a-z]$")
 _PER = re.compile(r"[^\W\d_]/[^\W\d_]$")
 _BEFORE_CHRIST = re.compile(r"(?:\bav\.|\bap\.|\bavant|\baprès)\sJ\.-C$")
-_DOUBLED = {"EE": "U", "FF": "A", "CC": "AO", "JJ": "O", "DD": "H", "RR": "H", "SS": "M"}
-"""Spanish: what goes on behind the first half of "EE. UU.", "FF. AA." and the like."""
+_FIRST_HALVES = {"EE": "U", "FF": "A", "CC": "AO", "JJ": "O", "DD": "H", "RR": "H", "SS": "M", "av": "J", "ap": "J"}
+"""What an abbreviation of two goes on with: Spanish "EE. UU.", "FF. AA." and the like, French "av. J.-C."."""
 _BRACKETS = tuple("([{（〈《「『【")
 _TAIL_LENGTH = 32
 
@@ -188,7 +188,7 @@ def _full_stop(before: str, after: str) -> int:
     if len(word) <= 2 and word.isdigit():
         left = before[: -len(word)]
         return 0 if left.endswith(_BRACKETS) or _counts(left.rstrip(" ("), word) else LIKELY
-    if after in _DOUBLED.get(word, ""):
+    if after in _FIRST_HALVES.get(word, ""):
         return 0
     folded = word.casefold()
     if folded in ABBREVIATIONS or (after.isdigit() and folded in _ABBREVIATIONS_BEFORE_NUMBERS):

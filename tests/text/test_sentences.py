@@ -48,7 +48,7 @@ def ranks(text: str, least: int = LIKELY) -> list[int]:
         ("Llegó el Sr. García.", "¿Por qué?", "¡Nadie lo sabe!"),
         ("Он жил на ул. Ленина.", "Потом уехал.", "Почему?"),
         ("M. Dupont et Mme. Curie sont là.", "Ils parlent."),
-        ("« Elle change tout. »", "Il meurt en 52 av. J.-C.", "J.-C. Blanc le dit : « Oui ! » Paul rit."),
+        ("« Elle change tout. »", "Il meurt en 52 av. J.-C.", "J.-C. Blanc le dit : « Oui ! »", "Paul rit."),
         ("Nació en EE. UU. en 1912.", "Volvió a los EE. UU.", "Las FF. AA. callan.", "Va a 10 Gbit/s.", "Corre."),
         ("상권의 〈2. 현성명자품〉에 있다.", "본다."),
         ("What?!", "Really!", "Yes."),

@@ -55,8 +55,8 @@ _SOUNDS = (
 """The characters that Chinese writes foreign names with, less those that are mostly words: the dot alone does not tell
 where such a name begins and ends."""
 _FIRST = f"[{_SOUNDS}]|理(?=查)"
-_LATER = f"[{_SOUNDS}可来因思]|罕(?=默)"
-"""With what most sentences have beside a name as words of their own: 理 "to manage", 思 "to think", 罕 "rarely"."""
+_LATER = f"[{_SOUNDS}可来因思廉]|罕(?=默)"
+"""With what most sentences have beside a name as words of their own: 理 "to manage", 思 "to think", 廉 "cheap"."""
 _QUOTED = re.compile(r'"([^"“”\n]{2,80})"|“([^"“”\n]{2,80})”|«\s?([^«»\n]{2,80}?)\s?»|„([^„“”\n]{2,80})[“”]')
 _CASELESS = re.compile(
     r"《([^《》\n]{1,60})》|〈([^〈〉\n]{1,60})〉|『([^『』\n]{1,40})』"
@@ -85,6 +85,11 @@ _SECTION = re.compile(
     r"(?:[“„\"][^”“\"]{1,90}|[^.,;)]{1,90})"
 )
 """A reference to a part of a text with that part's heading."""
+_FILE_SUFFIX = re.compile(
+    r"\.(?:pdf|docx?|xlsx?|pptx?|md|txt|csv|tsv|html?|json|xml|ya?ml|ini|log|jpe?g|png|gif|tiff?|svg|zip|exe|py|od[tsp]"
+    r"|epub|eml|rtf|mp[34])(?!\w)",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(r"(?:[:;|•·–—>*]|--|\d[.)])\s+[\"“‘'(\[]?\Z|[\"“‘]\Z")
 _NOBLE = re.compile(
     r",\ (?:\d+(?:st|nd|rd|th)\ )?(?:(?:Duke|Count|Earl|Prince|Princess|Duchess|Countess|Marquess|Marquis|Marchioness"
@@ -162,6 +167,9 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
             position += 1
             continue
         stop = _run_end(text, tokens, position)
+        if _FILE_SUFFIX.match(text, tokens[stop - 1].end()):  # "the Budget Plan.xlsx"
+            position = stop
+            continue
         opens = _opens(text, start, tokens, position)
         first = _first_of_name(tokens, position, stop, words, opens)
         last = _last_of_name(tokens, first, stop)
