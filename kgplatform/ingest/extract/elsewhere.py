@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kgplatform.ingest.extract.lexicon import WORDS, known_name
 from kgplatform.ingest.extract.tokens import Span
-from kgplatform.text.languages import is_common
+from kgplatform.text.languages import is_common, language_of
 
 _ELIDED = re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|dell|nell|all|dall|sull|un)['’](?=\w)")
 """French, Italian and Catalan, in lower case: "d'Allemagne", but not "D'Annunzio"."""
@@ -22,11 +22,18 @@ _JOINED = {code: re.compile(rf"\s{word}\s(?:(?:la|el|los|las|les|il|gli|o|a|os|a
 _YEAR = re.compile(r"\s\d{3,4}\Z")
 _YEAR_AFTER = re.compile(r"\s(?:год|г\.|роц|рок|р\.)")
 """Russian and Ukrainian: "Великобритании 1981 года"."""
+_READ = 5000
+"""Characters of a text that tell its language."""
 _OPENERS = WORDS["openers elsewhere"]
 _QUOTES = frozenset('«“„"‘—–')
 _LOAN_WORDS = re.compile(f"(?:{'|'.join(sorted(WORDS['loan words of Japanese']))})+\\Z")
 _LIST = re.compile(r"[\u3400-\u9fff]+・[\u3400-\u9fff・]+\Z")
 """In Japanese, of words ("冷夏・多雨"); in Chinese it is a name."""
+
+
+def language_without_elisions(text: str) -> str:
+    """The language of ``text``; that it has "d'Artagnan" and "l'Oréal" makes it no French."""
+    return language_of(re.sub(r"\b[dDlL]['’](?=\w)", "", text[:_READ]))
 
 
 def corrected(text: str, start: int, found: Iterable[Span], language: str) -> list[Span]:

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract.document_words import NUMBERED, DocumentWords, is_prose, is_running
-from kgplatform.ingest.extract.elsewhere import corrected
+from kgplatform.ingest.extract.elsewhere import corrected, language_without_elisions
 from kgplatform.ingest.extract.german import german_names, surnames_of
 from kgplatform.ingest.extract.kinds import kinds_of, known_kind
 from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, is_common, kind_of_name, kind_of_noun_phrase, type_in
@@ -37,7 +37,7 @@ from kgplatform.records import (
     Passage,
 )
 from kgplatform.text import WORD, normalise_name, tidy, type_key
-from kgplatform.text.languages import ENGLISH, language_of
+from kgplatform.text.languages import ENGLISH
 from kgplatform.text.sentences import Sentence, sentences
 
 DOCUMENTS_KEPT = 64
@@ -207,7 +207,7 @@ def _read(document: Document) -> _Reading:
     forms = _forms(document, words)
     fewest = FEWEST_IN_A_MANUAL if words.technical else FEWEST_REPEATS
     recurring = recurring_terms(document.text, fewest) if is_plain else frozenset()
-    finder = _Finder(words, recurring, _TitleFinder(forms), language_of(document.text))
+    finder = _Finder(words, recurring, _TitleFinder(forms), language_without_elisions(document.text))
     found = [finder.find(document.text, place) for place in places]
     if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
         finder = replace(finder, surnames=surnames)
