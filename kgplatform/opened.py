@@ -21,7 +21,14 @@ from kgplatform.graph.info import DocumentInfo, GraphSchema, named_documents
 from kgplatform.graph.jobs import JobQueue
 from kgplatform.ingest.compare import holds
 from kgplatform.ingest.facts_pass import lacks_facts
-from kgplatform.ingest.graph_state import check_embedder, graph_state, set_state, state_meanwhile
+from kgplatform.ingest.graph_state import (
+    OLDER_GRAPH,
+    check_embedder,
+    graph_state,
+    is_up_to_date,
+    set_state,
+    state_meanwhile,
+)
 from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
@@ -277,6 +284,8 @@ class OpenedGraph:
             raise InputError("The first ingest has not been finished. Run the same `kgplatform ingest` again.")
         if not self.store.read("graph/has_documents"):
             raise InputError("The graph has no documents. Run `kgplatform ingest PATH…` first.")
+        if not is_up_to_date(state):
+            self._report(OLDER_GRAPH)
         self._learnt.add("documents")
 
     def _look_for_documents(self) -> None:

@@ -19,6 +19,11 @@ from kgplatform.text.languages import language_of, search_terms
 FORMAT_VERSION = 4
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
 
+OLDER_GRAPH = (
+    "This graph is of an earlier version, which knew English words only. Run `kgplatform ingest` once more, with any "
+    "of its files: all texts are then found by the words of their language, and none is paid for again."
+)
+
 
 def graph_state(store: Store) -> Row:
     """What the graph knows about itself; empty for a new graph.

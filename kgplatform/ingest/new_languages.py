@@ -19,7 +19,7 @@ class NewLanguages:
 
     def __init__(self, store: Store, *, are_told: bool) -> None:
         self._store = store
-        self._are_told = are_told
+        self.are_told = are_told
         self._documents: Counter[str] = Counter()
         self._before: frozenset[str] | None = None
 
@@ -36,7 +36,7 @@ class NewLanguages:
     @property
     def codes(self) -> list[str]:
         """ISO 639-1; those of most documents first."""
-        if not self._are_told:
+        if not self.are_told:
             return self._there()
         ranked = sorted(self._documents.items(), key=lambda each: (-each[1], each[0]))
         return [code for code, _ in ranked if code not in (self._before or ())]

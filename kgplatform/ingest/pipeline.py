@@ -126,6 +126,10 @@ class IngestReport(Shown):
         return not (self.stopped or self.failed or self.facts_failed or self.unread or self.facts_unread)
 
 
+_TOLD = (
+    "The graph was of an earlier version: its texts in {} can now be found by the words of their language. Names and "
+    "facts stay as they were read; to read them again, ingest with reread."
+)
 _COUNTED = {
     "kept": "kept",
     "mapped": "mapped",
@@ -321,13 +325,18 @@ def _notes_on_folders(paths: Sequence[str | Path]) -> list[str]:
 
 
 def _note_on_languages(tools: Tools, languages: NewLanguages) -> list[str]:
-    """Says of each language that the embedding model does not know it, with the first documents that are in it."""
+    """Says of each language that the embedding model does not know it, with the first documents that are in it; and
+    that those of an older graph are known now."""
     new = languages.codes
-    if not new or not knows_english_only(tools.embedder):
+    if not new:
         return []
+    told = [] if languages.are_told else [_TOLD.format(language_names(new))]
+    if not knows_english_only(tools.embedder):
+        return told
     return [
+        *told,
         f"There are documents in {language_names(new)}, and the embedding model knows English only: a search finds "
-        f"them by their words. For meaning too, set KGPLATFORM_EMBEDDER={MULTILINGUAL} and run `kgplatform reembed`."
+        f"them by their words. For meaning too, set KGPLATFORM_EMBEDDER={MULTILINGUAL} and run `kgplatform reembed`.",
     ]
 
 

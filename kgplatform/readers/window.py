@@ -22,6 +22,7 @@ from kgplatform.records import FoundFact, FoundPassage, SearchResult
 from kgplatform.retrieve.found import part_of
 from kgplatform.text import count_tokens
 from kgplatform.text.sentences import LIKELY, ranked_sentences
+from kgplatform.text.tokens import tokens_more
 
 SMALLEST = 1000
 """Tokens. In less, no prompt of the readers leaves room for data."""
@@ -42,7 +43,7 @@ _LETTERS = 5
 
 _LINES = re.compile(r"\n+")
 _LONG_NAME = re.compile(r"[A-Z][a-z]{5,}")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_LONG_WORD = re.compile(r"[A-Za-z]{12,}")
 _WORD = re.compile(r"\S+\s*")
 
 
@@ -81,8 +82,10 @@ def cost(messages: Messages) -> int:
 def tokens(text: str) -> int:
     """About how many tokens ``text`` takes in a window, rather too many than too few.
 
-    ``text.count_tokens`` is made for prose. Lists of names, one a line, cost a third more (every line end is a token,
-    names are rarely one), and scripts other than Latin up to three times as much (cl100k_base).
+    ``count_tokens`` is made for prose, and for the default model. Lists of names, one a line, cost a third more (every
+    line end is a token, names are rarely one). Compounds, as German has, and letters other than English ones cost up to
+    three times as much with other models: of six tokenizers in use, none needs a tenth more for a text in any of the
+    fifteen languages of docs/explanation/benchmarks/languages.md.
     """
     return math.ceil(_weight(text))
 
@@ -191,5 +194,5 @@ def _longest(text: str, room: int) -> int:
 
 
 def _weight(text: str) -> float:
-    extra = len(_LINES.findall(text)) + 0.5 * len(_LONG_NAME.findall(text))
-    return count_tokens(text) + extra + (0.0 if text.isascii() else 0.75 * len(_NOT_ASCII.findall(text)))
+    extra = len(_LINES.findall(text)) + 0.5 * len(_LONG_NAME.findall(text)) + len(_LONG_WORD.findall(text))
+    return count_tokens(text) + extra + tokens_more(text)

@@ -1,4 +1,4 @@
-"""Words for text: identity of names, identity of nodes, an offline count of tokens."""
+"""Words for text: identity of names, identity of nodes, how things are told."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+
+from kgplatform.text.tokens import count_tokens as count_tokens  # words and tokens are counted in the same places
 
 _SPACE = re.compile(r"\s+")
 _NO_NAME = dict.fromkeys([*range(9), *range(14, 28), *range(127, 133), *range(134, 160)])
@@ -36,12 +38,6 @@ _GERMAN = re.compile(
     r"\b(?:und|dem|eine?|eine[mnrs]|im|ist|sind|mit|auf|für|wurden?|zum|zur|nach|aus|sich|durch|über)\b"
 )
 _UNSPACED_LETTER = re.compile(rf"[{UNSPACED}]")
-_LETTER = rf"[^\W\d_{UNSPACED}]"
-# One letter of an unspaced script, a run of other letters, a run of digits, or one other visible character. Runs of
-# ASCII letters alone stand first because they are found twice as fast so.
-_PIECE = re.compile(rf"[A-Za-z]+(?!{_LETTER})|[{UNSPACED}]|{_LETTER}+|\d+|[^\w\s]|_")
-_LETTERS_PER_TOKEN = 7
-_DIGITS_PER_TOKEN = 3
 
 
 def tidy(text: str) -> str:
@@ -219,20 +215,3 @@ def unknown(noun: str, word: str, known: Iterable[str]) -> str:
     """`Unknown reader "x". Did you mean y? Choose one of y, z.`: the sentence for a bad choice, on one line."""
     known = list(known)
     return f'Unknown {noun} "{tidy(word)[:100]}".{did_you_mean(word, known)} Choose one of {", ".join(known)}.'
-
-
-def count_tokens(text: str) -> int:
-    """About how many tokens a language model sees in ``text``, without any download.
-
-    Within 10 % of cl100k_base on English prose; used for sizes and estimates, never for bills (the server's own
-    usage figures are used for those).
-    """
-    total = 0
-    for piece in _PIECE.findall(text):
-        if len(piece) == 1:
-            total += 1
-        elif piece[0].isdigit():
-            total += -(-len(piece) // _DIGITS_PER_TOKEN)
-        else:
-            total += -(-len(piece) // _LETTERS_PER_TOKEN)
-    return total

@@ -45,10 +45,10 @@ _GAP = re.compile(
     rf"|(?<=[{FULL_ENDS}])(?=[^\s{NO_START}])"
     rf"|(?:(?<=[{FULL_ENDS}]{_CLOSER})|(?<=[{FULL_ENDS}]{_CLOSER}{_CLOSER}))(?=[^\s{NO_START}ぁ-ん])"
 )
-# The end mark, then closing quotes and footnote marks, at the end of a short tail.
-_END_MARK = re.compile(rf"([{_ENDS}]+)(?:\[\w{{1,4}}\]|{_CLOSER})*$")
+# The end mark, then closing quotes (in French after a space) and footnote marks, at the end of a short tail.
+_END_MARK = re.compile(rf"([{_ENDS}]+)(?:\[\w{{1,4}}\]|{_CLOSER}|[ \u00a0\u202f](?=»))*$")
 _MAY_END = frozenset(_ENDS + _CLOSERS)
-_LAST_WORD = re.compile(r"[^\s()\[\]{}\"'“”‘’«»/]*$")
+_LAST_WORD = re.compile(r"[^\s()\[\]{}\"'“”‘’«»/（）〈〉《》「」『』【】]*$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
 _GERMAN = "am im vom zum beim den dem der des die das ab bis seit und"
 _BEFORE_ORDINALS = frozenset(_GERMAN.split())
@@ -57,6 +57,11 @@ _BEFORE_ORDINALS = frozenset(_GERMAN.split())
 _ROMAN_ONE = re.compile(r"(?P<name>[^\W\d_])[^\W\d_]{2,} I$")
 _MEASURE = re.compile(r"\d\s?[mgl]$")
 _ELIDED = re.compile(r"\w['’][a-z]$")
+_PER = re.compile(r"[^\W\d_]/[^\W\d_]$")
+_BEFORE_CHRIST = re.compile(r"(?:\bav\.|\bap\.|\bavant|\baprès)\sJ\.-C$")
+_FIRST_HALVES = {"EE": "U", "FF": "A", "CC": "AO", "JJ": "O", "DD": "H", "RR": "H", "SS": "M", "av": "J", "ap": "J"}
+"""What an abbreviation of two goes on with: Spanish "EE. UU.", "FF. AA." and the like, French "av. J.-C."."""
+_BRACKETS = tuple("([{（〈《「『【")
 _TAIL_LENGTH = 32
 
 LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪]|\(?\d{1,3}[.)]|\(?[a-zA-Z]\)|#{1,6})[^\S\n]|\|")
@@ -166,7 +171,7 @@ def _is_wrapped(text: str, line_end: int, next_line: int) -> bool:
 def _sentence_end(text: str, start: int, end: int) -> int:
     """The rank of the gap ``[start, end)`` by the mark before it and what follows it."""
     after = text[end]
-    if after.islower() or after in ",;:)]":
+    if after.islower() or after in ",;:)]" or (after == "»" and not text[end + 1 : end + 2].isalnum()):
         return 0
     tail = text[max(0, start - _TAIL_LENGTH) : start]
     mark = _END_MARK.search(tail)
@@ -181,11 +186,14 @@ def _full_stop(before: str, after: str) -> int:
     if len(word) == 1 and word.isalpha():
         return _after_one_letter(before)
     if len(word) <= 2 and word.isdigit():
-        return 0 if _counts(before[: -len(word)].rstrip(" ("), word) else LIKELY
+        left = before[: -len(word)]
+        return 0 if left.endswith(_BRACKETS) or _counts(left.rstrip(" ("), word) else LIKELY
+    if after in _FIRST_HALVES.get(word, ""):
+        return 0
     folded = word.casefold()
     if folded in ABBREVIATIONS or (after.isdigit() and folded in _ABBREVIATIONS_BEFORE_NUMBERS):
         return 0
-    return 0 if _DOTTED.fullmatch(word) else SENTENCE
+    return 0 if _DOTTED.fullmatch(word) and not _BEFORE_CHRIST.search(before) else SENTENCE
 
 
 def _last_word(text: str) -> str:
@@ -202,8 +210,8 @@ def _counts(before: str, number: str) -> bool:
 
 
 def _after_one_letter(before: str) -> int:
-    """An initial is not an end, nor are "v" and "b"; "World War I", "20 m", "she didn't" and "Ada's" may be."""
-    if _ELIDED.search(before):
+    """An initial is not an end, nor are "v" and "b"; "World War I", "20 m", "m/s", "she didn't", "Ada's" may be."""
+    if _ELIDED.search(before) or _PER.search(before):
         return SENTENCE
     numeral = _ROMAN_ONE.search(before)
     is_numeral = numeral is not None and numeral["name"].isupper()

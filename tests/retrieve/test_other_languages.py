@@ -10,7 +10,7 @@ import pytest
 from conftest import DIMENSION
 
 from kgplatform import KnowledgeGraph
-from kgplatform.ingest.graph_state import FORMAT_VERSION
+from kgplatform.ingest.graph_state import FORMAT_VERSION, OLDER_GRAPH
 from kgplatform.models.embed import MULTILINGUAL
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.onnx_encoder import DEFAULT
@@ -85,11 +85,14 @@ def test_an_older_graph_gets_its_words(english_only: KnowledgeGraph, tmp_path: P
     kg.ingest(corpus(tmp_path, TEXTS), extractor="local")
     kg.cypher("MATCH (n:Document|Chunk) REMOVE n.language, n.words", write=True)
     kg.cypher("MATCH (g:Graph) SET g.format = 3 REMOVE g.languages", write=True)
-    found = first_titles(kg, "bm25")
+    heard: list[str] = []
+    found = first_titles(KnowledgeGraph(kg.store, kg.settings, embedder=kg.embedder, report=heard.append), "bm25")
+    assert heard == [OLDER_GRAPH], "said once"
     assert found["zh"] == "of zh", "pairs of letters are found in the index of before, too"
     assert "th" not in found
     (tmp_path / "more.txt").write_text("The ship came back to the harbour.")
-    kg.ingest(tmp_path / "more.txt", extractor="local")
+    told, _ = kg.ingest(tmp_path / "more.txt", extractor="local").notes
+    assert told.startswith("The graph was of an earlier version: its texts in German, ")
     assert first_titles(kg, "bm25")["th"] == "of th"
     assert kg.state()["format"] == FORMAT_VERSION
     assert kg.cypher("MATCH (d:Document {name: 'of th'}) RETURN d.language").rows == [["th"]]

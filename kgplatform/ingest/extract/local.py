@@ -12,12 +12,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
 
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract.document_words import NUMBERED, DocumentWords, is_prose, is_running
+from kgplatform.ingest.extract.elsewhere import corrected, language_without_elisions
 from kgplatform.ingest.extract.german import german_names, surnames_of
 from kgplatform.ingest.extract.kinds import kinds_of, known_kind
-from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, kind_of_name, kind_of_noun_phrase, type_in
+from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, is_common, kind_of_name, kind_of_noun_phrase, type_in
 from kgplatform.ingest.extract.names import names
 from kgplatform.ingest.extract.no_names import is_label
 from kgplatform.ingest.extract.statements import relations, values
@@ -33,7 +36,8 @@ from kgplatform.records import (
     Extraction,
     Passage,
 )
-from kgplatform.text import WORD, normalise_name, tidy
+from kgplatform.text import WORD, normalise_name, tidy, type_key
+from kgplatform.text.languages import ENGLISH
 from kgplatform.text.sentences import Sentence, sentences
 
 DOCUMENTS_KEPT = 64
@@ -68,11 +72,15 @@ class _TitleFinder:
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """Finds the names of a sentence. ``title`` finds the forms of the document's name in a text."""
+    """Finds the names of a sentence. ``title`` finds the forms of the document's name in a text.
+
+    ``language``: the document's.
+    """
 
     words: DocumentWords
     terms: frozenset[str]
     title: _TitleFinder
+    language: str
     surnames: frozenset[str] = frozenset()
 
     def find(self, text: str, sentence: Sentence) -> list[Span]:
@@ -84,6 +92,8 @@ class _Finder:
             found = german_names(text, start, end, self.words, self.surnames)
         else:
             found = names(text, start, end, self.words)
+            if self.language not in ("", ENGLISH):
+                found = corrected(text, start, found, self.language)
         found = _with_titles(text, sentence, self.title, found)
         if self.terms:
             recurring = terms(text, start, end, self.terms)
@@ -197,7 +207,7 @@ def _read(document: Document) -> _Reading:
     forms = _forms(document, words)
     fewest = FEWEST_IN_A_MANUAL if words.technical else FEWEST_REPEATS
     recurring = recurring_terms(document.text, fewest) if is_plain else frozenset()
-    finder = _Finder(words, recurring, _TitleFinder(forms))
+    finder = _Finder(words, recurring, _TitleFinder(forms), language_without_elisions(document.text))
     found = [finder.find(document.text, place) for place in places]
     if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
         finder = replace(finder, surnames=surnames)
@@ -239,6 +249,8 @@ def _stated(lines: Iterable[tuple[str, Sequence[Span]]]) -> Iterator[tuple[str, 
 def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
     """The forms of the title, if it is a name: written like one, or mentioned by the text. A headline is none."""
     forms = title_forms(document.title)
+    if forms and _only_names_its_file(document):
+        return ()
     if not forms or (words.german and not _is_defined(forms, document.text)):
         return ()
     parts = forms[-1].split()
@@ -257,6 +269,20 @@ def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
         says = any(word.islower() and word in WORDS["function words"] - WORDS["in titles"] for word in parts)
         written_so &= len(parts) <= 2 * _LONGEST_TITLE and not says
     return forms if written_so else ()
+
+
+def _only_names_its_file(document: Document) -> bool:
+    """Whether the title is plainly that of the file alone: ordinary words ("report", "Annual Report"), or a number
+    ("scan0001") or a word in lower case ("readme") that the text does not have.
+    """
+    stem = PurePosixPath(unquote(urlsplit(document.source).path)).stem
+    if document.uri != document.source or type_key(stem) != type_key(document.title):
+        return False
+    words = WORD.findall(document.title)
+    if all(map(is_common, words)):
+        return len(words) == 1 or not _is_mentioned(document.title, document.text)
+    odd = document.title.islower() or not all(word.isalpha() for word in words)
+    return odd and kind_of_name(document.title) is None and not _is_mentioned(document.title, document.text)
 
 
 def _is_defined(forms: Sequence[str], text: str) -> bool:

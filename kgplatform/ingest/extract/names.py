@@ -40,6 +40,7 @@ from kgplatform.ingest.extract.no_names import (
     only_opens,
 )
 from kgplatform.ingest.extract.tokens import TOKEN, UPPER, Span, Tokens, is_capital, is_glued, is_shouted, joins
+from kgplatform.text import is_unspaced
 
 MOST_WORDS = 12
 """Words in a name; a longer run of capitals is a heading or a list, and is cut there."""
@@ -53,11 +54,14 @@ _SOUNDS = (
 )
 """The characters that Chinese writes foreign names with, less those that are mostly words: the dot alone does not tell
 where such a name begins and ends."""
+_FIRST = f"[{_SOUNDS}]|理(?=查)"
+_LATER = f"[{_SOUNDS}可来因思廉]|罕(?=默)"
+"""With what most sentences have beside a name as words of their own: 理 "to manage", 思 "to think", 廉 "cheap"."""
 _QUOTED = re.compile(r'"([^"“”\n]{2,80})"|“([^"“”\n]{2,80})”|«\s?([^«»\n]{2,80}?)\s?»|„([^„“”\n]{2,80})[“”]')
 _CASELESS = re.compile(
     r"《([^《》\n]{1,60})》|〈([^〈〉\n]{1,60})〉|『([^『』\n]{1,40})』"
     rf"|([\u30a1-\u30fa\u30fc]{{2,}}(?:[・＝][\u30a1-\u30fa\u30fc]{{2,}})+|[\u30a1-\u30fa\u30fc]{{4,}})"
-    rf"|([{_SOUNDS}][{_SOUNDS}可来因]{{0,6}}(?:[·・‧][{_SOUNDS}][{_SOUNDS}可来因]{{0,7}})+)"
+    rf"|((?:{_FIRST})(?:{_LATER}){{0,6}}(?:[·・‧](?:{_FIRST})(?:{_LATER}){{0,7}})+)"
 )
 _IN_MANUALS = (3, 4)
 """The groups of ``_CASELESS`` that have no names in manuals: quotations, and what Japanese has from other languages."""
@@ -81,6 +85,11 @@ _SECTION = re.compile(
     r"(?:[“„\"][^”“\"]{1,90}|[^.,;)]{1,90})"
 )
 """A reference to a part of a text with that part's heading."""
+_FILE_SUFFIX = re.compile(
+    r"\.(?:pdf|docx?|xlsx?|pptx?|md|txt|csv|tsv|html?|json|xml|ya?ml|ini|log|jpe?g|png|gif|tiff?|svg|zip|exe|py|od[tsp]"
+    r"|epub|eml|rtf|mp[34])(?!\w)",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(r"(?:[:;|•·–—>*]|--|\d[.)])\s+[\"“‘'(\[]?\Z|[\"“‘]\Z")
 _NOBLE = re.compile(
     r",\ (?:\d+(?:st|nd|rd|th)\ )?(?:(?:Duke|Count|Earl|Prince|Princess|Duchess|Countess|Marquess|Marquis|Marchioness"
@@ -123,7 +132,7 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
         short = any(letter.isalpha() for letter in inner) and len(inner.split()) <= MOST_WORDS
         short &= len(said) <= titled and 2 * titled > len(long_words)
         # Where letters have no case, nothing tells a title from what is said.
-        if short and (inner[0].isupper() or inner[0].isdigit()):
+        if short and (inner[0].isupper() or (inner[0].isdigit() and not is_unspaced(inner))):
             left = text.index(inner, match.start(number))
             nickname = _IN_A_NAME.search(text, max(start, match.start() - 9), match.start()) and text[match.end() :][:2]
             if nickname and nickname.strip()[:1].isupper():
@@ -158,6 +167,9 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
             position += 1
             continue
         stop = _run_end(text, tokens, position)
+        if _FILE_SUFFIX.match(text, tokens[stop - 1].end()):  # "the Budget Plan.xlsx"
+            position = stop
+            continue
         opens = _opens(text, start, tokens, position)
         first = _first_of_name(tokens, position, stop, words, opens)
         last = _last_of_name(tokens, first, stop)
