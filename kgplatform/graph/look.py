@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from kgplatform.errors import InputError
+from kgplatform.errors import Code, InputError, coded
 from kgplatform.graph.document_page import DocumentPage, document_page
 from kgplatform.graph.info import (
     DocumentText,
@@ -180,7 +180,7 @@ class Look:
             raise InputError(f"Characters {start} to {end} are not a range: give 0 ≤ start ≤ end.")
         rows = self._store.read("graph/document", ids=[id, node_id("document", id)], start=first, end=last)
         if not rows:
-            raise InputError(f"There is no document {_shown(id)} in the graph. `kgplatform documents` lists them.")
+            raise coded(Code.UNKNOWN_DOCUMENT, document=_shown(id))
         (row,) = rows
         first, last = min(first, row["characters"]), min(last, row["characters"])
         return DocumentText(
@@ -282,6 +282,11 @@ class Look:
         if not rows:
             raise _no_run(id)
         return RunInfo(**rows[0]["run"]), tuple(rows[0]["steps"])
+
+    def seconds_per_call(self, model: str) -> float | None:
+        """The median seconds for each call of ``model`` in the saved runs, searches included; None without any."""
+        (row,) = self._store.read("graph/seconds_per_call", model=model)
+        return row["seconds"]
 
     def citations(self, id: str) -> tuple[Citation | None, ...]:
         """What the answer of a saved run cites, number 1 first; None where the document is no longer in the graph.

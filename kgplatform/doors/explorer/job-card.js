@@ -3,7 +3,7 @@
 import { announce } from "./announce.js";
 import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
-import { events, get, remove } from "./api.js";
+import { ApiError, events, get, remove } from "./api.js";
 import { count, counted, duration, spent } from "./format.js";
 import { failure } from "./states.js";
 
@@ -118,7 +118,7 @@ export class JobCard {
     const what = { done: "done", failed: "failed", stopped: "stopped; what was done is kept" }[job.state];
     announce(`${this.title}: ${what}`);
     fill(this.element, this.#head(what), fileNames(job),
-      job.error ? failure(new Error(job.error.message)) : null,
+      job.error ? failure(new ApiError(job.error)) : null,
       job.report ? REPORTS[job.kind]?.(job.report) : null);
   }
 }

@@ -379,5 +379,5 @@ READER = Reader(
     Options,
     answer,
     title="Count and list (Cypher)",
-    takes="2 or 3 calls, about 8 s",
+    takes="2 or 3 calls",
 )
