@@ -284,7 +284,7 @@ class Look:
         return RunInfo(**rows[0]["run"]), tuple(rows[0]["steps"])
 
     def seconds_per_call(self, model: str) -> float | None:
-        """The median seconds for each call of ``model`` in the saved runs, searches included; None without any."""
+        """How long a call of ``model`` took: the median of the saved steps that made one; None without any."""
         (row,) = self._store.read("graph/seconds_per_call", model=model)
         return row["seconds"]
 

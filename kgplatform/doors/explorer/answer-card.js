@@ -22,8 +22,8 @@ export function answerCard(answer, { open, seconds = null }) {
 /** What there is to note; that a follow-up was asked in other words is nothing to warn of. */
 function notes({ text, note, asked, question }) {
   if (!note || text === null) return null;
-  const asAnother = asked && asked !== question ? `Asked as: ${question}` : "";
-  const rest = note.startsWith(asAnother) ? note.slice(asAnother.length).trim() : note;
+  const end = asked && asked !== question && note.includes(question) ? note.indexOf(question) + question.length : 0;
+  const [asAnother, rest] = [note.slice(0, end), note.slice(end).trim()];
   return [asAnother && el("p", { class: "muted", dir: "auto" }, asAnother), rest && el("p", { class: "note" }, icon("warning"), rest)].filter(Boolean);
 }
 

@@ -8,7 +8,7 @@ import { about } from "./about.js";
 import { confirmed } from "./dialogs.js";
 import { count, counted, day, moment, named } from "./format.js";
 import { fileOf } from "./document-view.js";
-import { emptyState, failure } from "./states.js";
+import { emptyState, failure, loading } from "./states.js";
 
 const PAGE = 50;
 const PAUSE = 200;
@@ -28,7 +28,7 @@ export function documentsTable({ open, onJob }) {
   const filter = el("input", { type: "search", id: freshId("filter"), placeholder: "Filter by title or file", "aria-label": "Filter documents by title or file", on: { input: () => later() } });
   const chosenBar = el("div", { class: "chosen-bar", role: "group", "aria-label": "The chosen documents", hidden: true });
   const problem = el("div");
-  const list = el("div", { class: "documents" });
+  const list = el("div", { class: "documents" }, loading());
   const element = el("section", { "aria-label": "Documents in the graph" }, el("div", { class: "section-head" }, el("h2", {}, "In the graph"), filter), chosenBar, problem, list);
   const state = { sort: "title", descending: false, skip: 0 };
   const chosen = new Map();

@@ -18,7 +18,7 @@ export function createView({ stage }) {
   const tree = el("div");
   const problem = el("div");
   const table = documentsTable({ open: (id) => stage.open(id), onJob: (job) => showJob(job) });
-  const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, problem, table.element, tree);
+  const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, problem, tree, table.element);
   const cards = new Map();
   const dismissed = new Set();
 

@@ -33,8 +33,9 @@ export function placeDiscNames(context, discs, camera, room) {
     room.take(boxOf(name));
     placed.push({ disc, ...name });
   };
-  for (const disc of seen.filter(({ at }) => !open[at])) put(disc, [inMiddle(context, disc, camera)]);
-  for (const disc of seen.filter(({ at }) => open[at])) put(disc, atEdges(context, disc, camera));
+  const start = sharedStart(discs);
+  for (const disc of seen.filter(({ at }) => !open[at])) put(disc, [inMiddle(context, disc, camera, start)]);
+  for (const disc of seen.filter(({ at }) => open[at])) put(disc, atEdges(context, disc, camera, start));
   return placed;
 }
 
@@ -48,7 +49,20 @@ function boxOf({ x, y, width, height }) {
   return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
 }
 
-function inMiddle(context, disc, camera) {
+const starts = new WeakMap();
+
+/** The words with which all names begin: "Around " of "Around Ann" and "Around Bob". */
+function sharedStart(discs) {
+  if (!starts.has(discs)) {
+    const [first = [], ...others] = discs.filter(({ label }) => label).map(({ label }) => label.split(" "));
+    const own = first.findIndex((word, at) => at === first.length - 1 || others.some((words) => words[at] !== word || words.length === at + 1));
+    starts.set(discs, others.length && own > 0 ? `${first.slice(0, own).join(" ")} ` : "");
+  }
+  return starts.get(discs);
+}
+
+/** `start`: the words that go first where there is little room. */
+function inMiddle(context, disc, camera, start) {
   const radius = disc.radius * camera.k;
   const { x, y } = camera.toScreen(disc);
   const fitted = (label, size, lines) => wrapped(context, label, size, 2 * Math.sqrt(Math.max(0, radius ** 2 - (0.58 * lines * size) ** 2)), lines);
@@ -56,14 +70,14 @@ function inMiddle(context, disc, camera) {
     const name = [1, 2, 3].map((lines) => fitted(disc.label, size, lines)).find((each) => each && !each.isCut);
     if (name) return { ...name, x, y, inside: true };
   }
-  const most = disc.label.replace(/^Around /, ""); // what is said of every circle goes first
+  const most = disc.label.slice(start.length);
   const short = [1, 2, 3].map((lines) => fitted(most, SMALLEST, lines)).filter(Boolean);
   const cut = short.find(({ isCut }) => !isCut) ?? short.at(-1) ?? [8, 6].map((letters) => fitted(shortText(most, letters), SMALLEST, 1)).find(Boolean);
   return cut && { ...cut, x, y, inside: true };
 }
 
 /** Above a circle, else below it, else in it. */
-function atEdges(context, disc, camera) {
+function atEdges(context, disc, camera, start) {
   const radius = disc.radius * camera.k;
   if (radius > 0.75 * Math.max(camera.width, camera.height)) return [];
   const { x, y } = camera.toScreen(disc);
@@ -72,7 +86,7 @@ function atEdges(context, disc, camera) {
   if (!name) return [];
   const away = radius + name.height / 2 - size;
   const above = Math.min(Math.max(y - away, name.height / 2 + 2), y + radius / 2);
-  return [{ ...name, x, y: above, inside: false }, { ...name, x, y: y + away, inside: false }, inMiddle(context, disc, camera)];
+  return [{ ...name, x, y: above, inside: false }, { ...name, x, y: y + away, inside: false }, inMiddle(context, disc, camera, start)];
 }
 
 /** A name on at most `most` lines of at most `width` pixels, cut where it has more; null where no word fits. */

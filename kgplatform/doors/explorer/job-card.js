@@ -4,7 +4,7 @@ import { announce } from "./announce.js";
 import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { ApiError, events, get, remove } from "./api.js";
-import { count, counted, duration, spent } from "./format.js";
+import { count, counted, duration, readable, spent } from "./format.js";
 import { failure } from "./states.js";
 
 const ENDS = new Set(["done", "failed", "stopped"]);
@@ -140,12 +140,12 @@ function figures(pairs) {
 function ingestReport(report) {
   return el("div", { class: "report" },
     figures([["added", report.added], ["changed", report.changed], ["unchanged", report.unchanged], ["passages", report.passages],
-      ["read now", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
-      ["names", report.names], ["without a type", report.untyped], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
+      ["passages read", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
+      ["entities", report.names], ["without a type", report.untyped], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
       ["extractor", report.extractor], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
     problems("file skipped", "files skipped", report.skipped.map(({ path, reason }) => [path, reason])),
     problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason])),
-    report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => name).join(", ")}.`) : null,
+    report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => readable(name)).join(", ")}.`) : null,
     remarks(report));
 }
 

@@ -63,7 +63,7 @@ async def health(request: Request, parts: Served) -> Response:
 async def about(request: Request, parts: Served) -> Response:
     """What this server can do and what its graph holds: enough to build a form for every reader.
 
-    `seconds_per_call`: the median in the saved runs with this model; null without any.
+    `seconds_per_call`: how long a call of this model took in the saved runs (median); null without any.
     """
     return await parts.workers.answer(request, lambda graph: _about(graph, parts))
 
