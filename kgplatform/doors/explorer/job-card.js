@@ -19,7 +19,7 @@ const TITLES = {
   gist: "Making gists",
   remove: "Removing documents",
 };
-const EXTRACTORS = { llm: "language model", local: "rules", recorded: "hand" };
+const EXTRACTORS = { llm: "language model", local: "rules", recorded: "a file of facts" };
 const REPORTS = { ingest: ingestReport, sample: ingestReport, reread: ingestReport, tree: treeReport, gist: gistReport, remove: removeReport };
 
 let streams = 0;
