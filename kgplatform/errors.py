@@ -43,6 +43,7 @@ class Code(Enum):
     NO_GISTS = "There are no gists to remember. Run `kgplatform gist` first; it reads the documents once."
     NO_GIST_VECTORS = "The gists have no vectors yet. Run `kgplatform gist` again to finish them."
     UNKNOWN_DOCUMENT = "There is no document {document} in the graph. `kgplatform documents` lists them."
+    UNKNOWN_RUN = "There is no saved run {run} in the graph. Ask with the option keep to save one."
     STATEMENT_REFUSED = "{why} `kgplatform cypher` runs whatever reads."
     STATEMENT_WRITES = "This statement writes. It runs only with the option write."
     STATEMENT_LOADS = "LOAD CSV is refused: statements may not read files or addresses. Use `kgplatform ingest`."

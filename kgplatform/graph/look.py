@@ -368,7 +368,7 @@ def _unknown(id: str) -> InputError:
 
 
 def _no_run(id: str) -> InputError:
-    return InputError(f"There is no saved run {_shown(id)} in the graph. Ask with the option keep to save one.", "keep")
+    return coded(Code.UNKNOWN_RUN, "keep", run=_shown(id))
 
 
 def _shown(id: str) -> str:

@@ -9,6 +9,7 @@ const WORDS = {
   no_gists: "There are no gists to remember. Make them under Documents first; the documents are read once for it.",
   no_gist_vectors: "The gists are not finished. Make them again under Documents.",
   unknown_document: ({ document }) => `There is no document ${document} in the graph. Documents lists those that there are.`,
+  unknown_run: ({ run }) => `There is no saved run ${run} in the graph.`,
   statement_refused: ({ why }) => why,
   statement_writes: "This statement writes. Only what reads can be run here.",
   statement_loads: "LOAD CSV is refused: statements may not read files or addresses. Add files under Documents.",
