@@ -290,12 +290,7 @@ class LocalNeo4j:
                 if not starts_left or error.fault not in (StartFault.PORT, StartFault.JAR):
                     raise
                 recheck = error.fault is StartFault.JAR
-                why = (
-                    "A program file is damaged; fetching it again"
-                    if recheck
-                    else "The port was just taken; trying another"
-                )
-                self._report(f"{why} …")
+                self._report("A jar is damaged; fetching it …" if recheck else "The port is taken; trying another …")
                 taken |= set() if recheck else {ports.bolt, ports.http}
         raise AssertionError("the last start returns or raises")
 
