@@ -350,11 +350,13 @@ def test_types_with_their_numbers(graph: KnowledgeGraph, look: Look) -> None:
 # ----------------------------------------------------------------------------------------------------------------- runs
 
 
-def test_kept_runs_can_be_played_again(look: Look) -> None:
+def test_kept_runs_can_be_played_again(graph: KnowledgeGraph, look: Look) -> None:
     walked, asked, *_ = look.runs()
     assert (walked.reader, asked.reader, asked.question) == ("graphreader", "retrieve", QUESTION)
     assert walked.at > asked.at
     assert look.runs(1) == (walked,)
+    assert graph.model_name and look.seconds_per_call(graph.model_name) > 0
+    assert look.seconds_per_call("another model") is None
     info, steps = look.run(walked.id)
     assert info == walked
     assert [step["number"] for step in steps] == list(range(1, info.steps + 1))
