@@ -274,7 +274,9 @@ def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Pa
     for _ in range(2):
         report = kg.gist()
         assert (report.stopped, report.complete, report.failed) == ("The budget is used up.", False, [])
-        assert report.notes == ["What was paid for is kept. Make gists again with the same options to go on from there."]
+        assert report.notes == [
+            "What was paid for is kept. Make gists again with the same options to go on from there."
+        ]
         left[0] = 3
     assert kg.gist().complete
     assert left == [1]

@@ -113,7 +113,7 @@ export function documentsTable({ open, onJob }) {
     const by = about().model ? "by the language model" : "by rules, since no model is configured";
     const infos = [...chosen.values()];
     const [what, them] = infos.length === 1 ? [`“${named(infos[0].title)}” is`, "it"] : [`${counted(infos.length, "document")} are`, "them"];
-    const question = `${what} read again ${by}. What was read from ${them} before goes, also where the reading fails.`;
+    const question = `${what} read again ${by}. What was read from ${them} before is replaced${about().model ? ", also in passages that the model fails at" : ""}.`;
     if (await confirmed(infos.length === 1 ? "Read this document again?" : "Read these documents again?", question, "Read again")) await work("reread", infos);
   }
 
