@@ -45,8 +45,8 @@ class DocumentsBody(BaseModel):
     responses=errors(400, 403, 429),
 )
 async def work_on(body: DocumentsBody, request: Request, parts: Served) -> Response:
-    """The answer is a job. `reread` reads the documents' files again by the schema and the model that are set now, if the
-    model answers."""
+    """The answer is a job. `reread` reads the documents' files again by the schema and the model that are set now, if
+    the model answers."""
     parts.refuse_change()
 
     def begin(graph: KnowledgeGraph) -> object:
