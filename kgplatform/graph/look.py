@@ -286,7 +286,8 @@ class Look:
     def seconds_per_call(self, model: str) -> float | None:
         """How long a call of ``model`` took: the median of the saved steps that made one; None without any."""
         (row,) = self._store.read("graph/seconds_per_call", model=model)
-        return row["seconds"]
+        seconds: float | None = row["seconds"]
+        return seconds
 
     def citations(self, id: str) -> tuple[Citation | None, ...]:
         """What the answer of a saved run cites, number 1 first; None where the document is no longer in the graph.
