@@ -350,13 +350,11 @@ def test_types_with_their_numbers(graph: KnowledgeGraph, look: Look) -> None:
 # ----------------------------------------------------------------------------------------------------------------- runs
 
 
-def test_kept_runs_can_be_played_again(graph: KnowledgeGraph, look: Look) -> None:
+def test_kept_runs_can_be_played_again(look: Look) -> None:
     walked, asked, *_ = look.runs()
     assert (walked.reader, asked.reader, asked.question) == ("graphreader", "retrieve", QUESTION)
     assert walked.at > asked.at
     assert look.runs(1) == (walked,)
-    assert graph.model_name and look.seconds_per_call(graph.model_name) > 0
-    assert look.seconds_per_call("another model") is None
     info, steps = look.run(walked.id)
     assert info == walked
     assert [step["number"] for step in steps] == list(range(1, info.steps + 1))
@@ -385,6 +383,15 @@ def test_citations_keep_their_numbers(store: Store) -> None:
         "(c:Chunk {id: 'c', start: 2, end: 5})-[:FROM_DOCUMENT]->(:Document {id: 'd', name: 'D', uri: 'file:d'})",
     )
     assert Look(store).citations("r") == (None, None, Citation("file:d", "D", 2, 5, None, "c", found=False))
+
+
+def test_how_long_a_call_took(store: Store) -> None:
+    run(
+        store,
+        "CREATE (r:Run {id: 'r', model: 'm'}) FOREACH (made IN [[1, 2.0], [1, 4.0], [0, 9.0], [3, 9.0]] | "
+        "CREATE (r)-[:HAS_STEP]->(:Step {calls: made[0], seconds: made[1]}))",
+    )
+    assert (Look(store).seconds_per_call("m"), Look(store).seconds_per_call("other")) == (3.0, None)
 
 
 # ---------------------------------------------------------------------------------------- graphs that are made to break
