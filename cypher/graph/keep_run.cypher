@@ -3,6 +3,7 @@
 // param $rows: list<map>: id, name, question, reader, answer, note, model, seconds, calls, inputTokens, outputTokens, countNames, counts
 UNWIND $rows AS row
 CREATE (r:Run {id: row.id})
-SET r.name = row.name, r.question = row.question, r.reader = row.reader, r.answer = row.answer, r.note = row.note, r.model = row.model,
-    r.at = datetime(), r.seconds = row.seconds, r.calls = row.calls, r.inputTokens = row.inputTokens,
-    r.outputTokens = row.outputTokens, r.countNames = row.countNames, r.counts = row.counts
+SET r.name = row.name, r.question = row.question, r.reader = row.reader, r.answer = row.answer, r.note = row.note,
+    r.model = row.model, r.at = datetime(), r.seconds = row.seconds, r.calls = row.calls,
+    r.inputTokens = row.inputTokens, r.outputTokens = row.outputTokens, r.countNames = row.countNames,
+    r.counts = row.counts
