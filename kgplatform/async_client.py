@@ -145,6 +145,7 @@ class AsyncLook(_View[Look]):
     relation_figures = _awaited(Look.relation_figures)
     run = _awaited(Look.run)
     runs = _awaited(Look.runs)
+    seconds_per_call = _awaited(Look.seconds_per_call)
     subgraph = _awaited(Look.subgraph)
     thread = _awaited(Look.thread)
     threads = _awaited(Look.threads)

@@ -32,6 +32,10 @@ class Asked(Protocol):
 
     store: Store
 
+    @property
+    def model_name(self) -> str | None:
+        """The language model's name, or None if none is configured."""
+
     def ask(self, question: str, reader: str | None = None, **more: Any) -> Answer:
         """See ``KnowledgeGraph.ask``."""
 
@@ -82,8 +86,8 @@ class ChatThread:
         def kept(answer: Answer, *, failed: bool = False) -> Answer:
             told = joined(note, answer.note)
             whole = replace(answer, note=told, trace=(*steps, *answer.trace), usage=spent + answer.usage)
-            seconds = time.perf_counter() - started
-            return keep_turn(self._graph.store, self.id, question, whole, seconds, failed=failed)
+            seconds, graph = time.perf_counter() - started, self._graph
+            return keep_turn(graph.store, self.id, question, whole, graph.model_name, seconds, failed=failed)
 
         more |= {"options": options, "where": where, "on_step": on_step, "on_text": on_text, "stop": stop}
         try:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgplatform.changes import ChangeableGraph
 from kgplatform.chat_thread import ChatThread
-from kgplatform.errors import InputError
+from kgplatform.errors import Code, InputError, coded
 from kgplatform.graph.info import Stats, element_graph
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
@@ -182,7 +182,7 @@ class KnowledgeGraph(ChangeableGraph):
         ):
             answer = find(name).answer(question, run, chosen)
         answer = judged_answer(answer, self.embedder.name)
-        return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
+        return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
 
     def stream(
         self,
@@ -266,7 +266,7 @@ class KnowledgeGraph(ChangeableGraph):
         _above_zero("timeout", timeout)
         _above_zero("limit", limit)
         if guarded and (why := why_refused(statement, parameters or {})):
-            raise InputError(f"{why} `kgplatform cypher` runs whatever reads.")
+            raise coded(Code.STATEMENT_REFUSED, why=why)
         return self.store.run_statement(
             statement,
             parameters or {},

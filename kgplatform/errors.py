@@ -19,7 +19,9 @@ An error's message is one sentence (or two) that says what is wrong and what to 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kgplatform.records import SearchResult, Step
@@ -29,13 +31,37 @@ OWN = "own:"
 """Begins the name of an embedding model that is a function of a program."""
 
 
+class Code(Enum):
+    """Errors whose sentence names a command or an option, by their codes for interfaces that have others.
+
+    Over HTTP, ``Code.NO_TREE`` is ``"code": "no_tree"`` beside the sentence; what stands in braces are ``parameters``.
+    """
+
+    EMPTY_GRAPH = "The graph is empty. Run `kgplatform ingest PATH…` first."
+    NO_DOCUMENTS = "The graph has no documents. Run `kgplatform ingest PATH…` first."
+    UNFINISHED_INGEST = "The first ingest has not been finished. Run the same `kgplatform ingest` again."
+    NO_ENTITIES = "There is no entity in the graph to build a tree of. Run `kgplatform ingest PATH…` first."
+    NO_TREE = (
+        "The graph has no finished knowledge tree. Run `kgplatform tree` first, or choose another reader or route."
+    )
+    NO_GISTS = "There are no gists to remember. Run `kgplatform gist` first; it reads the documents once."
+    NO_GIST_VECTORS = "The gists have no vectors yet. Run `kgplatform gist` again to finish them."
+    UNKNOWN_DOCUMENT = "There is no document {document} in the graph. `kgplatform documents` lists them."
+    UNKNOWN_RUN = "There is no saved run {run} in the graph. Ask with the option keep to save one."
+    STATEMENT_REFUSED = "{why} `kgplatform cypher` runs whatever reads."
+    STATEMENT_WRITES = "This statement writes. It runs only with the option write."
+    STATEMENT_LOADS = "LOAD CSV is refused: statements may not read files or addresses. Use `kgplatform ingest`."
+
+
 class KgError(Exception):
     """Base of all errors of the platform. Its text is written for people.
 
-    ``options``: options that the message names, which a door spells its way.
+    ``options``: options that the message names, which a door spells its way. ``code``, ``parameters``: see ``Code``.
     """
 
     exit_code = 1
+    code: Code | None = None
+    parameters: Mapping[str, Any] = {}
 
     def __init__(self, message: str = "", *options: str) -> None:
         super().__init__(message)
@@ -46,6 +72,13 @@ class InputError(KgError):
     """What the caller gave cannot be used."""
 
     exit_code = 2
+
+
+def coded(code: Code, *options: str, **parameters: str) -> InputError:
+    """The error of this ``code``, its sentence filled in."""
+    error = InputError(code.value.format(**parameters), *options)
+    error.code, error.parameters = code, parameters
+    return error
 
 
 def wrong_value(name: str, value: object, wanted: str) -> InputError:

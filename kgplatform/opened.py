@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kgplatform.errors import InputError, SettingError, wrong_value
+from kgplatform.errors import Code, InputError, SettingError, coded, wrong_value
 from kgplatform.graph.info import DocumentInfo, GraphSchema, named_documents
 from kgplatform.graph.jobs import JobQueue
 from kgplatform.ingest.compare import holds
@@ -200,6 +200,11 @@ class OpenedGraph:
             return within(self._whole.language_model, meter=self.ledger, stop=self.store.stop)
         return self._given_chat or make_chat(self.settings, self.ledger)
 
+    @property
+    def model_name(self) -> str | None:
+        """The language model's name, or None if none is configured."""
+        return self.language_model.model if self.language_model is not None else None
+
     def try_model(self) -> Trial:
         """Call the language model once, whatever is in the cache: what it replied, how fast, and what that cost.
 
@@ -279,11 +284,11 @@ class OpenedGraph:
             return
         state = self.state()
         if not state:
-            raise InputError("The graph is empty. Run `kgplatform ingest PATH…` first.")
+            raise coded(Code.EMPTY_GRAPH)
         if "schema" not in state:
-            raise InputError("The first ingest has not been finished. Run the same `kgplatform ingest` again.")
+            raise coded(Code.UNFINISHED_INGEST)
         if not self.store.read("graph/has_documents"):
-            raise InputError("The graph has no documents. Run `kgplatform ingest PATH…` first.")
+            raise coded(Code.NO_DOCUMENTS)
         if not is_up_to_date(state):
             self._report(OLDER_GRAPH)
         self._learnt.add("documents")

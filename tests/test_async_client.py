@@ -26,7 +26,7 @@ NOT_AWAITED = {
     KnowledgeGraph: {
         # For those who work on one graph in several threads, and for other libraries: ``graph`` has them.
         *("connection", "embedder", "evidence", "jobs", "language_model", "lend_driver", "py2neo", "run", "stop"),
-        "within",
+        *("model_name", "within"),
     },
     Look: set[str](),
     ChatThread: set[str](),

@@ -34,7 +34,7 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
          WITH f, a
          LIMIT $hub
          RETURN {
-           name: a.name, value: a.value, fact: f.id,
+           name: coalesce(f.predicate, a.name), value: a.value, fact: f.id,
            places: COLLECT {
              MATCH (f)-[at:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
              RETURN [

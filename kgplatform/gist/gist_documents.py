@@ -48,10 +48,8 @@ _PAUSING, _GISTING, _OPENING = range(3)
 """What goes first: the next pause, on which all else of a document waits; then gists; new documents last, so that few
 texts are in memory at once."""
 
-_RESUMES = "What was paid for is kept: `kgplatform gist` with the same options resumes there."
-_HALF_THERE = (
-    "Some of its passages are missing: an ingest of it was interrupted. Run the same `kgplatform ingest` again."
-)
+_RESUMES = "What was paid for is kept. Make gists again with the same options to go on from there."
+_HALF_THERE = "Some of its passages are missing: an ingest of it was interrupted. Ingest it again."
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from kgplatform.errors import InputError
+from kgplatform.errors import Code, InputError, coded
 from kgplatform.graph.document_page import DocumentPage, document_page
 from kgplatform.graph.info import (
     DocumentText,
@@ -190,7 +190,7 @@ class Look:
             raise InputError(f"Characters {start} to {end} are not a range: give 0 ≤ start ≤ end.")
         rows = self._store.read("graph/document", ids=[id, node_id("document", id)], start=first, end=last)
         if not rows:
-            raise InputError(f"There is no document {_shown(id)} in the graph. `kgplatform documents` lists them.")
+            raise coded(Code.UNKNOWN_DOCUMENT, document=_shown(id))
         (row,) = rows
         first, last = min(first, row["characters"]), min(last, row["characters"])
         return DocumentText(
@@ -292,6 +292,12 @@ class Look:
             raise _no_run(id)
         return RunInfo(**rows[0]["run"]), tuple(rows[0]["steps"])
 
+    def seconds_per_call(self, model: str) -> float | None:
+        """How long a call of ``model`` took: the median of the saved steps that made one; None without any."""
+        (row,) = self._store.read("graph/seconds_per_call", model=model)
+        seconds: float | None = row["seconds"]
+        return seconds
+
     def citations(self, id: str) -> tuple[Citation | None, ...]:
         """What the answer of a saved run cites, number 1 first; None where the document is no longer in the graph.
 
@@ -372,7 +378,7 @@ def _unknown(id: str) -> InputError:
 
 
 def _no_run(id: str) -> InputError:
-    return InputError(f"There is no saved run {_shown(id)} in the graph. Ask with the option keep to save one.", "keep")
+    return coded(Code.UNKNOWN_RUN, "keep", run=_shown(id))
 
 
 def _shown(id: str) -> str:

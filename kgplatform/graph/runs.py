@@ -25,10 +25,11 @@ _NAME = 60
 """Characters of a run's name, which Neo4j Browser writes into a circle."""
 
 
-def keep_run(store: Store, answer: Answer, seconds: float, turn: Row | None = None) -> Answer:
+def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, turn: Row | None = None) -> Answer:
     """Write ``answer`` and its trace in one transaction; returns it with its id. ``seconds`` is what it took in all.
 
-    ``turn``: the ``thread`` that it is the next turn of, what was ``asked`` in it, and whether the model ``failed``.
+    ``model``: the name of the language model, None without one. ``turn``: the ``thread`` that it is the next turn of,
+    what was ``asked`` in it, and whether the model ``failed``.
     """
     store.define("neo4j/schema/constraint_run")  # the graph may be older than the label
     store.define("neo4j/schema/constraint_step")
@@ -41,7 +42,7 @@ def keep_run(store: Store, answer: Answer, seconds: float, turn: Row | None = No
         for number, cited in enumerate(answer.citations, start=1)
     ]
     store.write(
-        ("graph/keep_run", {"rows": [_run_row(run, answer, seconds)]}),
+        ("graph/keep_run", {"rows": [_run_row(run, answer, model, seconds)]}),
         ("graph/keep_steps", {"run": run, "rows": [_step_row(run, n, step, before[n - 1]) for n, step in steps]}),
         ("graph/keep_found", {"rows": [row for index, step in steps for row in _found(run, index, step)]}),
         ("graph/keep_elements", {"rows": elements}),
@@ -51,7 +52,7 @@ def keep_run(store: Store, answer: Answer, seconds: float, turn: Row | None = No
     return replace(answer, run=run)
 
 
-def _run_row(run: str, answer: Answer, seconds: float) -> Row:
+def _run_row(run: str, answer: Answer, model: str | None, seconds: float) -> Row:
     return {
         "id": run,
         "name": clipped(answer.question, _NAME),
@@ -59,6 +60,7 @@ def _run_row(run: str, answer: Answer, seconds: float) -> Row:
         "reader": answer.reader,
         "answer": answer.text,
         "note": answer.note,
+        "model": model,
         "seconds": round(seconds, 4),
         "calls": answer.usage.calls,
         "inputTokens": answer.usage.input_tokens,

@@ -48,10 +48,12 @@ class ThreadInfo:
     at: str
 
 
-def keep_turn(store: Store, thread: str, asked: str, answer: Answer, seconds: float, *, failed: bool = False) -> Answer:
+def keep_turn(
+    store: Store, thread: str, asked: str, answer: Answer, model: str | None, seconds: float, *, failed: bool = False
+) -> Answer:
     """Save ``answer`` as the next turn of ``thread``; returns it with the id of its run."""
     store.define("neo4j/schema/index_run_thread")  # the graph may be older than the index
-    return keep_run(store, answer, seconds, {"thread": thread, "asked": asked, "failed": failed})
+    return keep_run(store, answer, model, seconds, {"thread": thread, "asked": asked, "failed": failed})
 
 
 def turns_of(store: Store, thread: str) -> tuple[Turn, ...]:

@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from kgplatform.errors import ModelError, ReplyError
+from kgplatform.text import counted
 
 if TYPE_CHECKING:
     import openai
@@ -63,7 +64,7 @@ def translated(
         )
     if error.code == "insufficient_quota":
         return ModelError(f"{where} says that the account has no credit left (stage {stage}). {said}")
-    tries = f"{_tries(error, retries)} tries in all" if is_transient(error) else "not tried again"
+    tries = f"{counted(_tries(error, retries), 'try')} in all" if is_transient(error) else "not tried again"
     sentence = f"{where} failed in stage {stage}, {tries}: {_fault(error, status, said)}"
     return FaultError(sentence) if status == 500 else ModelError(sentence)
 

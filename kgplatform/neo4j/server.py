@@ -289,9 +289,9 @@ class LocalNeo4j:
             except StartError as error:
                 if not starts_left or error.fault not in (StartFault.PORT, StartFault.JAR):
                     raise
-                self._report("A port was lost, or a program file is damaged; trying once more …")
-                taken |= {ports.bolt, ports.http} if error.fault is StartFault.PORT else set()
                 recheck = error.fault is StartFault.JAR
+                self._report("A jar is damaged; fetching it …" if recheck else "The port is taken; trying another …")
+                taken |= set() if recheck else {ports.bolt, ports.http}
         raise AssertionError("the last start returns or raises")
 
     def _start_on(self, ports: Ports, jars: list[Path]) -> ServerRecord:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from kgplatform.errors import InputError
+from kgplatform.errors import Code, InputError, coded
 from kgplatform.neo4j.cypher_tokens import ESCAPE, Token, letter_of, tokens_of
 from kgplatform.neo4j.statement_bounds import FOREIGN, values_in, why_too_large
 
@@ -281,14 +281,14 @@ def refuse_plan(statement: str, plan: dict[str, Any], query_type: str | None, *,
     operators = set(_operators(plan))
     names = {name for name, _ in operators}
     if any(name.startswith("LoadCSV") for name in names) or _may_hide_load_csv(statement):
-        raise InputError("LOAD CSV is refused: statements may not read files or addresses. Use `kgplatform ingest`.")
+        raise coded(Code.STATEMENT_LOADS)
     if any(name == "ProcedureCall" and detail.lstrip().startswith("dbms.") for name, detail in operators):
         raise InputError("Procedures under `dbms.` are refused: they act on the server, not on the graph.")
     is_index_change = any("Index" in name or "Constraint" in name for name in names)
     if names.intersection(_SERVER_COMMANDS) or (query_type == "s" and not is_index_change):
         raise InputError("Administrative commands are refused. Run them in Neo4j Browser as the administrator.")
     if not write and query_type != "r":
-        raise InputError("This statement writes. It runs only with the option write.", "write")
+        raise coded(Code.STATEMENT_WRITES, "write")
 
 
 def without_explain(message: str) -> str:

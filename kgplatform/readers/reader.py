@@ -125,7 +125,7 @@ class Reader:
     """A reader by its ``name``; ``about`` says in a sentence or two what it does.
 
     ``title``: what people choose it by, where there is room for more than its name. ``takes``: how many calls of the
-    model a question usually takes and, at two or three seconds a call, how long.
+    model a question usually takes.
 
     ``Options``: a frozen dataclass whose fields have their help (``option``) and which checks them (``check``).
     ``answer(question, run, options)`` reads; without a language model it gives the evidence.

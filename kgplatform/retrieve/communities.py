@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kgplatform.errors import InputError
+from kgplatform.errors import Code, coded
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, QueryRun
@@ -70,9 +70,7 @@ class Groups:
 def check_tree(store: Store) -> None:
     """Raises ``InputError`` where the graph has no finished tree."""
     if not store.read("retrieve/tree"):
-        raise InputError(
-            "The graph has no finished knowledge tree. Run `kgplatform tree` first, or choose another reader or route."
-        )
+        raise coded(Code.NO_TREE)
 
 
 def read_groups(

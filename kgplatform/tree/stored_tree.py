@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.errors import InputError, StoreError
+from kgplatform.errors import Code, StoreError, coded
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import SILENT, Progress
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
@@ -39,7 +39,7 @@ def count_entities(store: Store) -> int:
     """How many entities there are. Raises ``InputError`` if there are none."""
     found = store.read("tree/size")[0]
     if not found["entities"]:
-        raise InputError("There is no entity in the graph to build a tree of. Run `kgplatform ingest PATH…` first.")
+        raise coded(Code.NO_ENTITIES)
     return int(found["entities"])
 
 

@@ -274,7 +274,9 @@ def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Pa
     for _ in range(2):
         report = kg.gist()
         assert (report.stopped, report.complete, report.failed) == ("The budget is used up.", False, [])
-        assert report.notes == ["What was paid for is kept: `kgplatform gist` with the same options resumes there."]
+        assert report.notes == [
+            "What was paid for is kept. Make gists again with the same options to go on from there."
+        ]
         left[0] = 3
     assert kg.gist().complete
     assert left == [1]
@@ -451,7 +453,7 @@ def test_a_document_that_is_half_there_is_not_gisted(store: Store, tmp_path: Pat
     kg.cypher("MATCH (c:Chunk {index: 1}) DETACH DELETE c", write=True)
     report = kg.gist()
     assert [(each.document, each.page) for each in report.failed] == [("ten", 0)]
-    assert "an ingest of it was interrupted. Run the same `kgplatform ingest` again." in report.failed[0].reason
+    assert "an ingest of it was interrupted. Ingest it again." in report.failed[0].reason
     assert (pages_of(kg, "ten"), report.pages, report.complete) == ([], 1, False)
 
 

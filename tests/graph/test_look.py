@@ -385,6 +385,15 @@ def test_citations_keep_their_numbers(store: Store) -> None:
     assert Look(store).citations("r") == (None, None, Citation("file:d", "D", 2, 5, None, "c", found=False))
 
 
+def test_how_long_a_call_took(store: Store) -> None:
+    run(
+        store,
+        "CREATE (r:Run {id: 'r', model: 'm'}) FOREACH (made IN [[1, 2.0], [1, 4.0], [0, 9.0], [3, 9.0]] | "
+        "CREATE (r)-[:HAS_STEP]->(:Step {calls: made[0], seconds: made[1]}))",
+    )
+    assert (Look(store).seconds_per_call("m"), Look(store).seconds_per_call("other")) == (3.0, None)
+
+
 # ---------------------------------------------------------------------------------------- graphs that are made to break
 
 

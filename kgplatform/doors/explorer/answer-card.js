@@ -1,6 +1,5 @@
 // An answer: its words, with numbers that open the documents where they say so, and what it cost.
 
-import { inPageWords } from "./advice.js";
 import { copyText, el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { about, titleOf } from "./about.js";
@@ -23,8 +22,8 @@ export function answerCard(answer, { open, seconds = null }) {
 /** What there is to note; that a follow-up was asked in other words is nothing to warn of. */
 function notes({ text, note, asked, question }) {
   if (!note || text === null) return null;
-  const asAnother = asked && asked !== question ? `Asked as: ${question}` : "";
-  const rest = inPageWords(note.startsWith(asAnother) ? note.slice(asAnother.length).trim() : note);
+  const end = asked && asked !== question && note.includes(question) ? note.indexOf(question) + question.length : 0;
+  const [asAnother, rest] = [note.slice(0, end), note.slice(end).trim()];
   return [asAnother && el("p", { class: "muted", dir: "auto" }, asAnother), rest && el("p", { class: "note" }, icon("warning"), rest)].filter(Boolean);
 }
 
@@ -46,7 +45,7 @@ function withSources({ text, citations }) {
 
 function withoutModel(answer) {
   const isSaid = about()?.model || answer.failed;
-  const message = isSaid ? inPageWords(answer.note) : "No language model is connected, so there is no answer. Below is the evidence, best first.";
+  const message = isSaid ? answer.note : "No language model is connected, so there is no answer. Below is the evidence, best first.";
   const how = isSaid ? null : el("p", {}, el("a", { href: routeTo("models") }, "Connect a model"));
   return el("div", { class: "without-model" }, el("p", {}, message), how);
 }

@@ -1,13 +1,18 @@
 // Talking to the server: JSON, uploads, and streams of events. All faults are an ApiError with one sentence.
 
+import { worded } from "./wording.js";
+
 const TOKEN = "kgplatform.token";
 const GONE = "The server does not answer.";
 
-/** What went wrong: `kind` as the server names it, "ServerGone" where nobody answers; `status` of the reply, or 0. */
+/**
+ * What went wrong, from what the server tells: { kind, message, code, parameters }, in the page's words where it has a code.
+ * `kind` is "ServerGone" where nobody answers; `status` that of the reply, or 0.
+ */
 export class ApiError extends Error {
-  constructor(kind, message, status = 0) {
-    super(message);
-    this.kind = kind;
+  constructor(told, status = 0) {
+    super(worded(told));
+    this.kind = told.kind;
     this.status = status;
   }
 }
@@ -31,7 +36,7 @@ function headers(extra) {
 async function newToken() {
   asking ??= askForToken(sessionStorage.getItem(TOKEN) !== null).finally(() => (asking = null));
   const token = await asking;
-  if (token === null) throw new ApiError("NoToken", "The server needs a token.", 401);
+  if (token === null) throw new ApiError({ kind: "NoToken", message: "The server needs a token." }, 401);
   sessionStorage.setItem(TOKEN, token);
 }
 
@@ -43,7 +48,7 @@ async function send(path, { headers: extra = {}, ...init } = {}) {
     } catch (fault) {
       if (fault.name === "AbortError") throw fault;
       server.dispatchEvent(new Event("gone"));
-      throw new ApiError("ServerGone", GONE);
+      throw new ApiError({ kind: "ServerGone", message: GONE });
     }
     server.dispatchEvent(new Event("answered"));
     if (response.status === 401) {
@@ -58,8 +63,7 @@ async function send(path, { headers: extra = {}, ...init } = {}) {
 
 async function faultOf(response) {
   const told = await response.json().catch(() => null); // a proxy may answer with a page
-  const { kind, message } = told?.error ?? {};
-  return new ApiError(kind ?? "Error", message ?? `The server answered with status ${response.status}.`, response.status);
+  return new ApiError(told?.error ?? { kind: "Error", message: `The server answered with status ${response.status}.` }, response.status);
 }
 
 export async function get(path, options) {
@@ -112,7 +116,7 @@ async function read(reader) {
   } catch (fault) {
     if (fault.name === "AbortError") throw fault;
     server.dispatchEvent(new Event("gone"));
-    throw new ApiError("ServerGone", "The connection to the server was lost.");
+    throw new ApiError({ kind: "ServerGone", message: "The connection to the server was lost." });
   }
 }
 

@@ -21,9 +21,9 @@ async function answered(path, body, { signal, onStep = () => {}, onText = () => 
     if (event === "step") onStep(data.step, data.number);
     else if (event === "text") onText((written = [...written.slice(0, data.start), ...data.text]).join(""));
     else if (event === "answer") return data;
-    else if (event === "error") throw Object.assign(new ApiError(data.kind, data.message), { evidence: data.evidence ?? null });
+    else if (event === "error") throw Object.assign(new ApiError(data), { evidence: data.evidence ?? null });
   }
-  throw new ApiError("ServerGone", "The connection to the server was lost before the answer came.");
+  throw new ApiError({ kind: "ServerGone", message: "The connection to the server was lost before the answer came." });
 }
 
 export function searchFor(question, { route, where }, { signal }) {

@@ -8,7 +8,7 @@ import { about } from "./about.js";
 import { confirmed } from "./dialogs.js";
 import { count, counted, day, moment, named } from "./format.js";
 import { fileOf } from "./document-view.js";
-import { emptyState, failure } from "./states.js";
+import { emptyState, failure, loading } from "./states.js";
 
 const PAGE = 50;
 const PAUSE = 200;
@@ -28,7 +28,7 @@ export function documentsTable({ open, onJob }) {
   const filter = el("input", { type: "search", id: freshId("filter"), placeholder: "Filter by title or file", "aria-label": "Filter documents by title or file", on: { input: () => later() } });
   const chosenBar = el("div", { class: "chosen-bar", role: "group", "aria-label": "The chosen documents", hidden: true });
   const problem = el("div");
-  const list = el("div", { class: "documents" });
+  const list = el("div", { class: "documents" }, loading());
   const element = el("section", { "aria-label": "Documents in the graph" }, el("div", { class: "section-head" }, el("h2", {}, "In the graph"), filter), chosenBar, problem, list);
   const state = { sort: "title", descending: false, skip: 0 };
   const chosen = new Map();
@@ -74,7 +74,7 @@ export function documentsTable({ open, onJob }) {
     return el("tr", {}, mayChange() && el("td", {}, tick),
       el("th", { scope: "row" }, el("button", { class: "link", type: "button", dir: "auto", on: { click: () => open(info.id) } }, named(info.title))),
       el("td", { class: "muted aside", dir: "auto", title: fileOf(info.source) }, fileOf(info.source)),
-      el("td", {}, stateOf(info)),
+      el("td", { class: "state" }, stateOf(info)),
       el("td", { class: "number aside" }, count(info.passages)), el("td", { class: "number" }, count(info.facts)),
       el("td", { class: info.failed ? "number warn" : "number", title: info.failures.join(" ") || null }, count(info.failed)),
       el("td", { class: "muted aside", title: moment(info.added_at) }, day(info.added_at)),
@@ -111,8 +111,10 @@ export function documentsTable({ open, onJob }) {
 
   async function reread() {
     const by = about().model ? "by the language model" : "by rules, since no model is configured";
-    const question = `The files of ${counted(chosen.size, "document")} are read again ${by}. What was read from them before is replaced.`;
-    if (await confirmed("Read these documents again?", question, "Read again")) await work("reread", [...chosen.values()]);
+    const infos = [...chosen.values()];
+    const [what, them] = infos.length === 1 ? [`“${named(infos[0].title)}” is`, "it"] : [`${counted(infos.length, "document")} are`, "them"];
+    const question = `${what} read again ${by}. What was read from ${them} before is replaced${about().model ? ", also in passages that the model fails at" : ""}.`;
+    if (await confirmed(infos.length === 1 ? "Read this document again?" : "Read these documents again?", question, "Read again")) await work("reread", infos);
   }
 
   async function remove(infos) {
@@ -128,7 +130,7 @@ export function documentsTable({ open, onJob }) {
       const { job } = await post("api/documents/jobs", { work: kind, documents: infos.map(({ id }) => id) });
       chosen.clear();
       announce(`${counted(infos.length, "document")}: the work has begun`);
-      drawChosen();
+      draw();
       onJob(job);
     } catch (fault) {
       fill(problem, failure(fault));

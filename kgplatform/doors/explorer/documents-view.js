@@ -11,6 +11,8 @@ import { failure } from "./states.js";
 
 /** Jobs that are still shown after their end. */
 const LATEST = 5;
+/** Where the browser keeps the jobs whose reports were put away, and how many: the server forgets older ones. */
+const [DISMISSED, REMEMBERED] = ["kgplatform.dismissed", 100];
 
 export function createView({ stage }) {
   const jobs = el("div", { class: "jobs" });
@@ -18,9 +20,9 @@ export function createView({ stage }) {
   const tree = el("div");
   const problem = el("div");
   const table = documentsTable({ open: (id) => stage.open(id), onJob: (job) => showJob(job) });
-  const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, problem, table.element, tree);
+  const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, problem, tree, table.element);
   const cards = new Map();
-  const dismissed = new Set();
+  const dismissed = new Set(JSON.parse(localStorage.getItem(DISMISSED) ?? "[]"));
 
   aboutChanges.addEventListener("change", () => (drawAdd(), drawTree()));
   // A file that is dropped beside the place for it would open in the place of this page.
@@ -105,6 +107,7 @@ export function createView({ stage }) {
 
   function putAway(card) {
     dismissed.add(card.id);
+    localStorage.setItem(DISMISSED, JSON.stringify([...dismissed].slice(-REMEMBERED)));
     cards.delete(card.id);
     card.element.remove();
     element.querySelector("input, button")?.focus();

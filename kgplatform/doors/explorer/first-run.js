@@ -9,7 +9,7 @@ import { counted, moment } from "./format.js";
 import { confirmed } from "./dialogs.js";
 import { JobCard } from "./job-card.js";
 import * as history from "./history.js";
-import { failure, linkButton } from "./states.js";
+import { failure, linkButton, loading } from "./states.js";
 import { routeTo } from "./router.js";
 
 const SHOWN = 5;
@@ -39,7 +39,7 @@ export class FirstRun {
       step(hasTree, "Build the tree", hasTree ? "Related entities are grouped." : "It groups related entities. Some ways to answer need it.", documents && !hasTree && !readOnly
         ? [el("button", { type: "button", on: { click: () => this.#start("api/tree", { method: null, rebuild: false }) } }, icon("tree"), "Build the tree")] : null),
       step(false, "Ask", documents ? "Type a question above, or begin with one of these:" : "Then ask what the documents say.", documents ? [this.questions] : null),
-      el("li", { class: "muted model-line" }, model ? `${model} writes the answers.` : "No language model is connected: you see the evidence, and no answer is written.", " ", el("a", { href: routeTo("models") }, model ? "Models" : "Connect a model")));
+      el("li", { class: "muted model-line" }, model ? `Answers are written by ${model}.` : "No language model is connected: you see the evidence, and no answer is written.", " ", el("a", { href: routeTo("models") }, model ? "Models" : "Connect a model")));
     await Promise.all([documents ? this.#drawQuestions(this.questions) : null, this.#drawEarlier()]);
   }
 
@@ -58,6 +58,7 @@ export class FirstRun {
   /** Queue a job, and follow it to its end. */
   async #start(path, body) {
     for (const button of this.steps.querySelectorAll("button")) button.disabled = true;
+    fill(this.job, loading("Beginning")); // a server that has just started takes a while
     try {
       const { job } = await post(path, body);
       const card = new JobCard(job, { onEnd: () => this.#ended(), onDismiss: () => fill(this.job) });

@@ -3,8 +3,8 @@
 import { announce } from "./announce.js";
 import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
-import { events, get, remove } from "./api.js";
-import { count, counted, duration, spent } from "./format.js";
+import { ApiError, events, get, remove } from "./api.js";
+import { count, counted, duration, readable, spent } from "./format.js";
 import { failure } from "./states.js";
 
 const ENDS = new Set(["done", "failed", "stopped"]);
@@ -19,6 +19,7 @@ const TITLES = {
   gist: "Making gists",
   remove: "Removing documents",
 };
+const EXTRACTORS = { llm: "language model", local: "rules", recorded: "a file of facts" };
 const REPORTS = { ingest: ingestReport, sample: ingestReport, reread: ingestReport, tree: treeReport, gist: gistReport, remove: removeReport };
 
 let streams = 0;
@@ -118,7 +119,7 @@ export class JobCard {
     const what = { done: "done", failed: "failed", stopped: "stopped; what was done is kept" }[job.state];
     announce(`${this.title}: ${what}`);
     fill(this.element, this.#head(what), fileNames(job),
-      job.error ? failure(new Error(job.error.message)) : null,
+      job.error ? failure(new ApiError(job.error)) : null,
       job.report ? REPORTS[job.kind]?.(job.report) : null);
   }
 }
@@ -140,12 +141,12 @@ function figures(pairs) {
 function ingestReport(report) {
   return el("div", { class: "report" },
     figures([["added", report.added], ["changed", report.changed], ["unchanged", report.unchanged], ["passages", report.passages],
-      ["read now", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
-      ["names", report.names], ["without a type", report.untyped], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
-      ["extractor", report.extractor], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
+      ["passages read", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
+      ["entities", report.names], ["without a type", report.untyped], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
+      ["read by", EXTRACTORS[report.extractor] ?? report.extractor], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
     problems("file skipped", "files skipped", report.skipped.map(({ path, reason }) => [path, reason])),
-    problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason])),
-    report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => name).join(", ")}.`) : null,
+    problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason]), AGAIN_BELOW),
+    report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => readable(name)).join(", ")}.`) : null,
     remarks(report));
 }
 
@@ -161,7 +162,7 @@ function gistReport(report) {
   return el("div", { class: "report" },
     figures([["documents", report.documents], ["with all gists", report.complete_documents], ["pages", report.pages], ["gists written", report.written], ["kept", report.kept],
       ["words", report.words], ["words of the gists", report.gist_words]]),
-    problems("page failed", "pages failed", report.failed.map(({ document, page, reason }) => [`${document}, page ${page}`, reason])),
+    problems("page failed", "pages failed", report.failed.map(({ document, page, reason }) => [`${document}, page ${page + 1}`, reason]), AGAIN_BELOW),
     remarks(report));
 }
 
@@ -174,10 +175,13 @@ function remarks({ stopped, notes }) {
   return said.length ? el("ul", { class: "notes" }, said.map((note) => el("li", {}, note))) : null;
 }
 
-function problems(one, many, rows) {
+const AGAIN_BELOW = "To try again, choose the documents under “In the graph”.";
+
+/** `then`: what to do about them. */
+function problems(one, many, rows, then = "") {
   if (!rows.length) return null;
   return el("details", { class: "problems", open: rows.length < 6 }, el("summary", {}, icon("warning"), counted(rows.length, one, many)),
-    el("ul", {}, rows.map(([name, reason]) => el("li", {}, el("strong", { dir: "auto" }, name), ` ${reason}`))));
+    el("ul", {}, rows.map(([name, reason]) => el("li", {}, el("strong", { dir: "auto" }, name), ` ${reason}`))), then && el("p", { class: "muted" }, then));
 }
 
 function total(seconds) {

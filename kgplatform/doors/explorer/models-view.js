@@ -8,7 +8,13 @@ import { get, post } from "./api.js";
 import { count, counted, duration, readable } from "./format.js";
 import { failure, loading } from "./states.js";
 
-const STAGES = { answer: "answering", trial: "testing", embed: "embedding", decompose: "taking questions apart", reflect: "reflecting", standalone: "follow-ups", tree: "naming communities" };
+/** What calls were for, by the names that the parts of the platform give them. */
+const STAGES = {
+  extract: "reading documents", facts: "atomic facts", embed: "embedding", tree: "naming communities", paginate: "splitting into pages", gist: "gists",
+  answer: "answering", standalone: "follow-ups", decompose: "taking questions apart", reflect: "reflecting", statement: "writing Cypher", map: "reading communities",
+  reduce: "putting together", merge: "putting together", plan: "planning", nodes: "choosing where to begin", chunk: "reading passages", read: "reading passages",
+  neighbours: "choosing neighbours", "look up": "choosing pages", leader: "leading the team", member: "reading in the team", trial: "testing",
+};
 
 export function createView() {
   const element = el("div", { class: "view models-view" });

@@ -3,7 +3,7 @@
 import { el, fill, freshId } from "./dom.js";
 import { about as currentAbout } from "./about.js";
 import { icon } from "./icons.js";
-import { readable } from "./format.js";
+import { duration, readable } from "./format.js";
 import { routeTo } from "./router.js";
 
 /** The choice that answers nothing: passages and facts alone. */
@@ -75,9 +75,9 @@ export class ReaderForm {
 
   /** What a reader does and takes, and what it still lacks. */
   #told({ about, takes, needs_model: needsModel, needs }) {
-    const { model, documents, has_tree: hasTree, has_gists: hasGists } = currentAbout();
+    const { model, documents, has_tree: hasTree, has_gists: hasGists, seconds_per_call: pace } = currentAbout();
     const lacks = [["tree", hasTree, "The tree is not built yet: see"], ["gists", hasGists, "No document has gists yet: see"]].filter(([need, there]) => documents && needs.includes(need) && !there);
-    return [about, model && takes ? ` ${takes}.` : "", needsModel && !model ? " Without a language model it shows only the evidence." : "",
+    return [about, model && takes ? ` Takes ${takes}.${pace ? ` So far a call took about ${duration(pace)}.` : ""}` : "", needsModel && !model ? " Without a language model it shows only the evidence." : "",
       lacks.map(([, , sentence]) => [` ${sentence} `, el("a", { href: routeTo("documents") }, "Documents")])];
   }
 

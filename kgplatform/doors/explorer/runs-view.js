@@ -12,6 +12,9 @@ import { Replay } from "./replay.js";
 import { routeTo } from "./router.js";
 import { Timeline } from "./timeline.js";
 
+/** Citation marks, which lead nowhere in a list. */
+const MARKS = / ?\[\d+\]/g;
+
 export function createView({ stage }) {
   const element = el("div", { class: "view runs-view" });
   let shown = null;
@@ -45,7 +48,7 @@ export function createView({ stage }) {
   function row(run) {
     return el("li", {}, el("a", { class: "run-row", href: routeTo("runs", { run: run.id }) },
       el("strong", { dir: "auto" }, named(run.question)),
-      el("span", { class: "clamp two", dir: "auto" }, run.answer ?? run.note),
+      el("span", { class: "clamp two", dir: "auto" }, run.answer?.replaceAll(MARKS, "") ?? run.note),
       el("span", { class: "muted" }, figures(run))));
   }
 

@@ -82,10 +82,9 @@ function joins({ heads, tails, pairs, entities }) {
 }
 
 function added(expansions) {
-  return el("section", {}, el("h2", {}, "What was added"), el("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": "What was added to the schema" }, el("table", {},
-    el("thead", {}, el("tr", {}, ["Type", "Kind", "Confidence", "Documents", "Example"].map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, expansions.map((each) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, each.name), el("td", {}, each.kind),
-      el("td", { class: "number" }, each.confidence.toFixed(2)), el("td", { class: "number" }, count(each.count)), el("td", { dir: "auto" }, each.example)))))));
+  return el("section", {}, el("h2", {}, "What was added"), el("dl", { class: "types" }, expansions.map((each) => [
+    el("dt", { dir: "auto" }, each.kind === "entity" ? each.name : readable(each.name)),
+    el("dd", {}, `${each.kind}, confidence ${each.confidence.toFixed(2)}, in ${counted(each.count, "document")}`, el("p", { class: "muted", dir: "auto" }, each.example))])));
 }
 
 function figures(stats) {

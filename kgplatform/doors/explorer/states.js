@@ -1,6 +1,5 @@
 // What is shown while there is nothing yet, while something loads, and when something failed.
 
-import { inPageWords } from "./advice.js";
 import { el } from "./dom.js";
 import { icon } from "./icons.js";
 
@@ -15,7 +14,7 @@ export function loading(what = "Loading") {
 
 /** The sentence of a fault, what was `spent` on it, and a way on. */
 export function failure(fault, retry = null, spent = "") {
-  return el("div", { class: "failure", role: "alert" }, icon("warning"), el("p", {}, inPageWords(fault.message), spent && el("span", { class: "muted" }, ` ${spent}`)),
+  return el("div", { class: "failure", role: "alert" }, icon("warning"), el("p", {}, fault.message, spent && el("span", { class: "muted" }, ` ${spent}`)),
     retry && el("button", { class: "small", type: "button", on: { click: retry } }, icon("refresh"), "Try again"));
 }
 

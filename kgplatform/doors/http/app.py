@@ -74,6 +74,10 @@ class ErrorText(BaseModel):
 
     kind: str
     message: str
+    code: str | None = Field(
+        None, description="What the message says, where it names a command: a program can say it in its own words."
+    )
+    parameters: dict[str, str] | None = Field(None, description="Of the code: what its sentence is about.")
     evidence: dict[str, Any] | None = Field(
         None, description="Of /api/ask where a reader failed: what it had found, as /api/search answers it."
     )

@@ -74,7 +74,10 @@ async def health(request: Request, parts: Served) -> Response:
 
 @router.get("/about", tags=["about"], summary="Readers with their options, routes, schemas, models")
 async def about(request: Request, parts: Served) -> Response:
-    """What this server can do and what its graph holds: enough to build a form for every reader."""
+    """What this server can do and what its graph holds: enough to build a form for every reader.
+
+    `seconds_per_call`: how long a call of this model took in the saved runs (median); null without any.
+    """
     return await parts.workers.answer(request, lambda graph: _about(graph, parts))
 
 
@@ -96,14 +99,15 @@ async def schema(request: Request, parts: Served) -> Response:
 
 
 def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
-    nodes = graph.look.counts()
+    nodes, model = graph.look.counts(), graph.model_name
     return {
         "version": version("kgplatform"),
         "graph": graph.database_id(),
         "readers": [_about_reader(reader) for reader in READERS],
         "routes": SEARCHES,
         "schemas": list(graph.schemas()),
-        "model": graph.language_model.model if graph.language_model is not None else None,
+        "model": model,
+        "seconds_per_call": graph.look.seconds_per_call(model) if model and nodes.get("Run") else None,
         "embedder": graph.embedder.name,
         "browser_url": browser_url_of(graph.settings, graph.connection),
         "documents": nodes.get("Document", 0),

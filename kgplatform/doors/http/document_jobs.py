@@ -45,7 +45,8 @@ class DocumentsBody(BaseModel):
     responses=errors(400, 403, 429),
 )
 async def work_on(body: DocumentsBody, request: Request, parts: Served) -> Response:
-    """The answer is a job. `reread` reads the documents' files again by the schema and the model that are set now."""
+    """The answer is a job. `reread` reads the documents' files again by the schema and the model that are set now, if
+    the model answers."""
     parts.refuse_change()
 
     def begin(graph: KnowledgeGraph) -> object:
@@ -64,7 +65,10 @@ def document_works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work
         there, gone = _files(_chosen(graph, claim.parameters["documents"]))
         if not there:
             raise InputError("The files of these documents are no longer where they were. Add them again.")
-        report = graph.within(stop).ingest(there, reread=True, progress=progress)
+        part = graph.within(stop)
+        if part.language_model is not None:
+            part.try_model()  # what was read before goes: a model that does not answer is met while it is still there
+        report = part.ingest(there, reread=True, progress=progress)
         missing = [{"path": each.title, "reason": "its file is no longer there"} for each in gone]
         skipped = [{"path": Path(file.path).name, "reason": file.reason} for file in report.skipped]
         return dict(plain(as_fields(report) | {"skipped": [*skipped, *missing], "complete": report.complete}))

@@ -55,6 +55,8 @@ _STATUS: tuple[tuple[type[KgError], int], ...] = (
 class HttpRequestError(Exception):
     """A request that is refused: its ``status``, the ``kind`` of the error, and one sentence."""
 
+    coded: Mapping[str, Any] = {}
+
     def __init__(self, status: int, kind: str, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
@@ -63,8 +65,10 @@ class HttpRequestError(Exception):
 
 
 def not_found(error: InputError) -> HttpRequestError:
-    """404, in the words of ``error``."""
-    return HttpRequestError(404, "NotFoundError", str(error))
+    """404, in the words of ``error``, and with its code."""
+    found = HttpRequestError(404, "NotFoundError", str(error))
+    found.coded = _code_of(error)
+    return found
 
 
 def busy(message: str, status: int = 429) -> HttpRequestError:
@@ -73,15 +77,20 @@ def busy(message: str, status: int = 429) -> HttpRequestError:
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """The kind and the sentence of ``error``; an unforeseen one is only said to be internal. With ``evidence`` where a
-    reader failed that had found some."""
+    """The kind and the sentence of ``error``, with its code if it has one. An unforeseen one is only called internal.
+    With ``evidence`` where a reader failed that had found some."""
     if isinstance(error, ModelError) and error.evidence is not None:
         return {"kind": type(error).__name__, "message": str(error), "evidence": error.evidence}
     if isinstance(error, KgError):
-        return {"kind": type(error).__name__, "message": str(error)}
+        return {"kind": type(error).__name__, "message": str(error), **_code_of(error)}
     if isinstance(error, HttpRequestError):
-        return {"kind": error.kind, "message": str(error)}
+        return {"kind": error.kind, "message": str(error), **error.coded}
     return {"kind": "Fault", "message": FAULT}
+
+
+def _code_of(error: KgError) -> dict[str, Any]:
+    """``code`` and ``parameters``, for clients that say it in their own words; nothing where the error has no code."""
+    return {"code": error.code.name.lower(), "parameters": dict(error.parameters)} if error.code else {}
 
 
 def errors(*statuses: int) -> Responses:

@@ -229,7 +229,7 @@ READER = Reader(
     Options,
     answer,
     title="To compare: passage after passage",
-    takes="1 call for each passage until one answers, about 3 s each",
+    takes="1 call for each passage until one answers",
     needs=lambda options: (),
 )
 READER_WITH_NOTES = Reader(
@@ -238,7 +238,7 @@ READER_WITH_NOTES = Reader(
     Options,
     answer_with_notes,
     title="To compare: passage after passage, with notes",
-    takes="1 call for each passage, about 3 s each",
+    takes="1 call for each passage",
     needs=lambda options: (),
     kept=_read_last,
 )

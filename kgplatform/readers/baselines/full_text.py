@@ -228,6 +228,6 @@ READER = Reader(
     Options,
     answer,
     title="To compare: the beginning of the text",
-    takes="1 call, about 5 s",
+    takes="1 call",
     needs=lambda options: (),
 )

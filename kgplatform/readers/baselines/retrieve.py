@@ -99,7 +99,7 @@ READER = Reader(
     Options,
     answer,
     title="Quick answer",
-    takes="1 call, about 3 s",
+    takes="1 call",
     needs_model=False,
     needs=_needs,
     usual=True,

@@ -236,7 +236,7 @@ def _note(groups: Groups, reading: _Reading) -> str:
         if groups.left_out
         else "",
         f"Facts of communities that were left out: {facts:,}." if facts else "",
-        f"Facts that are in no community were read beside them: {outside:,}; `kgplatform tree` places what is new."
+        f"Facts that are in no community were read beside them: {outside:,}; an update of the tree places what is new."
         if outside
         else "",
         f"Parts that were lost: {len(errors):,} of {reading.parts:,}, so what they say may be missing; the first: "
@@ -258,7 +258,7 @@ READER = Reader(
     Options,
     answer,
     title="The whole collection (communities)",
-    takes="1 call for 12,000 tokens of facts and 1 more, about 3 s each",
+    takes="1 call for each 12,000 tokens of facts, and 1 more",
     needs=lambda options: ("entities", "tree"),
     whole_graph=True,
 )

@@ -379,6 +379,6 @@ READER = Reader(
     Options,
     answer,
     title="Count and list (Cypher)",
-    takes="2 or 3 calls, about 8 s",
+    takes="2 or 3 calls",
     whole_graph=True,
 )

@@ -156,7 +156,7 @@ READER = Reader(
     Options,
     answer,
     title="Walk the graph (GraphReader)",
-    takes="about 50 calls, 1 to 2 minutes",
+    takes="about 40 calls",
     needs=lambda options: ("entities", "facts"),
     kept=lambda answered: (),  # the answer is written from the notebooks alone
     usual=True,

@@ -386,7 +386,7 @@ READER = Reader(
     Options,
     answer,
     title="A team reads everything (LongAgent)",
-    takes="1 call for 8,000 tokens of text and round, about 3 s a round",
+    takes="1 call for each 8,000 tokens of text, in each round",
     needs=lambda options: (),
     usual=True,
     reads=(MEMBER_PROMPT, JOINT_PROMPT),

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from kgplatform.errors import InputError
+from kgplatform.errors import Code, InputError, coded
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for
 from kgplatform.readers.choices import choice_reply, letter, shown_choices
@@ -151,7 +151,6 @@ def make_brief(question: str, options: Options, context: int = 32_768) -> PageBr
 
 
 NOT_GISTED = "(not gisted)"
-_NO_GISTS = "There are no gists to remember. Run `kgplatform gist` first; it reads the documents once."
 _TAG_TOKENS = 6
 _LONGER = 1.2
 """How many more tokens a text can have in a window than by the count that is stored with pages."""
@@ -211,7 +210,7 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
     """
     size = need_pages(pages)
     if size.ungisted == size.pages:
-        raise InputError(_NO_GISTS)
+        raise coded(Code.NO_GISTS)
     if brief.options.lookup == "nearest":
         need_vectors(size)
     looked_up = 0 if brief.options.lookup == "none" else brief.options.pages
@@ -229,14 +228,14 @@ def need_pages(pages: Pages) -> MemorySize:
     """How much there is to read. Raises ``InputError`` where no document has pages."""
     size = pages.size()
     if not size.pages:
-        raise InputError(_NO_GISTS)
+        raise coded(Code.NO_GISTS)
     return size
 
 
 def need_vectors(size: MemorySize) -> None:
     """Raise ``InputError`` where no gist can be found by meaning."""
     if size.unembedded == size.pages - size.ungisted:
-        raise InputError("The gists have no vectors yet. Run `kgplatform gist` again to finish them.")
+        raise coded(Code.NO_GIST_VECTORS)
 
 
 def left_out(size: MemorySize, *, by_meaning: bool) -> str:
@@ -245,12 +244,10 @@ def left_out(size: MemorySize, *, by_meaning: bool) -> str:
     if size.without:
         were = "was" if size.without == 1 else "were"
         notes.append(
-            f"{counted(size.without, 'document')} without finished gists {were} left out; run `kgplatform gist`."
+            f"{counted(size.without, 'document')} without finished gists {were} left out; make gists of all first."
         )
     if by_meaning and size.unembedded:
-        notes.append(
-            f"Not looked for: {counted(size.unembedded, 'gist')} without vectors; run `kgplatform gist` again."
-        )
+        notes.append(f"Not looked for: {counted(size.unembedded, 'gist')} without vectors; make gists again.")
     return " ".join(notes)
 
 

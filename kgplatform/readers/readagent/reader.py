@@ -192,7 +192,7 @@ READER = Reader(
     Options,
     answer,
     title="Gists, then pages (ReadAgent)",
-    takes="2 calls, about 6 s",
+    takes="2 calls",
     needs=lambda options: ("gists",),
     kept=_read_again,
     usual=True,

@@ -298,7 +298,7 @@ READER = Reader(
     Options,
     answer,
     title="Deep (Youtu-GraphRAG)",
-    takes="3 to 11 calls, 10 to 30 s",
+    takes="3 to 11 calls",
     needs=lambda options: ("entities",) if "community" in options.left_out else ("entities", "tree"),
     usual=True,
 )

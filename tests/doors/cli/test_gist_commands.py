@@ -88,7 +88,7 @@ def test_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
         spent = CliRunner().invoke(app, ["gist", "--preset", "transcript", "--token-budget", "1"])
         assert spent.exit_code == 1
         assert "The budget of 1 tokens is used up" in spent.stdout
-        assert "`kgplatform gist` with the same options resumes there." in spent.stdout
+        assert "Make gists again with the same options to go on from there." in spent.stdout
     for wrong in (["gist", "--preset", "poem"], ["gist", "--max-words", "0"], ["gist", "--shrink", "fold"]):
         assert CliRunner().invoke(app, wrong).exit_code == 2
 

@@ -313,6 +313,7 @@ def test_a_kept_run_holds_its_steps_and_their_evidence(reading: KnowledgeGraph) 
         "reader": "youtu",
         "answer": answer.text,
         "note": answer.note,
+        "model": reading.model_name,
         "calls": answer.usage.calls,
         "inputTokens": answer.usage.input_tokens,
         "outputTokens": answer.usage.output_tokens,
@@ -366,7 +367,7 @@ def test_the_function_calls_of_kept_walks_are_counted(
     walk(graph, QUESTION, "John Pender", "Stockbridge", keep=True)
     other = walk(graph, QUESTION, "John Pender")
     more = {"facts.stop_and_read_neighbor": 1, "neighbours.read_neighbor_node": 1}
-    keep_run(graph.store, replace(other, counts=other.counts | more), 1.0)
+    keep_run(graph.store, replace(other, counts=other.counts | more), None, 1.0)
     calls = graph.stats().calls
     assert calls is not None
     assert (calls.runs, calls.paths, calls.calls, calls.per_run, calls.per_path) == (2, 3, 11, 5.5, 3.67)

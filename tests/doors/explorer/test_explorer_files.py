@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 import kgplatform
+from kgplatform.errors import Code
 
-EXPLORER = Path(kgplatform.__file__).parent / "doors" / "explorer"
+PACKAGE = Path(kgplatform.__file__).parent
+EXPLORER = PACKAGE / "doors" / "explorer"
 FILES = sorted(path for path in EXPLORER.rglob("*") if path.is_file() and "vendor" not in path.parts)
 SCRIPTS = [path for path in FILES if path.suffix == ".js"]
 _MARKUP = re.compile(
@@ -20,6 +25,11 @@ _NAMESPACE = "http://www.w3.org/2000/svg"
 _EXAMPLE = "http://127.0.0.1:11434/v1"
 """What a person may write into a file of settings; the page only shows it."""
 _IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\./[^"']+)["']""")
+
+_COMMAND = re.compile(r"`kgplatform (?:ingest|tree|gist|documents|cypher)\b")
+"""What a person does on the page in other ways."""
+_APART = ("doors/cli", "doors/browser", "doors/mcp", "evaluate", "exchange", "errors.py", "graph/info.py")
+"""Where sentences are for people who have commands: the page names documents by their ids, never by words."""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -57,3 +67,26 @@ def test_vendored_libraries_have_their_licences() -> None:
     for path in (EXPLORER / "vendor").glob("*.js"):
         name = path.name.split(".", 1)[0]
         assert list(path.parent.glob(f"{name}*LICENSE*")), f"{path.name} has no licence beside it"
+
+
+def test_the_page_and_the_reference_have_every_code_of_an_error() -> None:
+    words = re.findall(r"^  (\w+): ", (EXPLORER / "wording.js").read_text("utf-8"), re.M)
+    told = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "reference" / "http.md").read_text("utf-8"), re.M)
+    assert [code.name.lower() for code in Code] == words == told
+
+
+def test_no_sentence_that_reaches_the_page_names_a_command_without_a_code() -> None:
+    apart = [PACKAGE / each for each in _APART]
+    reached = [path for path in PACKAGE.rglob("*.py") if not any(map(path.is_relative_to, apart))]
+    assert [(path.name, text) for path in reached for text in _texts(path) if _COMMAND.search(text)] == []
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """The texts of a module that names a command, without its docstrings."""
+    source = path.read_text("utf-8")
+    if _COMMAND.search(source):
+        nodes = list(ast.walk(ast.parse(source)))
+        alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+                yield node.value
