@@ -41,7 +41,7 @@ from kgplatform.exchange.elements import (
 )
 from kgplatform.exchange.graphml import read_graphml
 from kgplatform.exchange.json_lines import read_lines
-from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_vector_indexes
+from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_unfit_vector_indexes, drop_vector_indexes
 from kgplatform.ingest.settle import settle
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.batches import batches
@@ -60,6 +60,9 @@ _MADE = "exchange/made_values"
 _BATCH = 1000
 _BATCH_SIGNS = 16 * 2**20
 """Of texts, and items of lists."""
+_FILLED_AT_ONCE = 10_000
+"""From so many nodes on, vector indexes that an emptied graph still has are dropped, and made of all nodes at the end.
+With fewer they stay if they fit: Neo4j plans every statement again when an index goes or comes."""
 _DERIVED_KINDS = frozenset({"Graph", "Community", "Keyword", "Page"})
 _DERIVED_TYPES = frozenset({"SAME_AS", "FORM_OF"})
 """What a merge leaves out."""
@@ -157,8 +160,10 @@ def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
     begun = {key: contents.graph.properties[key] for key in ("format", "embeddingModel", "embeddingDimension")}
     if merges:
         begun["format"] = min(begun["format"], state.get("format", begun["format"]))  # what either lacks is made
+    elif len(contents.kinds) < _FILLED_AT_ONCE:
+        drop_unfit_vector_indexes(store, begun["embeddingDimension"])
     else:
-        drop_vector_indexes(store)  # an emptied graph may have had another model
+        drop_vector_indexes(store)
     marked = {"importing": next(key for key, is_merge in marks.items() if is_merge == merges), "imported": 0}
     store.write(("ingest/set_graph_state", {"state": begun | marked}))
     return _Work(contents, merges, 0)
