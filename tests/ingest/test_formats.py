@@ -11,7 +11,7 @@ import docx
 import hostile_files
 import openpyxl
 import pytest
-from made_pdf import pdf
+from made_pdf import pdf, ruled
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
@@ -130,6 +130,23 @@ def test_tables_of_documents_and_pages_have_headings_and_spans(tmp_path: Path) -
     )
     text = "Before.\n\nTeam: Bruins | Cups won: 6 | Cups lost: 14\nTeam: Bruins | Cups won: 7\n\nLaid out"
     assert read(tmp_path / "a.html", page)[0].text == text
+
+
+def test_ruled_tables_of_pdfs_have_headings_spans_and_go_on_over_pages(tmp_path: Path) -> None:
+    teams = [[str(cell) for cell in row] for row in TEAMS]
+    found, _ = read(tmp_path / "a.pdf", ruled([teams, [["Senators", "Ottawa", "11"], ["Kings", "", "2"]]]))
+    more = ["Team: Senators | City: Ottawa | Cups: 11", "Team: Kings | Cups: 2"]
+    assert located(found) == {
+        f"page {number}": "\n\n".join(("Before.", "\n".join(told), "Behind."))
+        for number, told in enumerate((LINES, more), start=1)
+    }
+    turned, _ = read(tmp_path / "turned.pdf", ruled([teams], upwards=True))
+    assert turned.text == located(found)["page 1"]
+    spans = ruled([[*teams[:2], ["", "Toronto", "3"], ["Bruins", "Boston", "6"]]], tall=1)
+    told = [LINES[0], "Team: Canadiens | City: Toronto | Cups: 3", LINES[1]]
+    assert read(tmp_path / "b.pdf", spans)[0].text == "\n\n".join(("Before.", "\n".join(told), "Behind."))
+    chart = ruled([[["", ""], ["Sales by year", ""], ["", ""]]])
+    assert read(tmp_path / "c.pdf", chart)[0].text == "Before.\nSales by year\nBehind."
 
 
 def test_books_have_the_chapters_of_their_table_of_contents(tmp_path: Path) -> None:

@@ -39,6 +39,30 @@ def typeset(lines: list[str], gap: float = 2.5) -> bytes:
     return buffer.getvalue()
 
 
+def ruled(pages: list[list[list[str]]], *, tall: int = 0, upwards: bool = False) -> bytes:
+    """A PDF with a ruled table on each page, a list for each row, and a line of text before and behind it.
+
+    ``tall``: the first cell of the second row goes on over so many rows more. ``upwards``: its text runs up.
+    """
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(800, 800))
+    for rows in pages:
+        canvas.transform(*((0, 1, -1, 0, 800, 0) if upwards else (1, 0, 0, 1, 0, 0)))
+        canvas.drawString(72, 750, "Before.")
+        low = 700 - 20 * len(rows)
+        for row in range(len(rows) + 1):
+            canvas.line(172 if 1 < row <= 1 + tall else 72, 700 - 20 * row, 72 + 100 * len(rows[0]), 700 - 20 * row)
+        for column in range(len(rows[0]) + 1):
+            canvas.line(72 + 100 * column, 700, 72 + 100 * column, low)
+        for at, row_cells in enumerate(rows):
+            for column, cell in enumerate(row_cells):
+                canvas.drawString(76 + 100 * column, 686 - 20 * at, cell)
+        canvas.drawString(72, low - 30, "Behind.")
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
 def _picture() -> io.BytesIO:
     from PIL import Image
 
