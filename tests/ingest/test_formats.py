@@ -76,7 +76,7 @@ def workbook() -> bytes:
     made.active.append(["Cups until today"])
     for row in TEAMS:
         made.active.append(row)
-    years = made.create_sheet("Born")
+    years = made.create_sheet("Who's born")
     years["B3"], years["C3"], years["B4"], years["C4"] = "Ada", 1815, "Bo", 2.5
     return saved(made)
 
@@ -105,14 +105,17 @@ def test_rows_of_workbooks_and_tables_have_their_headings_and_cells(tmp_path: Pa
         "Hockey!A1:C1": "Hockey\n\nCups until today",
         "Hockey!A3:C3": LINES[0],
         "Hockey!A4:C4": LINES[1],
-        "Born!B3:C3": "Born\n\nAda | 1815",
-        "Born!B4:C4": "Bo | 2.5",
+        "'Who''s born'!B3:C3": "Who's born\n\nAda | 1815",
+        "'Who''s born'!B4:C4": "Bo | 2.5",
     }
     table = "\n".join(";".join(map(str, row)) for row in TEAMS)
     for name, text in (("a.csv", table), ("a.tsv", table.replace(";", "\t"))):
         assert located(read(tmp_path / name, text)[0]) == {"row 2": LINES[0], "row 3": LINES[1]}
     assert not has_headings([["Name", "Ada"], ["Born", "1815"], ["Died", "1852"]])
     assert lines([["Name", "Ada"]], first=True) == ["Name | Ada"]
+    assert has_headings([["Region", "Revenue"], ["North", "$800K"], ["South", "$600K"]])
+    assert has_headings([["Pax", "Change", "Cargo", "Change"], ["7", "1.2", "9", "0.1"], ["8", "2.4", "8", "0.3"]])
+    assert not has_headings([["Ada", "London"], ["Bo", "Ulm"], ["Cy", "Bern"], ["Di", "Cork"]])
 
 
 def test_tables_of_documents_and_pages_have_headings_and_spans(tmp_path: Path) -> None:
@@ -185,6 +188,8 @@ def test_mails_have_headers_each_word_once_and_attachments(tmp_path: Path) -> No
     )
     assert parts["attachment report.pdf, page 2"] == "Page two."
     assert faults == ["attachment a.out: format not supported: a program, not text"]
+    (told,) = (each for each in load([tmp_path / "a.eml"]) if isinstance(each, SkippedFile))
+    assert told.in_part
     forwarded = EmailMessage()
     forwarded["Subject"] = "Forwarded"
     forwarded.set_content("See below.")
@@ -239,6 +244,7 @@ def test_scans_are_read_in_columns_and_told_from_forms(tmp_path: Path, monkeypat
         (["page 2", "page 3", "page 4"], "pages 2–4"),
         (["A!B2:C2", "A!B9:C9"], "A!B2:C9"),
         (["A!B2", "A!B9"], "A!B2:B9"),
+        (["'A B'!B2", "'A B'!B9"], "'A B'!B2:B9"),
         (["1. The Whale", "2. The Bag"], "1. The Whale – 2. The Bag"),
     ],
 )

@@ -515,7 +515,7 @@ def test_scans_are_reported(tmp_path: Path) -> None:
     (tmp_path / "b.pdf").write_bytes(pdf(["Text.", None]))
     found, fault = load([tmp_path / "b.pdf"])
     assert isinstance(found, Document) and found.text == "Text."
-    assert fault == SkippedFile(str(tmp_path / "b.pdf"), f"page 2 is a scan, without text: {TO_INSTALL}")
+    assert fault == SkippedFile(str(tmp_path / "b.pdf"), f"page 2 is a scan, without text: {TO_INSTALL}", in_part=True)
 
 
 def test_damaged_pdf_is_reported_and_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -581,7 +581,7 @@ def zipped(parts: dict[str, bytes]) -> bytes:
     ("part", "expected"),
     [
         ("ppt/presentation.xml", "damaged: open it in its program and save it again"),
-        ("xl/workbook.xml", "damaged workbook: open it in its program and save it again"),
+        ("xl/workbook.xml", "damaged workbook, or one with too many cells: open it in its program and save it again"),
         ("META-INF/container.xml", "damaged: open it in its program and save it again"),
         ("content.xml", "format not supported: an OpenDocument file that is no text, presentation or workbook"),
         ("META-INF/MANIFEST.MF", "format not supported: a Java archive"),

@@ -15,21 +15,27 @@ from kgplatform.text import tidy
 Row = Sequence[str]
 
 _LONGEST_HEADING = 100
-_NUMBER = re.compile(r"[^\w]*\d[\d\s.,:/%()+-]*[^\w]*")
+_NUMBER = re.compile(r"[^\w]*\d[\d\s.,:/%()+-]*(?:[kKmM]|bn)?[^\w]*")
+_DIGIT = re.compile(r"\d")
 LOOKED_AT = 200
 """Rows that say whether the first of them is headings."""
 MOST_TITLES = 5
 """So many lines may stand over the headings of a table."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SURE_ROWS = 3
-"""So many numbers below a word tell a heading where a table has two columns, which may as well be names and values."""
+"""So many numbers below a word tell a heading where a table has two columns, which may as well be names and values.
+
+Two are enough, if they are no years: names and values have dates.
+"""
+_ANY_YEAR = re.compile(r"(?:1\d|20)\d\d")
 
 
 def has_headings(rows: Sequence[Row], *, by_custom: bool = False) -> bool:
     """Whether the first row looks like the headings of the others: short words, all different, over other things.
 
     A table of two columns may be one of names and values, whose first row is like the others: there a column of
-    numbers must speak for it, if not a custom does, as in files of separated values.
+    numbers, or of cells with digits, must speak for it, if not a custom does, as in files of separated values. Headings
+    that are alike, such as "Change" behind each of several columns, are taken for such over numbers alone.
     """
     if len(rows) < 2 or len(rows[0]) < 2:
         return False
@@ -47,10 +53,18 @@ def has_headings(rows: Sequence[Row], *, by_custom: bool = False) -> bool:
         return 2 * numeric >= len(first)
     if by_custom or len(first) > 2:
         return True
-    return any(len(cells) >= _SURE_ROWS and all(map(is_number, cells)) for cells in below)
+    return any(_tells_heading(heading, cells) for heading, cells in zip(first, below, strict=True))
+
+
+def _tells_heading(heading: str, cells: Sequence[str]) -> bool:
+    """Whether the ``cells`` below a word are of another kind than it."""
+    if len(cells) < _SURE_ROWS:
+        return len(cells) > 1 and all(map(is_number, cells)) and not all(map(_ANY_YEAR.fullmatch, cells))
+    return all(map(_DIGIT.search, cells)) and not _DIGIT.search(heading)
 
 
 def is_number(cell: str) -> bool:
+    """Whether a cell holds a number, as it is written in tables: with a sign, a currency, a percentage."""
     return _NUMBER.fullmatch(cell) is not None
 
 
