@@ -11,7 +11,7 @@ import docx
 import hostile_files
 import openpyxl
 import pytest
-from made_pdf import pdf, ruled
+from made_pdf import pdf, ruled, scanned, tiff
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
@@ -30,6 +30,11 @@ from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
 
 TEAMS = [["Team", "City", "Cups"], ["Canadiens", "Montréal", 24], ["Bruins", "Boston", 6]]
+SCANNED = (
+    "The Great Eastern sailed from Valentia in July 1866\n"
+    "and laid the whole cable to Heart's Content.\n"
+    "Cyrus Field sent the first message home."
+)
 LINES = ["Team: Canadiens | City: Montréal | Cups: 24", "Team: Bruins | City: Boston | Cups: 6"]
 
 
@@ -234,6 +239,19 @@ def test_scans_are_read_in_columns_and_told_from_forms(tmp_path: Path, monkeypat
     monkeypatch.setattr(of_pdf, "words_in", lambda image: f"{image.width} pixels wide")
     found, faults = read(tmp_path / "a.pdf", pdf(["Text.", None]))
     assert located(found) == {"page 1": "Text.", "page 2": "1654 pixels wide"} and not faults
+    renewed: list[int] = []
+    monkeypatch.setattr(scan, "renew", lambda: renewed.append(1))
+    monkeypatch.setattr(scan, "words_in", lambda image: f"{image.width} pixels wide")
+    monkeypatch.setattr(scan, "MOST_SCANS", 2)
+    found, faults = read(tmp_path / "a.tif", tiff(3))
+    assert list(located(found)) == ["page 1", "page 2"] and len(renewed) == 2
+    assert faults == ["has more than 2 pages, and no more are read: split it"]
+
+
+def test_the_real_engine_reads_a_scanned_page_word_for_word(tmp_path: Path) -> None:
+    pytest.importorskip("rapidocr", reason="the extra ocr is not installed")
+    found, faults = read(tmp_path / "a.pdf", scanned(SCANNED))
+    assert located(found) == {"page 1": SCANNED} and not faults
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import closing
 
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
@@ -60,6 +61,29 @@ def ruled(pages: list[list[list[str]]], *, tall: int = 0, upwards: bool = False)
         canvas.drawString(72, low - 30, "Behind.")
         canvas.showPage()
     canvas.save()
+    return buffer.getvalue()
+
+
+def scanned(text: str) -> bytes:
+    """A PDF with a picture of a page of ``text`` and no text layer."""
+    import pypdfium2
+
+    with closing(pypdfium2.PdfDocument(pdf([text]))) as printed:
+        picture = printed[0].render(scale=2).to_pil()
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4)
+    canvas.drawImage(ImageReader(picture), 0, 0, *A4)
+    canvas.save()
+    return buffer.getvalue()
+
+
+def tiff(pages: int) -> bytes:
+    """A TIFF file of so many white pages."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    white = [Image.new("1", (40, 40), 1) for _ in range(pages)]
+    white[0].save(buffer, "TIFF", save_all=True, append_images=white[1:])
     return buffer.getvalue()
 
 
