@@ -88,12 +88,23 @@ def _tables(found: Sequence[Grid], held: Sequence[Letter], text: str) -> dict[in
     tables: dict[int, _Table] = {}
     for grid in found:
         inside = [each.at not in tables and grid.field(each.across, each.middle) is not None for each in held]
-        cut = sum(1 for at, pair in enumerate(pairwise(held)) if inside[at] != inside[at + 1] and touch(*pair))
-        if cut < _CUT_WORDS:
+        cut = [at for at, pair in enumerate(pairwise(held)) if inside[at] != inside[at + 1] and touch(*pair)]
+        if len(cut) < _CUT_WORDS:
+            for at in cut:
+                _complete(inside, held, at)
             letters = list(compress(held, inside))
             if rows := rows_of(grid, letters, text):
                 tables |= dict.fromkeys((each.at for each in letters), _Table(rows))
     return tables
+
+
+def _complete(inside: list[bool], held: Sequence[Letter], cut: int) -> None:
+    """Bring a word of which the border of a table cuts something off, between letter ``cut`` and the next, into it."""
+    step = 1 if inside[cut] else -1
+    at = cut if inside[cut] else cut + 1
+    while 0 <= at + step < len(held) and touch(*((held[at], held[at + 1]) if step > 0 else (held[at - 1], held[at]))):
+        at += step
+        inside[at] = True
 
 
 def _letters(page: pypdfium2.PdfPage, letters: pypdfium2.PdfTextPage, text: str, view: Matrix) -> list[Letter]:

@@ -77,6 +77,12 @@ class Grid:
         inside = 0 <= column < len(self.columns) - 1 and 0 <= row < len(self.rows) - 1
         return (row, column) if inside else None
 
+    def cell(self, x: float, y: float) -> tuple[int, int]:
+        """The row and column that a point is in, or nearest to."""
+        left, right, top, bottom = self.columns[0], self.columns[-1], self.rows[0], self.rows[-1]
+        within = max(left, min(x, (self.columns[-2] + right) / 2)), max((self.rows[-2] + bottom) / 2, min(y, top))
+        return self.field(x, y) or self.field(*within) or (0, 0)
+
     def askew(self) -> set[int]:
         """The cells that are no rectangles: lines that make such are a drawing."""
         places: dict[int, list[tuple[int, int]]] = {}

@@ -71,7 +71,7 @@ class _Words:
 def rows_of(grid: Grid, letters: Sequence[Letter], text: str) -> list[Row]:
     """The rows of ``grid`` with the ``letters`` of ``text`` in them; none where it is no table.
 
-    A table has two rows, and most of what it says stands in rows of several cells, line by line.
+    A table has two rows of several cells, and most of its rows are such, or most of what it says stands in them.
     """
     cells, askew = _without_bridges(grid, letters), grid.askew()
     words = {cell: _words(held, text) for cell, held in _by_cell(grid, cells, letters).items()}
@@ -106,7 +106,8 @@ def _is_table(rows: list[Row], crowded: int) -> bool:
     several = [row for row in rows if sum(1 for each in row if each.text) > 1]
     said = sum(len(each.text) for row in rows for each in row if not each.again)
     in_rows = sum(len(each.text) for row in several for each in row if not each.again)
-    return len(several) > 1 and 2 * in_rows > said and 3 * crowded < said
+    is_most = 2 * in_rows > said or 2 * len(several) > len(rows)
+    return len(several) > 1 and is_most and 3 * crowded < said
 
 
 def _without_bridges(grid: Grid, letters: Sequence[Letter]) -> list[list[int]]:
@@ -127,15 +128,15 @@ def _without_bridges(grid: Grid, letters: Sequence[Letter]) -> list[list[int]]:
 
 
 def _cell(grid: Grid, letter: Letter) -> int:
-    row, column = grid.field(letter.across, letter.middle) or (0, 0)
+    row, column = grid.cell(letter.across, letter.middle)
     return grid.cells[row][column]
 
 
 def _by_cell(grid: Grid, cells: list[list[int]], letters: Sequence[Letter]) -> dict[int, list[Letter]]:
     held: dict[int, list[Letter]] = {}
     for letter in letters:
-        if (field := grid.field(letter.across, letter.middle)) is not None:
-            held.setdefault(cells[field[0]][field[1]], []).append(letter)
+        row, column = grid.cell(letter.across, letter.middle)
+        held.setdefault(cells[row][column], []).append(letter)
     return held
 
 
