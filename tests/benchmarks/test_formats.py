@@ -19,6 +19,7 @@ from pathlib import Path
 import psutil
 from data_sets import Data, Place
 from file_collections import collect
+from grown_files import MAKERS, exponent
 from measure import MEGABYTE
 from peer_environments import NotInstalled, Peer, python_of
 from tables import Section, Table
@@ -35,17 +36,14 @@ _OTHERS = Peer(
     "readers of files",
     "markitdown",
     False,
-    (
-        *("markitdown[pptx,xlsx,xls,outlook]==0.1.9", "pypandoc_binary==1.17", "odfpy==1.4.1", "pyxlsb==1.0.10"),
-        "pdfminer.six==20260107",
-    ),
+    ("markitdown[pptx,xlsx,xls,outlook]==0.1.9", "pypandoc_binary==1.17", "odfpy==1.4.1", "pyxlsb==1.0.10"),
 )
 _COMPARED = {
     **dict.fromkeys(("docx", "odt", "epub", "rst", "rtf"), "pandoc 3.9"),
     **dict.fromkeys(("pptx", "msg"), "markitdown 0.1.9"),
     **dict.fromkeys(("ods", "odp"), "odfpy 1.4"),
     **dict.fromkeys(("csv", "tsv"), "the file itself"),
-    **{"xlsx": "openpyxl 3.1", "xls": "xlrd 2.0", "xlsb": "pyxlsb 1.0", "pdf": "pdfminer.six"},
+    **{"xlsx": "openpyxl 3.1", "xls": "xlrd 2.0", "xlsb": "pyxlsb 1.0", "pdf": "pdftotext"},
     "eml": "Python's email, the plain body",
 }
 _MUCH = 98
@@ -80,6 +78,9 @@ def test_formats(section: Callable[[str, str], Section], place: Place, data: Dat
         worst += [(suffix.upper(), Path(each).name, f"{shares[each]:.1f}") for each in lowest if shares[each] < _MUCH]
         if shares:
             found.add(f"{suffix.upper()}: words found, mean of the files", sum(shares.values()) / len(shares), "%")
+    grown = [(suffix.upper(), f"{exponent(suffix, place.folder):.2f}") for suffix in MAKERS]
+    found.add("Growth of the time with the size, the worst format", max(float(each) for _, each in grown), "n^")
+    found.tables.append(Table("Growth of the time from n to 4n, as a power of n", ("format", "n^"), grown))
     columns = ("read", "in part", "MB", "s of a processor", "peak MB", "compared", "words, %", "files of 98 % and more")
     found.tables.append(Table("Files", ("format", "files", *columns, "with"), rows))
     found.tables.append(Table("Why files were refused", ("format", "files", "reason"), reasons))

@@ -93,14 +93,14 @@ def workbook(sheet: bytes | Iterable[bytes]) -> bytes:
     )
 
 
-def _sheet(rows: Iterable[bytes]) -> Iterable[bytes]:
+def sheet(rows: Iterable[bytes]) -> Iterable[bytes]:
     """A sheet of ``rows`` in XML, which says that it has a million columns."""
     begin = b'<worksheet xmlns="%sspreadsheetml/2006/main"><dimension ref="A1:BDWGN9"/><sheetData>' % _OFFICE
     return chain([begin], rows, [b"</sheetData></worksheet>"])
 
 
 def _cells(*places: bytes) -> Iterable[bytes]:
-    return _sheet(b'<row><c r="%s"><v>1</v></c></row>' % place for place in places)
+    return sheet(b'<row><c r="%s"><v>1</v></c></row>' % place for place in places)
 
 
 def open_document(kind: str, body: bytes | Iterable[bytes], before: bytes = b"") -> bytes:
@@ -112,18 +112,18 @@ def open_document(kind: str, body: bytes | Iterable[bytes], before: bytes = b"")
     return zipped({"mimetype": mimetype, "content.xml": chain([begin], pieces, [b"</of:body></of:c>"])})
 
 
-def open_workbook(rows: int, columns: int) -> bytes:
-    """A workbook (ODS) of one cell that says it stands in so many ``rows`` and ``columns``, by the usual prefixes."""
+def open_workbook(rows: int, columns: int, more: str = "") -> bytes:
+    """A workbook (ODS) of one cell that says it is in so many ``rows`` and ``columns``; ``more`` rows in XML follow."""
     names = b" ".join(b'xmlns:%s="%s%s:1.0"' % (name, _OPEN, name) for name in (b"office", b"text", b"table"))
     body = (
         b'<office:c %s><office:body><office:spreadsheet><table:table table:name="A"><table:table-row '
         b'table:number-rows-repeated="%d"><table:table-cell office:value-type="string" '
-        b'table:number-columns-repeated="%d"><text:p>x</text:p></table:table-cell></table:table-row></table:table>'
+        b'table:number-columns-repeated="%d"><text:p>x</text:p></table:table-cell></table:table-row>%s</table:table>'
         b"</office:spreadsheet></office:body></office:c>"
     )
     mimetype = b"application/vnd.oasis.opendocument.spreadsheet"
     manifest = b'<manifest:manifest xmlns:manifest="%smanifest:1.0"/>' % _OPEN
-    content = body % (names, rows, columns)
+    content = body % (names, rows, columns, more.encode())
     return zipped({"mimetype": mimetype, "content.xml": content, "META-INF/manifest.xml": manifest})
 
 
@@ -220,7 +220,7 @@ _FILES: dict[str, Callable[[int], bytes]] = {
     "nested.odt": lambda size: open_document("text", b"<te:span>" * (size // 19) + b"</te:span>" * (size // 19)),
     "corners.xlsx": lambda _: workbook(_cells(b"A1", b"XFD1048576")),
     "sheet of 500 MB.xlsx": lambda _: workbook(
-        _sheet(repeat(b'<row><c t="str"><v>%s</v></c></row>' % (b"x" * 987), 500_000))
+        sheet(repeat(b'<row><c t="str"><v>%s</v></c></row>' % (b"x" * 987), 500_000))
     ),
     "rows.ods": lambda _: open_workbook(1_048_576, 1),
     "cells.ods": lambda _: open_workbook(1_048_576, 16_384),
