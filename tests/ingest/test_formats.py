@@ -18,8 +18,10 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import DocumentError
 from kgplatform.ingest.files import pdf as of_pdf
 from kgplatform.ingest.files import scan
+from kgplatform.ingest.files.file_text import parsing
 from kgplatform.ingest.files.scan_order import Box, read_in_order
 from kgplatform.ingest.files.table import has_headings, lines
 from kgplatform.ingest.load import load
@@ -155,6 +157,14 @@ def test_ruled_tables_of_pdfs_have_headings_spans_and_go_on_over_pages(tmp_path:
     assert read(tmp_path / "b.pdf", spans)[0].text == "\n\n".join(("Before.", "\n".join(told), "Behind."))
     chart = ruled([[["", ""], ["Sales by year", ""], ["", ""]]])
     assert read(tmp_path / "c.pdf", chart)[0].text == "Before.\nSales by year\nBehind."
+
+
+def test_a_parser_in_rust_that_panics_is_a_damaged_file() -> None:
+    panic = type("PanicException", (BaseException,), {})
+    with pytest.raises(DocumentError, match="damaged"), parsing("a.xlsb", "damaged"):
+        raise panic
+    with pytest.raises(KeyboardInterrupt), parsing("a.xlsb", "damaged"):
+        raise KeyboardInterrupt
 
 
 def test_books_have_the_chapters_of_their_table_of_contents(tmp_path: Path) -> None:

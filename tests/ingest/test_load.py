@@ -677,9 +677,11 @@ def test_other_accepted_shapes(tmp_path: Path) -> None:
     (context,) = members(tmp_path / "b.json", [{"corpus_name": "Medical", "context": "Long text."}])
     assert isinstance(single, Document) and single.title == "T"
     assert isinstance(context, Document) and (context.title, context.text) == ("Medical", "Long text.")
+    (within,) = members(tmp_path / "c.json", {"docs": [{"idx": "1", "passage": "One."}], "average": 3})
+    assert isinstance(within, Document) and (within.text, within.metadata) == ("One.", {"idx": "1"})
 
 
-@pytest.mark.parametrize("key", ["text", "context", "content", "body", "page_content"])
+@pytest.mark.parametrize("key", ["text", "context", "content", "contents", "body", "page_content"])
 def test_texts_under_other_usual_keys(tmp_path: Path, key: str) -> None:
     (found,) = members(tmp_path / "a.json", [{"title": "T", key: "One."}])
     assert isinstance(found, Document)
@@ -700,6 +702,7 @@ def test_keys_that_are_named(tmp_path: Path, name: str) -> None:
     assert isinstance(other, SkippedFile)
     assert "expected" in other.reason
     assert "{title, body}, found an object with the keys headline, article, text" in other.reason
+    assert other.reason.endswith(f"set KGPLATFORM_TEXT_FIELD={'article' if name == 'long.jsonl' else 'text'}")
 
 
 @pytest.mark.parametrize(
