@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import email
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,10 @@ from pathlib import Path
 from typing import Any
 
 _SECONDS = 30
+_LABELS = re.compile(
+    r"<!--.*?-->|!\[[^\]]*\]\([^)]*\)|^### Notes:|^# Email Message|^## Content|\*\*\w+:\*\*", re.S | re.M
+)
+"""What markitdown itself says: numbers of slides, names of pictures, labels of headers."""
 
 
 def _pandoc(path: Path) -> str:
@@ -29,7 +34,7 @@ def _pandoc(path: Path) -> str:
 def _markitdown(path: Path) -> str:
     from markitdown import MarkItDown
 
-    return str(MarkItDown().convert(str(path)).text_content)
+    return _LABELS.sub("", str(MarkItDown().convert(str(path)).text_content))
 
 
 def _pdf(path: Path) -> str:
@@ -68,8 +73,8 @@ def _open_document(path: Path) -> str:
     from odf.opendocument import load
     from odf.text import H, P
 
-    document = load(str(path))
-    return "\n".join(teletype.extractText(each) for kind in (P, H) for each in document.getElementsByType(kind))
+    body = load(str(path)).body
+    return "\n".join(teletype.extractText(each) for kind in (P, H) for each in body.getElementsByType(kind))
 
 
 def _mail(path: Path) -> str:
