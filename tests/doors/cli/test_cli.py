@@ -94,7 +94,7 @@ def test_a_folder_of_good_and_bad_files(store: Store, run: Run, mixed_folder: Pa
     assert [line for line in lines if line.startswith("Not ingested")] == [
         f"Not ingested: {mixed_folder}/empty.txt: empty file",
         f"Not ingested: {mixed_folder}/locked.pdf: encrypted PDF: remove its password first",
-        f"Not ingested: {mixed_folder}/photo.txt: format not supported: an image (GIF)",
+        f"Not ingested: {mixed_folder}/photo.txt: format not supported: an image (GIF), not text",
     ]
     assert any(line.startswith("Documents: 1 new, 3 not ingested. Passages: 1, all read now by") for line in lines)
     again = run("ingest", mixed_folder, "--extractor", "local")
