@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STATE := $(CURDIR)/.kgplatform
 WORKERS ?= 2
-EXTRAS := .[scikit-learn,evaluate,graphrag,langchain,llamaindex,py2neo,mcp,otel,docs,dev]
+EXTRAS := .[ocr,scikit-learn,evaluate,graphrag,langchain,llamaindex,py2neo,mcp,otel,docs,dev]
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 export KGPLATFORM_NEO4J_JARS ?= $(STATE)/jars

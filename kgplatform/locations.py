@@ -15,12 +15,21 @@ from kgplatform.records import Citation, FoundPassage, Location
 
 _PAGE = re.compile(r"page (\d+)")
 _COUNTED = re.compile(r"([^\W\d_]+) (\d+)")
+_PLAIN_SHEET = re.compile(r"[^\W\d][\w.]*")
+_CELL = re.compile(r"[A-Z]{1,3}\d+|R\d*|C\d*|R\d*C\d*", re.I)
 _CELLS = re.compile(r"(.*!)([A-Z]+\d+)(?::([A-Z]+\d+))?", re.S)
 
 
 def page_label(number: int) -> str:
     """What a page is called: those of a PDF count from 1."""
     return f"page {number}"
+
+
+def sheet_label(name: str) -> str:
+    """A sheet as Excel has it before its cells: in quotes, unless it is a plain word that cannot be a cell's name."""
+    if _PLAIN_SHEET.fullmatch(name) and not _CELL.fullmatch(name):
+        return name
+    return "'{}'".format(name.replace("'", "''"))
 
 
 def page_of(label: str | None) -> int | None:

@@ -50,10 +50,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file that was not ingested, and why."""
+    """A file that was not ingested, and why. ``in_part``: the rest of it was, as when a page is damaged."""
 
     path: str
     reason: str
+    in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)

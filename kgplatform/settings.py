@@ -123,7 +123,7 @@ class Settings(BaseSettings):
         le=1_000_000,
     )
     text_field: str = _setting(
-        "", "Key of the texts in JSON files, if none of text, context, content, body, page_content."
+        "", "Key of the texts in JSON files, if not text, context, content, contents, body, page_content or passage."
     )
     title_field: str = _setting("", "Key of the titles in JSON files, if not title or corpus_name.")
     bulk_import: int = _setting(

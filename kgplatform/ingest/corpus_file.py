@@ -1,7 +1,8 @@
 """Texts out of a JSON or JSONL file: many documents in one file.
 
 Such a file is a list of ``{"title", "text"}`` objects, one such object, a list of ``{"corpus_name", "context"}``, or an
-open-IE recording, whose items have ``extracted_…`` too. In JSONL each line is one. ``Fields``: other keys.
+open-IE recording, whose items have ``extracted_…`` too. The list may be within an object, as HippoRAG's is
+under ``docs``. In JSONL each line is one item. ``Fields``: other keys.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from kgplatform.errors import DocumentError
@@ -41,7 +42,7 @@ _LONGEST_LINE = 100_000_000
 class Fields:
     """The keys under which objects have their text and their title: the first that is there counts."""
 
-    text: tuple[str, ...] = ("text", "context", "content", "body", "page_content")
+    text: tuple[str, ...] = ("text", "context", "content", "contents", "body", "page_content", "passage")
     title: tuple[str, ...] = ("title", "corpus_name")
 
     @classmethod
@@ -86,10 +87,19 @@ def read_json(
         if is_json_object(lines[0]):
             return _items("line", _parsed(lines, fields))
         raise DocumentError(path, f"not valid JSON ({_fault(error)})") from error
-    values = content if isinstance(content, list) else [content]
+    values = _values(content, fields)
     if not any(isinstance(_first(value, fields.text), str) for value in values):
         raise DocumentError(path, _other_shape(content, values, fields))
     return _items("item", enumerate((_read_item(value, fields) for value in values), start=1))
+
+
+def _values(content: object, fields: Fields) -> list[Any]:
+    """The items of a file: those of its list, or of the one list in its object whose items have texts."""
+    if isinstance(content, list):
+        return content
+    held = list(content.values()) if isinstance(content, dict) and not _has_text(content, fields) else []
+    lists = [each for each in held if isinstance(each, list) and any(_has_text(item, fields) for item in each)]
+    return lists[0] if len(lists) == 1 else [content]
 
 
 def read_jsonl(
@@ -191,7 +201,7 @@ def _read_item(value: object, fields: Fields) -> _Item:
         return _Item(title, clean(text), metadata=_metadata(value, fields))
     if _has_text(value, fields):
         return _Item(title, None, f"its {fields.text[0]} is {described(text)}, and not a string")
-    return _Item(title, None, f"expected {_wanted(fields)}, found {described(value)}")
+    return _Item(title, None, f"expected {_wanted(fields)}, found {described(value)}{_advice([value], fields)}")
 
 
 def _metadata(value: object, fields: Fields) -> dict[str, MetadataValue]:
@@ -226,17 +236,21 @@ def _other_shape(content: object, values: Sequence[object], fields: Fields) -> s
         if _has_text(value, fields):
             place = f"item {number}" if isinstance(content, list) else "its object"
             return f"{wanted}, but the {name} of {place} is {described(_first(value, fields.text))}, and not a string"
-    return f"{wanted}, found {described(content)}" + _advice(values)
+    return f"{wanted}, found {described(content)}" + _advice(values, fields)
 
 
 def _wanted(fields: Fields) -> str:
     return f"{{{fields.title[0]}, {fields.text[0]}}}"
 
 
-def _advice(values: Sequence[object]) -> str:
-    """What to do about objects whose text has another name."""
-    has_objects = any(isinstance(value, dict) and value for value in values)
-    return "; KGPLATFORM_TEXT_FIELD names the key of the texts" if has_objects else ""
+def _advice(values: Sequence[object], fields: Fields) -> str:
+    """What to do about objects whose text has another name: the longest text in the first of them is likely it."""
+    first = next((value for value in values if isinstance(value, dict)), {})
+    texts = {key: each for key, each in first.items() if isinstance(each, str) and key not in fields.title}
+    if not texts:
+        return ""
+    key = shown(max(texts, key=lambda each: len(texts[each])))
+    return f". If {key} is the text, set KGPLATFORM_TEXT_FIELD={key}"
 
 
 def _has_text(value: object, fields: Fields) -> bool:

@@ -210,7 +210,7 @@ def _whole(path: Path, shown: str, reading: FileText) -> Iterator[Document | Ski
         raise DocumentError(shown, "has no readable text")
     source = path.as_uri()
     yield _document(as_name(reading.title) or _readable_stem(path), source, source, reading)
-    yield from (SkippedFile(shown, fault) for fault in reading.faults)
+    yield from (SkippedFile(shown, fault, in_part=True) for fault in reading.faults)
 
 
 def _stream(content: bytes) -> BufferedReader:

@@ -11,15 +11,17 @@ import docx
 import hostile_files
 import openpyxl
 import pytest
-from made_pdf import pdf
+from made_pdf import pdf, ruled, scanned, tiff
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import DocumentError
 from kgplatform.ingest.files import pdf as of_pdf
 from kgplatform.ingest.files import scan
+from kgplatform.ingest.files.file_text import parsing
 from kgplatform.ingest.files.scan_order import Box, read_in_order
 from kgplatform.ingest.files.table import has_headings, lines
 from kgplatform.ingest.load import load
@@ -30,6 +32,11 @@ from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
 
 TEAMS = [["Team", "City", "Cups"], ["Canadiens", "Montréal", 24], ["Bruins", "Boston", 6]]
+SCANNED = (
+    "The Great Eastern sailed from Valentia in July 1866\n"
+    "and laid the whole cable to Heart's Content.\n"
+    "Cyrus Field sent the first message home."
+)
 LINES = ["Team: Canadiens | City: Montréal | Cups: 24", "Team: Bruins | City: Boston | Cups: 6"]
 
 
@@ -76,7 +83,7 @@ def workbook() -> bytes:
     made.active.append(["Cups until today"])
     for row in TEAMS:
         made.active.append(row)
-    years = made.create_sheet("Born")
+    years = made.create_sheet("Who's born")
     years["B3"], years["C3"], years["B4"], years["C4"] = "Ada", 1815, "Bo", 2.5
     return saved(made)
 
@@ -105,14 +112,17 @@ def test_rows_of_workbooks_and_tables_have_their_headings_and_cells(tmp_path: Pa
         "Hockey!A1:C1": "Hockey\n\nCups until today",
         "Hockey!A3:C3": LINES[0],
         "Hockey!A4:C4": LINES[1],
-        "Born!B3:C3": "Born\n\nAda | 1815",
-        "Born!B4:C4": "Bo | 2.5",
+        "'Who''s born'!B3:C3": "Who's born\n\nAda | 1815",
+        "'Who''s born'!B4:C4": "Bo | 2.5",
     }
     table = "\n".join(";".join(map(str, row)) for row in TEAMS)
     for name, text in (("a.csv", table), ("a.tsv", table.replace(";", "\t"))):
         assert located(read(tmp_path / name, text)[0]) == {"row 2": LINES[0], "row 3": LINES[1]}
     assert not has_headings([["Name", "Ada"], ["Born", "1815"], ["Died", "1852"]])
     assert lines([["Name", "Ada"]], first=True) == ["Name | Ada"]
+    assert has_headings([["Region", "Revenue"], ["North", "$800K"], ["South", "$600K"]])
+    assert has_headings([["Pax", "Change", "Cargo", "Change"], ["7", "1.2", "9", "0.1"], ["8", "2.4", "8", "0.3"]])
+    assert not has_headings([["Ada", "London"], ["Bo", "Ulm"], ["Cy", "Bern"], ["Di", "Cork"]])
 
 
 def test_tables_of_documents_and_pages_have_headings_and_spans(tmp_path: Path) -> None:
@@ -130,6 +140,31 @@ def test_tables_of_documents_and_pages_have_headings_and_spans(tmp_path: Path) -
     )
     text = "Before.\n\nTeam: Bruins | Cups won: 6 | Cups lost: 14\nTeam: Bruins | Cups won: 7\n\nLaid out"
     assert read(tmp_path / "a.html", page)[0].text == text
+
+
+def test_ruled_tables_of_pdfs_have_headings_spans_and_go_on_over_pages(tmp_path: Path) -> None:
+    teams = [[str(cell) for cell in row] for row in TEAMS]
+    found, _ = read(tmp_path / "a.pdf", ruled([teams, [["Senators", "Ottawa", "11"], ["Kings", "", "2"]]]))
+    more = ["Team: Senators | City: Ottawa | Cups: 11", "Team: Kings | Cups: 2"]
+    assert located(found) == {
+        f"page {number}": "\n\n".join(("Before.", "\n".join(told), "Behind."))
+        for number, told in enumerate((LINES, more), start=1)
+    }
+    turned, _ = read(tmp_path / "turned.pdf", ruled([teams], upwards=True))
+    assert turned.text == located(found)["page 1"]
+    spans = ruled([[*teams[:2], ["", "Toronto", "3"], ["Bruins", "Boston", "6"]]], tall=1)
+    told = [LINES[0], "Team: Canadiens | City: Toronto | Cups: 3", LINES[1]]
+    assert read(tmp_path / "b.pdf", spans)[0].text == "\n\n".join(("Before.", "\n".join(told), "Behind."))
+    chart = ruled([[["", ""], ["Sales by year", ""], ["", ""]]])
+    assert read(tmp_path / "c.pdf", chart)[0].text == "Before.\nSales by year\nBehind."
+
+
+def test_a_parser_in_rust_that_panics_is_a_damaged_file() -> None:
+    panic = type("PanicException", (BaseException,), {})
+    with pytest.raises(DocumentError, match="damaged"), parsing("a.xlsb", "damaged"):
+        raise panic
+    with pytest.raises(KeyboardInterrupt), parsing("a.xlsb", "damaged"):
+        raise KeyboardInterrupt
 
 
 def test_books_have_the_chapters_of_their_table_of_contents(tmp_path: Path) -> None:
@@ -168,6 +203,8 @@ def test_mails_have_headers_each_word_once_and_attachments(tmp_path: Path) -> No
     )
     assert parts["attachment report.pdf, page 2"] == "Page two."
     assert faults == ["attachment a.out: format not supported: a program, not text"]
+    (told,) = (each for each in load([tmp_path / "a.eml"]) if isinstance(each, SkippedFile))
+    assert told.in_part
     forwarded = EmailMessage()
     forwarded["Subject"] = "Forwarded"
     forwarded.set_content("See below.")
@@ -212,6 +249,19 @@ def test_scans_are_read_in_columns_and_told_from_forms(tmp_path: Path, monkeypat
     monkeypatch.setattr(of_pdf, "words_in", lambda image: f"{image.width} pixels wide")
     found, faults = read(tmp_path / "a.pdf", pdf(["Text.", None]))
     assert located(found) == {"page 1": "Text.", "page 2": "1654 pixels wide"} and not faults
+    renewed: list[int] = []
+    monkeypatch.setattr(scan, "renew", lambda: renewed.append(1))
+    monkeypatch.setattr(scan, "words_in", lambda image: f"{image.width} pixels wide")
+    monkeypatch.setattr(scan, "MOST_SCANS", 2)
+    found, faults = read(tmp_path / "a.tif", tiff(3))
+    assert list(located(found)) == ["page 1", "page 2"] and len(renewed) == 2
+    assert faults == ["has more than 2 pages, and no more are read: split it"]
+
+
+def test_the_real_engine_reads_a_scanned_page_word_for_word(tmp_path: Path) -> None:
+    pytest.importorskip("rapidocr", reason="the extra ocr is not installed")
+    found, faults = read(tmp_path / "a.pdf", scanned(SCANNED))
+    assert located(found) == {"page 1": SCANNED} and not faults
 
 
 @pytest.mark.parametrize(
@@ -222,6 +272,7 @@ def test_scans_are_read_in_columns_and_told_from_forms(tmp_path: Path, monkeypat
         (["page 2", "page 3", "page 4"], "pages 2–4"),
         (["A!B2:C2", "A!B9:C9"], "A!B2:C9"),
         (["A!B2", "A!B9"], "A!B2:B9"),
+        (["'A B'!B2", "'A B'!B9"], "'A B'!B2:B9"),
         (["1. The Whale", "2. The Bag"], "1. The Whale – 2. The Bag"),
     ],
 )

@@ -42,11 +42,17 @@ CRASH = (
 MEMORY = "takes more than 200 MB of memory to parse: raise KGPLATFORM_FILE_MEMORY to read it"
 
 
-REFUSALS = ("damaged", "has no readable text", "reStructuredText that cannot be parsed", "unpacks to 463 MB, which no")
+REFUSALS = (
+    "damaged",
+    "has no readable text",
+    "reStructuredText that cannot be parsed",
+    "unpacks to 463 MB, ",
+    "repeats its cells",
+)
 REFUSED = {
     *("laughs.docx", "laughs.pptx", "laughs.xlsx", "laughs.odt", "laughs.epub", "paths.pptx", "nested.pptx"),
-    *("nested.odt", "sheet of 500 MB.xlsx", "repeated.ods", "chapter of 500 MB.epub", "lists.rst", "parts.eml"),
-    "mails.eml",
+    *("nested.odt", "rows.ods", "cells.ods", "slide of 500 MB.pptx", "chapter of 500 MB.epub", "lists.rst"),
+    *("parts.eml", "mails.eml"),
 }
 
 

@@ -22,6 +22,8 @@ from pypdf import PdfReader, PdfWriter
 
 from kgplatform.errors import DocumentError, InputError
 from kgplatform.ingest.corpus_file import HARMLESS_BYTES, Fields
+from kgplatform.ingest.files import pdf as of_pdf
+from kgplatform.ingest.files import scan
 from kgplatform.ingest.files.pdf import read_pdf
 from kgplatform.ingest.files.scan import TO_INSTALL
 from kgplatform.ingest.load import find_files, load
@@ -30,8 +32,6 @@ from kgplatform.settings import load_settings
 from kgplatform.text import node_id
 from kgplatform.work.open_workers import bounded_calls
 from kgplatform.work.stopping import NEVER
-
-JPEG = bytes.fromhex("ffd8ffe000104a46494600010100000100010000") + bytes(range(256)) * 8
 
 
 def one(path: Path, content: bytes | str) -> Document | SkippedFile:
@@ -236,8 +236,7 @@ def test_no_bytes_make_loading_fail(tmp_path_factory: pytest.TempPathFactory, co
         ("a.md", b"---\ntitle: x\n---\n\n", "has no readable text"),
         ("a.html", b"<html><body><script>x()</script></body></html>", "has no readable text"),
         ("a.txt", b"\xef\xbb\xbf", "has no text, only white space"),
-        ("notes.txt", JPEG, "an image (JPEG), not text"),
-        ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(64), "an image (PNG), not text"),
+        ("a.gif", b"GIF89a" + bytes(64), "an image (GIF)"),
         ("a.svg", b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><text>x</text></svg>", "image (SVG)"),
         ("a.mp3", b"ID3\4" + bytes(64), "a sound recording (MP3)"),
         ("a.wav", b"RIFF\0\0\0\0WAVEfmt ", "a sound recording (WAV)"),
@@ -510,12 +509,15 @@ def test_encrypted_pdf_is_reported_but_read_if_it_opens_without_password(tmp_pat
     assert document(tmp_path / "b.pdf", protected(content, "", "owner", algorithm)).text == "Secret text."
 
 
-def test_scans_are_reported(tmp_path: Path) -> None:
+def test_scans_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (of_pdf, scan):  # as where the extra is not installed
+        monkeypatch.setattr(module, "can_read_scans", lambda: False)
+    assert TO_INSTALL in reason(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n" + bytes(64))
     assert reason(tmp_path / "a.pdf", pdf([None, None])) == "is a scan, without text: " + TO_INSTALL
     (tmp_path / "b.pdf").write_bytes(pdf(["Text.", None]))
     found, fault = load([tmp_path / "b.pdf"])
     assert isinstance(found, Document) and found.text == "Text."
-    assert fault == SkippedFile(str(tmp_path / "b.pdf"), f"page 2 is a scan, without text: {TO_INSTALL}")
+    assert fault == SkippedFile(str(tmp_path / "b.pdf"), f"page 2 is a scan, without text: {TO_INSTALL}", in_part=True)
 
 
 def test_damaged_pdf_is_reported_and_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -581,7 +583,7 @@ def zipped(parts: dict[str, bytes]) -> bytes:
     ("part", "expected"),
     [
         ("ppt/presentation.xml", "damaged: open it in its program and save it again"),
-        ("xl/workbook.xml", "damaged workbook: open it in its program and save it again"),
+        ("xl/workbook.xml", "damaged workbook, or one with too many cells: open it in its program and save it again"),
         ("META-INF/container.xml", "damaged: open it in its program and save it again"),
         ("content.xml", "format not supported: an OpenDocument file that is no text, presentation or workbook"),
         ("META-INF/MANIFEST.MF", "format not supported: a Java archive"),
@@ -675,9 +677,11 @@ def test_other_accepted_shapes(tmp_path: Path) -> None:
     (context,) = members(tmp_path / "b.json", [{"corpus_name": "Medical", "context": "Long text."}])
     assert isinstance(single, Document) and single.title == "T"
     assert isinstance(context, Document) and (context.title, context.text) == ("Medical", "Long text.")
+    (within,) = members(tmp_path / "c.json", {"docs": [{"idx": "1", "passage": "One."}], "average": 3})
+    assert isinstance(within, Document) and (within.text, within.metadata) == ("One.", {"idx": "1"})
 
 
-@pytest.mark.parametrize("key", ["text", "context", "content", "body", "page_content"])
+@pytest.mark.parametrize("key", ["text", "context", "content", "contents", "body", "page_content"])
 def test_texts_under_other_usual_keys(tmp_path: Path, key: str) -> None:
     (found,) = members(tmp_path / "a.json", [{"title": "T", key: "One."}])
     assert isinstance(found, Document)
@@ -698,6 +702,7 @@ def test_keys_that_are_named(tmp_path: Path, name: str) -> None:
     assert isinstance(other, SkippedFile)
     assert "expected" in other.reason
     assert "{title, body}, found an object with the keys headline, article, text" in other.reason
+    assert other.reason.endswith(f"set KGPLATFORM_TEXT_FIELD={'article' if name == 'long.jsonl' else 'text'}")
 
 
 @pytest.mark.parametrize(

@@ -93,9 +93,14 @@ def workbook(sheet: bytes | Iterable[bytes]) -> bytes:
     )
 
 
-def _cells(*places: bytes) -> bytes:
-    cells = b"".join(b'<row><c r="%s"><v>1</v></c></row>' % place for place in places)
-    return b'<worksheet xmlns="%sspreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>' % (_OFFICE, cells)
+def sheet(rows: Iterable[bytes]) -> Iterable[bytes]:
+    """A sheet of ``rows`` in XML, which says that it has a million columns."""
+    begin = b'<worksheet xmlns="%sspreadsheetml/2006/main"><dimension ref="A1:BDWGN9"/><sheetData>' % _OFFICE
+    return chain([begin], rows, [b"</sheetData></worksheet>"])
+
+
+def _cells(*places: bytes) -> Iterable[bytes]:
+    return sheet(b'<row><c r="%s"><v>1</v></c></row>' % place for place in places)
 
 
 def open_document(kind: str, body: bytes | Iterable[bytes], before: bytes = b"") -> bytes:
@@ -107,11 +112,19 @@ def open_document(kind: str, body: bytes | Iterable[bytes], before: bytes = b"")
     return zipped({"mimetype": mimetype, "content.xml": chain([begin], pieces, [b"</of:body></of:c>"])})
 
 
-_REPEATED = (
-    b'<of:spreadsheet><ta:table ta:name="A"><ta:table-row ta:number-rows-repeated="1048576"><ta:table-cell '
-    b'of:value-type="string" ta:number-columns-repeated="16384"><te:p>x</te:p></ta:table-cell></ta:table-row>'
-    b"</ta:table></of:spreadsheet>"
-)
+def open_workbook(rows: int, columns: int, more: str = "") -> bytes:
+    """A workbook (ODS) of one cell that says it is in so many ``rows`` and ``columns``; ``more`` rows in XML follow."""
+    names = b" ".join(b'xmlns:%s="%s%s:1.0"' % (name, _OPEN, name) for name in (b"office", b"text", b"table"))
+    body = (
+        b'<office:c %s><office:body><office:spreadsheet><table:table table:name="A"><table:table-row '
+        b'table:number-rows-repeated="%d"><table:table-cell office:value-type="string" '
+        b'table:number-columns-repeated="%d"><text:p>x</text:p></table:table-cell></table:table-row>%s</table:table>'
+        b"</office:spreadsheet></office:body></office:c>"
+    )
+    mimetype = b"application/vnd.oasis.opendocument.spreadsheet"
+    manifest = b'<manifest:manifest xmlns:manifest="%smanifest:1.0"/>' % _OPEN
+    content = body % (names, rows, columns, more.encode())
+    return zipped({"mimetype": mimetype, "content.xml": content, "META-INF/manifest.xml": manifest})
 
 
 def book(chapter: bytes | Iterable[bytes]) -> bytes:
@@ -206,8 +219,14 @@ _FILES: dict[str, Callable[[int], bytes]] = {
     "nested.pptx": lambda size: slides(b"<a>" * (size // 7) + b"</a>" * (size // 7)),
     "nested.odt": lambda size: open_document("text", b"<te:span>" * (size // 19) + b"</te:span>" * (size // 19)),
     "corners.xlsx": lambda _: workbook(_cells(b"A1", b"XFD1048576")),
-    "sheet of 500 MB.xlsx": lambda _: workbook(repeat(b'<row><c t="str"><v>%s</v></c></row>' % (b"x" * 987), 500_000)),
-    "repeated.ods": lambda _: open_document("spreadsheet", _REPEATED),
+    "sheet of 500 MB.xlsx": lambda _: workbook(
+        sheet(repeat(b'<row><c t="str"><v>%s</v></c></row>' % (b"x" * 987), 500_000))
+    ),
+    "rows.ods": lambda _: open_workbook(1_048_576, 1),
+    "cells.ods": lambda _: open_workbook(1_048_576, 16_384),
+    "columns.ods": lambda _: open_workbook(1, 1_000_000_000),
+    "chapters of 500 MB.odt": lambda _: open_document("text", repeat(b"<te:p>It says so.</te:p>" * 1000, 21_000)),
+    "slide of 500 MB.pptx": lambda _: slides(repeat(b"<a>It says so.</a>" * 1000, 27_000)),
     "chapter of 500 MB.epub": lambda _: book(repeat(b"<p>It says so.</p>" * 1000, 27_000)),
     "spans.html": lambda size: _page(
         b"<table><tr>%s%s</table>"

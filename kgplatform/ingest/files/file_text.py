@@ -68,7 +68,14 @@ def parsing(path: str, reason: str) -> Iterator[None]:
         raise
     except Exception as error:  # a damaged file makes a foreign parser raise anything at all
         raise DocumentError(path, reason) from error
+    except BaseException as error:
+        if type(error).__name__ == _PANIC:
+            raise DocumentError(path, reason) from error
+        raise
 
+
+_PANIC = "PanicException"
+"""What a parser in Rust raises at its wits' end. It is no ``Exception``, and its class can be imported from nowhere."""
 
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
 _LINE_END = re.compile("\r\n?")

@@ -1,4 +1,4 @@
-"""PDF: the text layer, page by page; of pages without one, what OCR finds where it is installed."""
+"""PDF: the text layer, page by page, with its ruled tables; of pages without one, what OCR finds if it is installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.files.file_text import FileText, Parts, clean, parsing
-from kgplatform.ingest.files.scan import TO_INSTALL, can_read_scans, words_in
+from kgplatform.ingest.files.pdf_tables import PdfTables
+from kgplatform.ingest.files.ruled_text import BROKEN
+from kgplatform.ingest.files.scan import MOST_SCANS, TO_INSTALL, can_read_scans, words_in
 from kgplatform.locations import page_label
 from kgplatform.text import tidy
 from kgplatform.work.bounded import renew
@@ -51,30 +53,28 @@ def read_pdf(path: str, stream: BinaryIO) -> FileText:
 
 _PDFIUM = threading.Lock()
 """PDFium may be called by one thread at a time only."""
-_MOST_SCANS = 500
-"""Pages of one file that are read by OCR, which takes seconds for each."""
 _DPI = 200
 _LONGEST_SIDE = 4000
 """Pixels of a rendered page: some are metres long."""
-_TOO_MANY = f"is a scan, and only {_MOST_SCANS} in a file are read: split it"
+_TOO_MANY = f"is a scan, and only {MOST_SCANS} in a file are read: split it"
 _DAMAGED = "is damaged and cannot be read"
-_BROKEN_WORD = re.compile("[\x02\ufffe]")
-"""PDFium's signs where a line ends inside a word with a hyphen: the word goes on behind it."""
+_BROKEN_WORD = re.compile(f"[{''.join(BROKEN)}]")
 
 
 def _page_texts(reader: pypdfium2.PdfDocument) -> tuple[list[str], list[str]]:
     from pypdfium2 import PdfiumError
 
-    texts, faults, scans = [], [], 0
+    texts, faults, scans, tables = [], [], 0, PdfTables()
     for number in range(1, len(reader) + 1):
         text = ""
         try:
             with closing(reader[number - 1]) as page:
                 with closing(page.get_textpage()) as found:
-                    text = clean(_BROKEN_WORD.sub("", found.get_text_bounded())).strip()
+                    laid_out = tables.laid_out(page, found, found.get_text_bounded())
+                    text = clean(_BROKEN_WORD.sub("", laid_out)).strip()
                 if not text and _has_image(page):
                     scans += 1
-                    text, fault = _read_scan(page) if scans <= _MOST_SCANS else ("", _TOO_MANY)
+                    text, fault = _read_scan(page) if scans <= MOST_SCANS else ("", _TOO_MANY)
                     faults += [f"page {number} {fault}"] * bool(fault)
         except PdfiumError:
             faults.append(f"page {number} {_DAMAGED}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgplatform.errors import DocumentError
@@ -14,11 +15,14 @@ from kgplatform.ingest.decode import HEAD_BYTES, foreign_format
 from kgplatform.ingest.files.file_text import FileText, Parts, parsing
 from kgplatform.ingest.files.scan_order import Box, read_in_order
 from kgplatform.locations import page_label
+from kgplatform.work.bounded import renew
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 TO_INSTALL = "to read scans, run pip install 'kgplatform[ocr]'"
+MOST_SCANS = 500
+"""Pages of one file that are read by OCR, which takes seconds for each."""
 _LEAST_SURE = 0.5
 _MOST_PIXELS = 100_000_000
 _LONGEST_SIDE = 4000
@@ -40,13 +44,24 @@ def read_image(path: str, stream: BinaryIO) -> FileText:
 
     Image.MAX_IMAGE_PIXELS = _MOST_PIXELS
     with parsing(path, "damaged image, or one that is too large: save it again"), Image.open(stream) as image:
-        texts = [words_in(each) for each in ImageSequence.Iterator(image)]
+        pages = ImageSequence.Iterator(image)
+        texts = [_page_words(each) for each in islice(pages, MOST_SCANS)]
+        has_more = next(pages, None) is not None
     if not any(texts):
         raise DocumentError(path, "an image in which no text was found")
     parts = Parts()
     for number, text in enumerate(texts, start=1):
         parts.add(text, page_label(number))
-    return parts.found() if len(texts) > 1 else FileText(parts.text)
+    if len(texts) == 1:
+        return FileText(parts.text)
+    fault = f"has more than {MOST_SCANS} pages, and no more are read: split it"
+    return parts.found(faults=(fault,) if has_more else ())
+
+
+def _page_words(page: Image) -> str:
+    """The words of a page, for which the time runs anew."""
+    renew()
+    return words_in(page)
 
 
 def words_in(image: Image) -> str:

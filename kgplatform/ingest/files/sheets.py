@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
@@ -17,11 +17,14 @@ from kgplatform.ingest.decode import decode
 from kgplatform.ingest.files.archive import opened
 from kgplatform.ingest.files.file_text import FileText, Parts, clean, parsing
 from kgplatform.ingest.files.table import headings_at, row_line
+from kgplatform.locations import sheet_label
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 _DELIMITERS = ",;\t|"
+_MOST_REPEATED = 100_000
+"""Cells that a workbook may have beyond one for each of its bytes: in ODS, cells and rows say how often they come."""
 
 Rows = list[tuple[int, list[str]]]
 """Rows with their numbers, from 1."""
@@ -31,31 +34,38 @@ def read_workbook(path: str, stream: BinaryIO) -> FileText:
     """The sheets of a workbook, each row a line with the headings of its columns, "Budget!A7:F7"."""
     import python_calamine
 
-    if stream.read(2) == b"PK":
-        with opened(path, stream):
-            pass  # it is no bomb
+    size = stream.seek(0, io.SEEK_END)
     stream.seek(0)
-    with parsing(path, "damaged workbook: open it in its program and save it again"):
+    if stream.read(2) == b"PK":
+        with opened(path, stream) as archive:
+            size = sum(part.file_size for part in archive.infolist())
+    stream.seek(0)
+    with parsing(path, "damaged workbook, or one with too many cells: open it in its program and save it again"):
         try:
             book = python_calamine.CalamineWorkbook.from_filelike(stream)
         except python_calamine.PasswordError as error:
             raise DocumentError(path, "encrypted workbook: remove its password first") from error
-        parts = Parts()
+        parts, left = Parts(), _MOST_REPEATED + size
         names = [each.name for each in book.sheets_metadata if each.typ == python_calamine.SheetTypeEnum.WorkSheet]
         for name in names:
-            _add_sheet(parts, book.get_sheet_by_name(name), with_name=len(names) > 1)
+            sheet = book.get_sheet_by_name(name)
+            rows = sheet.to_python(skip_empty_area=True)
+            left -= sum(len(row) - row.count("") for row in rows)
+            if left < 0:
+                raise DocumentError(path, f"repeats its cells more than {_MOST_REPEATED:,} times: refused")
+            _add_sheet(parts, sheet, rows, with_name=len(names) > 1)
     return parts.found()
 
 
-def _add_sheet(parts: Parts, sheet: CalamineSheet, *, with_name: bool) -> None:
+def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[object]], *, with_name: bool) -> None:
     name, (top, left) = tidy_name(sheet.name), sheet.start or (0, 0)
     over = name if with_name else ""
-    numbered = enumerate(sheet.to_python(skip_empty_area=True), start=top + 1)
+    numbered = enumerate(rows, start=top + 1)
     for block in _blocks((number, [_shown(cell) for cell in row]) for number, row in numbered):
         for number, line, first, last in _block_lines(block):
             cells = f"{_column(left + first)}{number}" + (f":{_column(left + last)}{number}" if last > first else "")
             gap = "\n" if number > block[0][0] else "\n\n"
-            parts.add(f"{over}\n\n{line}" if over else line, f"{name}!{cells}", gap)
+            parts.add(f"{over}\n\n{line}" if over else line, f"{sheet_label(name)}!{cells}", gap)
             over = ""
 
 

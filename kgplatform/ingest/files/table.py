@@ -15,39 +15,56 @@ from kgplatform.text import tidy
 Row = Sequence[str]
 
 _LONGEST_HEADING = 100
-_NUMBER = re.compile(r"[^\w]*\d[\d\s.,:/%()+-]*[^\w]*")
-_LOOKED_AT = 200
+_NUMBER = re.compile(r"[^\w]*\d[\d\s.,:/%()+-]*(?:[kKmM]|bn)?[^\w]*")
+_DIGIT = re.compile(r"\d")
+LOOKED_AT = 200
 """Rows that say whether the first of them is headings."""
-_MOST_TITLES = 5
+MOST_TITLES = 5
 """So many lines may stand over the headings of a table."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SURE_ROWS = 3
-"""So many numbers below a word tell a heading where a table has two columns, which may as well be names and values."""
+"""So many numbers below a word tell a heading where a table has two columns, which may as well be names and values.
+
+Two are enough, if they are no years: names and values have dates.
+"""
+_ANY_YEAR = re.compile(r"(?:1\d|20)\d\d")
 
 
 def has_headings(rows: Sequence[Row], *, by_custom: bool = False) -> bool:
     """Whether the first row looks like the headings of the others: short words, all different, over other things.
 
     A table of two columns may be one of names and values, whose first row is like the others: there a column of
-    numbers must speak for it, if not a custom does, as in files of separated values.
+    numbers, or of cells with digits, must speak for it, if not a custom does, as in files of separated values. Headings
+    that are alike, such as "Change" behind each of several columns, are taken for such over numbers alone.
     """
     if len(rows) < 2 or len(rows[0]) < 2:
         return False
     first = [tidy(cell) for cell in rows[0]]
     filled = [cell for cell in first if cell]
-    if any(len(cell) > _LONGEST_HEADING or (_is_number(cell) and not _YEAR.fullmatch(cell)) for cell in filled):
+    if any(len(cell) > _LONGEST_HEADING or (is_number(cell) and not _YEAR.fullmatch(cell)) for cell in filled):
         return False
-    if len(filled) < 2 or 2 * len(filled) < len(first) or len(set(map(str.casefold, filled))) < len(filled):
+    if len(filled) < 2 or 2 * len(filled) < len(first):
         return False
     below = [[tidy(row[at]) for row in rows[1:] if at < len(row) and row[at].strip()] for at in range(len(first))]
     if any(heading and heading in cells for heading, cells in zip(first, below, strict=True)):
         return False
+    if len(set(map(str.casefold, filled))) < len(filled):
+        numeric = sum(1 for cells in below if len(cells) > 1 and all(map(is_number, cells)))
+        return 2 * numeric >= len(first)
     if by_custom or len(first) > 2:
         return True
-    return any(len(cells) >= _SURE_ROWS and all(map(_is_number, cells)) for cells in below)
+    return any(_tells_heading(heading, cells) for heading, cells in zip(first, below, strict=True))
 
 
-def _is_number(cell: str) -> bool:
+def _tells_heading(heading: str, cells: Sequence[str]) -> bool:
+    """Whether the ``cells`` below a word are of another kind than it."""
+    if len(cells) < _SURE_ROWS:
+        return len(cells) > 1 and all(map(is_number, cells)) and not all(map(_ANY_YEAR.fullmatch, cells))
+    return all(map(_DIGIT.search, cells)) and not _DIGIT.search(heading)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a number, as it is written in tables: with a sign, a currency, a percentage."""
     return _NUMBER.fullmatch(cell) is not None
 
 
@@ -71,7 +88,7 @@ def row_line(headings: Row, row: Row) -> str:
 
 def headings_at(rows: Sequence[Row], *, by_custom: bool = False) -> int | None:
     """The index of the row of headings: the first, or one below a title and the like, which fill one cell each."""
-    for at, row in enumerate(rows[:_MOST_TITLES]):
+    for at, row in enumerate(rows[:MOST_TITLES]):
         if sum(1 for cell in row if cell.strip()) > 1:
-            return at if has_headings(rows[at : at + _LOOKED_AT], by_custom=by_custom) else None
+            return at if has_headings(rows[at : at + LOOKED_AT], by_custom=by_custom) else None
     return None

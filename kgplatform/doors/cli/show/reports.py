@@ -112,7 +112,8 @@ def _documents(report: IngestReport) -> str:
         "unchanged": report.unchanged,
         "read again": report.reread,
         "removed": report.removed,
-        "not ingested": len(report.skipped),
+        "not ingested": sum(1 for each in report.skipped if not each.in_part),
+        "ingested in part": len({each.path for each in report.skipped if each.in_part}),
     }
     return ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number) or "none"
 
@@ -151,7 +152,8 @@ def _show_contents(out: Console, report: IngestReport) -> None:
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
     for file in skipped[:_SHOWN]:
-        out.print(f"Not ingested: {safe(file.path)}: {safe(file.reason)}", soft_wrap=True)
+        what = "Ingested but for a part" if file.in_part else "Not ingested"
+        out.print(f"{what}: {safe(file.path)}: {safe(file.reason)}", soft_wrap=True)
     if len(skipped) > _SHOWN:
         out.print(f"… and {len(skipped) - _SHOWN:,} more (--json lists all)")
 
