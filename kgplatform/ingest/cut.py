@@ -59,7 +59,8 @@ def cut_document(document: Document, max_tokens: int) -> list[Passage]:
 
     Every other character is in exactly one passage, and ``document.text[passage.start:passage.end] == passage.text``. A
     sentence is cut only if it alone has more than ``max_tokens`` tokens: at lines, clauses, words, and within a word
-    only if that word alone is too long. Raises ``InputError`` if ``max_tokens`` is below 1.
+    only if that word alone is too long. A single letter of a rare script may have two tokens, and then its passage has
+    them, too. Raises ``InputError`` if ``max_tokens`` is below 1.
     """
     if max_tokens < 1:
         raise InputError(f"A passage cannot have {max_tokens} tokens: set passage_tokens to 20 or more.")
@@ -180,10 +181,13 @@ def _is_inside_grapheme(text: str, start: int, at: int) -> bool:
 
 
 def _pack(units: list[_Unit], max_tokens: int) -> list[int]:
-    """The index of the first unit of every passage. Token counts add up: no token spans two units."""
+    """The index of the first unit of every passage. Token counts add up: no token spans two units.
+
+    A single letter may have more than ``max_tokens``: it fills a passage.
+    """
     if not units:
         return []
-    total = [0, *accumulate(unit.tokens for unit in units)]
+    total = [0, *accumulate(min(unit.tokens, max_tokens) for unit in units)]
     cuts = [0]
     while (last := bisect_right(total, total[cuts[-1]] + max_tokens) - 1) < len(units):
         cuts.append(_best_cut(units, total, cuts[-1], last, max_tokens))
