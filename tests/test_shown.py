@@ -98,7 +98,7 @@ def test_data_frames(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_dictionaries_are_json(kg: KnowledgeGraph, tmp_path: Path) -> None:
     report = kg.ingest(put(tmp_path, {"a.txt": "Ada Lovelace was born in London.", "b.txt": ""}), extractor="local")
     assert json.loads(json.dumps(report.to_dict()))["skipped"] == [
-        {"path": str(tmp_path / "b.txt"), "reason": "empty file"}
+        {"path": str(tmp_path / "b.txt"), "reason": "empty file", "in_part": False}
     ]
     assert "added=1" in repr(report)
     found = kg.search("Where was Ada Lovelace born?")

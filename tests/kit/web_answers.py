@@ -17,7 +17,7 @@ def error(response: httpx.Response, status: int, kind: str) -> str:
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/json"
     (told,) = response.json().values()
-    assert {"kind", "message"} <= set(told) <= {"kind", "message", "evidence"}
+    assert {"kind", "message"} <= set(told) <= {"kind", "message", "code", "parameters", "evidence"}
     assert "evidence" not in told or status == 502
     assert told["kind"] == kind
     assert "Traceback" not in response.text

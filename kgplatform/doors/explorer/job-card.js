@@ -144,10 +144,16 @@ function ingestReport(report) {
       ["passages read", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
       ["entities", report.names], ["without a type", report.untyped], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
       ["read by", EXTRACTORS[report.extractor] ?? report.extractor], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
-    problems("file skipped", "files skipped", report.skipped.map(({ path, reason }) => [path, reason])),
+    problems("file skipped", "files skipped", faults(report.skipped, false)),
+    problems("part of a file skipped", "parts of files skipped", faults(report.skipped, true)),
     problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason]), AGAIN_BELOW),
     report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => readable(name)).join(", ")}.`) : null,
     remarks(report));
+}
+
+/** Files that were skipped, or of which only a part was: [path, reason]. */
+function faults(skipped, inPart) {
+  return skipped.filter(({ in_part = false }) => in_part === inPart).map(({ path, reason }) => [path, reason]);
 }
 
 function treeReport(report) {

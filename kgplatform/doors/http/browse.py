@@ -160,7 +160,7 @@ async def document(
     return await look_at(request, parts, lambda graph: graph.look.document(id, start, end))
 
 
-@router.get("/graph/map", tags=["graph"], summary="The map of the most connected entities")
+@router.get("/graph/map", tags=["graph"], summary="The map of the most connected entities", responses=errors(400))
 async def graph_map(
     request: Request,
     parts: Served,

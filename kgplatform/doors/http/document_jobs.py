@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -18,7 +19,7 @@ from kgplatform.doors.uploads import Uploads, forget_unused
 from kgplatform.errors import InputError
 from kgplatform.graph.info import DocumentInfo
 from kgplatform.graph.jobs import Claim
-from kgplatform.records import Progress
+from kgplatform.records import Progress, SkippedFile
 from kgplatform.shown import as_fields, plain
 from kgplatform.work.stopping import Stop
 
@@ -69,9 +70,9 @@ def document_works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work
         if part.language_model is not None:
             part.try_model()  # what was read before goes: a model that does not answer is met while it is still there
         report = part.ingest(there, reread=True, progress=progress)
-        missing = [{"path": each.title, "reason": "its file is no longer there"} for each in gone]
-        skipped = [{"path": Path(file.path).name, "reason": file.reason} for file in report.skipped]
-        return dict(plain(as_fields(report) | {"skipped": [*skipped, *missing], "complete": report.complete}))
+        skipped = [replace(file, path=Path(file.path).name) for file in report.skipped]
+        skipped += [SkippedFile(each.title, "its file is no longer there") for each in gone]
+        return dict(plain(as_fields(replace(report, skipped=skipped)) | {"complete": report.complete}))
 
     def gist(claim: Claim, stop: Stop, progress: Progress) -> dict[str, Any]:
         part = graph.within(stop)

@@ -34,11 +34,13 @@ def _ingests(graph: KnowledgeGraph, uploads: Uploads) -> Work:
         staged = uploads.staged(claim.folder, claim.job.files)
         report = graph.within(stop).ingest(uploads.put(staged), **options)
         home = f"{uploads.folder}/"  # the client knows its files by the names that it gave them
-        skipped = [{"path": file.path.removeprefix(home), "reason": file.reason} for file in report.skipped]
-        return dict(plain(as_fields(report) | {"skipped": skipped, "complete": report.complete}))
+        skipped = [replace(file, path=file.path.removeprefix(home)) for file in report.skipped]
+        return dict(plain(as_fields(replace(report, skipped=skipped)) | {"complete": report.complete}))
 
     def finish(claim: Claim, report: dict[str, Any] | None) -> None:
-        skipped = {file["path"] for file in report["skipped"]} if report else set(claim.job.files)
+        skipped = (
+            {file["path"] for file in report["skipped"] if not file["in_part"]} if report else set(claim.job.files)
+        )
         staged = uploads.staged(claim.folder, claim.job.files)
         finish_uploads(graph, uploads, staged, read=set(claim.job.files) - skipped)
 

@@ -68,7 +68,7 @@ def test_an_upload_is_ingested_and_told(client: httpx.Client, folder: Path) -> N
     end = told[-1][1]
     assert end["state"] == "done"
     assert (end["report"]["added"], end["report"]["complete"]) == (2, True)
-    assert end["report"]["skipped"] == [{"path": "empty.txt", "reason": "empty file"}]
+    assert end["report"]["skipped"] == [{"path": "empty.txt", "reason": "empty file", "in_part": False}]
     assert end["seconds"] > 0
     assert client.get(f"/api/jobs/{job['id']}").json() == end
     assert client.get("/api/jobs").json() == {"jobs": [end]}
@@ -94,14 +94,20 @@ def test_an_upload_beyond_the_bounds_is_skipped_and_the_others_are_ingested(stor
         hostile = b"It *says* so.\n\n" * 250_000
         end = wait_for(client, started(upload(client, ("field.txt", FIELD), ("hostile.md", hostile))))
         reason = "takes more than 1 s to parse: raise KGPLATFORM_FILE_SECONDS to read it"
-        assert (end["state"], end["report"]["skipped"]) == ("done", [{"path": "hostile.md", "reason": reason}])
+        assert (end["state"], end["report"]["skipped"]) == (
+            "done",
+            [{"path": "hostile.md", "reason": reason, "in_part": False}],
+        )
         assert names(client) == ["field"]
 
 
 def test_an_upload_that_nothing_came_of_leaves_the_earlier_one(client: httpx.Client, folder: Path) -> None:
     wait_for(client, started(upload(client, ("field.txt", FIELD))))
     end = wait_for(client, started(upload(client, ("field.txt", b""), ("ship.txt", SHIP))))
-    assert (end["state"], end["report"]["skipped"]) == ("done", [{"path": "field.txt", "reason": "empty file"}])
+    assert (end["state"], end["report"]["skipped"]) == (
+        "done",
+        [{"path": "field.txt", "reason": "empty file", "in_part": False}],
+    )
     assert names(client) == ["field", "ship"]
     assert (folder / "field.txt").read_bytes() == FIELD
     failed = wait_for(client, started(upload(client, ("field.txt", SHIP), extractor="llm")))
