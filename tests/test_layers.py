@@ -8,6 +8,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -101,11 +104,25 @@ def module_name(path: Path) -> str:
     return ".".join(part for part in parts if part != "__init__")
 
 
-SOURCES = {
-    module_name(path): (path, ast.parse(path.read_text(encoding="utf-8")))
-    for path in sorted(PACKAGE.rglob("*.py"))
-    if path.read_text(encoding="utf-8").strip()
-}
+@dataclass
+class Source:
+    """A module's file. Its tree is made when a test asks for it: every worker of a run imports this module."""
+
+    path: Path
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.path.read_text(encoding="utf-8"))
+
+
+SOURCES = {module_name(path): Source(path) for path in sorted(PACKAGE.rglob("*.py")) if path.read_bytes().strip()}
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    """Every module with its tree."""
+    return ((name, source.tree) for name, source in SOURCES.items())
+
+
 LEVEL = {name: level for level, line in enumerate(ORDER.splitlines()) for name in line.split()}
 
 
@@ -117,7 +134,7 @@ def level(module: str) -> int:
 def imports(module: str) -> set[str]:
     """The package's own modules that ``module`` imports, wherever in it, by their names below ``kgplatform``."""
     found: set[str] = set()
-    for node in ast.walk(SOURCES[module][1]):
+    for node in ast.walk(SOURCES[module].tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
@@ -182,7 +199,7 @@ def test_doors_and_evaluation_call_the_client_alone() -> None:
     """Neither reaches through it to its store."""
     assert [
         f"{module}, line {node.lineno}"
-        for module, (_, tree) in SOURCES.items()
+        for module, tree in trees()
         if module.startswith(("doors.", "evaluate."))
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr == "store"
@@ -204,7 +221,7 @@ def test_the_driver_has_one_user() -> None:
     """And the managed server, which waits until a driver gets through; ``values`` knows the types of its values."""
     users = {
         name
-        for name, (_, tree) in SOURCES.items()
+        for name, tree in trees()
         for node in ast.walk(tree)
         if (isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "neo4j" for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "neo4j")
@@ -220,12 +237,12 @@ def test_no_cypher_in_python() -> None:
             if isinstance(node, ast.JoinedStr)
             else node.value,
         )
-        for module, (_, tree) in SOURCES.items()
+        for module, tree in trees()
         for node in ast.walk(tree)
         if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
     ]
     found = [(module, text) for module, text in texts if _CYPHER.search(text)]
-    assert [(module, text) for module, text in found if text not in docstrings(SOURCES[module][1])] == []
+    assert [(module, text) for module, text in found if text not in docstrings(SOURCES[module].tree)] == []
 
 
 def test_what_looks_like_cypher() -> None:
@@ -239,7 +256,7 @@ def test_only_the_command_line_spells_flags() -> None:
     """An error names an option as Python knows it, and each door spells it its own way."""
     found = {
         module
-        for module, (_, tree) in SOURCES.items()
+        for module, tree in trees()
         if not module.startswith("doors.cli.")
         for text in texts(tree) - docstrings(tree)
         if _FLAG.search(text)
@@ -252,7 +269,7 @@ def test_readers_are_named_in_their_folders_and_in_the_list() -> None:
     names = "|".join(each.name for each in READERS if each.name not in COMMON_WORDS)
     found = {
         module
-        for module, (_, tree) in SOURCES.items()
+        for module, tree in trees()
         if not module.startswith("readers.")
         for text in texts(tree) - docstrings(tree)
         if re.search(rf"(?<![\w/])(?:{names})(?!\w)", text)
@@ -263,7 +280,7 @@ def test_readers_are_named_in_their_folders_and_in_the_list() -> None:
 def test_functions_are_short() -> None:
     functions = [
         (f"{module}.{node.name}", (node.end_lineno or node.lineno) - node.lineno + 1)
-        for module, (_, tree) in SOURCES.items()
+        for module, tree in trees()
         for node in ast.walk(tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
@@ -271,13 +288,13 @@ def test_functions_are_short() -> None:
 
 
 def test_files_are_short() -> None:
-    lengths = {module: len(path.read_text(encoding="utf-8").splitlines()) for module, (path, _) in SOURCES.items()}
+    lengths = {name: len(source.path.read_text(encoding="utf-8").splitlines()) for name, source in SOURCES.items()}
     assert {module: length for module, length in lengths.items() if length > LONGEST_FILE} == {}
 
 
 def test_exceptions_to_rules_have_reasons() -> None:
-    for module, (path, _) in SOURCES.items():
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for module, source in SOURCES.items():
+        for number, line in enumerate(source.path.read_text(encoding="utf-8").splitlines(), start=1):
             for mark in re.finditer(r"#\s*(?:noqa|type: ignore)\b[^#]*", line):
                 reason = re.search(r"\s-+\s*\w+.*|#(?!\s*(?:noqa|type: ignore)).*\w.*", line[mark.start() + 1 :])
                 assert reason, f"{module}, line {number}: no reason stands beside {mark[0].strip()!r}"
@@ -285,7 +302,7 @@ def test_exceptions_to_rules_have_reasons() -> None:
 
 def test_every_reply_is_asked_for_in_a_form_and_within_a_bound() -> None:
     """``ask`` and ``ask_said`` take a form; they are given ``tokens``, and what sends by itself says what is wanted."""
-    calls = [(module, node) for module, (_, tree) in SOURCES.items() for node in ast.walk(tree)]
+    calls = [(module, node) for module, tree in trees() for node in ast.walk(tree)]
     given = [
         (f"{module}, line {node.lineno}", ast.unparse(node.func), {each.arg for each in node.keywords})
         for module, node in calls
@@ -299,7 +316,7 @@ def test_every_reply_is_asked_for_in_a_form_and_within_a_bound() -> None:
 
 
 def test_every_setting_is_read() -> None:
-    nodes = [node for name, (_, tree) in SOURCES.items() if name != "settings" for node in ast.walk(tree)]
+    nodes = [node for name, tree in trees() if name != "settings" for node in ast.walk(tree)]
     read = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     read |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     # ``home`` and ``neo4j_jars`` are read through the properties that know their defaults.
@@ -321,7 +338,7 @@ def test_the_public_names() -> None:
 
 
 def test_the_type_checker_sees_the_public_names() -> None:
-    blocks = [node for node in SOURCES[""][1].body if isinstance(node, ast.If)]
+    blocks = [node for node in SOURCES[""].tree.body if isinstance(node, ast.If)]
     checked = {
         (node.module, alias.name)
         for block in blocks
@@ -333,7 +350,7 @@ def test_the_type_checker_sees_the_public_names() -> None:
 
 
 def test_all_modules_document_themselves() -> None:
-    for name, (_, tree) in SOURCES.items():
+    for name, tree in trees():
         assert ast.get_docstring(tree), f"{name} has no docstring"
 
 
