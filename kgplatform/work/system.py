@@ -169,10 +169,15 @@ def held_memory() -> int:
     return int(pages) * int(resource.getpagesize())
 
 
+_ON_THE_WALL = 20
+"""A parser in Rust that is refused memory may wait for a lock that it has, with Python's lock in its hands."""
+
+
 class StepClock:
     """Ends this process where one step of its work takes so many ``seconds`` of the processor.
 
     The kernel does, whatever the code is in; on Windows a thread, which waits for C code that keeps Python's lock.
+    A step that waits for ever takes no processor: the kernel ends it after ``_ON_THE_WALL`` times as long by the clock.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -185,12 +190,14 @@ class StepClock:
         """A step begins."""
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, self._seconds)
+            signal.setitimer(signal.ITIMER_REAL, _ON_THE_WALL * self._seconds)
         self._ends = time.process_time() + self._seconds
 
     def stop(self) -> None:
         """No step is under way."""
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
         self._ends = None
 
     def _look(self) -> None:
@@ -205,5 +212,5 @@ def ended_by(status: int) -> str:
         return "time"
     if status < 0:
         by = signal.Signals(-status).name
-        return "time" if by == "SIGPROF" else by
+        return "time" if by in ("SIGPROF", "SIGALRM") else by
     return f"{status:#x}" if sys.platform == "win32" and status >= _CRASHED else ""

@@ -139,6 +139,12 @@ def test_a_step_that_takes_too_long_ends_without_a_timer_too(tmp_path: Path) -> 
     assert system.ended_by(done.returncode) == "time"
 
 
+def test_a_step_that_waits_for_ever_ends_though_it_takes_no_processor(tmp_path: Path) -> None:
+    wait = "import time; from kgplatform.work import system; system.StepClock(0.05).start(); time.sleep(600)"
+    done = subprocess.run([sys.executable, "-c", wait], cwd=tmp_path, check=False)
+    assert system.ended_by(done.returncode) == "time"
+
+
 def test_a_process_is_told_by_when_it_began() -> None:
     mark = system._mark_elsewhere(os.getpid())
     assert mark == system._mark_elsewhere(os.getpid())
