@@ -1,5 +1,5 @@
-// The relationships among some nodes. Each is found from the end that it points away from: few nodes have many such.
-// but what a passage states or names is found from the passage.
+// The relationships among some nodes. Each is found from the end that it points away from, where few nodes have many;
+// but FROM_CHUNK is found from the passage.
 // mode: read
 // param $ids: list<string>: node ids
 // param $most: int: how many relationships of a node are looked at

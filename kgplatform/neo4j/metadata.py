@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, wrong_value
 from kgplatform.records import MetadataValue
 from kgplatform.text import in_word, tidy, without_controls, without_lone_surrogates
 
@@ -89,6 +89,8 @@ def conditions(where: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     Raises ``InputError`` for what can be no metadata.
     """
+    if not isinstance(where, Mapping):  # as of a filter of the map, which nothing looked at before
+        raise wrong_value("where", where, "it must be a dictionary")
     found = []
     for name, value in where.items():
         values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]

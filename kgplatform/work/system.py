@@ -188,17 +188,18 @@ class StepClock:
 
     def start(self) -> None:
         """A step begins."""
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_PROF, self._seconds)
-            signal.setitimer(signal.ITIMER_REAL, _ON_THE_WALL * self._seconds)
+        self._set_timers(self._seconds)
         self._ends = time.process_time() + self._seconds
 
     def stop(self) -> None:
         """No step is under way."""
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        self._set_timers(0)
         self._ends = None
+
+    def _set_timers(self, seconds: float) -> None:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            signal.setitimer(signal.ITIMER_REAL, _ON_THE_WALL * seconds)
 
     def _look(self) -> None:
         while (ends := self._ends) is None or time.process_time() < ends:

@@ -13,7 +13,7 @@ from written_pages import run
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.graph.info import FactAt, GraphNode, Subgraph
+from kgplatform.graph.info import FactAt, GraphNode, MapFilter, Subgraph
 from kgplatform.graph.look import KINDS, Look
 from kgplatform.ingest.graph_state import define_keys
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -403,6 +403,11 @@ def test_an_empty_graph_shows_nothing(store: Store) -> None:
     assert look.types() == {}
     assert look.map().ids == ()
     assert look.map().total_nodes == 0
+
+
+def test_a_filter_of_the_map_that_is_no_dictionary_is_refused(store: Store) -> None:
+    with pytest.raises(InputError, match="where='Verne' cannot be used: it must be a dictionary"):
+        Look(store).map(only=MapFilter(where="Verne"))  # type: ignore[arg-type]  # on purpose
 
 
 ODD = (

@@ -1,6 +1,7 @@
 // The names of circles: in the middle of those whose parts cannot be read yet, at the upper edge of the others. An
 // outermost circle that has no room for its name has it beside it, at the end of a line.
 
+import { paintLine, ways } from "./graph-away.js";
 import { shortText } from "./short-text.js";
 
 const FAMILY = 'system-ui, -apple-system, "Segoe UI", sans-serif';
@@ -11,8 +12,7 @@ const [EDGE_SMALLEST, EDGE_LARGEST] = [12, 17];
 const LEAST_RADIUS = 20;
 /** Of names beside a circle: [width, lines], how many pixels they are away from it, and in how many directions they are tried. */
 const BESIDE = [[130, 2], [90, 2], [70, 1]];
-const [NEAREST, FARTHEST, STEP] = [6, 132, 14];
-const DIRECTIONS = 16;
+const AWAY = { nearest: 6, farthest: 132, step: 14, directions: 16 };
 /** A circle is open when it has this radius and its entities are so far apart, or its inner circles have such a radius. */
 const [OPEN_RADIUS, OPEN_ENTITIES] = [52, 15];
 const OPEN_CIRCLES = 44;
@@ -128,12 +128,9 @@ function* beside(context, disc, label, camera) {
   for (const [width, lines] of BESIDE) {
     const name = wrapped(context, label, SMALLEST, width, lines) ?? wrapped(context, shortText(label, 10), SMALLEST, width, 1);
     if (!name) continue;
-    for (let away = NEAREST; away <= FARTHEST; away += STEP) {
-      for (let turn = 0; turn < DIRECTIONS; turn += 1) {
-        const [across, down] = [Math.cos((turn * 2 * Math.PI) / DIRECTIONS), Math.sin((turn * 2 * Math.PI) / DIRECTIONS)];
-        const [dx, dy] = [(radius + away + name.width / 2) * across, (radius + away + name.height / 2) * down];
-        yield { ...name, x: x + dx, y: y + dy, inside: true, from: { x: x + radius * across, y: y + radius * down } };
-      }
+    for (const { away, across, down } of ways(AWAY)) {
+      const [dx, dy] = [(radius + away + name.width / 2) * across, (radius + away + name.height / 2) * down];
+      yield { ...name, x: x + dx, y: y + dy, inside: true, from: { x: x + radius * across, y: y + radius * down } };
     }
   }
 }
@@ -193,13 +190,7 @@ function fontOf(size) {
 export function paintDiscLine(context, { disc, from, x, y }, drawnAt, camera, theme, alpha) {
   const [now, then] = [camera.toScreen(disc), drawnAt.toScreen(disc)];
   const [right, down] = [now.x - then.x, now.y - then.y];
-  context.globalAlpha = alpha;
-  context.strokeStyle = theme.quiet;
-  context.lineWidth = 1;
-  context.beginPath();
-  context.moveTo(from.x + right, from.y + down);
-  context.lineTo(x + right, y + down);
-  context.stroke();
+  paintLine(context, { x: from.x + right, y: from.y + down }, { x: x + right, y: y + down }, theme, alpha);
 }
 
 /** Write a name on a plate of the background's colour, through which what lies below is still seen a little; `alpha`: how opaque it is. */

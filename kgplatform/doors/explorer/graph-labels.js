@@ -1,6 +1,7 @@
 // The words on the picture: which of them have room, and where.
 
 import { Camera } from "./camera.js";
+import { paintLine, ways } from "./graph-away.js";
 import { boxOf, isOpen, paintDiscLine, paintDiscName, placeDiscNames } from "./graph-disc-names.js";
 import { middleOf, radiusScale } from "./graph-geometry.js";
 import { Room } from "./graph-room.js";
@@ -22,7 +23,7 @@ const PLACES = [
   ...[[0.5, 0, 1, 1], [-0.5, 0, 1, 1], [0.5, 0, -1, 1], [-0.5, 0, -1, 1]],
 ];
 /** How many pixels away from its node a name may be, in which steps and in how many directions it is tried. */
-const [NEAREST, FARTHEST, STEP, DIRECTIONS] = [22, 82, 20, 12];
+const AWAY = { nearest: 22, farthest: 82, step: 20, directions: 12 };
 /** Pixels within a name's plate that are not pressed with it: a node may be seen there. */
 const EDGE = 3;
 /** Of more nodes in view than these, only those that can be read keep words off. */
@@ -53,7 +54,7 @@ export class Labels {
     const alpha = marks.lit ? marks.restAlpha : 1;
     for (const label of this.placed) {
       if (label.from) paintDiscLine(context, label, this.drawnAt, camera, theme, alpha);
-      if (label.isAway) paintLine(context, label, camera, theme, alpha);
+      if (label.isAway) paintNodeLine(context, label, camera, theme, alpha);
     }
     for (const label of this.placed) {
       if (label.disc) {
@@ -159,15 +160,12 @@ function placeHub(context, node, camera, room, hubs, placed) {
 function placeAway(node, camera, room) {
   const { x, y } = camera.toScreen(node);
   const half = node.width / 2 + 2;
-  for (let away = NEAREST; node.width && away <= FARTHEST; away += STEP) {
-    for (let turn = 0; turn < DIRECTIONS; turn += 1) {
-      const [across, down] = [Math.cos((turn * 2 * Math.PI) / DIRECTIONS), Math.sin((turn * 2 * Math.PI) / DIRECTIONS)];
-      const [dx, dy] = [(away + half) * across, (away + HEIGHT / 2) * down];
-      const box = { left: x + dx - half, right: x + dx + half, top: y + dy - HEIGHT / 2, bottom: y + dy + HEIGHT / 2 };
-      if (!room.isFree(box, node)) continue;
-      room.take(box, node);
-      return { node, dx, dy, box, isAway: true };
-    }
+  for (const { away, across, down } of node.width ? ways(AWAY) : []) {
+    const [dx, dy] = [(away + half) * across, (away + HEIGHT / 2) * down];
+    const box = { left: x + dx - half, right: x + dx + half, top: y + dy - HEIGHT / 2, bottom: y + dy + HEIGHT / 2 };
+    if (!room.isFree(box, node)) continue;
+    room.take(box, node);
+    return { node, dx, dy, box, isAway: true };
   }
   return null;
 }
@@ -209,17 +207,11 @@ function paintLabel(context, { node, edge, text, dx, dy }, camera, theme, marks)
   return paintWords(context, text, at.x, at.y, SMALL_FONT, theme.quiet, theme);
 }
 
-function paintLine(context, { node, dx, dy }, camera, theme, alpha) {
+function paintNodeLine(context, { node, dx, dy }, camera, theme, alpha) {
   const { x, y } = camera.toScreen(node);
   const begin = (node.radius * radiusScale(camera.k) + 1) / Math.hypot(dx, dy);
   const end = 1 - Math.min((node.width / 2 + 3) / Math.abs(dx), HEIGHT / 2 / Math.abs(dy));
-  context.globalAlpha = alpha;
-  context.strokeStyle = theme.quiet;
-  context.lineWidth = 1;
-  context.beginPath();
-  context.moveTo(x + begin * dx, y + begin * dy);
-  context.lineTo(x + end * dx, y + end * dy);
-  context.stroke();
+  paintLine(context, { x: x + begin * dx, y: y + begin * dy }, { x: x + end * dx, y: y + end * dy }, theme, alpha);
 }
 
 // With an edge of the background's colour, so that they can be read over lines.

@@ -66,12 +66,10 @@ def parsing(path: str, reason: str) -> Iterator[None]:
         yield
     except (DocumentError, MemoryError):
         raise
-    except Exception as error:  # a damaged file makes a foreign parser raise anything at all
+    except BaseException as error:  # a damaged file makes a foreign parser raise anything at all
+        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+            raise
         raise DocumentError(path, reason) from error
-    except BaseException as error:
-        if type(error).__name__ == _PANIC:
-            raise DocumentError(path, reason) from error
-        raise
 
 
 _PANIC = "PanicException"

@@ -43,19 +43,21 @@ class _Line:
     end: float
 
 
-class _Groups:
+class Groups:
     """Numbers that are joined two by two, and the number that stands for all that are joined."""
 
     def __init__(self, count: int) -> None:
         self._above = list(range(count))
 
     def of(self, number: int) -> int:
+        """The number that stands for all that ``number`` is joined with."""
         above = self._above
         while above[number] != number:
             above[number] = number = above[above[number]]
         return number
 
     def join(self, one: int, other: int) -> None:
+        """Join two numbers, with all that each is joined with."""
         self._above[self.of(other)] = self.of(one)
 
 
@@ -139,7 +141,7 @@ def _joined(lines: list[_Line]) -> list[_Line]:
 
 def _crossing(across: list[_Line], down: list[_Line]) -> list[tuple[list[_Line], list[_Line]]]:
     """The lines in groups whose members cross each other, directly or by others."""
-    groups = _Groups(len(across) + len(down))
+    groups = Groups(len(across) + len(down))
     places = [each.at for each in down]
     for number, line in enumerate(across):
         first, stop = bisect_left(places, line.start - _NEAR), bisect_right(places, line.end + _NEAR)
@@ -161,7 +163,7 @@ def _grid(across: list[_Line], down: list[_Line]) -> Grid | None:
         return None
     walls = {at: [each for each in down if each.at == at] for at in columns[1:-1]}
     floors = {at: [each for each in across if each.at == at] for at in rows[1:-1]}
-    fields = _Groups(width * height)
+    fields = Groups(width * height)
     for row, (high, low) in enumerate(pairwise(rows)):
         for column, (left, right) in enumerate(pairwise(columns)):
             number = row * width + column

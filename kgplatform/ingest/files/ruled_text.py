@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from kgplatform.ingest.files.ruled import Grid
+from kgplatform.ingest.files.ruled import Grid, Groups
 from kgplatform.ingest.files.table import LOOKED_AT, MOST_TITLES, has_headings, is_number
 from kgplatform.text import tidy
 
@@ -112,19 +112,11 @@ def _is_table(rows: list[Row], crowded: int) -> bool:
 
 def _without_bridges(grid: Grid, letters: Sequence[Letter]) -> list[list[int]]:
     """The cells of ``grid``, joined where a word goes on from one to the next."""
-    joined: dict[int, int] = {}
-
-    def whole(cell: int) -> int:
-        while cell in joined:
-            cell = joined[cell]
-        return cell
-
+    whole = Groups(1 + max(map(max, grid.cells)))
     for before, letter in pairwise(letters):
         if touch(before, letter):
-            one, other = (whole(_cell(grid, each)) for each in (before, letter))
-            if one != other:
-                joined[other] = one
-    return [[whole(cell) for cell in row] for row in grid.cells]
+            whole.join(_cell(grid, before), _cell(grid, letter))
+    return [[whole.of(cell) for cell in row] for row in grid.cells]
 
 
 def _cell(grid: Grid, letter: Letter) -> int:
