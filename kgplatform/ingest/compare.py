@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.cut import cut_document
@@ -34,7 +34,8 @@ _GROUP_ITEMS = 1000
 class Compared:
     """A document of the files beside the graph's: which passages are ``done`` there, and which are ``stale``.
 
-    ``unread``: those of the done ones that a model's reply was of no use for.
+    ``unread``: those of the done ones that a model's reply was of no use for. ``again``: those that are there and not
+    done; what one of them says stays until it is read.
     ``is_other_text``: the graph has it with another text or title. ``described``: its metadata are
     others, and to be written; ``only_described``: and nothing else.
     """
@@ -46,6 +47,7 @@ class Compared:
     stale: frozenset[str] = frozenset()
     is_other_text: bool = False
     unread: frozenset[str] = frozenset()
+    again: frozenset[str] = frozenset()
     described: bool = False
     only_described: bool = False
 
@@ -207,13 +209,14 @@ def _compared(document: Document, passages: Sequence[Passage], known: _Known | N
     every = frozenset(known.states)
     if (known.title, known.sha256) != (document.title, document.sha256):
         return Compared(document, passages, "changed", stale=every, is_other_text=True, described=described)
-    if reread:
-        return Compared(document, passages, "reread", stale=every, described=described)
     wanted = {passage.id for passage in passages}
-    unread = frozenset(passage for passage in wanted if known.states.get(passage) == UNREAD)
-    done = unread.union(passage for passage in wanted if known.states.get(passage) == EXTRACTED)
-    stale = frozenset(known.states.keys() - wanted)
+    stale, there = frozenset(known.states.keys() - wanted), frozenset(known.states.keys() & wanted)
+    if reread:
+        return Compared(document, passages, "reread", stale=stale, again=there, described=described)
+    unread = frozenset(passage for passage in there if known.states[passage] == UNREAD)
+    done = unread.union(passage for passage in there if known.states[passage] == EXTRACTED)
     same_passages = known.states.keys() == wanted
     verdict: Literal["changed", "unchanged"] = "unchanged" if same_passages and not described else "changed"
     only = same_passages and described
-    return Compared(document, passages, verdict, done, stale, unread=unread, described=described, only_described=only)
+    kept: dict[str, Any] = {"unread": unread, "again": there - done, "described": described, "only_described": only}
+    return Compared(document, passages, verdict, done, stale, **kept)

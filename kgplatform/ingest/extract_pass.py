@@ -24,7 +24,7 @@ from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import Reading, ReadPassage
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.share import Outcome, SharedReader
-from kgplatform.ingest.write import Rows, Sink, Writer, extraction_statements
+from kgplatform.ingest.write import Replaced, Rows, Sink, Writer, extraction_statements
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import Pass
@@ -74,11 +74,14 @@ class Tools:
 class Batch:
     """What was read since the last commit. ``writer`` gets it as one transaction, with the word that it is done.
 
-    A context manager: what is left is handed over at its end, also where the work is stopped.
+    ``replaces``: what passages said before and lose in that transaction, if they may have said anything. A context
+    manager: what is left is handed over at its end, also where the work is stopped.
     """
 
-    def __init__(self, writer: Sink) -> None:
+    def __init__(self, writer: Sink, replaces: Replaced | None = None) -> None:
         self._writer = writer
+        self._replaces: Replaced = replaces or "everything"
+        self._may_replace = replaces is not None
         self._clear()
 
     def __enter__(self) -> Batch:
@@ -88,28 +91,25 @@ class Batch:
         if kind is None or issubclass(kind, StoppedError):
             self.flush()
 
-    def put(self, state: Row, rows: Rows | None = None, *, replaces_facts: bool = False) -> None:
-        """Add a passage: the properties that it gets, and what it says; commit if that is due.
-
-        ``replaces_facts``: the passage's atomic facts are taken away first, in the same transaction.
-        """
+    def put(self, state: Row, rows: Rows | None = None) -> None:
+        """Add a passage: the properties that it gets, and what it says, if it was read; commit if that is due."""
         self._states.append(state)
         if rows is not None:
             self._rows.add(rows)
-        if replaces_facts:
-            self._replaced.append(state["id"])
+            self._read.append(state["id"])
         if self._rows.size >= _COMMIT_ROWS or time.monotonic() - self._committed > _COMMIT_SECONDS:
             self.flush()
 
     def flush(self) -> None:
         """Hand over what is there."""
         if self._states:
-            self._writer.put(extraction_statements(self._rows, self._states, self._replaced))
+            replaced = self._read if self._may_replace else ()
+            self._writer.put(extraction_statements(self._rows, self._states, replaced, self._replaces))
         self._clear()
 
     def _clear(self) -> None:
         self._rows, self._states = Rows(), list[Row]()
-        self._replaced = list[str]()
+        self._read = list[str]()
         self._committed = time.monotonic()
 
 
@@ -144,7 +144,7 @@ def extract_passages(
     with (
         _reader(tools, plan, workers) as (reader, ahead),
         Writer(tools.store) if spill is None else nullcontext(spill) as writer,
-        Batch(writer) as batch,
+        Batch(writer, "everything" if plan.again else None) as batch,
     ):
         room = Room(turn, batch, writer)
         begun: deque[tuple[Window, Iterator[tuple[Item, Outcome]]]] = deque()

@@ -87,7 +87,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
         tools.settings.concurrency, lambda number: tools.progress("reading facts", number, total), store.stop
     )
     work = partial(read_facts, chat, most_tokens=tools.settings.facts_tokens)
-    with reader, Writer(store) as writer, Batch(writer) as batch:
+    with reader, Writer(store) as writer, Batch(writer, "facts") as batch:
         room = Room(turn, batch, writer)
         while not reader.stopped and (some := list(islice(lacking, WINDOW))):
             room.make()
@@ -126,5 +126,5 @@ def _put_facts(batch: Batch, passage: Passage, document: Document, found: Extrac
         "malformedCounts": counts,
     }
     state["unnamed"] = before["unnamed"] + unnamed
-    batch.put({"id": passage.id, "state": state}, rows, replaces_facts=True)
+    batch.put({"id": passage.id, "state": state}, rows)
     return len(rows.atomic_facts), unnamed

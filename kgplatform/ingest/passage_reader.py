@@ -67,7 +67,6 @@ class PassageReader(Generic[T]):
             outcome: T | FailedPassage
             try:
                 outcome = result()
-                self._breaker.worked()
             except BudgetError as error:
                 self.stopped = self.stopped or str(error)
                 self._halt.set()
@@ -75,25 +74,16 @@ class PassageReader(Generic[T]):
             except (ModelError, InputError) as error:  # the model cannot, or the recording does not say
                 outcome = FailedPassage(item[0].id, item[0].name, str(error), isinstance(error, ReplyError))
                 self.failed.append(outcome)
-                self._break_off(error)
+                self.stopped = self.stopped or self._breaker.broke
             yield item, outcome
             self._advance(next(self._numbers))
-
-    def _break_off(self, error: Exception) -> None:
-        """Read no more after too many failures of the model in a row."""
-        if isinstance(error, ModelError):
-            self._breaker.failed(error)
-        if self._breaker.broke:
-            self.stopped = self.stopped or self._breaker.broke
-            self._halt.set()
 
     def _results(
         self, window: Sequence[Item], work: Callable[[Passage, Document], T]
     ) -> Iterator[tuple[Item, Callable[[], T]]]:
         if self._pool is None:
             for item in window:
-                self._stop.check()
-                yield item, partial(work, *item)
+                yield item, partial(self._unless_halted, work, *item)
             return
         works = [partial(self._unless_halted, work, *item) for item in window]
         futures: list[Future[T]] = [self._pool.submit(task) for task in works]
@@ -104,4 +94,12 @@ class PassageReader(Generic[T]):
         if self._halt.is_set():
             raise BudgetError("The run is stopping.")
         self._stop.check()
-        return work(passage, document)
+        try:
+            result = work(passage, document)
+        except ModelError as error:
+            self._breaker.failed(error)  # here, and not where the outcome is taken, which may be many calls behind
+            if self._breaker.broke:
+                self._halt.set()
+            raise
+        self._breaker.worked()
+        return result

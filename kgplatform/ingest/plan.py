@@ -9,7 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kgplatform.ingest.compare import Compared, Group
-from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove
+from kgplatform.ingest.write import (
+    Sink,
+    Writer,
+    document_statements,
+    metadata_statements,
+    remove,
+    waiting_statements,
+)
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.work.spool import Spool
@@ -29,13 +36,13 @@ class Plan:
     """Documents in the order of their files, and how many there are. Iterating reads them from disk.
 
     ``verdicts`` counts documents as "added", "changed" and "unchanged"; ``pending`` counts passages to read,
-    ``unread`` those that are left unread (``Compared``).
+    ``again`` those of them that are in the graph, and ``unread`` those that are left unread (``Compared``).
     """
 
     def __init__(self, folder: Path) -> None:
         self.skipped: list[SkippedFile] = []
         self.verdicts = Counter[str]()
-        self.removed = self.passages = self.pending = self.unread = self.characters = 0
+        self.removed = self.passages = self.pending = self.again = self.unread = self.characters = 0
         self._spool: Spool[Planned] = Spool(folder)
 
     def __enter__(self) -> Plan:
@@ -58,6 +65,7 @@ class Plan:
             self.verdicts[each.verdict] += 1
             self.passages += len(each.passages)
             self.pending += len(each.passages) - len(each.done)
+            self.again += len(each.again)
             self.unread += len(each.unread)
             self.characters += len(each.document.text)
             self._spool.add(_planned(each))
@@ -77,7 +85,9 @@ def _planned(each: Compared) -> Planned:
 def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress, spill: Sink | None = None) -> None:
     """Write the documents and passages that are new, take away what is gone, and append all of it to ``plan``.
 
-    From here on every passage has a state in the graph, or in ``spill``, which takes the writes of a first build.
+    What is to be read again keeps what it says until it is: a model that fails, or a process that is killed, takes
+    nothing. From here on every passage has a state in the graph, or in ``spill``, which takes the writes of a first
+    build.
     """
     with Writer(store) if spill is None else nullcontext(spill) as writer:
         for group in groups:
@@ -88,6 +98,8 @@ def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress, s
             new = [each for each in group.documents if each.verdict != "unchanged" and not each.only_described]
             written = [(each.document, each.passages) for each in new]
             laid = document_statements(written, frozenset(other_texts)) if written else []
-            writer.put([*laid, *metadata_statements([each.document for each in group.documents if each.described])])
+            again = [passage for each in group.documents if each.verdict == "reread" for passage in sorted(each.again)]
+            described = [each.document for each in group.documents if each.described]
+            writer.put([*laid, *waiting_statements(again), *metadata_statements(described)])
             plan.add(group)
     progress("documents", len(plan), len(plan))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from kgplatform.ingest.alike import found_by, stem_of
 from kgplatform.ingest.named import stated_place
@@ -304,18 +304,20 @@ def metadata_statements(documents: Sequence[Document]) -> list[Statement]:
     return _slices("ingest/metadata", rows)
 
 
-def extraction_statements(rows: Rows, states: Sequence[Row], replaced: Sequence[str] = ()) -> list[Statement]:
+Replaced = Literal["facts", "everything"]
+"""What a passage said before that what it says now takes the place of: its atomic facts, or all of it."""
+
+
+def extraction_statements(
+    rows: Rows, states: Sequence[Row], replaced: Sequence[str] = (), what: Replaced = "everything"
+) -> list[Statement]:
     """The statements that write ``rows`` and record the ``states`` of the passages that they came from.
 
-    ``replaced``: passages whose atomic facts are taken away first. What they state is counted again, and what they
-    mention is looked at again, since a name may be another with that.
+    ``replaced``: passages that lose ``what`` they said first.
     """
-    passages = {"passages": list(replaced)}
-    before = [("ingest/remove_atomic_facts", passages), ("ingest/remove_element_mentions", passages)]
-    mentioned = {"ids": sorted({element for element, _ in rows.mentions})}
-    after = [("ingest/revisit_elements", mentioned), ("ingest/recount_statements", passages)]
+    before, after = _replacing(rows, replaced, what) if replaced else ([], [])
     return [
-        *(before if replaced else ()),
+        *before,
         *_slices("ingest/entities", ordered(rows.entities)),
         *_slices("ingest/key_elements", ordered(rows.key_elements)),
         *_slices("ingest/mentions", ordered(rows.mentions)),
@@ -324,8 +326,41 @@ def extraction_statements(rows: Rows, states: Sequence[Row], replaced: Sequence[
         *_slices("ingest/atomic_facts", ordered(rows.atomic_facts)),
         *_slices("ingest/proposed", ordered(rows.proposals)),
         *_slices("ingest/passage_states", states),
-        *(after if replaced else ()),
+        *after,
     ]
+
+
+def _replacing(rows: Rows, replaced: Sequence[str], what: Replaced) -> tuple[list[Statement], list[Statement]]:
+    """What is run before ``rows`` are written in place of ``what`` these passages said, and after.
+
+    Without their old facts, statements are counted again, and what is mentioned is looked at again, since a name may be
+    another with that.
+    """
+    passages = {"passages": list(replaced)}
+    if what == "everything":
+        return [*_taken_away(replaced), ("ingest/renew_entities", {"ids": sorted(rows.entities)})], []
+    mentioned = {"ids": sorted({element for element, _ in rows.mentions})}
+    return (
+        [("ingest/remove_atomic_facts", passages), ("ingest/remove_element_mentions", passages)],
+        [("ingest/revisit_elements", mentioned), ("ingest/recount_statements", passages)],
+    )
+
+
+def _taken_away(passages: Sequence[str]) -> list[Statement]:
+    """The statements that take away all that passages say."""
+    ids = {"passages": list(passages)}
+    return [
+        ("ingest/remove_facts", ids),
+        ("ingest/remove_proposals", ids),
+        ("ingest/remove_mentions", ids),
+        ("ingest/remove_communities", {}),
+    ]
+
+
+def waiting_statements(passages: Sequence[str]) -> list[Statement]:
+    """The statements that record that passages are to be read. What they said before stays until they are."""
+    waiting = {"state": "pending", **dict.fromkeys(("failure", "unreadBy", "factsFailure", "factsUnreadBy"))}
+    return _slices("ingest/passage_states", [{"id": id_, "state": waiting} for id_ in passages])
 
 
 def _slices(name: str, rows: Sequence[Row]) -> list[Statement]:
@@ -412,14 +447,7 @@ def remove(store: Store, passages: Sequence[str], documents: Sequence[str], with
         store.write(early)
     with_first = pages[-1:]
     for some in [*batches(passages, _PASSAGES)] or [()]:
-        ids = {"passages": list(some)}
-        gone: list[Statement] = [
-            ("ingest/remove_facts", ids),
-            ("ingest/remove_proposals", ids),
-            ("ingest/remove_mentions", ids),
-            ("ingest/remove_communities", {}),
-            ("ingest/remove_passages", ids),
-        ]
+        gone = [*_taken_away(some), ("ingest/remove_passages", {"passages": list(some)})]
         if statements := with_first + (gone if some else []):
             store.write(*statements)
         with_first = []

@@ -85,7 +85,7 @@ MOST_FAILURES = 10
 
 
 class Breaker:
-    """Ends work whose model fails throughout. ``broke`` says why it did, '' before.
+    """Ends work whose model fails throughout. ``broke`` says why it did, '' before. Several threads may tell it.
 
     ``what`` is worked on, such as "passages", and ``done`` what was: "read".
     """
@@ -95,19 +95,22 @@ class Breaker:
         self._what = what
         self._done = done
         self._in_a_row = 0
+        self._lock = threading.Lock()
 
     def worked(self) -> None:
         """The model did what it was asked for."""
-        self._in_a_row = 0
+        with self._lock:
+            self._in_a_row = 0
 
     def failed(self, error: object) -> None:
         """It did not."""
-        self._in_a_row += 1
-        if self._in_a_row == MOST_FAILURES and not self.broke:
-            self.broke = (
-                f"{MOST_FAILURES} {self._what} in a row failed, the last: {error} What was {self._done} is kept; fix "
-                "that and run the same command again."
-            )
+        with self._lock:
+            self._in_a_row += 1
+            if self._in_a_row == MOST_FAILURES and not self.broke:
+                self.broke = (
+                    f"{MOST_FAILURES} {self._what} in a row failed, the last: {error} What was {self._done} is kept; "
+                    "fix that and run the same command again."
+                )
 
 
 @dataclass(frozen=True, slots=True)

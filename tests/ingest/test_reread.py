@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,12 @@ from corpora import FIELD, OTHERS, RECORDING, difference, put, put_jsonl
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, ModelError, ReplyError
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
 from kgplatform.settings import Settings
-from kgplatform.testing import OpenAIServer
+from kgplatform.testing import OpenAIServer, ScriptedChat
 
 SCHEMA = """\
 name: ships
@@ -87,6 +90,83 @@ def test_replies_that_were_paid_for_are_not_asked_for_again(store: Store, settin
         assert graph.estimate(file, reread=True).calls == 1
         graph.ingest(file, reread=True, schema="company")
         assert len(server.requests) == 2
+
+
+_SAYS = "MATCH (f:Fact)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) RETURN d.name, f.text ORDER BY d.name"
+_BUILT = {
+    "entities": [{"name": "Brunel", "type": "Person"}, {"name": "Great Eastern", "type": "Ship"}],
+    "triples": [["Brunel", "built", "Great Eastern"]],
+}
+_SAILED = {
+    "entities": [{"name": "Great Eastern", "type": "Vessel"}, {"name": "New York", "type": "Place"}],
+    "triples": [["Great Eastern", "sailed to", "New York"]],
+}
+
+
+def _reading(store: Store, settings: Settings, read: Callable[[Messages], str]) -> KnowledgeGraph:
+    """A graph whose model, which is simulated, reads a passage by ``read``."""
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(read))
+
+
+@pytest.mark.parametrize(
+    "failure", [ModelError("the model's server is gone"), ReplyError("the reply is no JSON")], ids=["gone", "of no use"]
+)
+def test_a_passage_says_what_it_said_until_it_is_read_again(
+    store: Store, settings: Settings, tmp_path: Path, failure: ModelError
+) -> None:
+    """Whether the model dies midway, or has no use for the passage: that of the other document is replaced alone."""
+    texts = {"a.txt": "Brunel built the Great Eastern.", "b.txt": "The Great Eastern sailed to New York."}
+    files = put(tmp_path, texts)
+
+    def read_before(messages: Messages) -> str:
+        return json.dumps(_BUILT if "Brunel" in messages[-1]["content"] else _SAILED)
+
+    def read_now(messages: Messages) -> str:
+        if "Brunel" in messages[-1]["content"]:
+            raise failure
+        return json.dumps(_SAILED | {"triples": [["Great Eastern", "reached", "New York"]]})
+
+    first = _reading(store, settings, read_before)
+    first.ingest(files, mode="flexible")
+    assert first.cypher(_SAYS).rows == [
+        ["a", "Brunel built Great Eastern"], ["b", "Great Eastern sailed to New York"]
+    ]  # fmt: skip
+    again = _reading(store, settings, read_now)
+    report = again.ingest(files, mode="flexible", reread=True)
+    assert (report.reread, report.extracted, [each.reason for each in report.failed]) == (2, 1, [str(failure)])
+    assert again.cypher(_SAYS).rows == [
+        ["a", "Brunel built Great Eastern"], ["b", "Great Eastern reached New York"]
+    ]  # fmt: skip
+    a, b = again.documents()
+    assert (a.failed, b.failed, b.extracted) == (1, 0, 1)
+
+
+def test_what_is_left_of_a_reading_again_is_read_by_the_next_ingest(
+    store: Store, settings: Settings, tmp_path: Path
+) -> None:
+    """The graph is then as if it had been read so at once: no type, and no node, is left of what was said before."""
+    texts = {f"{number}.txt": f"Brunel built the Great Eastern. {'It rained. ' * number}" for number in range(3)}
+    files = put(tmp_path, texts)
+    read = 0
+
+    def read_now(messages: Messages) -> str:
+        nonlocal read
+        read += 1
+        if read == 2:
+            raise ModelError("the model's server is gone")
+        return json.dumps(_SAILED | {"triples": []})
+
+    _reading(store, settings, lambda messages: json.dumps(_BUILT)).ingest(files, schema="company", mode="flexible")
+    again = _reading(store, settings.model_copy(update={"concurrency": 1}), read_now)
+    again.ingest(files, schema="general", mode="flexible", reread=True)
+    report = again.ingest(files, schema="general", mode="flexible")
+    assert (report.unchanged, report.extracted, report.failed, read) == (3, 1, [], 4)
+    mended = snapshot(store)
+    wipe(store)
+    _reading(store, settings, lambda messages: json.dumps(_SAILED | {"triples": []})).ingest(
+        files, schema="general", mode="flexible"
+    )
+    assert difference(mended, snapshot(store)) == []
 
 
 def test_pages_that_were_written_stay(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def document_works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work
             raise InputError("The files of these documents are no longer where they were. Add them again.")
         part = graph.within(stop)
         if part.language_model is not None:
-            part.try_model()  # what was read before goes: a model that does not answer is met while it is still there
+            part.try_model()  # one that does not answer is met before thousands of passages wait for it
         report = part.ingest(there, reread=True, progress=progress)
         skipped = [replace(file, path=Path(file.path).name) for file in report.skipped]
         skipped += [SkippedFile(each.title, "its file is no longer there") for each in gone]
