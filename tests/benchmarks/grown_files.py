@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import process_time
@@ -11,6 +12,7 @@ from made_pdf import ruled
 from measure import growth
 
 from kgplatform.ingest.load import load
+from kgplatform.work.bounded import COLLECT_EVERY
 
 _SIZES = (1, 4)
 _TIMES = 3
@@ -48,7 +50,11 @@ def _rows(size: int) -> list[bytes]:
 
 
 def exponent(suffix: str, folder: Path) -> float:
-    """By which power of its size a file of the format takes processor time to read, over a fourfold size."""
+    """By which power of its size a file of the format takes processor time to read, over a fourfold size.
+
+    It is read in this process, which from here on looks for cycles as seldom as the child of an ingest does.
+    """
+    gc.set_threshold(COLLECT_EVERY)
     small, make = MAKERS[suffix]
     seconds = []
     for size in _SIZES:

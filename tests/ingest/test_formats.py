@@ -222,9 +222,9 @@ def test_open_documents_rich_text_restructured_text_and_captions(tmp_path: Path)
     body = f"<te:h>Head</te:h><te:p>Words{note} go<te:s te:c='2'/>on.</te:p><ta:table>{''.join(cells)}</ta:table>"
     found, _ = read(tmp_path / "a.odt", hostile_files.open_document("text", body.encode()))
     assert found.text == "Head\n\nWords go  on.\n\nA note.\n\n" + "\n".join(LINES)
-    rich = r"{\rtf1\ansi{\info{\title The sea}}Caf\'e9 in {\b bold}.\par Next.}"
+    rich = r"{\rtf1\ansi{\info{\title The sea}}Caf\'e9 in {\b bold}.{\footnote \pard {\up6\chftn}A note.}\par Next.}"
     found, _ = read(tmp_path / "a.rtf", rich)
-    assert (found.title, found.text) == ("The sea", "Café in bold.\n\nNext.")
+    assert (found.title, found.text) == ("The sea", "Café in bold. A note.\n\nNext.")
     source = (
         "The head\n========\n\nSome *words* and :py:class:`~a.B` and a `link <https://x>`_.\n\n"
         ".. versionadded:: 3\n   New here.\n\n"

@@ -363,13 +363,15 @@ export class GraphPanel {
 
 /** Edges that only say where something stands are drawn without words: there are many, and their ends tell. */
 function quiet(edge) {
-  return STRUCTURE.has(edge.type) ? { ...edge, label: "", type: "" } : { ...edge, label: edge.label.replaceAll("_", " ") };
+  if (STRUCTURE.has(edge.type)) return { ...edge, label: "", type: "" };
+  return { ...edge, label: edge.type === "NEXT_CHUNK" ? "next passage" : edge.label.replaceAll("_", " ") };
 }
 
 /** "87 entities of type Person, with 3 facts or more". */
 function titleOf({ ids, total_nodes: total }, only) {
   const entities = counted(ids.length, "entity", "entities");
-  if (!only) return total > ids.length ? `The ${count(ids.length)} most connected of ${counted(total, "entity", "entities")}` : `All ${entities}`;
+  if (!only && total > ids.length) return `The ${count(ids.length)} most connected of ${counted(total, "entity", "entities")}`;
+  if (!only) return total ? `All ${entities}` : ""; // what fills an empty graph is drawn beneath this line
   const { type, relation, community, document, least, where } = only;
   const metadata = Object.entries(whereOf(where)).map(([name, value]) => `${name} ${shortened([value].flat().join(" or "), 40)}`);
   const said = [type && `of type ${type}`, relation && `with the relation ${readable(relation)}`, community && "in one community", document && "in one document", metadata.length && `in documents with ${metadata.join(" and ")}`, least && `with ${counted(Number(least), "fact")} or more`];

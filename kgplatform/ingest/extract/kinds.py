@@ -4,7 +4,8 @@
 
 A name whose form tells its kind (``lexicon.kind_of_name``) has that in every document and needs no vote. Else the words
 beside it vote: "the physicist …", "…, a Swedish company", "… was born", "the … protocol". Names of a list share a kind,
-a surname is the person whose full name the document has, and an acronym in brackets is what it stands behind.
+a surname is the person whose full name the document has, an acronym in brackets is what it stands behind, and "Quill"
+beside "Quill Inc" is the firm.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _BORN_IN = re.compile(
 )
 _PERSON_AFTER = re.compile(
     r"(?:\ ?\([^()]*\))?(?:,?\ who\b(?!se)|,\ \d\d,|\ (?:was|were)\ (?:born|married|educated)\b|,?\ born\b"
-    r"|\ (?:married|recalled|graduated|retired|starred|told)\b"
+    r"|\ (?:married|graduated|retired|starred|told)\b|\ recalled(?:[,:]|\ (?:that|how|when)\b)"
     r"|['’]s\ (?:wife|husband|father|mother|son|daughter|brother|sister|death|career|life)\b)"
 )
 _BY_A_PERSON = re.compile(
@@ -111,6 +112,7 @@ def kinds_of(
     kinds = dict(_winners(votes, forms))
     _share_in_lists(lines, kinds)
     _share_acronyms(lines, kinds)
+    _share_firms(lines, kinds)
     _share_surnames(lines, kinds)
     kinds.update((normalise_name(name), "Person") for text, _ in lines for name in _authors(text))
     return kinds
@@ -266,21 +268,37 @@ def _abbreviates(acronym: str, name: str) -> bool:
     return len(initials) > 1 and acronym[0].lower() == initials[0] and len(acronym) <= len(initials) + 2
 
 
+def _share_firms(lines: Sequence[Line], kinds: dict[str, str]) -> None:
+    """A firm without the word that says so is the firm: "Quill" beside "Quill Inc"."""
+    for _, spans in lines:
+        for span in spans:
+            name, _, last = span.name.rpartition(" ")
+            if last.lower().rstrip(".") in WORDS["firms"] and kind_of_name(name := name.rstrip(",")) is None:
+                kinds.setdefault(normalise_name(name), "Organization")
+
+
 def _share_surnames(lines: Sequence[Line], kinds: dict[str, str]) -> None:
     """A person's last word, or first name, alone is the person, unless the document says that it is something else."""
     people: set[str] = set()
     speakers = {span.name for text, spans in lines for span in spans if _SAID.match(text, span.end)}
+    speakers = {name for name in speakers if not _is_known_firm(name)}
     for _, spans in lines:
         for span in spans:
             if span.name.split()[-1] in speakers and _looks_like(span.name, "Person"):
                 kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
             words = span.name.split()
             if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
-                people.update(word for word in (words[-1], words[0]) if not word.isupper())
+                people.add(words[-1])
+                if not _is_known_firm(words[0]):  # as it is of a "Microsoft Valued Professional"
+                    people.add(words[0])
     for _, spans in lines:
         for span in spans:
-            if span.name in people and len(span.name) > 2:
+            if span.name in people and len(span.name) > 2 and not span.name.isupper():
                 kinds.setdefault(normalise_name(span.name), "Person")
+
+
+def _is_known_firm(name: str) -> bool:
+    return kind_of_name(name) == "Organization"
 
 
 def _has_surname(words: Sequence[str]) -> bool:

@@ -46,15 +46,31 @@ def test_the_form_of_a_name_tells_its_kind(name: str, kind: str | None) -> None:
         ('She wrote "The Long Road Home" in a year.', "The Long Road Home", "Work"),
         ("He used the Quellin programming language for it.", "Quellin", "Language"),
         ("They spoke with Mr Quellin about it at length.", "Quellin", "Person"),
+        ("We met Quellin. Later Quellin recalled that it rained.", "Quellin", "Person"),
+        ("We met Quellin. Later Quellin recalled its old model.", "Quellin", None),
     ],
 )
-def test_the_words_around_a_name_tell_its_kind(text: str, name: str, kind: str) -> None:
+def test_the_words_around_a_name_tell_its_kind(text: str, name: str, kind: str | None) -> None:
     assert kinds(text)[name] == kind
 
 
 def test_a_surname_is_the_person_of_the_full_name() -> None:
     found = kinds("We met Ada Quellin in the town. Later Quellin left, and nobody saw where Quellin went.")
     assert (found["Ada Quellin"], found["Quellin"]) == ("Person", "Person")
+
+
+def test_a_firm_is_one_without_the_word_that_says_so_too() -> None:
+    found = kinds(
+        "They asked Quellin Inc about it, and Quellin sent what Varo Systems, Inc. had made for Varo Systems."
+    )
+    assert {found["Quellin"], found["Varo Systems"]} == {"Organization"}
+
+
+def test_a_known_firm_is_nobodys_name() -> None:
+    found = kinds(
+        "In a blog, Microsoft said that it would stay. The page is headed Ukraine Microsoft, and names others."
+    )
+    assert (found["Microsoft"], found["Ukraine Microsoft"]) == ("Organization", None)
 
 
 def test_names_of_a_list_are_of_one_kind() -> None:
