@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from data_sets import Data, Place, recall, write_corpus
@@ -78,12 +78,18 @@ def test_multilingual(section: Callable[[str, str], Section], place: Place, data
                     results = _searched(graph, asked.questions, route)
                     rows.append((NAMES[code], route, *_recall(asked.questions, results)))
                 if code in XQUAD and code != "en":
-                    results = _searched(graph, english, "all")
-                    across.append((NAMES[code], *_recall(english, results)))
+                    questions = [_about(asked.paragraphs, each) for each in english]
+                    across.append((NAMES[code], *_recall(questions, _searched(graph, questions, "all"))))
             found.add(f"{NAMES[code]}: R@5, all", float(rows[-1][3]), "%", at_least=95)
     found.tables.append(Table(f"Recall with {MULTILINGUAL}", COLUMNS, rows))
     columns = ("language of the texts", *COLUMNS[2:])
     found.tables.append(Table(f"English questions, with {MULTILINGUAL}, all routes", columns, across))
+
+
+def _about(paragraphs: Sequence[str], question: Question) -> Question:
+    """A question of XQuAD, about the translation of its paragraph among ``paragraphs``."""
+    (support,) = question.supports
+    return replace(question, supports=(Text(support.title, paragraphs[int(support.title) - 1]),))
 
 
 def _of_each(data: Data, codes: Sequence[str]) -> Iterator[tuple[str, Asked]]:

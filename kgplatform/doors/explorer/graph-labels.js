@@ -54,7 +54,7 @@ export class Labels {
     const alpha = marks.lit ? marks.restAlpha : 1;
     for (const label of this.placed) {
       if (label.from) paintDiscLine(context, label, this.drawnAt, camera, theme, alpha);
-      if (label.isAway) paintNodeLine(context, label, camera, theme, alpha);
+      if (label.isAway) paintNodeLine(context, label, camera, theme, marks.lit?.nodes.has(label.node) ? 1 : alpha);
     }
     for (const label of this.placed) {
       if (label.disc) {
@@ -72,8 +72,8 @@ export class Labels {
     const placed = placeDiscNames(context, scene.discs, camera, room);
     const { wanted, lit, others } = candidates(scene, marks);
     for (const node of lit) room.take(bodyOf(node, camera), node);
-    // Over what is dimmed, too; if need be over each other.
-    for (const node of lit) push(placed, placeNode(context, node, camera, room, false) ?? placeNode(context, node, camera, room, true));
+    // Over what is dimmed, too; if need be at the end of a line, or over each other.
+    for (const node of lit) push(placed, placeNode(context, node, camera, room, false) ?? placeAway(node, camera, room) ?? placeNode(context, node, camera, room, true));
     // From afar the circles are named; what is in one is when it can be read.
     const open = scene.discs.map((disc) => isOpen(disc, camera));
     const isRead = ({ disc }) => marks.lit || !disc || open[disc.at];

@@ -3,13 +3,21 @@
 import { copyText, el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { get } from "./api.js";
-import { counted, named, readable } from "./format.js";
+import { count, counted, moment, named, readable } from "./format.js";
 import { legendKey, swatch, typeName } from "./legend.js";
 import { longList } from "./long-list.js";
 import { failure } from "./states.js";
 import { routeTo } from "./router.js";
 
-const LEFT_OUT = new Set(["id", "name", "embedding", "text", "summary", "gist", "type", "key", "stem", "nameWords", "words", "consonants", "joinDue", "treeDue", "inSchema", "center", "level", "signature", "document"]);
+/** What is shown in another place, and what is there for the platform alone. */
+const LEFT_OUT = new Set([
+  ...["id", "name", "text", "summary", "gist", "type", "document", "start", "end", "source"],
+  ...["embedding", "key", "stem", "nameWords", "words", "consonants", "joinDue", "treeDue", "inSchema", "center", "level", "signature", "sha256", "index"],
+  ...["state", "locations", "locationStarts", "factsBy", "unreadBy", "factsUnreadBy", "claimedBy", "leftOut", "seed", "boundBy"],
+  ...["kept", "mapped", "dropped", "offSchema", "turned", "unnamed", "found", "notFound", "duplicates", "malformedKinds", "malformedCounts"],
+]);
+const COUNTS = new Set(["characters", "tokens", "gistWords", "gistTokens", "size", "calls", "inputTokens", "outputTokens"]);
+const languages = new Intl.DisplayNames("en", { type: "language" });
 const FACTS = 8;
 /** What the facts of a node are to it; those of all others are about it. */
 const FACTS_OF = { Chunk: "stated here", Step: "found here" };
@@ -95,5 +103,13 @@ function properties(values, node) {
   const shown = Object.entries(values).filter(([key, value]) => !LEFT_OUT.has(key) && value !== null && value !== "" && String(value) !== node.text);
   if (!shown.length) return null;
   return el("dl", { class: "properties" }, shown.map(([key, value]) =>
-    [el("dt", {}, readable(key.replace(/([a-z])([A-Z])/g, "$1 $2"))), el("dd", { dir: "auto" }, Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value))]));
+    [el("dt", {}, readable(key.replace(/^meta_/, "").replace(/([a-z])([A-Z])/g, "$1 $2"))), el("dd", { dir: "auto" }, written(key, value))]));
+}
+
+function written(key, value) {
+  if (Array.isArray(value)) return value.join(", ");
+  if (typeof value === "object") return JSON.stringify(value);
+  if (COUNTS.has(key)) return count(value);
+  if (key === "language" && /^[a-z]{2,3}$/.test(value)) return languages.of(value);
+  return key === "at" || key.endsWith("At") ? moment(value) : String(value);
 }
