@@ -71,7 +71,8 @@ class Settings(BaseSettings):
     neo4j_jars: Path | None = _setting(
         None,
         "Folder of the managed server's program files and the embedding model's weights, shared by all homes and "
-        "filled once over the network. Default: the platform's cache directory for the user.",
+        "filled once over the network. Default: what `make demo` has fetched into the checkout that is run, else the "
+        "platform's cache directory for the user.",
     )
     neo4j_start_timeout: float = _setting(180.0, "How long the managed server may take to start.", unit="s", gt=0)
 
@@ -173,10 +174,16 @@ class Settings(BaseSettings):
 
     @property
     def jar_folder(self) -> Path:
-        """``neo4j_jars``, or a folder in the platform's cache directory for the user if it is not set."""
+        """``neo4j_jars``; if it is not set, the folder of the checkout that this is run from, where `make` has filled
+        it, or one in the platform's cache directory for the user.
+        """
         if self.neo4j_jars is not None:
             return self.neo4j_jars.expanduser().absolute()
-        return user_cache_path("kgplatform") / "neo4j"
+        return _OF_CHECKOUT if _OF_CHECKOUT.is_dir() else user_cache_path("kgplatform") / "neo4j"
+
+
+_OF_CHECKOUT = Path(__file__).parent.parent / ".kgplatform" / "jars"
+"""Where the Makefile has program files fetched: 122 MB that nobody needs twice."""
 
 
 def load_settings(**overrides: Any) -> Settings:

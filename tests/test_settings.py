@@ -12,13 +12,17 @@ from kgplatform.errors import SettingError
 from kgplatform.settings import Settings, env_name, load_settings, settings_table, unknown_variables, values_in_force
 
 
-def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("KGPLATFORM_HOME")
     monkeypatch.delenv("KGPLATFORM_NEO4J_JARS", raising=False)
     settings = load_settings()
     assert (settings.neo4j_uri, settings.neo4j_username, settings.passage_tokens) == (None, "neo4j", 400)
     assert settings.home_folder == user_data_path("kgplatform")
+    checkout = tmp_path / "jars"
+    monkeypatch.setattr("kgplatform.settings._OF_CHECKOUT", checkout)
     assert settings.jar_folder == user_cache_path("kgplatform") / "neo4j"
+    checkout.mkdir()
+    assert settings.jar_folder == checkout, "what `make demo` has fetched is fetched once"
 
 
 def test_given_then_environment_then_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -106,6 +110,7 @@ def test_values_in_force_and_where_they_come_from(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("NEO4J_URI", "bolt://ada:s3cret@example.org:7687")
     monkeypatch.setenv("KGPLATFORM_WORKERS", "many")
     monkeypatch.delenv("KGPLATFORM_NEO4J_JARS", raising=False)
+    monkeypatch.setattr("kgplatform.settings._OF_CHECKOUT", Path("of a checkout"))
     names = [name for name, *_ in settings_table()]
     found = dict(zip(names, values_in_force(home=Path("graph")), strict=True))
     assert found["KGPLATFORM_HOME"] == ("graph", "argument")

@@ -22,9 +22,10 @@ from kgplatform.ingest.known_growth import KnownGrowth, Proposed, proposed
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import Reading, ReadPassage
+from kgplatform.ingest.rows import Rows
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.share import Outcome, SharedReader
-from kgplatform.ingest.write import Replaced, Rows, Sink, Writer, extraction_statements
+from kgplatform.ingest.write import Replaced, Sink, Writer, extraction_statements
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import Pass

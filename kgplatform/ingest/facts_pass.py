@@ -19,7 +19,8 @@ from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import by_kind
-from kgplatform.ingest.write import Writer, fact_rows
+from kgplatform.ingest.rows import fact_rows
+from kgplatform.ingest.write import Writer
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store

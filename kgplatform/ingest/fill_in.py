@@ -13,8 +13,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kgplatform.ingest.bound import bound
+from kgplatform.ingest.rows import rows_of
 from kgplatform.ingest.schema import Schema
-from kgplatform.ingest.write import extraction_statements, rows_of
+from kgplatform.ingest.write import extraction_statements
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage
 from kgplatform.text import node_id
 

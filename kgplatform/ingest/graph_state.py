@@ -8,7 +8,7 @@ from typing import Any
 
 from kgplatform.errors import EmbeddingMismatchError, StoreError
 from kgplatform.ingest.alike import found_by
-from kgplatform.ingest.write import proposal_rows
+from kgplatform.ingest.rows import proposal_rows
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import refuse_meanwhile
 from kgplatform.neo4j.store import Parameters, Row, Store

@@ -11,8 +11,8 @@ from contextlib import closing
 from itertools import chain
 
 from kgplatform.ingest.growth import Growth
+from kgplatform.ingest.rows import proposal_of, proposed_type
 from kgplatform.ingest.schema import Expansion, Schema
-from kgplatform.ingest.write import proposal_of, proposed_type
 from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Proposal

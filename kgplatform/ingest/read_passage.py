@@ -12,8 +12,8 @@ from kgplatform.ingest.compare import EXTRACTED
 from kgplatform.ingest.extract import Extractor
 from kgplatform.ingest.fill_in import NOTHING_LEFT, left_out
 from kgplatform.ingest.named import without_inventions
+from kgplatform.ingest.rows import Rows, has_usable_names, proposal_of, rows_of
 from kgplatform.ingest.schema import Schema
-from kgplatform.ingest.write import Rows, has_usable_names, proposal_of, rows_of
 from kgplatform.records import Document, Extraction, Malformed, Passage, Proposal
 
 if TYPE_CHECKING:

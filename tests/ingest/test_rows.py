@@ -8,8 +8,9 @@ import pytest
 
 from kgplatform.ingest import extract_pass
 from kgplatform.ingest.extract_pass import Batch
+from kgplatform.ingest.rows import Rows, has_usable_names, ordered, rows_of
 from kgplatform.ingest.schema import EntityType, RelationType, Schema
-from kgplatform.ingest.write import LONGEST_NAME, Rows, has_usable_names, ordered, rows_of
+from kgplatform.ingest.write import LONGEST_NAME
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,

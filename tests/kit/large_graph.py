@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.ingest.graph_state import define_graph, define_indexes
+from kgplatform.ingest.rows import Rows, rows_of
 from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.ingest.settle import embed_pending, vector_rows
-from kgplatform.ingest.write import Rows, document_statements, extraction_statements, rows_of
+from kgplatform.ingest.write import document_statements, extraction_statements
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Row, Store
