@@ -148,11 +148,12 @@ def nodes_drawn(page: Page) -> dict[str, str]:
 
 
 def favourite(page: Page, title: str) -> None:
-    """Click a saved query of our folder, and run it."""
+    """Click a saved query of our folder, and run it, when the editor has it: else there would be nothing to run."""
     page.get_by_test_id("navigationFavorites").click()
     folder = page.get_by_text("kgplatform", exact=True)
     folder.click()
     page.get_by_text(title).first.click()
+    page.get_by_test_id("activeEditor").get_by_text(title).first.wait_for()
     page.get_by_test_id("editor-Run").click()
 
 
