@@ -81,8 +81,7 @@ class Batch:
 
     def __init__(self, writer: Sink, replaces: Replaced | None = None) -> None:
         self._writer = writer
-        self._replaces: Replaced = replaces or "everything"
-        self._may_replace = replaces is not None
+        self._replaces = replaces
         self._clear()
 
     def __enter__(self) -> Batch:
@@ -104,8 +103,7 @@ class Batch:
     def flush(self) -> None:
         """Hand over what is there."""
         if self._states:
-            replaced = self._read if self._may_replace else ()
-            self._writer.put(extraction_statements(self._rows, self._states, replaced, self._replaces))
+            self._writer.put(extraction_statements(self._rows, self._states, self._replaces, self._read))
         self._clear()
 
     def _clear(self) -> None:

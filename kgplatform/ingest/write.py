@@ -57,13 +57,13 @@ Replaced = Literal["facts", "everything"]
 
 
 def extraction_statements(
-    rows: Rows, states: Sequence[Row], replaced: Sequence[str] = (), what: Replaced = "everything"
+    rows: Rows, states: Sequence[Row], replaces: Replaced | None = None, read: Sequence[str] = ()
 ) -> list[Statement]:
     """The statements that write ``rows`` and record the ``states`` of the passages that they came from.
 
-    ``replaced``: passages that lose ``what`` they said first.
+    ``replaces``: what the passages ``read`` said before is taken away first.
     """
-    before, after = _replacing(rows, replaced, what) if replaced else ([], [])
+    before, after = _replacing(rows, replaces, read) if replaces and read else ([], [])
     return [
         *before,
         *_slices("ingest/entities", ordered(rows.entities)),
@@ -78,19 +78,19 @@ def extraction_statements(
     ]
 
 
-def _replacing(rows: Rows, replaced: Sequence[str], what: Replaced) -> tuple[list[Statement], list[Statement]]:
+def _replacing(rows: Rows, what: Replaced, passages: Sequence[str]) -> tuple[list[Statement], list[Statement]]:
     """What is run before ``rows`` are written in place of ``what`` these passages said, and after.
 
-    Without their old facts, statements are counted again, and what is mentioned is looked at again, since a name may be
-    another with that.
+    Where facts alone give way, statements are counted again, and what is mentioned is looked at again, since a name may
+    be another with that.
     """
-    passages = {"passages": list(replaced)}
     if what == "everything":
-        return [*_taken_away(replaced), ("ingest/renew_entities", {"ids": sorted(rows.entities)})], []
+        return [*_taken_away(passages), ("ingest/renew_entities", {"ids": sorted(rows.entities)})], []
+    ids = {"passages": list(passages)}
     mentioned = {"ids": sorted({element for element, _ in rows.mentions})}
     return (
-        [("ingest/remove_atomic_facts", passages), ("ingest/remove_element_mentions", passages)],
-        [("ingest/revisit_elements", mentioned), ("ingest/recount_statements", passages)],
+        [("ingest/remove_atomic_facts", ids), ("ingest/remove_element_mentions", ids)],
+        [("ingest/revisit_elements", mentioned), ("ingest/recount_statements", ids)],
     )
 
 

@@ -10,7 +10,6 @@ from kgplatform.ingest import extract_pass
 from kgplatform.ingest.extract_pass import Batch
 from kgplatform.ingest.rows import Rows, has_usable_names, ordered, rows_of
 from kgplatform.ingest.schema import EntityType, RelationType, Schema
-from kgplatform.ingest.write import LONGEST_NAME
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,
@@ -19,7 +18,7 @@ from kgplatform.records import (
     Extraction,
     Passage,
 )
-from kgplatform.text import count_tokens, node_id
+from kgplatform.text import LONGEST_NAME, count_tokens, node_id
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Sea vessel")), (RelationType("sailed on"),))
 TEXT = "Ada sailed on the Petrel. ADA, born in 1815, liked it."
