@@ -180,8 +180,7 @@ def say_where_to_look(graph: KnowledgeGraph, home: Path, name: str) -> None:
 
 def run(graph: KnowledgeGraph, name: str, parameters: dict[str, Any]) -> list[Row]:
     """The rows of the statement ``name`` of this folder."""
-    table = graph.cypher(statement(name), parameters)
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return [*graph.cypher(statement(name), parameters)]
 
 
 def statement(name: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text
+from kgplatform.table_row import TableRow
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
@@ -430,7 +431,7 @@ class Table(Shown):
     """
 
     columns: tuple[str, ...]
-    rows: list[list[Any]]
+    rows: list[TableRow]
     truncated: bool
     counters: dict[str, int]
 

@@ -15,6 +15,7 @@ from kgplatform.errors import InputError, SettingError
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Table, Usage
 from kgplatform.settings import Settings, load_settings
+from kgplatform.table_row import TableRow
 
 EVIL = '<script>alert("1")</script> & \x1b[31m'
 PLACE = Citation("d", f"Title {EVIL}", 3, 9, None, "p")
@@ -25,7 +26,7 @@ FACTS = (
 )
 RESULT = SearchResult(f"Who {EVIL}?", (PASSAGE,) * 2, FACTS, 0.25)
 ANSWER = Answer("Who?", "retrieve", f"She {EVIL}", (PLACE,), RESULT, (), Usage(1, 20, 3), f"Note {EVIL}")
-ROWS = Table(("n", EVIL), [[number, EVIL] for number in range(70)], False, {})
+ROWS = Table(("n", EVIL), [TableRow(("n", EVIL), (number, EVIL)) for number in range(70)], False, {})
 
 
 class Tags(HTMLParser):
@@ -93,6 +94,18 @@ def test_data_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pandas is not installed. Run `pip install pandas`."):
         ROWS.to_df()
+
+
+def test_a_row_of_a_statement_has_its_values_by_name_and_by_place(kg: KnowledgeGraph) -> None:
+    table = kg.cypher("RETURN 1 AS n, 'Ada' AS name")
+    (row,) = table.rows
+    number, name = row
+    assert (row["name"], row[1], name, row[:1], row.get("born")) == ("Ada", "Ada", "Ada", [1], None)
+    assert dict(row) == dict(row.items()) == {"n": number, "name": name} == next(iter(table))
+    assert row == [1, "Ada"]
+    assert json.loads(json.dumps(row)) == [1, "Ada"]
+    with pytest.raises(KeyError, match="'born' is none of the columns n, name"):
+        row["born"]
 
 
 def test_dictionaries_are_json(kg: KnowledgeGraph, tmp_path: Path) -> None:

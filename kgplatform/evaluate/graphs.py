@@ -41,6 +41,7 @@ from kgplatform.readers.corpus.reader import READER as CORPUS
 from kgplatform.readers.reader import Need
 from kgplatform.records import Progress
 from kgplatform.settings import Settings
+from kgplatform.table_row import TableRow
 from kgplatform.text import counted, node_id, tidy
 
 Note = Callable[[str], None]
@@ -312,7 +313,7 @@ class Graphs:
             raise BudgetError(report.stopped)
 
 
-def rows(graph: KnowledgeGraph, query: str, **parameters: object) -> list[list[Any]]:
+def rows(graph: KnowledgeGraph, query: str, **parameters: object) -> list[TableRow]:
     """The rows of a statement of ours. Raises ``InputError`` for more than 5 million."""
     table = graph.cypher(load_query(query).text, dict(parameters), limit=_MOST_ROWS, timeout=_SECONDS)
     if table.truncated:
@@ -320,7 +321,7 @@ def rows(graph: KnowledgeGraph, query: str, **parameters: object) -> list[list[A
     return table.rows
 
 
-def _identities(dataset: DataSet, documents: list[list[Any]]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+def _identities(dataset: DataSet, documents: list[TableRow]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """The texts of ``dataset`` and those of the graph, each by name and content; untitled ones by content alone."""
     wanted = {
         (tidy(clean(document.title)), hashlib.sha256(clean(document.text).encode()).hexdigest())

@@ -13,12 +13,13 @@ from kgplatform.neo4j.failures import message_of
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
 from kgplatform.neo4j.values import plain
 from kgplatform.records import Table
+from kgplatform.table_row import TableRow
 
 
 def table_of(result: neo4j.Result, limit: int) -> Table:
     """The first ``limit`` rows of ``result``, which is consumed."""
     columns = tuple(result.keys())
-    rows = [[plain(value) for value in record.values()] for record in islice(result, limit)]
+    rows = [TableRow(columns, map(plain, record.values())) for record in islice(result, limit)]
     truncated = result.peek() is not None
     counters = result.consume().counters
     changes = {name: count for name, count in vars(counters).items() if type(count) is int and count}

@@ -223,8 +223,7 @@ def cypher(
     parameters = named_values(param or [], "--param")
     with open_at(home) as graph:
         rows = graph.cypher(statement, parameters, write=write, limit=limit, timeout=timeout)
-    records = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
-    document = {"columns": rows.columns, "rows": records, "truncated": rows.truncated, "changes": rows.counters}
+    document = {"columns": rows.columns, "rows": [*rows], "truncated": rows.truncated, "changes": rows.counters}
     terminal.show(as_json, rows, tables.show_rows, document)
 
 
