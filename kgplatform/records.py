@@ -439,7 +439,7 @@ class Table(Shown):
         return len(self.rows)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+        return (dict(row.items()) for row in self.rows)
 
     def to_df(self) -> Any:
         """The rows as a DataFrame of pandas. Raises ``ImportError`` where it is not installed."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
-from quick_java import made_quick
+from quick_java import START_TIMEOUT, made_quick
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_vector_indexes
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
-START_TIMEOUT = 800
-"""Seconds that a server may take to start: less than pytest's own limit, and much, for the machine may be busy."""
 DIMENSION = 64
 """Of the vectors of most tests."""
 _OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")

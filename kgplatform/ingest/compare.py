@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.cut import cut_document
@@ -206,8 +206,8 @@ def _compared(document: Document, passages: Sequence[Passage], known: _Known | N
         return Compared(document, passages, "added", described=bool(document.metadata))
     described = known.metadata != document.metadata
     # What a passage says may depend on the rest of its document and on the title: of another text, none is kept.
-    every = frozenset(known.states)
     if (known.title, known.sha256) != (document.title, document.sha256):
+        every = frozenset(known.states)
         return Compared(document, passages, "changed", stale=every, is_other_text=True, described=described)
     wanted = {passage.id for passage in passages}
     stale, there = frozenset(known.states.keys() - wanted), frozenset(known.states.keys() & wanted)
@@ -217,6 +217,14 @@ def _compared(document: Document, passages: Sequence[Passage], known: _Known | N
     done = unread.union(passage for passage in there if known.states[passage] == EXTRACTED)
     same_passages = known.states.keys() == wanted
     verdict: Literal["changed", "unchanged"] = "unchanged" if same_passages and not described else "changed"
-    only = same_passages and described
-    kept: dict[str, Any] = {"unread": unread, "again": there - done, "described": described, "only_described": only}
-    return Compared(document, passages, verdict, done, stale, **kept)
+    return Compared(
+        document,
+        passages,
+        verdict,
+        done,
+        stale,
+        unread=unread,
+        again=there - done,
+        described=described,
+        only_described=same_passages and described,
+    )

@@ -81,11 +81,10 @@ class PassageReader(Generic[T]):
     def _results(
         self, window: Sequence[Item], work: Callable[[Passage, Document], T]
     ) -> Iterator[tuple[Item, Callable[[], T]]]:
-        if self._pool is None:
-            for item in window:
-                yield item, partial(self._unless_halted, work, *item)
-            return
         works = [partial(self._unless_halted, work, *item) for item in window]
+        if self._pool is None:
+            yield from zip(window, works, strict=True)
+            return
         futures: list[Future[T]] = [self._pool.submit(task) for task in works]
         for item, future in zip(window, futures, strict=True):
             yield item, future.result

@@ -273,15 +273,16 @@ def _share_firms(lines: Sequence[Line], kinds: dict[str, str]) -> None:
     for _, spans in lines:
         for span in spans:
             name, _, last = span.name.rpartition(" ")
-            if last.lower().rstrip(".") in WORDS["firms"] and kind_of_name(name := name.rstrip(",")) is None:
+            name = name.rstrip(",")
+            if last.lower().rstrip(".") in WORDS["firms"] and kind_of_name(name) is None:
                 kinds.setdefault(normalise_name(name), "Organization")
 
 
 def _share_surnames(lines: Sequence[Line], kinds: dict[str, str]) -> None:
     """A person's last word, or first name, alone is the person, unless the document says that it is something else."""
     people: set[str] = set()
-    speakers = {span.name for text, spans in lines for span in spans if _SAID.match(text, span.end)}
-    speakers = {name for name in speakers if not _is_known_firm(name)}
+    said = {span.name for text, spans in lines for span in spans if _SAID.match(text, span.end)}
+    speakers = {name for name in said if not _is_known_firm(name)}
     for _, spans in lines:
         for span in spans:
             if span.name.split()[-1] in speakers and _looks_like(span.name, "Person"):
