@@ -97,16 +97,17 @@ def _figure(value: object, text: str) -> int:
 class Pieces:
     """A streamed answer as it comes: ``add`` each event; ``answer`` is the whole, as a server sends it at once.
 
-    ``listen`` gets the text so far; first the empty one, since a try before this one may have written some.
+    ``listen``, if there is one, gets the text so far; first the empty one, since a try before this one may have written
+    some.
     """
 
-    def __init__(self, listen: Callable[[str], None]) -> None:
-        self._listen = listen
+    def __init__(self, listen: Callable[[str], None] | None) -> None:
+        self._listen = listen or (lambda text: None)
         self._message: dict[str, Any] = {}
         self._reason: str | None = None
         self._usage: object = None
         self._began = False
-        listen("")
+        self._listen("")
 
     def add(self, event: object) -> None:
         """Take in one event. Raises ``BadAnswerError`` for one that says that something went wrong."""
@@ -120,16 +121,25 @@ class Pieces:
         self._began = self._began or bool(choice)
         self._reason = choice.get("finish_reason") or self._reason
         delta = choice.get("delta") or choice.get("message") or {}
-        for name in ("content", "refusal", *_THOUGHTS):
-            if isinstance(delta.get(name), str):
-                self._message[name] = self._message.get(name, "") + delta[name]
-        if delta.get("tool_calls"):
-            self._message["tool_calls"] = delta["tool_calls"]
-        if isinstance(delta.get("content"), str) and delta["content"]:
+        written = {name: _written(delta.get(name)) for name in ("content", "refusal", *_THOUGHTS)}
+        for name, piece in written.items():
+            if piece:
+                self._message[name] = self._message.get(name, "") + piece
+        for call in delta.get("tool_calls") or ():
+            self._add_call(call)
+        if written["content"]:
             self._listen(self._message["content"])
+
+    def _add_call(self, piece: dict[str, Any]) -> None:
+        """Take in a piece of a tool's call: its arguments come bit by bit."""
+        function = piece.get("function") or {}
+        calls = self._message.setdefault("tool_calls", [])
+        if not calls or function.get("name"):
+            calls.append({"function": {"name": function.get("name"), "arguments": ""}})
+        calls[-1]["function"]["arguments"] += function.get("arguments") or ""
 
     def answer(self) -> dict[str, Any]:
         """The whole answer. Raises ``BadAnswerError`` for a stream that ended before the reply did."""
-        if not self._began or self._reason is None:
+        if not self._began or (self._reason is None and self._usage is None):
             raise BadAnswerError("its stream ended before the reply did.")
         return {"choices": [{"message": self._message, "finish_reason": self._reason}], "usage": self._usage}
