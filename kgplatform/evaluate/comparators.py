@@ -24,7 +24,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.models.forms import ANSWER, Words, is_json, named, thinking
 from kgplatform.prompt import render
-from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
+from kgplatform.readers.answer_old import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
 from kgplatform.readers.baselines.retrieve import answer_from, found_elsewhere
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, check, option, style_option
 from kgplatform.readers.replies import A, Answering, Said, ask_said, read_answer

@@ -44,7 +44,7 @@ class Cited(BaseModel):
 class AnswerReply(Form):
     """Its fields stand in the order in which they are written: thoughts before decisions."""
 
-    PROMPT: ClassVar[str] = "readers/answer"
+    PROMPT: ClassVar[str] = "readers/answer_old"
     COUNTS: ClassVar[str] = "answer"
     enough: ClassVar[bool] = True
 

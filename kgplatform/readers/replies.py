@@ -21,7 +21,7 @@ from kgplatform.errors import InputError, ReplyError
 from kgplatform.models.forms import ANSWER, Flag, Form, Words, is_json, named, thinking
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import REFUSAL, Answered, doubts, joined, record, with_places, write_answer
+from kgplatform.readers.answer_old import REFUSAL, Answered, doubts, joined, record, with_places, write_answer
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Preset
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls

@@ -16,7 +16,7 @@ from kgplatform.errors import ModelError
 from kgplatform.models.forms import Form, Words, named, thinking
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import fence_for
+from kgplatform.readers.answer_old import fence_for
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window

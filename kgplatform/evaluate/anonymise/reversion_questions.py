@@ -35,7 +35,7 @@ from kgplatform.models.forms import ANSWER, Form, Words, is_json, named, thinkin
 from kgplatform.models.lenient import words_of
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
-from kgplatform.readers.answer import fence_for
+from kgplatform.readers.answer_old import fence_for
 from kgplatform.readers.choices import read_choice, shown_choices
 from kgplatform.text import counted, node_id, tidy
 from kgplatform.work.threads import side_by_side

@@ -21,7 +21,7 @@ from kgplatform.models.lenient import first_of, objects, words_of
 from kgplatform.models.reply import Show, ask
 from kgplatform.places import Place, find_words, fold_words
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import (
+from kgplatform.readers.answer_old import (
     NOTHING_NEAR,
     OWN_KNOWLEDGE,
     REFUSAL,

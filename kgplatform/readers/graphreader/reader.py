@@ -23,7 +23,7 @@ from kgplatform.models.labels import labelled
 from kgplatform.models.lenient import first_of, items_of, words_of
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import record, without_model
+from kgplatform.readers.answer_old import record, without_model
 from kgplatform.readers.graphreader.brief import PROMPTS, Brief, make_brief
 from kgplatform.readers.graphreader.conclude import conclude
 from kgplatform.readers.graphreader.explore import Walk, explore

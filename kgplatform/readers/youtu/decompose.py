@@ -21,7 +21,7 @@ from kgplatform.models.json_text import values_in
 from kgplatform.models.lenient import first_of, keyed, opened
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
-from kgplatform.readers.answer import LARGEST_FENCE, fence_for
+from kgplatform.readers.answer_old import LARGEST_FENCE, fence_for
 from kgplatform.readers.run import Calls, SchemaTypes
 from kgplatform.readers.window import Window, head
 from kgplatform.readers.youtu.sub_questions import SubQuestion, arrange, same_words

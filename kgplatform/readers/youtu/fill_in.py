@@ -17,7 +17,7 @@ from kgplatform.models.json_text import values_in
 from kgplatform.models.lenient import first_of, items_of, numbers_of, opened, plain_keys, words_of
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
-from kgplatform.readers.answer import fence_for, shown_facts, shown_passages
+from kgplatform.readers.answer_old import fence_for, shown_facts, shown_passages
 from kgplatform.readers.refusals import says_nothing
 from kgplatform.readers.run import Calls
 from kgplatform.readers.youtu.sub_questions import MOST_ANSWERS

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import source_of
-from kgplatform.readers.answer import fence_for
+from kgplatform.readers.answer_old import fence_for
 from kgplatform.readers.window import Window, cut, tokens, within
 from kgplatform.records import SearchResult
 from kgplatform.retrieve.search import round_robin

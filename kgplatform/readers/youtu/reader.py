@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.readers.answer import (
+from kgplatform.readers.answer_old import (
     Answered,
     joined,
     record,

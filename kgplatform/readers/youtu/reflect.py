@@ -18,7 +18,7 @@ from kgplatform.models.forms import ANSWER, Form, examples_of, named, thinking
 from kgplatform.models.lenient import first_of, opened, truth_of, words_of
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import NONE, shown_facts, shown_passages
+from kgplatform.readers.answer_old import NONE, shown_facts, shown_passages
 from kgplatform.readers.refusals import says_nothing
 from kgplatform.readers.run import Calls
 from kgplatform.readers.youtu.memory import AgentMemory
