@@ -15,11 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
-
-from pydantic import Field
-
-from kgplatform.models.forms import Form
+from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
 from kgplatform.readers.numbering import Numbering, Source, joined
@@ -123,7 +119,7 @@ def without_numbers(text: str) -> str:
 class Verdicts(Form):
     """``supported``: of each statement, in order, whether its sentences support it."""
 
-    supported: Annotated[list[bool], Field(json_schema_extra={"maxItems": 60})] = []
+    supported: list[bool] = items(60)
 
 
 def verified(answer: Answer, calls: Calls) -> Answer:

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
-
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.models.forms import Form
+from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
 from kgplatform.readers.answer import LARGEST_FENCE, fence_for
@@ -51,10 +47,8 @@ class Decomposition:
 class Plan(Form):
     """The reply: sub-questions, names of types, and whether the question is about a group."""
 
-    COUNTS = "sub_questions"
-
-    sub_questions: Annotated[list[str], Field(json_schema_extra={"maxItems": 8})] = []
-    types: Annotated[list[str], Field(json_schema_extra={"maxItems": 12})] = []
+    sub_questions: list[str] = items(8)
+    types: list[str] = items(12)
     group: bool = False
 
 

@@ -37,8 +37,6 @@ Words = Annotated[str, Field(json_schema_extra={"maxLength": _LONGEST})]
 class Filled(Form):
     """The reply: of each question, in order, its answers."""
 
-    COUNTS = "answers"
-
     answers: Annotated[
         list[Annotated[list[Words], Field(json_schema_extra={"maxItems": MOST_ANSWERS})]],
         Field(json_schema_extra={"maxItems": 8}),

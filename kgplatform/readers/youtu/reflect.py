@@ -8,12 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
-
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.models.forms import Form
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import NONE
@@ -34,9 +30,9 @@ _LONGEST_QUERY = 500
 class StepReply(Form):
     """A thought and its one exit: a query, or else the answer, or neither."""
 
-    reasoning: Annotated[str, Field(json_schema_extra={"maxLength": 600})] = ""
-    query: Annotated[str, Field(json_schema_extra={"maxLength": 300})] = ""
-    answer: Annotated[str, Field(json_schema_extra={"maxLength": 300})] = ""
+    reasoning: str = text(600)
+    query: str = text(300)
+    answer: str = text(300)
 
 
 @dataclass(frozen=True, slots=True)
