@@ -22,9 +22,9 @@ from typing import Any, ClassVar
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
-from kgplatform.models.forms import worded
+from kgplatform.models.forms import text
 from kgplatform.prompt import render
-from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
+from kgplatform.readers.answer_old import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
 from kgplatform.readers.baselines.retrieve import answer_from, found_elsewhere
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, check, option, style_option
 from kgplatform.readers.replies import Answering, Said, ask_said, read_answer
@@ -189,7 +189,7 @@ class Known(Answering):
 
     PROMPT: ClassVar[str] = "evaluate/zero_shot"
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     answer: str
 
     @property

@@ -24,7 +24,7 @@ from kgplatform.errors import ReplyError
 from kgplatform.gist.options import GistOptions, Style
 from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, worded
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Document
@@ -172,7 +172,7 @@ NOT_OFFERED = "break point that was not offered"
 class PauseReply(Form):
     """Where to pause."""
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     break_point: int
 
 

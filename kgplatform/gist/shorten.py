@@ -19,7 +19,7 @@ from kgplatform.gist.options import GistOptions, LongMemory
 from kgplatform.gist.pagination import length
 from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat, Reply, Wanted
-from kgplatform.models.forms import Form, worded
+from kgplatform.models.forms import Form, text
 from kgplatform.models.json_text import partial_text
 from kgplatform.models.reply import ask, is_example, is_looped, parse_reply
 from kgplatform.prompt import Messages, render, with_reminder
@@ -277,7 +277,7 @@ NO_VERDICT = "reply about two pages without yes or no"
 class VerdictReply(Form):
     """Whether the second page begins a new part."""
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     new_part: Literal["yes", "no", "not sure"]
 
 

@@ -1,7 +1,7 @@
 """The forms of replies: pydantic models whose fields a model is asked for, read one by one.
 
     class Named(Form):
-        reasoning: str = worded(300)      # thoughts come before what they decide
+        reasoning: str = text(300)      # thoughts come before what they decide
         name: str
         pages: list[int] = []
 
@@ -29,7 +29,7 @@ from pydantic import (
 from pydantic_core import PydanticUseDefault
 
 
-def worded(most: int, default: Any = "") -> Any:
+def text(most: int, default: Any = "") -> Any:
     """A text that the server may let grow to ``most`` characters; a longer one is read all the same.
 
     ``default``: ``...`` for a field that must be there.
@@ -37,17 +37,17 @@ def worded(most: int, default: Any = "") -> Any:
     return Field(default, json_schema_extra={"maxLength": most})
 
 
-def several(most: int, default: Any = ()) -> Any:
+def items(most: int, default: Any = ()) -> Any:
     """A list of at most ``most`` items by the server's schema; a longer one is read. ``default`` is as for a text."""
     extra: Any = {"maxItems": most}
     return Field(..., json_schema_extra=extra) if default is ... else Field(list(default), json_schema_extra=extra)
 
 
 class Lost(NamedTuple):
-    """What of a reply could not be read: a field that has a default, or items of a list."""
+    """What of a reply could not be read: items of a list, or a field of ``form`` that has a default."""
 
     fault: str
-    is_field: bool
+    form: type[BaseModel] | None
 
 
 class Form(BaseModel):
@@ -86,7 +86,7 @@ class Form(BaseModel):
             if info.context is None or not (right or _is_optional(cls, name)):
                 raise
             fault = error.errors(include_url=False)[0]["msg"]
-            info.context.append(Lost(f"{name}: {fault}", is_field=not right))
+            info.context.append(Lost(f"{name}: {fault}", form=None if right else cls))
             if not right:
                 raise PydanticUseDefault from None
             return handler(right)

@@ -165,7 +165,7 @@ def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[
             fault = fault or _in_words(error)
             continue
         if _says_something(made, is_less=bool(lost)):
-            return made, repaired or bool(lost), " ".join(f"{each.fault}." for each in lost if each.is_field)
+            return made, repaired or bool(lost), " ".join(f"{each.fault}." for each in lost if each.form is shape)
         fault = fault or (f"{lost[0].fault}." if lost else "it has nothing of what is asked for.")
     if not fault:
         start = " ".join(text.split())[:_TEXT_SHOWN]

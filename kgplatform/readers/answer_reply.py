@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import model_validator
 
-from kgplatform.models.forms import Form, several, worded
+from kgplatform.models.forms import Form, items, text
 from kgplatform.readers.marks import label_of, squared
 
 
@@ -14,17 +14,17 @@ class Cited(Form):
     """``passage``: its label, "2" or "F1"; empty where the words alone are given."""
 
     passage: str = ""
-    quote: str = worded(300)
+    quote: str = text(300)
 
 
 class AnswerReply(Form):
     """Its fields stand in the order in which they are written: thoughts before decisions."""
 
-    PROMPT: ClassVar[str] = "readers/answer"
+    PROMPT: ClassVar[str] = "readers/answer_old"
 
-    reasoning: str = worded(800)
-    answer: str = worded(4000)
-    citations: list[Cited] = several(12)
+    reasoning: str = text(800)
+    answer: str = text(4000)
+    citations: list[Cited] = items(12)
     sufficient: bool = True
 
     @model_validator(mode="after")

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import create_model
 
 from kgplatform.errors import InputError
-from kgplatform.models.forms import worded
+from kgplatform.models.forms import text
 from kgplatform.readers.replies import Answering, Said
 from kgplatform.text import normalise_name
 
@@ -82,7 +82,7 @@ class ChoiceReply(Answering):
 
     CHOICES: ClassVar[tuple[str, ...]] = ()
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     choice: str
 
     @property

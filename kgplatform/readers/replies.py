@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kgplatform.errors import InputError, ReplyError
-from kgplatform.models.forms import Form, worded
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import REFUSAL, Answered, doubts, joined, record, with_places, write_answer
+from kgplatform.readers.answer_old import REFUSAL, Answered, doubts, joined, record, with_places, write_answer
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Preset
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
@@ -101,7 +101,7 @@ class Answering(Form):
 class AnswerReply(Answering):
     """An answer in full, or that the text does not have it."""
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     answer: str = ""
     sufficient: bool | None = None
 
@@ -122,7 +122,7 @@ class NotesReply(Answering):
 
     PROMPT: ClassVar[str] = "baselines/chunk_notes"
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     notes: str = ""
     answer: str = ""
     sufficient: bool | None = None

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgplatform.errors import ModelError
-from kgplatform.models.forms import Form, worded
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import fence_for
+from kgplatform.readers.answer_old import fence_for
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window
@@ -47,8 +47,8 @@ class Exchange:
 
 
 class _Standalone(Form):
-    reasoning: str = worded(400)
-    question: str = worded(600, ...)
+    reasoning: str = text(400)
+    question: str = text(600, ...)
 
 
 def stand_alone(question: str, earlier: Sequence[Exchange], calls: Calls, context: int) -> tuple[str, str]:

@@ -179,8 +179,12 @@ def _by_words(text: str, codes: tuple[str, ...]) -> str:
 
 def search_terms(text: str, language: str) -> list[str]:
     """The words of ``text`` as a search in texts of ``language`` compares them, in order, without the commonest."""
-    if not language or language == ENGLISH:
-        return []
+    return [] if not language or language == ENGLISH else stems(text, language)
+
+
+def stems(text: str, language: str) -> list[str]:
+    """The words of ``text`` without the commonest of ``language``, in order, each without its ending; of scripts
+    written without spaces, pairs of letters."""
     common, stem = _COMMON_WORDS.get(language, frozenset()), _stemmer(language)
     terms: list[str] = []
     for found in _RUN.finditer(_folded(text)):

@@ -14,7 +14,7 @@ from functools import partial
 from kgplatform.errors import ModelError
 from kgplatform.ingest.named import lacks_a_number, without_invented_sentences
 from kgplatform.models.chat import Chat, Wanted
-from kgplatform.models.forms import Form, several, worded
+from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask, is_looped
 from kgplatform.prompt import Messages, render
 from kgplatform.text import node_id, normalise_name, tidy
@@ -204,14 +204,14 @@ class CommunityForm(Form):
     """One community."""
 
     id: int
-    name: str = worded(LONGEST_NAME, ...)
-    summary: str = worded(_LONGEST_LETTERS, ...)
+    name: str = text(LONGEST_NAME, ...)
+    summary: str = text(_LONGEST_LETTERS, ...)
 
 
 class NamesReply(Form):
     """A model's reply."""
 
-    communities: list[CommunityForm] = several(PER_CALL, ...)
+    communities: list[CommunityForm] = items(PER_CALL, ...)
 
     def names(self, count: int) -> dict[int, tuple[str, str]]:
         """Name and summary by the number, 1 to ``count``, of each community that is named once, and usably."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, RootModel, ValidationError
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply, Wanted
-from kgplatform.models.forms import Form, aside_of, several, worded
+from kgplatform.models.forms import Form, aside_of, items, text
 from kgplatform.models.json_text import pieces, whole_items
 from kgplatform.models.reply import Show, ask, parse_reply
 from kgplatform.models.request import json_schema
@@ -211,7 +211,7 @@ EXAMPLE = """Reply with one JSON object, such as:
 
 
 class Said(Form):
-    reasoning: str = worded(200)
+    reasoning: str = text(200)
     missing: str = ""
     answer: str = ""
 
@@ -390,8 +390,8 @@ def test_pieces_of_a_long_text_are_few() -> None:
 
 def test_bounds_are_the_servers_alone() -> None:
     class Bounded(Form):
-        name: str = worded(3)
-        pages: list[int] = several(2)
+        name: str = text(3)
+        pages: list[int] = items(2)
 
     assert json_schema(Bounded)["properties"]["name"] == {"type": "string", "maxLength": 3}
     assert json_schema(Bounded)["properties"]["pages"]["maxItems"] == 2

@@ -29,10 +29,10 @@ from kgplatform.evaluate.datasets.shared_corpus import as_own
 from kgplatform.evaluate.score.answer_words import score_reversion
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, worded
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
-from kgplatform.readers.answer import fence_for
+from kgplatform.readers.answer_old import fence_for
 from kgplatform.readers.choices import read_choice, shown_choices
 from kgplatform.text import counted, node_id, tidy
 from kgplatform.work.threads import side_by_side
@@ -287,7 +287,7 @@ class _Restored(Form):
 
     PROMPT: ClassVar[str] = "evaluate/anonymity_zero_shot"
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     answer: str
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, create_model, model_validator
 
-from kgplatform.models.forms import Form, several, worded
+from kgplatform.models.forms import Form, items, text
 
 Degree = Literal["yes", "partially", "no"]
 
@@ -20,7 +20,7 @@ class Correctness(Form):
 
     PROMPT: ClassVar[str] = "evaluate/rater_judge"
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     correct: int = Field(ge=0, le=1)
 
 
@@ -29,7 +29,7 @@ class StrictAgreement(Form):
 
     PROMPT: ClassVar[str] = "evaluate/rater_strict"
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     agrees: Literal["yes", "no"]
 
 
@@ -38,7 +38,7 @@ class Agreement(Form):
 
     PROMPT: ClassVar[str] = "evaluate/rater_permissive"
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     agrees: Degree
 
 
@@ -47,7 +47,7 @@ class Points(Form):
 
     PROMPT: ClassVar[str] = "evaluate/rater_rubric"
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     score: int = Field(ge=0, le=2)
 
 
@@ -55,7 +55,7 @@ class FactVerdict(Form):
     """Of one supporting fact, thoughts first: whether it is truly needed, and whether the text says it."""
 
     fact: int
-    reasoning: str = worded(300)
+    reasoning: str = text(300)
     needed: bool
     recalled: bool
 
@@ -88,6 +88,6 @@ class Recall(Form):
 @cache
 def recall_of(count: int) -> type[Recall]:
     """``Recall`` of ``count`` facts."""
-    form = create_model("Recall", __base__=Recall, facts=(list[FactVerdict], several(count, ...)))
+    form = create_model("Recall", __base__=Recall, facts=(list[FactVerdict], items(count, ...)))
     form.FACTS = count
     return form

@@ -18,7 +18,7 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, fence_for, joined, record, without_model
+from kgplatform.readers.answer_old import LARGEST_FENCE, fence_for, joined, record, without_model
 from kgplatform.readers.corpus.findings import Grounded, Statement, grounded
 from kgplatform.readers.corpus.parts import Part, lay_out
 from kgplatform.readers.corpus.reduce import Reduced, Reducer

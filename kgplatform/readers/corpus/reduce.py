@@ -15,7 +15,7 @@ from kgplatform.errors import ModelError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import (
+from kgplatform.readers.answer_old import (
     LARGEST_FENCE,
     NONE,
     OWN_KNOWLEDGE,

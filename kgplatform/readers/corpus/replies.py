@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from kgplatform.models.forms import Form, several, worded
+from kgplatform.models.forms import Form, items, text
 
 _UNSAID = 50
 """The score of a point that has none."""
@@ -17,36 +17,36 @@ _UNSAID = 50
 class Point(Form):
     """A statement with the numbers of the facts and communities that it was made from. ``score``: 0 to 100."""
 
-    point: str = worded(600, ...)
-    communities: list[int] = several(20)
-    facts: list[int] = several(40)
+    point: str = text(600, ...)
+    communities: list[int] = items(20)
+    facts: list[int] = items(40)
     score: int = Field(_UNSAID, ge=0, le=100)
 
 
 class Item(Form):
     """A thing that is counted or listed, with the numbers of the facts that say so."""
 
-    name: str = worded(120, ...)
-    facts: list[int] = several(10)
+    name: str = text(120, ...)
+    facts: list[int] = items(10)
 
 
 class Remaining(Form):
     """The statements that remain of several pages of them; ``facts`` are the numbers of statements here."""
 
-    reasoning: str = worded(1200)
-    points: list[Point] = several(40)
+    reasoning: str = text(1200)
+    points: list[Point] = items(40)
 
 
 class Findings(Remaining):
     """What a part says about the question."""
 
-    items: list[Item] = several(300)
+    items: list[Item] = items(300)
 
 
 class Final(Form):
     """The answer, with the numbers of what it rests on."""
 
-    reasoning: str = worded(2000)
+    reasoning: str = text(2000)
     answer: str = ""
-    citations: list[int] = several(200)
+    citations: list[int] = items(200)
     sufficient: bool = True

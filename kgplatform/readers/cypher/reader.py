@@ -18,7 +18,7 @@ from typing import Any
 from kgplatform.errors import ModelError
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.answer import (
+from kgplatform.readers.answer_old import (
     OWN_KNOWLEDGE,
     REFUSAL,
     STYLES,

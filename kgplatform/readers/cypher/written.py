@@ -6,7 +6,7 @@ import json
 from functools import cache
 from typing import Any, ClassVar
 
-from kgplatform.models.forms import Form, worded
+from kgplatform.models.forms import Form, text
 from kgplatform.prompt import source_of
 
 UNCHANGED = "The statement and its parameters are the same as before."
@@ -17,8 +17,8 @@ class WrittenStatement(Form):
 
     MAY_COPY: ClassVar[bool] = True  # its parameters tell: ``copied``
 
-    reasoning: str = worded(300)
-    statement: str = worded(2000, ...)
+    reasoning: str = text(300)
+    statement: str = text(2000, ...)
     parameters: dict[str, Any] = {}
 
     @property

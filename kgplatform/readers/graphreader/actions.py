@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kgplatform.models.chat import Chat, Wanted
-from kgplatform.models.forms import Form, several, worded
+from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.text import normalise_name
@@ -37,22 +37,22 @@ class Read:
 
 
 class _Facts(Form):
-    reasoning: str = worded(800)
+    reasoning: str = text(800)
     notebook: str = ""
     action: Literal["read_chunk", "stop_and_read_neighbor"]
-    chunks: list[str] = several(20)
+    chunks: list[str] = items(20)
 
 
 class _Chunk(Form):
-    reasoning: str = worded(800)
+    reasoning: str = text(800)
     notebook: str = ""
     action: Literal["search_more", "read_previous_chunk", "read_subsequent_chunk", "termination"]
 
 
 class _Neighbours(Form):
-    reasoning: str = worded(800)
+    reasoning: str = text(800)
     action: Literal["read_neighbor_node", "termination"]
-    node: str = worded(200)
+    node: str = text(200)
 
 
 FORMS: dict[Stage, type[_Facts | _Chunk | _Neighbours]] = {

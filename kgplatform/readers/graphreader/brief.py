@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for
+from kgplatform.readers.answer_old import LARGEST_FENCE, NONE, STYLES, fence_for
 from kgplatform.readers.graphreader.actions import FORMS, Stage
 from kgplatform.readers.graphreader.options import PAPER_WINDOW, Options
 from kgplatform.readers.reader import AnswerMode

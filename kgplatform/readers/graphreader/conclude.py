@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.locations import citation_of
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, worded
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import Show, ask
 from kgplatform.places import Place, find_words, fold_words
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import (
+from kgplatform.readers.answer_old import (
     NOTHING_NEAR,
     OWN_KNOWLEDGE,
     REFUSAL,
@@ -58,7 +58,7 @@ _MOST_OF_IT = 0.5
 
 
 class _Reply(Form):
-    reasoning: str = worded(1500)
+    reasoning: str = text(1500)
     answer: str = ""
     sufficient: bool | None = None
 

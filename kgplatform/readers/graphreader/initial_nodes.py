@@ -18,7 +18,7 @@ from pydantic import Field
 
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
-from kgplatform.models.forms import Form, several, worded
+from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.brief import Brief
@@ -44,13 +44,13 @@ class Proposals:
 
 
 class _Scored(Form):
-    node: str = worded(200, ...)
+    node: str = text(200, ...)
     score: float = Field(50.0, json_schema_extra={"minimum": 0, "maximum": 100})
 
 
 class _Reply(Form):
-    reasoning: str = worded(800)
-    nodes: list[_Scored] = several(20)
+    reasoning: str = text(800)
+    nodes: list[_Scored] = items(20)
 
 
 def ask_nodes(chat: Chat, messages: Messages, known: Known, *, tokens: int) -> Proposals:

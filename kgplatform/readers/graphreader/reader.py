@@ -14,10 +14,10 @@ from functools import partial
 
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, several
+from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import record, without_model
+from kgplatform.readers.answer_old import record, without_model
 from kgplatform.readers.graphreader.brief import PROMPTS, Brief, make_brief
 from kgplatform.readers.graphreader.conclude import conclude
 from kgplatform.readers.graphreader.explore import Walk, explore
@@ -31,8 +31,8 @@ from kgplatform.work.threads import side_by_side
 
 
 class _Plan(Form):
-    steps: list[str] = several(8)
-    key_information: list[str] = several(12)
+    steps: list[str] = items(8)
+    key_information: list[str] = items(12)
 
     @property
     def text(self) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from kgplatform.models.forms import Form, several, worded
+from kgplatform.models.forms import Form, items, text
 
 NO_MENTION = "No Mention"
 
@@ -19,9 +19,9 @@ NO_MENTION = "No Mention"
 class Said(Form):
     """What a reply says: the paper's envelope. An answer without content says that there is none."""
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     type: str
-    content: str = worded(2000)
+    content: str = text(2000)
 
     @model_validator(mode="after")
     def _has_content(self) -> Said:
@@ -75,7 +75,7 @@ class Responded(Said):
     """What a member says, or the sum of some replies. ``quote``: the words of its part that say so."""
 
     type: Literal["response"] = "response"
-    quote: str = worded(400)
+    quote: str = text(400)
 
 
 Relation = Literal["same", "complementary", "conflicting"]
@@ -91,5 +91,5 @@ class Group(Form):
 class Grouped(Form):
     """How replies stand to each other; one that is in no group stands by itself."""
 
-    reasoning: str = worded(600)
-    groups: list[Group] = several(30)
+    reasoning: str = text(600)
+    groups: list[Group] = items(30)

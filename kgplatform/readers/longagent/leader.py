@@ -18,7 +18,7 @@ from typing import TypeVar
 from kgplatform.errors import InputError, ModelError, ReplyError
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for
+from kgplatform.readers.answer_old import LARGEST_FENCE, NONE, STYLES, fence_for
 from kgplatform.readers.longagent.conflict import Cluster, Duel
 from kgplatform.readers.longagent.forms import (
     Chosen,

@@ -23,7 +23,7 @@ from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
 from kgplatform.places import find_words
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import cite_words, fence_for
+from kgplatform.readers.answer_old import cite_words, fence_for
 from kgplatform.readers.longagent.forms import Responded
 from kgplatform.readers.longagent.options import (
     JOINT_PROMPT,

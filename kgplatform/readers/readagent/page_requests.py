@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import create_model
 
-from kgplatform.models.forms import Form, several, worded
+from kgplatform.models.forms import Form, items, text
 
 NO_PAGE = "no such page"
 TWICE = "named twice"
@@ -33,21 +33,21 @@ class Request:
 class PagesReply(Form):
     """Pages to read again; none where the gists are enough."""
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     pages: list[int]
 
 
 class NextReply(Form):
     """One page to read again, or STOP."""
 
-    reasoning: str = worded(600)
+    reasoning: str = text(600)
     page: int | Literal["STOP"]
 
 
 @cache
 def pages_reply(most: int) -> type[PagesReply]:
     """``PagesReply`` of at most so many pages."""
-    return create_model("PagesReply", __base__=PagesReply, pages=(list[int], several(most, ...)))
+    return create_model("PagesReply", __base__=PagesReply, pages=(list[int], items(most, ...)))
 
 
 def read_request(numbers: Sequence[int], known: Collection[int], most: int) -> Request:

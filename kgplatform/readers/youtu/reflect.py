@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.models.forms import Form, worded
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import NONE, shown_facts, shown_passages
+from kgplatform.readers.answer import NONE
+from kgplatform.readers.grounding import without_numbers
 from kgplatform.readers.run import Calls
 from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.sub_questions import same_words
@@ -22,18 +23,17 @@ from kgplatform.text import tidy
 
 _STAGE = "reflect"
 _PROMPT = "youtu/reflect"
-_REPLY = 1_000
+_REPLY = 400
 """Tokens of a reply at most."""
 _LONGEST_QUERY = 500
 
 
 class StepReply(Form):
-    """A thought: what is missing, and a query for it; else the answer."""
+    """A thought and its one exit: a query, or else the answer, or neither."""
 
-    reasoning: str = worded(1_500)
-    missing: str = worded(300)
-    query: str = worded(300)
-    answer: str = worded(1_000)
+    reasoning: str = text(600)
+    query: str = text(300)
+    answer: str = text(300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,7 @@ def reflect(memory: AgentMemory, calls: Calls, search: Callable[[str], SearchRes
 
 def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> Messages:
     """The prompt of a step: all evidence so far, the earlier thoughts, the question, the current query."""
-    evidence = memory.evidence()
-    facts, passages = shown_facts(evidence.facts), shown_passages(evidence.passages)
+    evidence = memory.evidence().text(memory.shown)
     queries, notes = "\n".join(f"- {each}" for each in memory.queries), memory.notes() or NONE
     return render(
         _PROMPT,
@@ -100,11 +99,10 @@ def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> 
         query=query,
         step=str(step),
         steps=str(steps),
-        fence=memory.tags(queries, notes, facts, passages),
+        fence=memory.tags(queries, notes, evidence),
         queries=queries,
         notes=notes,
-        facts=facts,
-        passages=passages,
+        evidence=evidence,
     )
 
 
@@ -122,17 +120,12 @@ def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls)
 
 
 def thought_of(said: StepReply) -> Thought:
-    """What is remembered of a reply, and its one exit: a query while something is missing, else the answer."""
-    reasoning, missing, query, answer = map(tidy, (said.reasoning, said.missing, said.query, said.answer))
-    query = "" if answer and not missing else query[:_LONGEST_QUERY]
-    answer = "" if query else answer
-    lines = (
-        reasoning,
-        f"Missing: {missing}" if missing else "",
-        f"New query: {query}" if query and query not in reasoning else "",
-        f"Answer: {answer}" if answer and answer not in reasoning else "",
-    )
-    return Thought("\n".join(filter(None, lines)), answer, query)
+    """What is remembered of a reply, and its exit."""
+    query, answer = tidy(said.query)[:_LONGEST_QUERY], without_numbers(tidy(said.answer))
+    if query:
+        answer = ""
+    exit_ = f"New query: {query}" if query else f"Answer: {answer}" if answer else ""
+    return Thought("\n".join(filter(None, (tidy(said.reasoning), exit_))), answer, query)
 
 
 def _is_new(query: str, memory: AgentMemory, calls: Calls, step: int) -> bool:
