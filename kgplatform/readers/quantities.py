@@ -101,7 +101,7 @@ def numbers_in(text: str, language: str) -> Iterator[tuple[int, int, set[Decimal
         sign = -1 if found["minus"] else 1
         end = found.end() if scale > 1 else found.end("figures")
         values = {sign * scale * value for value in _values(found["figures"])}
-        if (range_ := _END_OF_RANGE.search(written, max(0, found.start() - 5), found.end())) is not None:
+        if (range_ := _END_OF_RANGE.search(written, max(0, found.start() - 5), found.end("figures"))) is not None:
             values.add(Decimal(range_[1] + range_[2]))
         yield found.start(), end, values
         text = text[: found.start()] + "\0" * (end - found.start()) + text[end:]

@@ -75,7 +75,8 @@ def unread(statement: str, sources: Sequence[str]) -> Unread:
 
 class _Read(NamedTuple):
     """What sources have. ``labelled``: the numbers of names such as "PEP 649", with what stands before them;
-    ``initials``: the first letters of all words with a capital; ``shortened``: ("J", "smith") of "J. Smith"."""
+    ``initials``: the first letters of all words with a capital; ``acronyms``: "US", of "U.S." too; ``shortened``:
+    ("J", "smith") of "J. Smith"."""
 
     text: str
     language: str
@@ -85,6 +86,7 @@ class _Read(NamedTuple):
     labelled: dict[Decimal, str]
     words: frozenset[str]
     initials: str
+    acronyms: frozenset[str]
     shortened: frozenset[tuple[str, str]]
 
 
@@ -106,6 +108,7 @@ def _read(text: str) -> _Read:
         {Decimal(each["number"]): each["label"] for each in labels},
         frozenset(key for word in words for key in _keys(word, language)),
         "".join(word[0] for word in capitals),
+        frozenset(short for word in capitals if len(short := word.replace(".", "")) > 1 and short.isupper()),
         frozenset((one, _folded(two)) for one, two in zip(capitals, capitals[1:], strict=False) if len(one) == 1),
     )
 
@@ -152,29 +155,41 @@ def _numbers(statement: str, read: _Read) -> Iterator[Found]:
 def _names(statement: str, read: _Read) -> Iterator[Found]:
     """Words with a capital, but for those that say nothing, and for what opens a sentence and is no name for sure."""
     words = list(_WORD.finditer(statement))
-    may_be = [_may_be_name(word[0], read.language) for word in words]
-    for at, word in enumerate(words):
-        if not may_be[at]:
+    for run in _runs(words, read.language):
+        opens = _opens(run[0]) and len(statement) > len(run[0][0]) + 1
+        is_noun = read.language == "de" and len(words) > _BARE
+        if len(run) == 1 and (is_noun or (opens and _is_inflected(run[0][0], read.language))):
             continue
-        beside = [words[other] for other in (at - 1, at + 1) if 0 <= other < len(words) and may_be[other]]
-        if not any(_are_beside(word, other) for other in beside):
-            opens = _START.search(statement, 0, word.start()) is not None and len(statement) > len(word[0]) + 1
-            is_noun = read.language == "de" and len(words) > _BARE
-            if is_noun or (opens and _is_inflected(word[0], read.language)):
-                continue
-        following = words[at + 1][0] if at + 1 < len(words) else ""
-        yield *word.span(), _has_name(word[0], following, read)
+        in_short = len(run) > 1 and "".join(word[0][0] for word in run) in read.acronyms
+        for word, following in zip(run, [*run[1:], None], strict=True):
+            yield *word.span(), in_short or _has_name(word[0], following[0] if following else "", read)
 
 
-def _may_be_name(word: str, language: str) -> bool:
-    if word == word.lower() or len(word) == 1:
+def _runs(words: Sequence[re.Match[str]], language: str) -> list[list[re.Match[str]]]:
+    """Those of ``words`` that may be names, with those that stand beside each other together."""
+    runs: list[list[re.Match[str]]] = []
+    for word in filter(lambda word: _may_be_name(word, language), words):
+        if runs and _BESIDE.match(word.string, runs[-1][-1].end(), word.start()):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return runs
+
+
+def _may_be_name(word: re.Match[str], language: str) -> bool:
+    """Whether it has a capital that says something: function words have one at the beginning, and in German."""
+    said = word[0]
+    if said == said.lower() or len(said) == 1:
         return False
-    return (word.isupper() and len(word) > 1) or word.lower() not in _says_nothing(language)
+    return (
+        said.isupper()
+        or said.lower() not in _says_nothing(language)
+        or (len(said) > 2 and language != "de" and not _opens(word))
+    )
 
 
-def _are_beside(one: re.Match[str], other: re.Match[str]) -> bool:
-    first, second = sorted((one, other), key=lambda word: word.start())
-    return _BESIDE.match(first.string, first.end(), second.start()) is not None
+def _opens(word: re.Match[str]) -> bool:
+    return _START.search(word.string, 0, word.start()) is not None
 
 
 @lru_cache(maxsize=64)
