@@ -24,7 +24,7 @@ import stopwordsiso
 from kgplatform.places import fold_words
 from kgplatform.readers.quantities import MONTHS, Date, dates_in, numbers_in
 from kgplatform.text import UNSPACED
-from kgplatform.text.languages import ENGLISH, language_of, search_terms
+from kgplatform.text.languages import ENGLISH, is_common, language_of, search_terms
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
 _SIGN = rf"[^\W{UNSPACED}]"
@@ -183,7 +183,7 @@ def _may_be_name(word: re.Match[str], language: str) -> bool:
         return False
     return (
         said.isupper()
-        or said.lower() not in _says_nothing(language)
+        or _folded(said) not in _says_nothing(language)
         or (len(said) > 2 and language != "de" and not _opens(word))
     )
 
@@ -194,8 +194,9 @@ def _opens(word: re.Match[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def _says_nothing(language: str) -> frozenset[str]:
-    """The words without a meaning of their own, of a language and of English."""
-    return _stops(language) | _stops(ENGLISH)
+    """The folded words without a meaning of their own, of a language and of English."""
+    known = [code for code in (language, ENGLISH) if stopwordsiso.has_lang(code)]
+    return frozenset(map(_folded, stopwordsiso.stopwords(known)))
 
 
 def _has_name(word: str, following: str, read: _Read) -> bool:
@@ -262,14 +263,9 @@ def _is_of_another_language(statement: str, read: _Read) -> bool:
     own = language_of(statement)
     if not own or not read.language or own == read.language:
         return False
-    only_own = sum(word in _stops(own) and word not in _stops(read.language) for word in words)
-    only_theirs = sum(word in _stops(read.language) and word not in _stops(own) for word in words)
+    only_own = sum(is_common(word, own) and not is_common(word, read.language) for word in words)
+    only_theirs = sum(is_common(word, read.language) and not is_common(word, own) for word in words)
     return only_own >= max(_SURE_WORDS, 2 * only_theirs)
-
-
-@lru_cache(maxsize=64)
-def _stops(language: str) -> frozenset[str]:
-    return frozenset(stopwordsiso.stopwords([language])) if stopwordsiso.has_lang(language) else frozenset()
 
 
 def _scripts(text: str) -> Counter[str]:
