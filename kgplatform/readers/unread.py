@@ -59,7 +59,8 @@ class Unread(NamedTuple):
 def unread(statement: str, sources: Sequence[str]) -> Unread:
     """The names, numbers and dates of ``statement``, a sentence without marks of citation, that none of ``sources``
     has: the sentences that it cites, those beside them, the title of the passage."""
-    read = _read("\n".join(sources))
+    text = "\n".join(sources)
+    read = _read(text, language_of(f"{text}\n{statement}"))
     if _is_of_another_language(statement, read):
         return Unread((), compared=False)
     found: list[Found] = []
@@ -91,12 +92,14 @@ class _Read(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> _Read:
-    language = language_of(text)
+def _read(text: str, language: str) -> _Read:
     words = _WORD.findall(text)
     capitals = [word for word in words if word[0].isupper()]
-    dates = {date for _, _, dates in dates_in(text) for date in dates}
-    dates |= {(0, MONTHS[word.lower()], 0) for word in words if word.lower() in MONTHS}
+    dates, rest = set[Date](), text
+    for start, end, same in dates_in(text):
+        dates |= same
+        rest = rest[:start] + "\0" * (end - start) + rest[end:]
+    dates |= {(0, MONTHS[word.lower()], 0) for word in _WORD.findall(rest) if word.lower() in MONTHS}
     numbers = {value for _, _, values in numbers_in(text, language) for value in values}
     labels = [each for each in _IDENTIFIER.finditer(text) if each["label"]]
     return _Read(
@@ -104,7 +107,7 @@ def _read(text: str) -> _Read:
         language,
         _folded(text),
         frozenset(dates),
-        frozenset(numbers | {Decimal(part) for date in dates for part in date}),
+        frozenset(numbers | {Decimal(part) for year, _, day in dates for part in (year, day)}),
         {Decimal(each["number"]): each["label"] for each in labels},
         frozenset(key for word in words for key in _keys(word, language)),
         "".join(word[0] for word in capitals),
@@ -148,7 +151,7 @@ def _stands_in(words: str, read: _Read) -> bool:
 
 
 def _numbers(statement: str, read: _Read) -> Iterator[Found]:
-    for start, end, values in numbers_in(statement, read.language or language_of(statement)):
+    for start, end, values in numbers_in(statement, read.language):
         yield start, end, not values.isdisjoint(read.numbers)
 
 
@@ -260,11 +263,11 @@ def _is_of_another_language(statement: str, read: _Read) -> bool:
         return False
     if theirs[script] < 0.2 * sum(theirs.values()):
         return True
-    own = language_of(statement)
-    if not own or not read.language or own == read.language:
+    own, other = language_of(statement), language_of(read.text)
+    if not own or not other or own == other:
         return False
-    only_own = sum(is_common(word, own) and not is_common(word, read.language) for word in words)
-    only_theirs = sum(is_common(word, read.language) and not is_common(word, own) for word in words)
+    only_own = sum(is_common(word, own) and not is_common(word, other) for word in words)
+    only_theirs = sum(is_common(word, other) and not is_common(word, own) for word in words)
     return only_own >= max(_SURE_WORDS, 2 * only_theirs)
 
 
