@@ -213,8 +213,8 @@ def test_what_a_model_knows_is_dropped() -> None:
         shown = messages[-1]["content"]
         item = next(item for question, item in by_question.items() if question in shown)
         if not item.choices:
-            return "I do not know."
-        return f"({letter(item.choices.index(item.answers[0]))})"
+            return '{"answer": "I do not know."}'
+        return json.dumps({"answer": f"({letter(item.choices.index(item.answers[0]))})"})
 
     kept, dropped = drop_known(items, 20, ScriptedChat(knows_choices), concurrency=4)
     assert [item.kind.split()[0] for item in kept] == ["reversion"] * 10
