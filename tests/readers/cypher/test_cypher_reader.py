@@ -238,7 +238,7 @@ def test_a_statement_is_repaired_once_with_what_is_wrong(graph: KnowledgeGraph, 
 
 
 def test_what_is_copied_from_the_examples_is_not_run(graph: KnowledgeGraph) -> None:
-    """A small model took "Ada Lovelace" from the examples of that day, whatever was asked (real-model.md)."""
+    """A small model took "Ada Lovelace" from the examples of that day, whatever was asked."""
     done, chat = asked(
         graph, statement(FOUNDERS, name="Orsina Vell"), statement(FOUNDERS, **COMPANY), said("Cyrus Field [1].")
     )
