@@ -1,29 +1,165 @@
-"""Forms that replies are read as: fields that take whatever models put into them, one by one.
+"""The forms of replies: pydantic models whose fields a model is asked for, read one by one.
 
-    class Pages(Form):
-        PROMPT = "readagent/lookup"
-        reasoning: Reasoning = ""
-        pages: Listed = named("pages page seiten")
+    class Named(Form):
+        reasoning: str = text(300)      # thoughts come before what they decide
+        name: str
+        pages: list[int] = []
 
-    parse_reply('{"Page": "5-7"}', Pages).pages          # ['5-7']
-
-A field of a wrong type is brought to the right one, and loses only itself. What is refused is a reply that copies the
-example of its prompt, or has a placeholder for its words.
+Keys are read whatever their case, spaces and underscores. A number where a text is wanted and the reverse are read;
+null and an empty text are as good as missing. An item that cannot be read costs itself alone, and so does a field that
+the form can do without.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    create_model,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticUseDefault
 
 from kgplatform.models.json_text import pieces, value_of, without_thoughts
-from kgplatform.models.lenient import keyed, plain_keys, truth_of, words_of
+from kgplatform.models.lenient import plain_keys, truth_of, words_of
 from kgplatform.prompt import source_of
+
+F = TypeVar("F", bound="Form")
+
+
+def text(most: int, default: str = "") -> Any:
+    """A field of text that the server may let grow to ``most`` characters; a longer one is read all the same."""
+    return Field(default, json_schema_extra={"maxLength": most})
+
+
+def items(most: int) -> Any:
+    """A list, empty where it is missing, of at most ``most`` items by the server's schema; a longer one is read."""
+    return Field(default_factory=list, json_schema_extra={"maxItems": most})
+
+
+class Lost(NamedTuple):
+    """What of a reply could not be read: a field that has a default, or items of a list."""
+
+    fault: str
+    is_field: bool
+
+
+class Form(BaseModel):
+    """A reply, or a part of one. It is read as described above with a list for what is lost as the context, else as is.
+
+    ``ASIDE``: the fields without which the reply says as much: they are not asked for a second time, and alone they are
+    no reply.
+    """
+
+    model_config = ConfigDict(coerce_numbers_to_str=True, populate_by_name=True)
+    ASIDE: ClassVar[frozenset[str]] = frozenset({"reasoning"})
+    PROMPT: ClassVar[str] = ""
+
+    @classmethod
+    def of(cls: type[F], **fields: Any) -> F | None:
+        """The form of these ``fields``; None where they cannot be used. To go with the readers of free text."""
+        try:
+            return cls.model_validate(fields)
+        except ValidationError:
+            return None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _under_its_keys(cls, value: Any, info: ValidationInfo) -> Any:
+        """The fields that say something, under the names that the form has for them; the first of a name counts."""
+        if info.context is None or not isinstance(value, dict):
+            return value
+        names = _keys(cls)
+        found: dict[str, Any] = {}
+        for key, said in value.items():
+            if said is not None and said != "":
+                found.setdefault(names.get(plain(key), key), said)
+        return found
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _what_can_be_read(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        """The value without the items that are wrong; the default of a field that has one and nothing right."""
+        try:
+            return handler(value)
+        except ValidationError as error:
+            name = str(info.field_name)
+            right = [item for item in value if _is_right(item, handler)] if isinstance(value, list) else []
+            if info.context is None or not (
+                right or name in cls.model_fields and not cls.model_fields[name].is_required()
+            ):
+                raise
+            fault = error.errors(include_url=False)[0]["msg"]
+            info.context.append(Lost(f"{name}: {fault}", is_field=not right))
+            if not right:
+                raise PydanticUseDefault from None
+            return handler(right)
+
+
+def plain(key: str) -> str:
+    """A key as it is compared.
+
+    >>> plain("Final Answer") == plain("final_answer")
+    True
+    """
+    return str(key).replace(" ", "").replace("_", "").casefold()
+
+
+def aside_of(form: type[BaseModel]) -> list[str]:
+    """The names of the fields that ``form`` can do without, in its order."""
+    aside = form.ASIDE if issubclass(form, Form) else ()
+    return [name for name in form.model_fields if name in aside]
+
+
+@cache
+def shorter(form: type[BaseModel]) -> type[BaseModel]:
+    """The schema of ``form`` without the fields that it can do without; ``form`` where it has none."""
+    aside = aside_of(form)
+    if not aside:
+        return form
+    kept: dict[str, Any] = {name: (field.annotation, field) for name, field in form.model_fields.items()}
+    made: type[BaseModel] = create_model(form.__name__, **{name: kept[name] for name in kept if name not in aside})
+    return made
+
+
+def _is_optional(form: type[BaseModel], name: str) -> bool:
+    return name in form.model_fields and not form.model_fields[name].is_required()
+
+
+def _is_right(item: Any, handler: ValidatorFunctionWrapHandler) -> bool:
+    try:
+        handler([item])
+    except ValidationError:
+        return False
+    return True
+
+
+@cache
+def _keys(form: type[BaseModel]) -> dict[str, str]:
+    """The keys of ``form`` by how they are compared."""
+    found: dict[str, str] = {}
+    for name, field in form.model_fields.items():
+        alias = field.validation_alias
+        choices = [each for each in getattr(alias, "choices", [alias, name]) if isinstance(each, str)]
+        found |= {plain(each): choices[0] for each in reversed(choices)}
+    return found
+
+
+# ---- What the readers of free text still import; it goes with them.
 
 ANSWER = "answer final_answer response antwort réponse reponse respuesta risposta resposta 答案 回答 答え ответ"
 """The keys of an answer; models write them in the language of the text, whatever is asked for."""
@@ -89,55 +225,6 @@ def named(keys: str, default: Any = ..., *, most: int | None = None, items: int 
 def thinking(most: int = 600) -> Any:
     """The field in which a model thinks before it decides."""
     return named(REASONING, "", most=most)
-
-
-F = TypeVar("F", bound="Form")
-
-
-class Form(BaseModel):
-    """A reply to ``PROMPT``, or a part of one. Raises ``ValueError`` where the reply is the prompt's own example."""
-
-    PROMPT: ClassVar[str] = ""
-    COUNTS: ClassVar[str] = ""
-    """The field whose words must be the model's own."""
-    whole: ClassVar[bool] = False
-    """The form finds its fields in the reply by itself, so that nothing is taken off it before."""
-    last: ClassVar[bool] = False
-    """Of several objects in a reply the last counts that can be read, and not the largest."""
-    may_copy: ClassVar[bool] = False
-    """An example of the prompt may be the reply that is wanted; what is copied in vain is found elsewhere."""
-    enough: ClassVar[bool] = False
-    """A reply that broke off after the words of ``COUNTS`` has said what is needed."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _under_its_keys(cls, value: Any) -> Any:
-        return keyed(value, cls) if isinstance(value, dict) else value
-
-    @model_validator(mode="after")
-    def _is_its_own(self: F) -> F:
-        said = getattr(self, self.COUNTS, "")
-        if isinstance(said, str) and is_placeholder(said):
-            raise ValueError(f"{said!r} stands for words, and is none of them: write your own")
-        if self.PROMPT and any(self._copies(example) for example in examples_of(self.PROMPT)):
-            raise ValueError("it is the example of the instructions: write what is so for this text and this question")
-        return self
-
-    def _copies(self, example: Mapping[str, Any]) -> bool:
-        """Whether it has the words of ``example``, or its reasoning with the same number, letter or list."""
-        said, shown = getattr(self, self.COUNTS, ""), example.get(self.COUNTS)
-        if isinstance(said, str) and len(said.split()) > 1:
-            return said == shown
-        thought = words_of(example.get("reasoning"))
-        return bool(thought) and getattr(self, "reasoning", "") == thought and words_of(said) == words_of(shown)
-
-    @classmethod
-    def of(cls: type[F], **fields: Any) -> F | None:
-        """The form of these ``fields``, as free text is read; None where they cannot be used."""
-        try:
-            return cls.model_validate(fields)
-        except ValidationError:
-            return None
 
 
 def is_placeholder(text: str) -> bool:
