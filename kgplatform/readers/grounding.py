@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render

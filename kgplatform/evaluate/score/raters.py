@@ -21,7 +21,7 @@ from typing import Literal
 
 from kgplatform.errors import InputError, ReplyError
 from kgplatform.evaluate.score import metrics
-from kgplatform.evaluate.score.answer_words import is_wrong_refusal, plain
+from kgplatform.evaluate.score.answer_words import plain
 from kgplatform.evaluate.score.verdicts import (
     Agreement,
     Correctness,
@@ -59,11 +59,13 @@ _FACT_TOKENS = 150
 
 @dataclass(frozen=True, slots=True)
 class ToRate:
-    """One answer. ``text``: None where the reader failed; ``read``: see ``metrics.what_was_kept`` (rater ``facts``)."""
+    """One answer. ``text``: None where the reader failed; ``read``: see ``metrics.what_was_kept`` (rater ``facts``).
+    ``refused``: see ``metrics.has_refused``."""
 
     question: Question
     text: str | None
     read: str = ""
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def without_asking(rater: str, item: ToRate) -> Rating | None:
         return Rating({"facts.rated": 0.0}, counts=_fact_counts(0, needed)) if missing else None
     if not question.answerable or not question.answers:
         return Rating({})
-    if text is None or not text.strip() or (rater == "judge" and is_wrong_refusal(text, question.answers)):
+    if text is None or not text.strip() or (rater == "judge" and item.refused):
         return Rating(dict.fromkeys(METRICS[rater], 0.0))
     return None
 
