@@ -90,7 +90,14 @@ class ChatThread:
             seconds, graph = time.perf_counter() - started, self._graph
             return keep_turn(graph.store, self.id, question, whole, graph.model_name, seconds, failed=failed)
 
-        more |= {"options": options, "where": where, "verify": verify, "on_step": on_step, "on_text": on_text, "stop": stop}
+        more |= {
+            "options": options,
+            "where": where,
+            "verify": verify,
+            "on_step": on_step,
+            "on_text": on_text,
+            "stop": stop,
+        }
         try:
             answer = self._graph.ask(alone, reader, **more)
         except ModelError as error:

@@ -216,8 +216,8 @@ class KnowledgeGraph(ChangeableGraph):
     ) -> Iterator[Step | str | Answer]:
         """What ``ask`` does, as it happens: each step, the text of the answer so far, and at last the answer.
 
-        Only the answer has citations. A text is whole and takes the place of the one before; it is empty where the model
-        starts over. Leaving the loop early stops the reader, as ``stop`` does. Raises what ``ask`` raises.
+        Only the answer has citations. A text is whole and takes the place of the one before; it is empty where the
+        model starts over. Leaving the loop early stops the reader, as ``stop`` does. Raises what ``ask`` raises.
         """
         check_options(reader, {**(options or {}), **more})
         how: dict[str, Any] = {"options": options, "where": where, "keep": keep, "verify": verify, **more}

@@ -79,7 +79,9 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     return Grounded(text, tuple(places), tuple(statements), dropped)
 
 
-def _read(said: str, known: dict[str, tuple[Source, ...]], places: list[Citation]) -> tuple[str, tuple[int, ...], list[Source]]:
+def _read(
+    said: str, known: dict[str, tuple[Source, ...]], places: list[Citation]
+) -> tuple[str, tuple[int, ...], list[Source]]:
     """A statement with the numbers of its citations, which are added to ``places``; these; and its sources."""
     cited: list[int] = []
     sources: list[Source] = []

@@ -15,7 +15,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from model_by_prompt import Prompt
 from rule_reader import extract
@@ -40,17 +40,11 @@ def reply(messages: Messages) -> str:
 
 
 def _answer(asked: Prompt) -> str:
-    told = tell(asked.question, asked.passages.values())
-    cited = [(_holding(each, asked.passages), each) for each in told.sentences]
-    if not cited:
-        return json.dumps({"sufficient": False, "answer": "", "citations": []})
-    text = " ".join(f"{said} [{number}]" for number, said in cited)
-    citations = [{"passage": number, "quote": said} for number, said in cited]
-    return json.dumps({"sufficient": True, "answer": text, "citations": citations}, ensure_ascii=False)
-
-
-def _holding(sentence: str, passages: Mapping[int, str]) -> int:
-    return next((number for number, text in passages.items() if sentence in " ".join(text.split())), 1)
+    told = tell(asked.question, asked.sentences.values())
+    cited = [(asked.number_of(each), each) for each in told.sentences]
+    numbers = [number for number, _ in cited if number]
+    text = " ".join(f"{said} [{number}]" for number, said in cited if number)
+    return json.dumps({"evidence": numbers, "answer": text, "sufficient": bool(text)}, ensure_ascii=False)
 
 
 def _stand_alone(asked: Prompt) -> str:
@@ -65,26 +59,25 @@ def _decompose(asked: Prompt) -> str:
     """A sub-question for each of the first names, or for each part of a list of numbers: the question itself."""
     names = names_in(asked.question)[:3]
     parts = [f"What is told of {name}?" for name in names] if len(names) > 1 else [asked.question]
-    involved: dict[str, list[str]] = {"nodes": [], "relations": [], "attributes": []}
-    return json.dumps({"sub_questions": [{"sub-question": each} for each in parts], "involved_types": involved})
+    return json.dumps({"sub_questions": parts, "types": [], "group": False}, ensure_ascii=False)
 
 
 def _fill_in(asked: Prompt) -> str:
-    parts = re.split(r"^Question (\d+): ", asked.data, flags=re.MULTILINE)[1:]
+    """The first name in the sentences before each question."""
+    parts = re.split(r"^Question \d+: (.*)", asked.data, flags=re.MULTILINE)
     answers = []
-    for number, part in zip(parts[::2], parts[1::2], strict=True):
-        question, _, found = part.partition("\n")
-        names = names_in(tell(question, [found]).text, question)
-        answers.append({"number": int(number), "answer": names[0] if names else ""})
+    for found, question in zip(parts[::2], parts[1::2], strict=False):
+        said = tell(question, re.findall(r"^\[[\d.]+\] (.*)", found, re.MULTILINE)).text
+        answers.append(names_in(said, question)[:1])
     return json.dumps({"answers": answers}, ensure_ascii=False)
 
 
 def _reflect(asked: Prompt) -> str:
-    told = tell(asked.question, asked.passages.values())
+    told = tell(asked.question, asked.sentences.values())
     name = told.lead(asked.question)
-    if name:
-        return f"Still missing: {', '.join(told.lacks)}.\nThe new query is: {name} {' '.join(told.lacks)}"
-    return f"By shared words.\nSo the answer is: {told.text or REFUSES}"
+    query = f"{name} {' '.join(told.lacks)}" if name else ""
+    said = {"reasoning": "By shared words.", "query": query, "answer": "" if query else told.text}
+    return json.dumps(said, ensure_ascii=False)
 
 
 def _from_text(asked: Prompt) -> str:
@@ -180,7 +173,7 @@ def _step(notebook: str, action: str) -> str:
 def _write_cypher(asked: Prompt) -> str:
     """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
     question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
-    listed = asked.user.partition("Names in the graph that the question may mean:\n")[2].splitlines()
+    listed = asked.user.partition("Names that the question may mean:\n")[2].splitlines()
     known = [name for name in (line.rpartition(" (")[0] for line in listed) if name and name in question]
     names = known or names_in(question) or list(stems_of(question).values())
     statement = (
@@ -188,15 +181,6 @@ def _write_cypher(asked: Prompt) -> str:
         "RETURN DISTINCT f.text AS fact, f.id AS sources ORDER BY fact"
     )
     return json.dumps({"statement": statement, "parameters": {"names": names}}, ensure_ascii=False)
-
-
-def _from_rows(asked: Prompt) -> str:
-    """The rows that share enough words with the question."""
-    rows = dict(re.findall(r"^\[(\d+)\] fact: (.+)$", asked.data, re.MULTILINE))
-    told = tell(asked.question, rows.values())
-    said = [(n, row) for n, row in rows.items() if any(each in row for each in told.sentences)]
-    text = " ".join(f"{row} [{n}]" for n, row in said)
-    return json.dumps({"sufficient": bool(said), "answer": text}, ensure_ascii=False)
 
 
 # ------------------------------------------------------------------------------------------------------------ readagent
@@ -389,7 +373,6 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "graphreader/answer": _from_notebooks,
     "ingest/atomic_facts": lambda asked: extract(asked.data.partition("</title>\n")[2]),
     "cypher/write": _write_cypher,
-    "cypher/answer": _from_rows,
     "gist/pause": _pause,
     "gist/gist": _gist,
     "gist/merge": lambda asked: "no",

@@ -16,8 +16,6 @@ from kgplatform.models.forms import Form
 from kgplatform.models.reply import ask
 from kgplatform.readers.baselines.full_text import _Reply as FullTextReply
 from kgplatform.readers.choices import choice_reply
-from kgplatform.readers.cypher.reader import _Reply as RowsReply
-from kgplatform.readers.cypher.written import WrittenStatement
 from kgplatform.readers.readagent.gist_memory import PagesAnswer
 from kgplatform.readers.readagent.page_requests import NextReply, pages_reply, read_request
 from kgplatform.readers.replies import Answering, NotesReply, PieceReply, Said, ask_said
@@ -99,17 +97,3 @@ def test_the_gist_of_a_page(reply: str, reads: str | None) -> None:
     gist = shorten(chat, paragraph("p", 200), GistOptions.of())
     assert gist.text == (reads or "Ben stays.")
     assert len(chat.calls) == (1 if reads else 2), "what is none is asked for again"
-
-
-@pytest.mark.parametrize(("reply", "reads"), replies("readers/cypher/replies/answer.yaml"))
-def test_an_answer_from_rows(reply: str, reads: str | None) -> None:
-    assert said(reply, RowsReply) == meant(reads)
-
-
-@pytest.mark.parametrize(("reply", "reads"), replies("readers/cypher/replies/write.yaml"))
-def test_a_statement_and_its_parameters(reply: str, reads: dict[str, Any] | str) -> None:
-    if reads == AGAIN:
-        with pytest.raises(AssertionError, match="The script has 1 answers"):
-            read(reply, WrittenStatement)
-        return
-    assert read(reply, WrittenStatement).asks == reads

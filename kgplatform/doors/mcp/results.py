@@ -70,8 +70,8 @@ class AnswerResult(Result):
 
     answer: str | None = Field(description="Null without a language model: see the passages.")
     citations: Objects = Field(
-        description="In the order of their numbers: document (URI), title, location, characters [start, end), and text: "
-        "the cited sentence"
+        description="In the order of their numbers: document (URI), title, location, characters [start, end), and "
+        "text, the cited sentence"
     )
     statements: Objects = Field(
         description="Those of the answer: text, citations (numbers; none: not cited), unread (names, numbers and dates "

@@ -1,8 +1,8 @@
 """The rows of a statement as a prompt shows them: numbered like the sentences of one passage.
 
-    rows = Rows(tried, sources, statement, room=1100)
-    rows.text                      # 'Rows of the statement MATCH …:\n[1.1] name: Cyrus Field\n[1.2] …'
-    rows.sources("1.2")            # the places of the documents behind row 2
+rows = Rows(tried, sources, statement, room=1100)
+rows.text                      # 'Rows of the statement MATCH …:\n[1.1] name: Cyrus Field\n[1.2] …'
+rows.sources("1.2")            # the places of the documents behind row 2
 """
 
 from __future__ import annotations

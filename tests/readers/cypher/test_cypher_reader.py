@@ -52,7 +52,7 @@ def test_rows_with_the_ids_of_facts_are_cited_to_the_character(graph: KnowledgeG
     assert done.text.startswith("Cyrus Field founded it [1]")
     fact = done.evidence.facts[0]
     assert replace(done.citations[0], text="") in fact.citations
-    assert done.citations[0].text == cited_words(graph, done)[0]
+    assert done.citations[0].text == " ".join(cited_words(graph, done)[0].split())
     assert done.statements[0].citations == (1,)
     assert all(each.found for each in done.citations)
     assert "Cyrus Field" in cited_words(graph, done)[0]
@@ -244,9 +244,7 @@ def test_each_example_of_the_prompt_runs(graph: KnowledgeGraph) -> None:
     assert len(examples) == 7
     for example in examples:
         given = {name: value for name, value in PARAMETERS.items() if f"${name}" in example}
-        done, _ = asked(graph, statement(example, **given), said("", sufficient=False), repairs=0, question="Who?")
-        (ran,) = named(done, "run")
-        assert re.fullmatch(r"\d+ rows?(, and there are more)?", ran.detail), (example, ran.detail)
+        assert graph.cypher(example, given, guarded=True).columns[-1] == "sources"
 
 
 def test_prompts_and_replies_fit_into_a_small_window(graph: KnowledgeGraph) -> None:
