@@ -76,14 +76,18 @@ _BLANK = " \u00a0\u2009\u202f"
 _FIGURES = re.compile(
     rf"(?P<minus>(?<![\w.,)\]%°])(?<!\d\s)[-−–‑](?=\d)|(?<!\w)(?:minus|menos|meno|минус)\s|マイナス|零下|[负負])?"
     rf"(?P<figures>\d{{1,3}}(?:[{_BLANK}]\d{{3}}(?!\d))+(?:[.,٫]\d+)?|\d+(?:[.,'’٫٬]\d+)*)"
-    rf"(?:[{_BLANK}-]?(?P<scale>[^\W\d_{UNSPACED}]+|[万萬亿億]))?",
+    rf"(?:[{_BLANK}-]?(?P<scale>[^\W\d_{UNSPACED}]+))?",
     re.IGNORECASE,
 )
 _END_OF_RANGE = re.compile(r"(\d\d)\d\d[-–/](\d\d)\Z")
 """Of "1936-41", 1941."""
-_HAN_DIGITS = {letter: value for value, letter in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_HAN_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-_HAN = re.compile("[" + "".join((*_HAN_DIGITS, *_HAN_SCALES)) + "]+")
+_DIGITS = {letter: value for value, letter in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+_HANGUL = {"백": 100, "천": 1000, "만": 10**4, "억": 10**8}
+_HAN = re.compile(
+    rf"(?:(?<![\d.,])\d+(?:\.\d+)?[{''.join((*_SCALES, *_HANGUL))}]\s?)+(?:\d+(?![\d.,年年月日]))?"
+    rf"|[{''.join((*_DIGITS, *_SCALES))}]+"
+)
 _SHORT_SCALES = {"tsd": 1000, "mio": 10**6, "mn": 10**6, "mln": 10**6, "bn": 10**9, "mrd": 10**9, "mld": 10**9}
 _WORD = re.compile(rf"(?:[^\W\d_{UNSPACED}]|[\u00ad\u0300-\u036f\u0900-\u0963])+")
 _BETWEEN = frozenset(" -\u00a0\u2010\u2011")
@@ -95,19 +99,21 @@ _LONGEST_JOINING = 3
 def numbers_in(text: str, language: str) -> Iterator[tuple[int, int, set[Decimal]]]:
     """Where ``text`` has a number, in figures, in Chinese letters or in words of ``language``, and what it is worth.
     No words for one: they are articles in many languages."""
-    spelled, written = _spelled(language), text
+    spelled = _spelled(language)
+    for found in _HAN.finditer(text):
+        if (value := _han_value(found[0])) > 1:
+            yield found.start(), found.end(), {value}
+        text = text[: found.start()] + "\0" * len(found[0]) + text[found.end() :]
+    written = text
     for found in _FIGURES.finditer(written):
-        scale = spelled.scales.get(_plain(found["scale"] or "")) or _HAN_SCALES.get(found["scale"] or "", 1)
+        scale = spelled.scales.get(_plain(found["scale"] or ""), 1)
         sign = -1 if found["minus"] else 1
         end = found.end() if scale > 1 else found.end("figures")
         values = {sign * scale * value for value in _values(found["figures"])}
-        if (range_ := _END_OF_RANGE.search(written, max(0, found.start() - 5), found.end())) is not None:
+        if (range_ := _END_OF_RANGE.search(written, max(0, found.start() - 5), found.end("figures"))) is not None:
             values.add(Decimal(range_[1] + range_[2]))
         yield found.start(), end, values
         text = text[: found.start()] + "\0" * (end - found.start()) + text[end:]
-    for found in _HAN.finditer(text):
-        if (value := _han_value(found[0])) > 1:
-            yield found.start(), found.end(), {Decimal(value)}
     words = list(_WORD.finditer(text)) if spelled.small else []
     at = 0
     while at < len(words):
@@ -130,19 +136,17 @@ def _values(figures: str) -> set[Decimal]:
     return values if values and last_mark not in _BLANK else values | set(map(Decimal, parts))
 
 
-def _han_value(numeral: str) -> int:
-    """The value of a number in Chinese or Japanese letters: 二百一十 is 210, and 一九三四 is 1934."""
-    if not set(numeral) & _HAN_SCALES.keys():
-        return int("".join(str(_HAN_DIGITS[letter]) for letter in numeral))
-    total = part = digit = 0
-    for letter in numeral:
-        if (scale := _HAN_SCALES.get(letter, 0)) >= 10**4:
-            total, part, digit = (total + part + digit) * scale, 0, 0
+def _han_value(numeral: str) -> Decimal:
+    """The value of a number with Chinese or Korean letters: 二百一十 is 210, 一九三四 is 1934, 8만 5천 is 85000."""
+    total = part = digits = Decimal(0)
+    for sign in re.findall(r"[\d.]+|\S", numeral):
+        if (scale := _SCALES.get(sign) or _HANGUL.get(sign, 0)) >= 10**4:
+            total, part, digits = (total + part + digits) * scale, Decimal(0), Decimal(0)
         elif scale:
-            part, digit = part + (digit or 1) * scale, 0
+            part, digits = part + (digits or 1) * scale, Decimal(0)
         else:
-            digit = _HAN_DIGITS[letter]
-    return total + part + digit
+            digits = digits * 10 + _DIGITS[sign] if sign in _DIGITS else Decimal(sign)
+    return total + part + digits
 
 
 class _Spelled(NamedTuple):

@@ -24,7 +24,7 @@ import stopwordsiso
 from kgplatform.places import fold_words
 from kgplatform.readers.quantities import MONTHS, Date, dates_in, numbers_in
 from kgplatform.text import UNSPACED
-from kgplatform.text.languages import ENGLISH, language_of, search_terms
+from kgplatform.text.languages import ENGLISH, is_common, language_of, search_terms
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
 _SIGN = rf"[^\W{UNSPACED}]"
@@ -59,7 +59,8 @@ class Unread(NamedTuple):
 def unread(statement: str, sources: Sequence[str]) -> Unread:
     """The names, numbers and dates of ``statement``, a sentence without marks of citation, that none of ``sources``
     has: the sentences that it cites, those beside them, the title of the passage."""
-    read = _read("\n".join(sources))
+    text = "\n".join(sources)
+    read = _read(text, language_of(f"{text}\n{statement}"))
     if _is_of_another_language(statement, read):
         return Unread((), compared=False)
     found: list[Found] = []
@@ -75,7 +76,8 @@ def unread(statement: str, sources: Sequence[str]) -> Unread:
 
 class _Read(NamedTuple):
     """What sources have. ``labelled``: the numbers of names such as "PEP 649", with what stands before them;
-    ``initials``: the first letters of all words with a capital; ``shortened``: ("J", "smith") of "J. Smith"."""
+    ``initials``: the first letters of all words with a capital; ``acronyms``: "US", of "U.S." too; ``shortened``:
+    ("J", "smith") of "J. Smith"."""
 
     text: str
     language: str
@@ -85,16 +87,19 @@ class _Read(NamedTuple):
     labelled: dict[Decimal, str]
     words: frozenset[str]
     initials: str
+    acronyms: frozenset[str]
     shortened: frozenset[tuple[str, str]]
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> _Read:
-    language = language_of(text)
+def _read(text: str, language: str) -> _Read:
     words = _WORD.findall(text)
     capitals = [word for word in words if word[0].isupper()]
-    dates = {date for _, _, dates in dates_in(text) for date in dates}
-    dates |= {(0, MONTHS[word.lower()], 0) for word in words if word.lower() in MONTHS}
+    dates, rest = set[Date](), text
+    for start, end, same in dates_in(text):
+        dates |= same
+        rest = rest[:start] + "\0" * (end - start) + rest[end:]
+    dates |= {(0, MONTHS[word.lower()], 0) for word in _WORD.findall(rest) if word.lower() in MONTHS}
     numbers = {value for _, _, values in numbers_in(text, language) for value in values}
     labels = [each for each in _IDENTIFIER.finditer(text) if each["label"]]
     return _Read(
@@ -102,10 +107,11 @@ def _read(text: str) -> _Read:
         language,
         _folded(text),
         frozenset(dates),
-        frozenset(numbers | {Decimal(part) for date in dates for part in date}),
+        frozenset(numbers | {Decimal(part) for year, _, day in dates for part in (year, day)}),
         {Decimal(each["number"]): each["label"] for each in labels},
         frozenset(key for word in words for key in _keys(word, language)),
         "".join(word[0] for word in capitals),
+        frozenset(short for word in capitals if len(short := word.replace(".", "")) > 1 and short.isupper()),
         frozenset((one, _folded(two)) for one, two in zip(capitals, capitals[1:], strict=False) if len(one) == 1),
     )
 
@@ -145,42 +151,55 @@ def _stands_in(words: str, read: _Read) -> bool:
 
 
 def _numbers(statement: str, read: _Read) -> Iterator[Found]:
-    for start, end, values in numbers_in(statement, read.language or language_of(statement)):
+    for start, end, values in numbers_in(statement, read.language):
         yield start, end, not values.isdisjoint(read.numbers)
 
 
 def _names(statement: str, read: _Read) -> Iterator[Found]:
     """Words with a capital, but for those that say nothing, and for what opens a sentence and is no name for sure."""
     words = list(_WORD.finditer(statement))
-    may_be = [_may_be_name(word[0], read.language) for word in words]
-    for at, word in enumerate(words):
-        if not may_be[at]:
+    for run in _runs(words, read.language):
+        opens = _opens(run[0]) and len(statement) > len(run[0][0]) + 1
+        is_noun = read.language == "de" and len(words) > _BARE
+        if len(run) == 1 and (is_noun or (opens and _is_inflected(run[0][0], read.language))):
             continue
-        beside = [words[other] for other in (at - 1, at + 1) if 0 <= other < len(words) and may_be[other]]
-        if not any(_are_beside(word, other) for other in beside):
-            opens = _START.search(statement, 0, word.start()) is not None and len(statement) > len(word[0]) + 1
-            is_noun = read.language == "de" and len(words) > _BARE
-            if is_noun or (opens and _is_inflected(word[0], read.language)):
-                continue
-        following = words[at + 1][0] if at + 1 < len(words) else ""
-        yield *word.span(), _has_name(word[0], following, read)
+        in_short = len(run) > 1 and "".join(word[0][0] for word in run) in read.acronyms
+        for word, following in zip(run, [*run[1:], None], strict=True):
+            yield *word.span(), in_short or _has_name(word[0], following[0] if following else "", read)
 
 
-def _may_be_name(word: str, language: str) -> bool:
-    if word == word.lower() or len(word) == 1:
+def _runs(words: Sequence[re.Match[str]], language: str) -> list[list[re.Match[str]]]:
+    """Those of ``words`` that may be names, with those that stand beside each other together."""
+    runs: list[list[re.Match[str]]] = []
+    for word in filter(lambda word: _may_be_name(word, language), words):
+        if runs and _BESIDE.match(word.string, runs[-1][-1].end(), word.start()):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return runs
+
+
+def _may_be_name(word: re.Match[str], language: str) -> bool:
+    """Whether it has a capital that says something: function words have one at the beginning, and in German."""
+    said = word[0]
+    if said == said.lower() or len(said) == 1:
         return False
-    return (word.isupper() and len(word) > 1) or word.lower() not in _says_nothing(language)
+    return (
+        said.isupper()
+        or _folded(said) not in _says_nothing(language)
+        or (len(said) > 2 and language != "de" and not _opens(word))
+    )
 
 
-def _are_beside(one: re.Match[str], other: re.Match[str]) -> bool:
-    first, second = sorted((one, other), key=lambda word: word.start())
-    return _BESIDE.match(first.string, first.end(), second.start()) is not None
+def _opens(word: re.Match[str]) -> bool:
+    return _START.search(word.string, 0, word.start()) is not None
 
 
 @lru_cache(maxsize=64)
 def _says_nothing(language: str) -> frozenset[str]:
-    """The words without a meaning of their own, of a language and of English."""
-    return _stops(language) | _stops(ENGLISH)
+    """The folded words without a meaning of their own, of a language and of English."""
+    known = [code for code in (language, ENGLISH) if stopwordsiso.has_lang(code)]
+    return frozenset(map(_folded, stopwordsiso.stopwords(known)))
 
 
 def _has_name(word: str, following: str, read: _Read) -> bool:
@@ -244,17 +263,12 @@ def _is_of_another_language(statement: str, read: _Read) -> bool:
         return False
     if theirs[script] < 0.2 * sum(theirs.values()):
         return True
-    own = language_of(statement)
-    if not own or not read.language or own == read.language:
+    own, other = language_of(statement), language_of(read.text)
+    if not own or not other or own == other:
         return False
-    only_own = sum(word in _stops(own) and word not in _stops(read.language) for word in words)
-    only_theirs = sum(word in _stops(read.language) and word not in _stops(own) for word in words)
+    only_own = sum(is_common(word, own) and not is_common(word, other) for word in words)
+    only_theirs = sum(is_common(word, other) and not is_common(word, own) for word in words)
     return only_own >= max(_SURE_WORDS, 2 * only_theirs)
-
-
-@lru_cache(maxsize=64)
-def _stops(language: str) -> frozenset[str]:
-    return frozenset(stopwordsiso.stopwords([language])) if stopwordsiso.has_lang(language) else frozenset()
 
 
 def _scripts(text: str) -> Counter[str]:
