@@ -170,7 +170,7 @@ def _step(action: str, **more: str | list[str]) -> str:
 def _write_cypher(asked: Prompt) -> str:
     """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
     question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
-    listed = asked.user.partition("Names in the graph that the question may mean:\n")[2].splitlines()
+    listed = asked.user.partition("Names that the question may mean:\n")[2].splitlines()
     known = [name for name in (line.rpartition(" (")[0] for line in listed) if name and name in question]
     names = known or names_in(question) or list(stems_of(question).values())
     statement = (
@@ -178,15 +178,6 @@ def _write_cypher(asked: Prompt) -> str:
         "RETURN DISTINCT f.text AS fact, f.id AS sources ORDER BY fact"
     )
     return json.dumps({"statement": statement, "parameters": {"names": names}}, ensure_ascii=False)
-
-
-def _from_rows(asked: Prompt) -> str:
-    """The rows that share enough words with the question."""
-    rows = dict(re.findall(r"^\[(\d+)\] fact: (.+)$", asked.data, re.MULTILINE))
-    told = tell(asked.question, rows.values())
-    said = [(n, row) for n, row in rows.items() if any(each in row for each in told.sentences)]
-    text = " ".join(f"{row} [{n}]" for n, row in said)
-    return json.dumps({"sufficient": bool(said), "answer": text}, ensure_ascii=False)
 
 
 # ------------------------------------------------------------------------------------------------------------ readagent
@@ -379,7 +370,6 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "graphreader/answer": _from_notebooks,
     "ingest/atomic_facts": lambda asked: extract(asked.data.partition("</title>\n")[2]),
     "cypher/write": _write_cypher,
-    "cypher/answer": _from_rows,
     "gist/pause": _pause,
     "gist/gist": _gist,
     "gist/merge": lambda asked: '{"new_part": "no"}',
