@@ -174,6 +174,7 @@ class Citation(Shown):
     """The characters of a document that state something. ``found`` is False if only the passage is known.
 
     ``location``: what people call the place where they begin, "page 3", "slide 2", "Budget!A7:F7"; None in plain text.
+    ``text``: the words there, of an answer's citations; of a fact, the fact.
     """
 
     document: str
@@ -184,6 +185,32 @@ class Citation(Shown):
     passage: str
     found: bool = True
     location: str | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of an answer and what it rests on. ``text``: as it stands in ``Answer.text``, its numbers included.
+
+    ``citations``: numbers, from 1, of the citations behind it; none is not cited. ``unread``: its names, numbers and
+    dates that stand neither in the cited sentences, nor beside them, nor in the title. ``compared``: whether they could
+    be looked for, which they cannot in another language or script. ``supported``: whether the model, asked to verify,
+    found that the cited sentences support it; None where it was not asked.
+    """
+
+    text: str
+    citations: tuple[int, ...] = ()
+    unread: tuple[str, ...] = ()
+    compared: bool = False
+    supported: bool | None = None
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What there is to say of it, beside its citations, in words."""
+        unread = f"not in the cited text: {', '.join(self.unread)}" if self.unread else ""
+        is_not = "" if self.supported else "not "
+        verdict = "" if self.supported is None else f"the model finds this {is_not}supported by its citation"
+        return tuple(filter(None, (unread, verdict)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +420,9 @@ class Answer(Shown):
     """A reader's answer. ``text`` is None where no language model is configured: the evidence speaks then.
 
     ``run`` is the id of the ``Run`` node that keeps it in the graph, None if it is not kept. ``counts``: how often
-    something happened, for readers that count (function calls, replies that could not be used).
+    something happened, for readers that count (function calls, replies that could not be used). ``statements``: those
+    of the text, with what each rests on. ``sufficient``: whether the model said that what it read has the answer; None
+    where it was not asked.
     """
 
     question: str
@@ -406,21 +435,24 @@ class Answer(Shown):
     note: str = ""
     run: str | None = None
     counts: dict[str, int] = field(default_factory=dict)
+    statements: tuple[Statement, ...] = ()
+    sufficient: bool | None = None
 
     def __str__(self) -> str:
         return self.note if self.text is None else self.text
 
     def _repr_html_(self) -> str:
-        """The answer with its citations; where no model wrote one, the evidence."""
+        """The answer with what it cites and its marks; where no model wrote one, the evidence."""
         if self.text is None:
             return html_text(self.note) + self.evidence._repr_html_()
         places = (
-            (number, each.title, each.location, f"{each.start}–{each.end}")
+            (number, each.title, each.location, f"{each.start}–{each.end}", each.text)
             for number, each in enumerate(self.citations, 1)
         )
-        columns = ("", "Document", "Location", "Characters")
+        columns = ("", "Document", "Location", "Characters", "Cited")
         cited = html_table(columns, places, len(self.citations)) if self.citations else ""
-        return html_text(self.text) + cited + html_text(self.note)
+        marks = "".join(html_text(f"“{each.text}”: {mark}") for each in self.statements for mark in each.marks)
+        return html_text(self.text) + marks + cited + html_text(self.note)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

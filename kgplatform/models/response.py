@@ -6,6 +6,7 @@ is the reply, and a thought that does not end is a reply that was cut off.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +34,7 @@ def read_answer(answer: dict[str, Any], messages: Messages) -> tuple[Reply, bool
     message, reason = _message(answer)
     if reason == "content_filter":
         raise ReplyError("The model server's content filter stopped the answer.")
-    written = _written(message.get("content"))
+    written = _written(message.get("content")) or _arguments(message)
     thoughts = any(message.get(name) for name in _THOUGHTS)
     text, unclosed = _less_channels(written)
     text, open_thought = split_thoughts(text)
@@ -58,6 +59,15 @@ def _written(content: object) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
+
+
+def _arguments(message: dict[str, Any]) -> str:
+    """What a model wrote as the arguments of a tool, which it was not given, in place of a reply."""
+    calls = message.get("tool_calls")
+    call = calls[0] if isinstance(calls, list) and calls else {"function": message.get("function_call")}
+    function = call.get("function") if isinstance(call, dict) else None
+    said = function.get("arguments") if isinstance(function, dict) else None
+    return said if isinstance(said, str) else json.dumps(said) if isinstance(said, dict) else ""
 
 
 def _lack(message: dict[str, Any], thought: bool) -> str:
@@ -97,8 +107,7 @@ def _figure(value: object, text: str) -> int:
 class Pieces:
     """A streamed answer as it comes: ``add`` each event; ``answer`` is the whole, as a server sends it at once.
 
-    ``listen``, if there is one, gets the text so far; first the empty one, since a try before this one may have written
-    some.
+    ``listen`` gets the text so far, if it is given; first the empty one, since a try before may have written some.
     """
 
     def __init__(self, listen: Callable[[str], None] | None) -> None:
@@ -121,22 +130,15 @@ class Pieces:
         self._began = self._began or bool(choice)
         self._reason = choice.get("finish_reason") or self._reason
         delta = choice.get("delta") or choice.get("message") or {}
-        written = {name: _written(delta.get(name)) for name in ("content", "refusal", *_THOUGHTS)}
-        for name, piece in written.items():
-            if piece:
+        for name in ("content", "refusal", *_THOUGHTS):
+            if piece := _written(delta.get(name)):
                 self._message[name] = self._message.get(name, "") + piece
-        for call in delta.get("tool_calls") or ():
-            self._add_call(call)
-        if written["content"]:
-            self._listen(self._message["content"])
-
-    def _add_call(self, piece: dict[str, Any]) -> None:
-        """Take in a piece of a tool's call: its arguments come bit by bit."""
-        function = piece.get("function") or {}
-        calls = self._message.setdefault("tool_calls", [])
-        if not calls or function.get("name"):
-            calls.append({"function": {"name": function.get("name"), "arguments": ""}})
-        calls[-1]["function"]["arguments"] += function.get("arguments") or ""
+        if more := _arguments(delta):
+            self._message["function_call"] = {"arguments": _arguments(self._message) + more}
+        elif delta.get("tool_calls"):
+            self._message.setdefault("function_call", {"arguments": ""})
+        if delta.get("content"):
+            self._listen(self._message.get("content", ""))
 
     def answer(self) -> dict[str, Any]:
         """The whole answer. Raises ``BadAnswerError`` for a stream that ended before the reply did."""

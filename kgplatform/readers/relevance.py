@@ -15,17 +15,15 @@ shown, never the order, nor what a language model reads.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kgplatform.locations import location_at
-from kgplatform.readers.families import LITTLE, families, stem
-from kgplatform.readers.telling import LITTLE_IN_GERMAN
 from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
-from kgplatform.text import WORD, has_noun_capitals
-from kgplatform.text.languages import ENGLISH, language_of
-from kgplatform.text.sentences import FULL_ENDS, SPACED_ENDS, sentences
+from kgplatform.text.languages import ENGLISH, language_of, stems
+from kgplatform.text.numbered import numbered
+from kgplatform.text.sentences import FULL_ENDS, SPACED_ENDS
 
 FIRST = 2
 """A fact is shown if the best sentence of one of so many passages states it."""
@@ -56,19 +54,31 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """The words of a question, each as its stems, with their weights: rare ones tell more than frequent ones."""
+class Asked:
+    """The words of a question, as stems, with their weights: rare ones tell more than frequent ones."""
 
-    weights: dict[frozenset[str], float]
+    weights: dict[str, float]
 
-    def share(self, stems: frozenset[str]) -> float:
+    @classmethod
+    def among(cls, question: str, found: Sequence[frozenset[str]]) -> Asked:
+        """The words of ``question``, weighted by how few of the texts that were ``found`` (their stems) have them."""
+        having = {word: sum(word in stems for stems in found) for word in stems_of(question)}
+        return cls({word: math.log((len(found) + 1) / (number + 0.5)) for word, number in having.items()})
+
+    def share(self, stems: Collection[str]) -> float:
         """How much of the question is in ``stems``, from 0 to 1."""
-        shared = sum(weight for word, weight in self.weights.items() if not word.isdisjoint(stems))
+        shared = sum(weight for word, weight in self.weights.items() if word in stems)
         return shared / (sum(self.weights.values()) or 1.0)
 
-    def without(self, stems: frozenset[str]) -> _Asked:
+    def without(self, stems: Collection[str]) -> Asked:
         """What else is asked."""
-        return _Asked({word: weight for word, weight in self.weights.items() if word.isdisjoint(stems)})
+        return Asked({word: weight for word, weight in self.weights.items() if word not in stems})
+
+
+@lru_cache(maxsize=65536)
+def stems_of(text: str, language: str = "") -> frozenset[str]:
+    """The stems of the telling words of ``text``, in its ``language``, which is found if it is not named."""
+    return frozenset(stems(text, language or language_of(text) or ENGLISH))
 
 
 def judged(
@@ -81,7 +91,7 @@ def judged(
     a sentence is often a statement and a triple.
     """
     lines = [_lines(passage) for passage in result.passages[:_MOST]]
-    asked = _asked(question, [line.stems for each in lines for line in each])
+    asked = Asked.among(question, [line.stems for each in lines for line in each])
     best = [_best(each, passage.title, asked) for each, passage in zip(lines, result.passages, strict=False)]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
     fits: bool | None = None
@@ -109,7 +119,7 @@ def shares(result: SearchResult, question: str) -> list[float]:
     beside the cosine.
     """
     lines = [_lines(passage) for passage in result.passages[:_MOST]]
-    return _shares(lines, result.passages, _asked(question, [line.stems for each in lines for line in each]))
+    return _shares(lines, result.passages, Asked.among(question, [line.stems for each in lines for line in each]))
 
 
 def judged_answer(answer: Answer, embedder: str) -> Answer:
@@ -122,7 +132,7 @@ def judged_answer(answer: Answer, embedder: str) -> Answer:
 
 def _said_once(facts: Sequence[FoundFact]) -> set[str]:
     """The ids of ``facts`` but for those that another says too, which has more words, or as many and stands before."""
-    words = {fact.id: _stems(fact.text.replace("_", " ")) for fact in facts}
+    words = {fact.id: stems_of(fact.text.replace("_", " ")) for fact in facts}
     shown: dict[str, FoundFact] = {}
     for fact in sorted(facts, key=lambda each: -len(words[each.id])):
         if not any(words[fact.id] <= words[id] and _share_a_place(fact, other) for id, other in shown.items()):
@@ -140,36 +150,28 @@ def _share_a_place(fact: FoundFact, other: FoundFact) -> bool:
 
 
 def _lines(passage: FoundPassage) -> list[_Line]:
-    found = []
-    for place in sentences(passage.text):
+    found, language = [], language_of(passage.text)
+    for place in numbered(passage.text):
         words = passage.text[place.start : place.end]
         start = passage.start + place.start
         quote = Quote(words, start, passage.start + place.end, location_at(passage, start))
-        found.append(_Line(quote, _stems(words)))
+        found.append(_Line(quote, stems_of(words, language)))
     return found
 
 
-def _asked(question: str, found: Sequence[frozenset[str]]) -> _Asked:
-    """The question's words, weighted by how few of the sentences that were ``found`` have them."""
-    little = LITTLE_IN_GERMAN if has_noun_capitals(question) else ()
-    words = {_stems_of(word) for word in WORD.findall(question) if word.casefold() not in little} - {frozenset()}
-    having = {word: sum(not word.isdisjoint(stems) for stems in found) for word in words}
-    return _Asked({word: math.log((len(found) + 1) / (number + 0.5)) for word, number in having.items()})
-
-
-def _best(lines: Sequence[_Line], title: str, asked: _Asked) -> Quote | None:
+def _best(lines: Sequence[_Line], title: str, asked: Asked) -> Quote | None:
     """The first of those that share most with the question.
 
     Words of the title count only where nothing else is shared: all of the text is about that ("He died in 1892").
     """
-    beside = asked.without(_stems(title))
+    beside = asked.without(stems_of(title))
     counted = beside if any(_worth(line, beside) for line in lines) else asked
     best = max(lines, key=lambda line: _worth(line, counted), default=None)
     return best.quote if best and _worth(best, counted) > 0 else None
 
 
-def _shares(lines: Sequence[Sequence[_Line]], passages: Sequence[FoundPassage], asked: _Asked) -> list[float]:
-    titles = [_stems(each.title) for each in passages]
+def _shares(lines: Sequence[Sequence[_Line]], passages: Sequence[FoundPassage], asked: Asked) -> list[float]:
+    titles = [stems_of(each.title) for each in passages]
     return [
         max((asked.share(line.stems | title) for line in each), default=0.0)
         for each, title in zip(lines, titles, strict=False)
@@ -194,16 +196,16 @@ def _weighed(passage: FoundPassage, share: float, embedder: str) -> FoundPassage
     return replace(passage, relevance=round(relevance_of(passage.cosine, share, embedder), 3))
 
 
-def _worth(line: _Line, asked: _Asked) -> float:
+def _worth(line: _Line, asked: Asked) -> float:
     is_sentence = line.quote.text.rstrip(_CLOSERS).endswith(tuple(_ENDS))
     return asked.share(line.stems) * (1 if is_sentence else _HEADING)
 
 
-def _is_relevant(fact: FoundFact, first: Sequence[FoundPassage], asked: _Asked, least: float) -> bool:
+def _is_relevant(fact: FoundFact, first: Sequence[FoundPassage], asked: Asked, least: float) -> bool:
     """What has no place, as facts that a model noted, cannot be judged and stays."""
     if not fact.citations:
         return True
-    return asked.share(_stems(fact.text)) >= least and any(_states(passage, fact) for passage in first)
+    return asked.share(stems_of(fact.text)) >= least and any(_states(passage, fact) for passage in first)
 
 
 def _states(passage: FoundPassage, fact: FoundFact) -> bool:
@@ -211,17 +213,3 @@ def _states(passage: FoundPassage, fact: FoundFact) -> bool:
     quote = passage.sentence
     places = [each for each in fact.citations if each.found and each.passage == passage.id]
     return quote is not None and any(each.start < quote.end and quote.start < each.end for each in places)
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset().union(*map(_stems_of, set(WORD.findall(text))))
-
-
-@lru_cache(maxsize=65536)
-def _stems_of(word: str) -> frozenset[str]:
-    """The stem of a word and the families that it belongs to; nothing for a word that says nothing by itself."""
-    plain = word.casefold()
-    if plain in LITTLE and plain not in LITTLE_IN_GERMAN:
-        return frozenset()
-    root = stem(plain)
-    return frozenset({root, *families().keys.get(root, ())})

@@ -130,7 +130,7 @@ _SHORT = 20
 _STEMMERS = {
     **{"ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish"},
     **{"fa": "persian", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian", "hy": "armenian"},
-    **{"id": "indonesian", "it": "italian", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese"},
+    **{"en": "english", "id": "indonesian", "it": "italian", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese"},
     **{"ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish"},
 }
 _SPOKEN = {"uk": "ru", "bg": "ru"}
@@ -179,8 +179,12 @@ def _by_words(text: str, codes: tuple[str, ...]) -> str:
 
 def search_terms(text: str, language: str) -> list[str]:
     """The words of ``text`` as a search in texts of ``language`` compares them, in order, without the commonest."""
-    if not language or language == ENGLISH:
-        return []
+    return [] if not language or language == ENGLISH else stems(text, language)
+
+
+def stems(text: str, language: str) -> list[str]:
+    """The words of ``text`` without the commonest of ``language``, in order, each without its ending; of scripts
+    written without spaces, pairs of letters."""
     common, stem = _COMMON_WORDS.get(language, frozenset()), _stemmer(language)
     terms: list[str] = []
     for found in _RUN.finditer(_folded(text)):

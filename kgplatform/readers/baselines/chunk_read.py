@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for, without_model
+from kgplatform.readers.answer_old import LARGEST_FENCE, NONE, STYLES, fence_for, without_model
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerStyle,

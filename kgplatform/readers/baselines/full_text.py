@@ -15,7 +15,7 @@ from itertools import chain
 from typing import ClassVar
 
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, STYLES, fence_for, without_model
+from kgplatform.readers.answer_old import LARGEST_FENCE, STYLES, fence_for, without_model
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerStyle,

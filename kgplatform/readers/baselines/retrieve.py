@@ -1,4 +1,4 @@
-"""Reader ``retrieve``: one search, then one answer whose every citation is checked against the store.
+"""Reader ``retrieve``: one search, then one answer from the few passages that it profits from.
 
 An answer from what another retriever found is made in the same way:
 
@@ -11,16 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kgplatform.readers.answer import (
-    REPLY_TOKENS,
-    answer_messages,
-    record,
-    without_model,
-    write_answer,
-)
+from kgplatform.readers.answer import REPLY_TOKENS, answer_messages, record, without_model, write_answer
+from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Need, Reader, check, mode_option, option, style_option
 from kgplatform.readers.run import Calls, Run, search_step
-from kgplatform.readers.window import Window, within
+from kgplatform.readers.selection import PASSAGES, Selection, select
+from kgplatform.readers.window import Window
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.retrieve.search import SEARCHES, round_robin
@@ -31,11 +27,12 @@ _OF_TEXTS = ("bm25", "dense", "hybrid", "passage")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the reader works: ``top_k`` passages and facts by one ``route``, or by all."""
+    """How the reader works: ``top_k`` passages and facts by one ``route``, or by all, in ``evidence_tokens``."""
 
     mode: AnswerMode = mode_option()
     route: str = option("all", "which route to search by", choices=SEARCHES)
-    top_k: int = option(10, "how many passages and facts", least=1)
+    top_k: int = option(PASSAGES, "how many passages, and how many facts at most", least=1)
+    evidence_tokens: int = option(1100, "the most tokens of evidence that the model is shown", least=100)
     answer_style: AnswerStyle = style_option()
 
     def __post_init__(self) -> None:
@@ -45,28 +42,26 @@ class Options:
 def answer(question: str, run: Run, options: Options) -> Answer:
     """Search, and let the model answer from what was found. Raises ``ModelError``."""
     found = run.evidence.search(question, route=options.route, top_k=options.top_k)
-    return _answer(found, run, options.mode, READER.name, "", options.answer_style)
+    return _answer(found, run, options, READER.name, "")
 
 
 def answer_from(
     found: SearchResult, run: Run, mode: AnswerMode, reader: str, style: AnswerStyle = "sentences"
 ) -> Answer:
-    """The answer to ``found``'s question from its passages, with checked citations. Raises ``ModelError``."""
-    return _answer(Retrieved(found, ()), run, mode, reader, reader, style)
+    """The answer to ``found``'s question from its passages, with their citations. Raises ``ModelError``."""
+    return _answer(Retrieved(found, ()), run, Options(mode, answer_style=style), reader, reader)
 
 
-def _answer(
-    found: Retrieved, run: Run, mode: AnswerMode, reader: str, step: str, style: AnswerStyle = "sentences"
-) -> Answer:
-    question = found.result.question
+def _answer(found: Retrieved, run: Run, options: Options, reader: str, step: str) -> Answer:
+    question, mode, style = found.result.question, options.mode, options.answer_style
     if run.chat is None:
         return without_model(question, reader, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     calls.take(search_step(found, step))
-    empty = replace(found.result, passages=(), facts=())
-    room = Window(run.context, reply=REPLY_TOKENS[style]).room(answer_messages(question, empty, mode, style=style))
-    shown = within(found.result, room)
-    return record(reader, write_answer(question, shown, run.evidence, calls, mode, style=style), shown, calls)
+    bare = answer_messages(question, Selection(replace(found.result, passages=(), facts=()), {}), Numbering(), mode)
+    room = min(options.evidence_tokens, Window(run.context, reply=REPLY_TOKENS[style]).room(bare))
+    shown = select(found.result, room, options.top_k, options.top_k)
+    return record(reader, write_answer(question, shown, calls, mode, style=style), shown.result, calls)
 
 
 def search_parts(search: Callable[..., SearchResult], parts: Sequence[str], top_k: int) -> SearchResult:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kgplatform.places import find_names
-from kgplatform.readers.answer import cite_words
+from kgplatform.readers.answer_old import cite_words
 from kgplatform.readers.corpus.parts import Part
 from kgplatform.readers.corpus.replies import Findings, Item, Point
 from kgplatform.readers.statements import Source

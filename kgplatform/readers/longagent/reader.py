@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Chat, ManyModels
-from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, cite_words, joined, without_model
+from kgplatform.readers.answer_old import NOTHING_NEAR, OWN_KNOWLEDGE, cite_words, joined, without_model
 from kgplatform.readers.longagent.conflict import (
     Cluster,
     Duel,

@@ -21,7 +21,7 @@ from typing import ClassVar
 
 from kgplatform.errors import Code, InputError, coded
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for
+from kgplatform.readers.answer_old import LARGEST_FENCE, NONE, STYLES, fence_for
 from kgplatform.readers.choices import choice_reply, letter, shown_choices
 from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.replies import Answering, AnswerReply, asked, reply_tokens, room_for, window_of

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from kgplatform.errors import InputError
-from kgplatform.readers.answer import NOTHING_NEAR, cite_words, fence_for, joined, without_model
+from kgplatform.readers.answer_old import NOTHING_NEAR, cite_words, fence_for, joined, without_model
 from kgplatform.readers.readagent.gist_memory import (
     PageBrief,
     Remembered,

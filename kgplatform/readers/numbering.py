@@ -1,0 +1,143 @@
+"""What the prompts of one run show, by number: sentence 3 of passage 2 is [2.3] in every one of them.
+
+shown = Numbering()
+shown.passages(result.passages)          # 'Passage 1: Atlantic cable\n[1.1] The cable broke.\n[1.2] …'
+shown.facts(result.facts)                # '[0.1] Cyrus Field founded the Atlantic Telegraph Company'
+shown.source("1.2").citation             # the characters of the document that [1.2] stands for
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kgplatform.locations import citation_of
+from kgplatform.records import Citation, FoundFact, FoundPassage
+from kgplatform.text.numbered import lines, numbered
+
+FACTS = 0
+"""The number under which facts stand, as if they were the sentences of a passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a number stands for. ``near``: the text of the citation, of the sentences beside it, and the title."""
+
+    citation: Citation
+    near: tuple[str, ...]
+
+
+class Numbering:
+    """Passages and facts get their numbers when they are first shown, and keep them. Used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, int, int], int] = {}
+        self._passages: dict[int, FoundPassage] = {}
+        self._facts: dict[str, int] = {}
+        self._fact_sources: list[FoundFact] = []
+        self._shown: dict[int, set[int]] = {}
+
+    def passages(self, passages: Iterable[FoundPassage], only: Mapping[str, Collection[int]] | None = None) -> str:
+        """``passages`` as a prompt shows them. ``only``: by id of a passage, the numbers of its sentences that are."""
+        return "\n\n".join(self.passage(each, only.get(each.id) if only else None) for each in passages)
+
+    def passage(self, passage: FoundPassage, only: Collection[int] | None = None) -> str:
+        """One passage: its number and title, and its sentences."""
+        number = self.number_of(passage)
+        last = len(numbered(passage.text))
+        self._shown.setdefault(number, set()).update(range(1, last + 1) if only is None else only)
+        return f"Passage {number}: {' '.join(passage.title.split())}\n{lines(passage.text, str(number), only)}"
+
+    def number_of(self, passage: FoundPassage) -> int:
+        """The number of ``passage``, which is a new one the first time."""
+        key = (passage.id, passage.start, passage.end)
+        number = self._numbers.setdefault(key, len(self._numbers) + 1)
+        self._passages[number] = passage
+        return number
+
+    def facts(self, facts: Iterable[FoundFact]) -> str:
+        """``facts`` as a prompt shows them, one a line, but for those that a sentence says which was shown before."""
+        shown = []
+        for fact in self.unsaid(facts):
+            if fact.id not in self._facts:
+                self._fact_sources.append(fact)
+                self._facts[fact.id] = len(self._fact_sources)
+            shown.append(f"[{FACTS}.{self._facts[fact.id]}] {' '.join(fact.text.split())}")
+        return "\n".join(shown)
+
+    def unsaid(self, facts: Iterable[FoundFact]) -> list[FoundFact]:
+        """Those of ``facts`` that no shown sentence says, as far as it is known where they are said."""
+        return [fact for fact in facts if not any(map(self._is_shown, fact.citations))]
+
+    def source(self, number: str) -> Source | None:
+        """What a number such as "2.3" stands for, or "2", which is the whole passage; None for what was not shown."""
+        part, _, sentence = number.partition(".")
+        if not sentence:
+            return self._whole(int(part))
+        if int(part) == FACTS:
+            return self._fact(int(sentence))
+        if int(sentence) not in self._shown.get(int(part), ()):
+            return None
+        passage = self._passages[int(part)]
+        places = numbered(passage.text)
+        place = places[int(sentence) - 1]
+        beside = places[max(0, int(sentence) - 2) : int(sentence) + 1]
+        cited = _cited(passage, place.start, place.end)
+        return Source(cited, (*(passage.text[each.start : each.end] for each in beside), passage.title))
+
+    def sources(self, number: str) -> tuple[Source, ...] | None:
+        """All that a number stands for; None for what was not shown."""
+        source = self.source(number)
+        return None if source is None else (source,)
+
+    def shown(self) -> Iterator[str]:
+        """The numbers of all sentences and facts that were shown."""
+        for passage, sentences in self._shown.items():
+            yield from (f"{passage}.{sentence}" for sentence in sorted(sentences))
+        yield from (f"{FACTS}.{number}" for number in range(1, len(self._fact_sources) + 1))
+
+    def _whole(self, number: int) -> Source | None:
+        passage = self._passages.get(number)
+        if passage is None or not self._shown.get(number):
+            return None
+        cited = replace(_cited(passage, 0, len(passage.text)), found=False)
+        return Source(cited, (passage.text, passage.title))
+
+    def _fact(self, number: int) -> Source | None:
+        if not 0 < number <= len(self._fact_sources):
+            return None
+        fact = self._fact_sources[number - 1]
+        best = max(fact.citations, key=lambda each: each.found, default=None)
+        return Source(replace(best, text=fact.text), (fact.text, best.title)) if best else None
+
+    def _is_shown(self, citation: Citation) -> bool:
+        """Whether a sentence was shown that has characters of ``citation``, or any of its passage if these are not
+        known."""
+        for number, sentences in self._shown.items():
+            passage = self._passages[number]
+            if passage.document == citation.document:
+                if not citation.found and citation.passage == passage.id:
+                    return True
+                places = numbered(passage.text)
+                start, end = citation.start - passage.start, citation.end - passage.start
+                if any(places[n - 1].start < end and start < places[n - 1].end for n in sentences):
+                    return True
+        return False
+
+
+def _cited(passage: FoundPassage, start: int, end: int) -> Citation:
+    return replace(
+        citation_of(passage, passage.start + start, passage.start + end), text=" ".join(passage.text[start:end].split())
+    )
+
+
+def joined(citations: Sequence[Citation]) -> list[Citation]:
+    """``citations`` with those that follow each other in a document as one."""
+    kept: list[Citation] = []
+    for each in citations:
+        last = kept[-1] if kept else None
+        if last and last.found and each.found and last.passage == each.passage and 0 <= each.start - last.end <= 2:
+            kept[-1] = replace(last, end=each.end, text=f"{last.text} {each.text}")
+        elif each not in kept:
+            kept.append(each)
+    return kept

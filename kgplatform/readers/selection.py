@@ -1,0 +1,112 @@
+"""What of the evidence a model is shown: little, the best first.
+
+    selected = select(found.result, room=1100)
+    selected.text(Numbering())        # 'Passage 1: …\n[1.1] …'
+
+Ten passages and twenty facts make the answers of a small model worse than five passages do, and cost more with every
+model (docs/explanation/benchmarks/answers.md). A long passage is shown by the sentences around what matches the
+question; a fact only where no shown sentence says it and it speaks to the question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kgplatform.readers.numbering import Numbering
+from kgplatform.readers.relevance import Asked, stems_of
+from kgplatform.readers.window import tokens
+from kgplatform.records import FoundFact, FoundPassage, SearchResult
+from kgplatform.text.languages import language_of
+from kgplatform.text.numbered import numbered
+
+PASSAGES = 5
+"""How many passages answers profit from."""
+FACTS = 5
+_LEAST = 0.34
+"""What share of the question a fact has that is shown."""
+_PER_LINE = 6
+"""Tokens of a sentence's number."""
+_PER_PASSAGE = 6
+"""Tokens of a passage's number and the empty line before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """``result``: what is shown. ``only``: by the id of a passage, the numbers of its sentences that are."""
+
+    result: SearchResult
+    only: Mapping[str, frozenset[int]]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return not (self.result.passages or self.result.facts)
+
+    def text(self, shown: Numbering) -> str:
+        """It as a prompt has it, with the numbers of ``shown``."""
+        passages = shown.passages(self.result.passages, self.only)
+        facts = shown.facts(self.result.facts)
+        return "\n\n".join(filter(None, (passages, f"Facts:\n{facts}" if facts else "")))
+
+
+def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int = FACTS) -> Selection:
+    """What of ``result`` is shown in ``room`` tokens: at most so many ``passages`` and ``facts``.
+
+    Each passage has an equal part of the room, and what those before it left. Facts take what is left at the end.
+    """
+    found = result.passages[:passages]
+    by_passage = [_sentences(each) for each in found]
+    asked = Asked.among(result.question, [stems for each in by_passage for _, stems in each])
+    kept: list[FoundPassage] = []
+    only: dict[str, frozenset[int]] = {}
+    for place, (passage, costs) in enumerate(zip(found, by_passage, strict=True)):
+        part = room // (len(found) - place)
+        numbers, cost = _around_best(costs, asked, part - tokens(passage.title) - _PER_PASSAGE)
+        if numbers:
+            kept.append(passage)
+            only[passage.id] = frozenset(numbers)
+            room -= cost + tokens(passage.title) + _PER_PASSAGE
+    shown = Numbering()
+    shown.passages(kept, only)
+    telling = [each for each in shown.unsaid(result.facts) if asked.share(stems_of(_words(each))) >= _LEAST]
+    fitting = _fitting(telling[:facts], room)
+    return Selection(replace(result, passages=tuple(kept), facts=tuple(fitting)), only)
+
+
+def _sentences(passage: FoundPassage) -> list[tuple[int, frozenset[str]]]:
+    """Of each sentence its tokens and its stems."""
+    language = language_of(passage.text)
+    texts = (passage.text[each.start : each.end] for each in numbered(passage.text))
+    return [(tokens(text) + _PER_LINE, stems_of(text, language)) for text in texts]
+
+
+def _around_best(sentences: Sequence[tuple[int, frozenset[str]]], asked: Asked, room: int) -> tuple[set[int], int]:
+    """The numbers of the sentences that have most of the question, with those beside them, and what they cost.
+
+    All of them if they fit; never none, if there are any.
+    """
+    kept: set[int] = set()
+    spent = 0
+    by_share = sorted(range(len(sentences)), key=lambda place: (-asked.share(sentences[place][1]), place))
+    for best in by_share:
+        for place in (best, best - 1, best + 1):
+            if 0 <= place < len(sentences) and place + 1 not in kept:
+                cost = sentences[place][0]
+                if spent + cost <= room or not kept:
+                    kept.add(place + 1)
+                    spent += cost
+    return kept, spent
+
+
+def _words(fact: FoundFact) -> str:
+    return fact.text.replace("_", " ")
+
+
+def _fitting(facts: Iterable[FoundFact], room: int) -> list[FoundFact]:
+    kept = []
+    for fact in facts:
+        room -= tokens(fact.text) + _PER_LINE
+        if room >= 0:
+            kept.append(fact)
+    return kept
