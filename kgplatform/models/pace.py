@@ -7,9 +7,8 @@
         pace.left(turn)                 # the seconds for which it may be silent from now
         turn.work = 96                  # what came of it
 
-No server of Ollama or LM Studio tells how many requests it answers at once, so that is tried: two at first, more while
-more is answered in the same time, fewer as soon as fewer bring as much. Only time in which all that may be sent is
-sent counts, and of a trial only what is far from chance: a server of one slot loses nothing by a request that waits.
+Ollama and LM Studio do not tell how many requests they answer at once, so that is tried: two at first; more while more
+is answered in the same time, fewer as soon as fewer bring as much.
 """
 
 from __future__ import annotations
@@ -30,31 +29,29 @@ _WORTH = 0.25
 """Of what twice as many requests could bring, the part that they must: 1.25 times as much."""
 _SURE = 8
 """Replies that a trial takes at least, once the first doubling is over."""
-_RESTS = (2, 16)
-"""How many times the replies of a trial come between two of them: least, and most where trials change nothing."""
+_REST = 8
+"""How many times the replies of a trial come between two of them."""
 _READING = 2000
-"""Tokens of a prompt for which a server may be silent as long again before the first token of its reply: processors
-read 20 to 60 tokens a second."""
+"""Tokens of a prompt for which a server may be silent as long again: processors read 20 to 60 a second."""
 _OVERTAKEN = 64
 """Later requests that were answered, after which a silent one no longer counts as one that waits for its slot."""
 
 
 @dataclass(eq=False)
 class Turn:
-    """One request. ``work``: tokens that came of it, None if nothing did; ``begun``: when the first came, else None;
-    ``last``: when it was last heard of."""
+    """One request. ``begun``: when its first token came; ``work``: tokens that came of it; None for nothing."""
 
     number: int = 0
+    prompt: int = 0
     sent: float = 0.0
     last: float = 0.0
-    prompt: int = 0
     begun: float | None = None
     overtaken: int = 0
     work: float | None = None
 
 
 class Pace:
-    """A fair semaphore, first come, first served, whose size is ``fixed``, or follows the server's speed (None).
+    """A fair semaphore, first come, first served, of a ``fixed`` size, or of one that follows the server's speed (None).
 
     ``patience``: seconds for which a request may be silent. Several threads may use it at once.
     """
@@ -62,35 +59,31 @@ class Pace:
     def __init__(
         self, fixed: int | None = None, patience: float = 120.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.limit = fixed or _FIRST
-        """How many requests may be in progress."""
-        self._most = fixed or MOST_CALLS
-        self._adapts = fixed is None
+        self._trial = None if fixed else _Trial(_FIRST)
+        self._limit = fixed or _FIRST
         self._patience = patience
         self._clock = clock
         self._asked = False
-        self._taken = 0
+        self._taken = self._number = self._halved = 0
+        self._heard = 0.0
         self._waiting: deque[Future[None]] = deque()
         self._under_way: set[Turn] = set()
-        self._last = self._halved = 0
-        self._heard = 0.0
         self._lock = threading.Lock()
-        self._trial = _Trial(self.limit, self._most)
+
+    @property
+    def limit(self) -> int:
+        """How many requests may be in progress."""
+        return self._trial.limit if self._trial else self._limit
 
     @contextmanager
     def one(self, stop: Stop) -> Iterator[Turn]:
         """Inside of it a request may be sent. Raises ``StoppedError`` where ``stop`` is set before it may."""
-        place = self.queue()
+        place, turn = self.queue(), Turn()
         try:
             stop.result_of(place)
-        except BaseException:  # whatever it is: the place goes to another, and it is raised
-            self._leave(place)
-            raise
-        turn = Turn()
-        try:
             yield turn
         finally:
-            self.over(turn)
+            self.over(turn, place)
 
     def queue(self) -> Future[None]:
         """A place in the queue; it is done when one may be sent, and ``over`` gives that back."""
@@ -103,38 +96,38 @@ class Pace:
     def sent(self, turn: Turn, prompt: int = 0) -> None:
         """The request of ``turn`` is sent, with a prompt of so many tokens."""
         with self._lock:
-            self._last += 1
-            turn.number, turn.prompt = self._last, prompt
-            turn.sent = turn.last = self._clock()
+            self._number += 1
+            turn.number, turn.prompt, turn.sent = self._number, prompt, self._clock()
+            turn.last = turn.sent
             self._under_way.add(turn)
 
     def heard(self, turn: Turn) -> None:
         """A token of its reply came."""
         with self._lock:
-            is_awake = self._heard > 0
-            turn.last = self._heard = self._clock()
-            if not is_awake:  # until then it may have loaded the model
-                self._trial.restart(self._heard)
-            if turn.begun is not None:
-                return
-            turn.begun = turn.last
+            now, is_first, is_first_of_all = self._clock(), turn.begun is None, not self._heard
+            turn.last = self._heard = now
+            turn.begun = now if turn.begun is None else turn.begun
+            if self._trial and is_first_of_all:  # until then the server may have loaded the model
+                self._trial.restart(now)
             # Nothing waits at the server, and more waits here: what comes of more need not be waited for.
-            has_more = self._waiting and len(self._under_way) >= self.limit
-            if has_more and self._adapts and all(each.begun is not None for each in self._under_way):
+            has_more = is_first and self._waiting and len(self._under_way) >= self.limit
+            if has_more and self._trial and all(each.begun is not None for each in self._under_way):
                 self._trial.double()
                 self._admit()
 
-    def over(self, turn: Turn) -> None:
-        """The request has ended; ``turn.work`` says what came of it."""
+    def over(self, turn: Turn, place: Future[None] | None = None) -> None:
+        """The request has ended, or nobody waits in its ``place`` any more."""
         with self._lock:
+            if place in self._waiting:
+                return self._waiting.remove(place)
             self._taken -= 1
             self._under_way.discard(turn)
             for other in self._under_way:
                 other.overtaken += other.number < turn.number
             if turn.work is not None:
                 self._heard = self._clock()
-                if self._adapts:
-                    self._trial.replied(turn.work, turn.sent if turn.begun is None else turn.begun, self._heard)
+                if self._trial:
+                    self._trial.replied(turn.work, turn.begun or turn.sent, self._heard)
             self._admit()
 
     def left(self, turn: Turn) -> float:
@@ -144,24 +137,24 @@ class Pace:
         it too, and time to read the prompt comes on top.
         """
         with self._lock:
-            now = self._clock()
-            if turn.begun is not None:
-                return turn.last + self._patience - now
-            since = turn.last if turn.overtaken >= _OVERTAKEN else max(turn.last, self._heard)
-            return since + self._patience * (1 + turn.prompt / _READING) - now
+            since, patience = turn.last, self._patience
+            if turn.begun is None:
+                patience *= 1 + turn.prompt / _READING
+                since = max(since, self._heard if turn.overtaken < _OVERTAKEN else 0)
+            return since + patience - self._clock()
 
     def failed(self, turn: Turn) -> None:
         """The server did not answer, or is busy: half as many from now on, once for all that were sent before."""
         with self._lock:
-            if self._adapts and turn.number > self._halved:
-                self._halved = self._last
+            if self._trial and turn.number > self._halved:
+                self._halved = self._number
                 self._trial.halve()
                 self._admit()
 
     def asks(self) -> bool:
         """Whether somebody should now ask the server for its slots; true once, when the first request has to wait."""
         with self._lock:
-            is_due = self._adapts and not self._asked and self._taken >= self.limit
+            is_due = self._trial is not None and not self._asked and self._taken >= self.limit
             self._asked = self._asked or is_due
             return is_due
 
@@ -169,25 +162,14 @@ class Pace:
         """The server has so many slots, which are used from now on; what is no number is not heard."""
         with self._lock:
             if isinstance(slots, int) and slots > 0:
-                self._adapts = False
-                self._trial.limit = slots
+                self._trial, self._limit = None, slots
                 self._admit()
-
-    def _leave(self, place: Future[None]) -> None:
-        with self._lock:
-            if place.done():
-                self._taken -= 1
-                self._admit()
-            else:
-                self._waiting.remove(place)
 
     def _admit(self) -> None:
-        """Let those go on that may, and say whether all that may be sent is sent."""
-        self.limit = self._trial.limit
         while self._waiting and self._taken < self.limit:
             self._taken += 1
             self._waiting.popleft().set_result(None)
-        if self._adapts:
+        if self._trial:
             self._trial.taken(self._taken, self._clock())
 
 
@@ -198,18 +180,14 @@ class _Trial:
     tried, first twice as many, and kept if it is better; at the end there is a rest.
     """
 
-    def __init__(self, limit: int, most: int) -> None:
-        self.limit = limit
-        self._is_first = True
-        self._most = most
-        self._rest = _RESTS[0]
-        self._begin()
-        self._restart(self.limit)
+    def __init__(self, limit: int) -> None:
+        self._doubles = True
+        self._go(limit, anew=True)
 
     def taken(self, number: int, now: float) -> None:
         """So many are in progress. Nothing is measured while there are fewer, or still more, than may be."""
         if number != self.limit:
-            self._restart(self._wanted)
+            self._since, self._work, self._replies = None, 0.0, 0.0
         elif self._since is None:
             self._since = now
 
@@ -229,56 +207,46 @@ class _Trial:
 
     def double(self) -> None:
         """Go on without a measurement, while it still doubles: the server answers all that it has."""
-        if self._is_first:
-            self._begin()
-            self._go(min(self._most, 2 * self.limit))
+        if self._doubles:
+            self._go(min(MOST_CALLS, 2 * self.limit), anew=True)
 
     def halve(self) -> None:
         """The server cannot do so many."""
-        self._is_first = False
-        self._begin()
-        self._go(max(1, self.limit // 2), self._rest)
+        self._doubles = False
+        self._go(max(1, self.limit // 2), _REST, anew=True)
 
-    def _begin(self) -> None:
-        self._best: tuple[int, float] | None = None
-        self._up, self._moved, self._failures = True, False, 0
-
-    def _restart(self, wanted: int) -> None:
-        self._since: float | None = None
-        self._work, self._replies, self._wanted = 0.0, 0.0, wanted
-
-    def _go(self, limit: int, times: int = 1) -> None:
+    def _go(self, limit: int, times: int = 1, *, anew: bool = False) -> None:
         self.limit = limit
-        self._restart(limit if self._is_first else times * max(_SURE, limit))
+        self._wanted = limit if self._doubles else times * max(_SURE, limit)
+        self._since: float | None = None
+        self._work = self._replies = 0.0
+        if anew:
+            self._best: tuple[int, float] | None = None
+            self._way, self._moved, self._failures = 1, False, 0
 
     def _judge(self, speed: float) -> None:
         """``speed``, in tokens a second, is what ``limit`` brings: keep it or leave it, and try the next."""
-        if self._best is None:
+        if self._best is None or self._is_better(speed, *self._best):
+            self._moved = self._best is not None
             self._best = self.limit, speed
-        elif self._is_better(*self._best, speed):
-            self._best, self._moved = (self.limit, speed), True
         else:
             self._turn_round()
         best = self._best[0]
         while self._failures < 2:
-            first = 3 * best if self._moved else best
-            step = (first if self._is_first else max(1, best // 4)) * (1 if self._up else -1)
-            if (following := min(self._most, max(1, best + step))) != best:
+            step = max(1, best // 4) if not self._doubles else 3 * best if self._moved else best
+            if (following := min(MOST_CALLS, max(1, best + step * self._way))) != best:
                 return self._go(following)
             self._turn_round()
-        self._rest = _RESTS[0] if self._moved else min(2 * self._rest, _RESTS[1])
-        self._begin()
-        return self._go(best, self._rest)
+        return self._go(best, _REST, anew=True)
 
-    def _is_better(self, limit: int, speed: float, now: float) -> bool:
-        """Whether ``self.limit`` at a speed of ``now`` is better than ``limit`` at ``speed``: the larger must be worth
-        it."""
-        larger, smaller = max(limit, self.limit), min(limit, self.limit)
-        worth = 1 + _WORTH * (larger / smaller - 1)
-        return now > speed * worth if self.limit == larger else now * worth > speed
+    def _is_better(self, speed: float, limit: int, before: float) -> bool:
+        """Whether ``self.limit`` at this ``speed`` is better than ``limit``; the larger must be worth it."""
+        if self.limit > limit:
+            return speed > before * (1 + _WORTH * (self.limit / limit - 1))
+        return speed * (1 + _WORTH * (limit / self.limit - 1)) > before
 
     def _turn_round(self) -> None:
-        """This way leads no further; the other was tried already where this one led somewhere."""
-        self._is_first = False
-        self._up = not self._up
+        """This way leads no further; where it led somewhere, the other leads back."""
+        self._doubles = False
+        self._way = -self._way
         self._failures += 2 if self._moved else 1
