@@ -108,18 +108,11 @@ class Settings(BaseSettings):
         None, "File to which every language-model call is added, as a line of JSON, messages and replies included."
     )
     model_timeout: float = _setting(
-        120.0,
-        "Time for which a language-model server may be silent: since the last token of a reply, or, before the first, "
-        "since it answered anything, and as long again for every 2,000 tokens of the prompt.",
-        unit="s",
-        gt=0,
+        120.0, "Silence of a language-model server after which a call is given up, from its last token.", unit="s", gt=0
     )
     model_retries: int = _setting(5, "Retries after 429, 5xx, a time-out or a broken connection.", ge=0)
     concurrency: int | None = _setting(
-        None,
-        "Language-model calls in progress at once. Default: as many as make the server faster, at most 64.",
-        unit="calls",
-        gt=0,
+        None, "Language-model calls in progress at once. Default: as many as make it faster.", unit="calls", gt=0
     )
     workers: int = _setting(
         1,
@@ -188,7 +181,7 @@ class Settings(BaseSettings):
 
     @property
     def calls_at_once(self) -> int:
-        """Threads for language-model calls: as many as may be in progress."""
+        """How many language-model calls may be in progress: threads for them."""
         return self.concurrency or MOST_CALLS
 
     @property

@@ -1,6 +1,5 @@
 """How many requests a model's server is sent at once, and how long one of them may be silent.
 
-    pace = Pace(None, patience=120)
     with pace.one(stop) as turn:        # waits until one more may be sent
         pace.sent(turn, 812)            # with a prompt of 812 tokens
         pace.heard(turn)                # a token came
@@ -24,13 +23,10 @@ from dataclasses import dataclass
 from kgplatform.settings import MOST_CALLS
 from kgplatform.work.stopping import Stop
 
-_FIRST = 2
 _WORTH = 0.25
 """Of what twice as many requests could bring, the part that they must: 1.25 times as much."""
 _SURE = 8
-"""Replies that a trial takes at least, once the first doubling is over."""
-_REST = 8
-"""How many times the replies of a trial come between two of them."""
+"""Replies of a trial, at least, once the first doubling is over; and trials that a rest between two takes."""
 _READING = 2000
 """Tokens of a prompt for which a server may be silent as long again: processors read 20 to 60 a second."""
 _OVERTAKEN = 64
@@ -51,7 +47,7 @@ class Turn:
 
 
 class Pace:
-    """A fair semaphore, first come, first served, of a ``fixed`` size, or of one that follows the server's speed (None).
+    """A fair semaphore of a ``fixed`` size, or of one that follows the server's speed (None).
 
     ``patience``: seconds for which a request may be silent. Several threads may use it at once.
     """
@@ -59,11 +55,8 @@ class Pace:
     def __init__(
         self, fixed: int | None = None, patience: float = 120.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._trial = None if fixed else _Trial(_FIRST)
-        self._limit = fixed or _FIRST
-        self._patience = patience
-        self._clock = clock
-        self._asked = False
+        self._climb = _Climb(fixed)
+        self._patience, self._clock = patience, clock
         self._taken = self._number = self._halved = 0
         self._heard = 0.0
         self._waiting: deque[Future[None]] = deque()
@@ -73,7 +66,7 @@ class Pace:
     @property
     def limit(self) -> int:
         """How many requests may be in progress."""
-        return self._trial.limit if self._trial else self._limit
+        return self._climb.limit
 
     @contextmanager
     def one(self, stop: Stop) -> Iterator[Turn]:
@@ -104,37 +97,38 @@ class Pace:
     def heard(self, turn: Turn) -> None:
         """A token of its reply came."""
         with self._lock:
-            now, is_first, is_first_of_all = self._clock(), turn.begun is None, not self._heard
-            turn.last = self._heard = now
-            turn.begun = now if turn.begun is None else turn.begun
-            if self._trial and is_first_of_all:  # until then the server may have loaded the model
-                self._trial.restart(now)
-            # Nothing waits at the server, and more waits here: what comes of more need not be waited for.
-            has_more = is_first and self._waiting and len(self._under_way) >= self.limit
-            if has_more and self._trial and all(each.begun is not None for each in self._under_way):
-                self._trial.double()
-                self._admit()
+            turn.last = self._clock()
+            if not self._heard:  # until now the server may have loaded the model
+                self._climb.restart(turn.last)
+            self._heard = turn.last
+            if turn.begun is None:
+                turn.begun = turn.last
+                has_more = self._waiting and len(self._under_way) >= self.limit
+                # Nothing waits at the server, and more waits here: what comes of more need not be waited for.
+                if has_more and all(each.begun is not None for each in self._under_way):
+                    self._climb.double()
+                    self._admit()
 
     def over(self, turn: Turn, place: Future[None] | None = None) -> None:
         """The request has ended, or nobody waits in its ``place`` any more."""
         with self._lock:
             if place in self._waiting:
-                return self._waiting.remove(place)
+                self._waiting.remove(place)
+                return
             self._taken -= 1
             self._under_way.discard(turn)
             for other in self._under_way:
                 other.overtaken += other.number < turn.number
             if turn.work is not None:
                 self._heard = self._clock()
-                if self._trial:
-                    self._trial.replied(turn.work, turn.begun or turn.sent, self._heard)
+                self._climb.replied(turn.work, turn.begun or turn.sent, self._heard)
             self._admit()
 
     def left(self, turn: Turn) -> float:
         """The seconds for which ``turn`` may still be silent.
 
-        Before its first token it may wait at the server for those before it: what the server says to them counts for
-        it too, and time to read the prompt comes on top.
+        Before its first token it may wait at the server for others: what the server says to them counts for it too,
+        and time to read the prompt comes on top.
         """
         with self._lock:
             since, patience = turn.last, self._patience
@@ -146,43 +140,40 @@ class Pace:
     def failed(self, turn: Turn) -> None:
         """The server did not answer, or is busy: half as many from now on, once for all that were sent before."""
         with self._lock:
-            if self._trial and turn.number > self._halved:
+            if turn.number > self._halved:
                 self._halved = self._number
-                self._trial.halve()
-                self._admit()
+                self._climb.halve()
 
-    def asks(self) -> bool:
-        """Whether somebody should now ask the server for its slots; true once, when the first request has to wait."""
+    def learn(self, slots: Callable[[], object]) -> None:
+        """As the first request has to wait, ask the server for its ``slots``; if it has a number, that is the limit."""
+        if self._taken < self.limit or self._climb.is_told:
+            return
+        self._climb.is_told = True
+        number = slots()
         with self._lock:
-            is_due = self._trial is not None and not self._asked and self._taken >= self.limit
-            self._asked = self._asked or is_due
-            return is_due
-
-    def told(self, slots: object) -> None:
-        """The server has so many slots, which are used from now on; what is no number is not heard."""
-        with self._lock:
-            if isinstance(slots, int) and slots > 0:
-                self._trial, self._limit = None, slots
+            if isinstance(number, int) and number > 0:
+                self._climb = _Climb(number)
                 self._admit()
 
     def _admit(self) -> None:
         while self._waiting and self._taken < self.limit:
             self._taken += 1
             self._waiting.popleft().set_result(None)
-        if self._trial:
-            self._trial.taken(self._taken, self._clock())
+        self._climb.taken(self._taken, self._clock())
 
 
-class _Trial:
-    """Climbs to the number of requests in progress from which more bring little: ``limit``.
+class _Climb:
+    """Climbs to the ``limit`` of requests in progress from which more bring little; one that is ``fixed`` stays.
 
-    What one brings is measured over as many replies as are in progress, while as many are as may be. Then another is
-    tried, first twice as many, and kept if it is better; at the end there is a rest.
+    What a limit brings is measured over as many replies, while as many are in progress. Then another is tried, first
+    twice as many, and kept if it is better; at the end there is a rest. ``is_told``: the server was asked.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, fixed: int | None) -> None:
+        self.limit = fixed or 2
+        self.is_told = self._is_fixed = fixed is not None
         self._doubles = True
-        self._go(limit, anew=True)
+        self._anew(self.limit)
 
     def taken(self, number: int, now: float) -> None:
         """So many are in progress. Nothing is measured while there are fewer, or still more, than may be."""
@@ -200,33 +191,37 @@ class _Trial:
         if self._since is None or now <= self._since:
             return
         part = (now - self._since) / (now - min(begun, self._since))
-        self._work += work * part
-        self._replies += part
+        self._work, self._replies = self._work + work * part, self._replies + part
         if self._replies > self._wanted - 0.5:
             self._judge(self._work / (now - self._since))
 
     def double(self) -> None:
         """Go on without a measurement, while it still doubles: the server answers all that it has."""
         if self._doubles:
-            self._go(min(MOST_CALLS, 2 * self.limit), anew=True)
+            self._anew(2 * self.limit)
 
     def halve(self) -> None:
         """The server cannot do so many."""
         self._doubles = False
-        self._go(max(1, self.limit // 2), _REST, anew=True)
+        self._anew(self.limit // 2, _SURE)
 
-    def _go(self, limit: int, times: int = 1, *, anew: bool = False) -> None:
-        self.limit = limit
-        self._wanted = limit if self._doubles else times * max(_SURE, limit)
+    def _anew(self, limit: int, rest: int = 1) -> None:
+        self._best: tuple[int, float] | None = None
+        self._way, self._moved, self._failures = 1, False, 0
+        self._try(limit, rest)
+
+    def _try(self, limit: int, rest: int = 1) -> None:
+        self.limit = self.limit if self._is_fixed else min(MOST_CALLS, max(1, limit))
+        self._wanted = self.limit if self._doubles else rest * max(_SURE, self.limit)
         self._since: float | None = None
         self._work = self._replies = 0.0
-        if anew:
-            self._best: tuple[int, float] | None = None
-            self._way, self._moved, self._failures = 1, False, 0
 
     def _judge(self, speed: float) -> None:
         """``speed``, in tokens a second, is what ``limit`` brings: keep it or leave it, and try the next."""
-        if self._best is None or self._is_better(speed, *self._best):
+        limit, before = self._best or (self.limit, 0.0)
+        # The larger of the two must be worth it.
+        worth = 1 + _WORTH * (max(limit, self.limit) / min(limit, self.limit) - 1)
+        if speed * worth > before if self.limit <= limit else speed > before * worth:
             self._moved = self._best is not None
             self._best = self.limit, speed
         else:
@@ -234,16 +229,10 @@ class _Trial:
         best = self._best[0]
         while self._failures < 2:
             step = max(1, best // 4) if not self._doubles else 3 * best if self._moved else best
-            if (following := min(MOST_CALLS, max(1, best + step * self._way))) != best:
-                return self._go(following)
+            if best + step * self._way > 0 and (best < MOST_CALLS or self._way < 0):
+                return self._try(best + step * self._way)
             self._turn_round()
-        return self._go(best, _REST, anew=True)
-
-    def _is_better(self, speed: float, limit: int, before: float) -> bool:
-        """Whether ``self.limit`` at this ``speed`` is better than ``limit``; the larger must be worth it."""
-        if self.limit > limit:
-            return speed > before * (1 + _WORTH * (self.limit / limit - 1))
-        return speed * (1 + _WORTH * (limit / self.limit - 1)) > before
+        return self._anew(best, _SURE)
 
     def _turn_round(self) -> None:
         """This way leads no further; where it led somewhere, the other leads back."""

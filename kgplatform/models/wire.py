@@ -49,8 +49,7 @@ _LONGEST_BACKOFF = 60.0
 _LOOK_TIMEOUT = 5.0
 """Seconds that a server has to tell of itself."""
 _PROPERTIES = "/../props"
-"""Where llama.cpp tells its slots."""
-_READ_AT_ONCE = 8
+"""Of llama.cpp."""
 _SHORTEST_SECRET = 8
 """Characters: a shorter key ("x", "none") is none, and hiding it would spoil words."""
 _SHOWN = 300
@@ -191,8 +190,10 @@ class Wire:
         read: Callable[[dict[str, Any]], Any],
         on_text: Listener | None,
     ) -> Any:
-        if on_text is not None and self._pace.asks():
-            self._pace.told((self.get(_PROPERTIES, stop) or {}).get("total_slots"))
+        import openai
+
+        if on_text is not None:
+            self._pace.learn(lambda: (self.get(_PROPERTIES, stop) or {}).get("total_slots"))
         with self._pace.one(stop) as turn:
             self._pause.wait(self._sleep or stop.sleep)
             before()
@@ -200,6 +201,9 @@ class Wire:
                 answer = self._send(path, body, stop, on_text, turn)
             except ValueError as error:  # the client decodes the body: not JSON, or not UTF-8
                 raise BadAnswerError("it is not JSON.") from error
+            except (openai.APITimeoutError, openai.InternalServerError, openai.RateLimitError):
+                self._pace.failed(turn)
+                raise
             turn.work = _work(answer)
         return read(_as_object(answer))
 
@@ -219,12 +223,7 @@ class Wire:
         except _InterruptedError as error:
             raise error.cause from None
         except asyncio.TimeoutError as error:
-            self._pace.failed(turn)
             raise openai.APITimeoutError(request=cast(Any, None)) from error
-        except openai.APIStatusError as error:
-            if is_transient(error):
-                self._pace.failed(turn)
-            raise
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, ReplyError):  # of the hook that bounds what is read
                 raise error.__cause__ from error
@@ -318,10 +317,7 @@ async def _while_heard(work: Coroutine[Any, Any, T], left: Callable[[], float]) 
 async def _streamed(
     client: openai.AsyncOpenAI, path: str, body: dict[str, Any], listener: Listener, heard: Callable[[], None]
 ) -> object:
-    """The whole of an answer that comes in pieces, told to ``listener`` as it comes; also of one that does not.
-
-    ``heard`` is called with each.
-    """
+    """The whole of an answer that comes in pieces, each told to ``listener`` and ``heard``; also of one that does not."""
     import openai
 
     stream_type = openai.AsyncStream[object]
@@ -343,12 +339,11 @@ def _failure(state: RetryCallState) -> BaseException | None:
 
 
 def _work(answer: object) -> float:
-    """What an answer was to make, in tokens written: reading is many times faster. 1 where the server does not say."""
+    """What an answer was to make, in tokens written: eight are read in the time of one. 1 where it does not say."""
     figures = answer.get("usage") if isinstance(answer, dict) else None
-    given = figures if isinstance(figures, dict) else {}
-    written, read = (given.get(name) for name in ("completion_tokens", "prompt_tokens"))
-    work = (written if isinstance(written, int) else 0) + (read if isinstance(read, int) else 0) / _READ_AT_ONCE
-    return work if work > 0 else 1.0
+    parts = (("completion_tokens", 1), ("prompt_tokens", 1 / 8))
+    given = [(figures.get(name), weight) for name, weight in parts] if isinstance(figures, dict) else []
+    return sum(number * weight for number, weight in given if isinstance(number, int)) or 1.0
 
 
 def _as_object(answer: object) -> dict[str, Any]:
