@@ -21,11 +21,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, ModelError, SettingError, StoreError
+from kgplatform.errors import InputError, ModelError, ReplyError, SettingError, StoreError
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
-from kgplatform.readers.answer import OWN_KNOWLEDGE, REPLY_TOKENS, STYLES, Answered, fence_for, record
+from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
 from kgplatform.readers.baselines.retrieve import answer_from, found_elsewhere
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, check, option, style_option
 from kgplatform.readers.run import Calls
@@ -181,6 +181,7 @@ def _item(record: Any) -> Any:
     return RetrieverResultItem(content=record["node"]["id"], metadata={"score": record["score"]})
 
 
+_NO_ANSWER = "The language model gave no answer from its own knowledge."
 _ZERO_SHOT = "evaluate/zero_shot"
 
 
@@ -196,7 +197,10 @@ def answer_closed(question: str, calls: Calls, options: ClosedOptions) -> Answer
     style = options.answer_style
     mark = calls.mark()
     messages = render(_ZERO_SHOT, question=question, style=STYLES[style], fence=fence_for(question))
-    said, _ = ask(calls, messages, Known, stage="answer", tokens=REPLY_TOKENS[style])
-    calls.add("answer", "from the model's own knowledge", mark, prompt=_ZERO_SHOT)
-    answered = Answered(said.answer.strip(), note=OWN_KNOWLEDGE)
+    try:
+        said, _ = ask(calls, messages, Known, stage="answer", tokens=REPLY_TOKENS[style])
+        told, answered = "from the model's own knowledge", Answered(said.answer.strip(), note=OWN_KNOWLEDGE)
+    except ReplyError:
+        told, answered = "the model gave no answer", Answered(REFUSAL, note=_NO_ANSWER)
+    calls.add("answer", told, mark, prompt=_ZERO_SHOT)
     return record(CLOSED, answered, SearchResult(question, (), (), 0.0), calls)

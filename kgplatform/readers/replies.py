@@ -22,10 +22,10 @@ from kgplatform.models.forms import ANSWER, Flag, Form, Words, is_json, named, t
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer_old import REFUSAL, Answered, doubts, joined, record, with_places, write_answer
-from kgplatform.readers.reader import AnswerMode, AnswerStyle, Preset
+from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
-from kgplatform.readers.window import Window, room_for, window_of
+from kgplatform.readers.window import room_for, window_of
 from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.text import tidy

@@ -56,13 +56,13 @@ def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int
     Each passage has an equal part of the room, and what those before it left. Facts take what is left at the end.
     """
     found = result.passages[:passages]
-    by_passage = [_sentences(each) for each in found]
+    by_passage = [weighed(each) for each in found]
     asked = Asked.among(result.question, [stems for each in by_passage for _, stems in each])
     kept: list[FoundPassage] = []
     only: dict[str, frozenset[int]] = {}
     for place, (passage, costs) in enumerate(zip(found, by_passage, strict=True)):
         part = room // (len(found) - place)
-        numbers, cost = _around_best(costs, asked, part - tokens(passage.title) - _PER_PASSAGE)
+        numbers, cost = around_best(costs, asked, part - tokens(passage.title) - _PER_PASSAGE)
         if numbers:
             kept.append(passage)
             only[passage.id] = frozenset(numbers)
@@ -74,14 +74,14 @@ def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int
     return Selection(replace(result, passages=tuple(kept), facts=tuple(fitting)), only)
 
 
-def _sentences(passage: FoundPassage) -> list[tuple[int, frozenset[str]]]:
+def weighed(passage: FoundPassage) -> list[tuple[int, frozenset[str]]]:
     """Of each sentence its tokens and its stems."""
     language = language_of(passage.text)
     texts = (passage.text[each.start : each.end] for each in numbered(passage.text))
     return [(tokens(text) + _PER_LINE, stems_of(text, language)) for text in texts]
 
 
-def _around_best(sentences: Sequence[tuple[int, frozenset[str]]], asked: Asked, room: int) -> tuple[set[int], int]:
+def around_best(sentences: Sequence[tuple[int, frozenset[str]]], asked: Asked, room: int) -> tuple[set[int], int]:
     """The numbers of the sentences that have most of the question, with those beside them, and what they cost.
 
     All of them if they fit; never none, if there are any.

@@ -156,9 +156,7 @@ class _Pass:
         style = self.options.answer_style
         inputs = {"style": STYLES[style], "example": EXAMPLES[style], "words": str(self.notes_room // 2)}
         notes = self.notes or NONE
-        return render(
-            _PROMPT_WITH_NOTES, question=self.question, evidence=evidence, notes=notes, fence=fence, **inputs
-        )
+        return render(_PROMPT_WITH_NOTES, question=self.question, evidence=evidence, notes=notes, fence=fence, **inputs)
 
 
 Piece = tuple[list[FoundPassage], tuple[QueryRun, ...]]
