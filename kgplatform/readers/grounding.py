@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
@@ -94,7 +95,8 @@ def _read(said: str, known: dict[str, Source], places: list[Citation]) -> tuple[
                 places.append(citation)
             new.append(places.index(citation) + 1)
         cited.extend(new)
-        return " " + "".join(f"[{number}]" for number in dict.fromkeys(new)) if new else ""
+        space = "" if said[: mark.start()].endswith(("]", "】")) else " "
+        return space + "".join(f"[{number}]" for number in dict.fromkeys(new)) if new else ""
 
     text = _LEFT.sub("", _MARK.sub(put, said))
     return text, tuple(dict.fromkeys(cited)), sources
