@@ -81,15 +81,20 @@ def weighed(passage: FoundPassage) -> list[tuple[int, frozenset[str]]]:
     return [(tokens(text) + _PER_LINE, stems_of(text, language)) for text in texts]
 
 
-def around_best(sentences: Sequence[tuple[int, frozenset[str]]], asked: Asked, room: int) -> tuple[set[int], int]:
-    """The numbers of the sentences that have most of the question, with those beside them, and what they cost.
+def around_best(
+    sentences: Sequence[tuple[int, frozenset[str]]], asked: Asked, room: int, least: float = 0.0
+) -> tuple[set[int], int]:
+    """The numbers of the sentences that have most of the question, ``least`` of it at least, with those beside them,
+    and what they cost.
 
-    All of them if they fit; never none, if there are any.
+    All of these if they fit; never none, if there are any.
     """
     kept: set[int] = set()
     spent = 0
     by_share = sorted(range(len(sentences)), key=lambda place: (-asked.share(sentences[place][1]), place))
     for best in by_share:
+        if asked.share(sentences[best][1]) < least:
+            break
         for place in (best, best - 1, best + 1):
             if 0 <= place < len(sentences) and place + 1 not in kept:
                 cost = sentences[place][0]

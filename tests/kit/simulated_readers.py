@@ -24,9 +24,7 @@ from shared_words import WORD, by_rank, names_in, sentences_of, shared, stems_of
 from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer
 
-NO_MENTION = "No Mention"
 REFUSES = "The documents do not say."
-_UNANSWERABLE = "[unanswerable]"
 _ASKED_AGAIN = re.compile(r"\ASay what is told of (?P<name>.+?), asked: (?P<question>.+)", re.DOTALL)
 
 
@@ -80,19 +78,17 @@ def _reflect(asked: Prompt) -> str:
     return json.dumps(said, ensure_ascii=False)
 
 
-def _from_text(asked: Prompt) -> str:
-    told = tell(asked.question, [asked.data])
-    return f"[answerable] {told.text}" if told.text else _UNANSWERABLE
-
-
 def _from_piece(asked: Prompt) -> str:
     """With notes: all that helps is noted; the answer where no name is left to follow."""
-    piece, _, notes = asked.data.removeprefix("Piece:\n").rpartition("\n\nNotes on what came before:\n")
-    told = tell(asked.question, [notes, piece])
-    if not told.text:
-        return _UNANSWERABLE
-    ending = _UNANSWERABLE if told.lead(asked.question) else f"[answerable] {told.text}"
-    return f"[summary] {told.text}\n{ending}"
+    notes = asked.data.rpartition("\n\nNotes on what came before:\n")[2]
+    noted = dict(re.findall(r"(\S.*?) \[(\d+\.\d+)\]", notes))
+    numbers = noted | {said: number for number, said in asked.sentences.items()}
+    told = tell(asked.question, numbers)
+    said = [(each, next((numbers[one] for one in numbers if each in one), "")) for each in told.sentences]
+    text = " ".join(f"{each} [{number}]" for each, number in said if number)
+    is_done = bool(text) and not told.lead(asked.question)
+    reply = {"evidence": [], "answer": text if is_done else "", "sufficient": is_done, "notes": text}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 # ---------------------------------------------------------------------------------------------------------- graphreader
@@ -237,36 +233,41 @@ def _choose(asked: Prompt) -> str:
 
 
 def _member(asked: Prompt) -> str:
-    instruction, passage = asked.section("Instruction"), asked.section("Passage")
+    instruction, sentences = asked.section("Instruction"), asked.sentences
     of_name = _ASKED_AGAIN.match(instruction)
     if of_name:
-        said = tell_of(of_name["name"], of_name["question"], [passage])
+        said = tell_of(of_name["name"], of_name["question"], sentences.values())
     else:
-        said = by_rank(instruction, passage, most=3) or tell(instruction, [passage]).text
-    return f"<scratchpad>By shared words.</scratchpad>\n{_envelope('response', said or NO_MENTION)}"
+        said = by_rank(instruction, "\n".join(sentences.values()), most=3)
+    told = (said,) if said else () if of_name else tell(instruction, sentences.values()).sentences
+    named = [number for number, text in sentences.items() if any(each in text for each in told)]
+    reply = {"reasoning": "By shared words.", "mentioned": bool(told), "content": " ".join(told), "sentences": named}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 def _decide(asked: Prompt) -> str:
     """An answer, or in the first round an instruction that asks for what a name was told of."""
     objective = asked.section("Objective")
-    told = tell(objective, _said(asked))
+    said = _said(asked)
+    told = tell(objective, said)
     name = told.lead(objective)
     if name and re.match(r"Round 1 of (?!at most 1\.)", asked.messages[-1]["content"]):
         return _envelope("instruction", f"Say what is told of {name}, asked: {objective}")
-    return _envelope("answer", told.text or NO_MENTION)
+    marks = dict.fromkeys(said[one] for each in told.sentences for one in said if each in one)
+    return _envelope("answer", f"{told.text} {' '.join(marks)}".strip())
 
 
 def _batch(asked: Prompt) -> str:
     objective = asked.section("Objective")
     said = _said(asked)
-    return _envelope("response", by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or NO_MENTION)
+    return json.dumps({"content": by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or "-"})
 
 
-def _said(asked: Prompt) -> list[str]:
-    """All members' replies, those of earlier rounds too, less their quotes."""
+def _said(asked: Prompt) -> dict[str, str]:
+    """All members' replies, those of earlier rounds too, and the numbers of their sentences."""
     shown = [asked.section("Replies", each["content"]) for each in asked.messages[1:] if each["role"] == "user"]
-    lines = re.findall(r"^Members? [\d-]+: (.*)$", "\n".join(shown), re.MULTILINE)
-    return list(dict.fromkeys(line.partition(" — “")[0] for line in lines))
+    lines = re.findall(r"^Members? [\d-]+: (.*?)(?: (\[[\d., ]+\]))?(?: — “.*)?$", "\n".join(shown), re.MULTILINE)
+    return dict(lines)
 
 
 def _rivals(replies: str) -> str:
@@ -276,7 +277,9 @@ def _rivals(replies: str) -> str:
 
 
 def _envelope(kind: str, content: str) -> str:
-    return json.dumps({"type": kind, "content": content}, ensure_ascii=False)
+    """Of the leader, whichever form is asked for."""
+    said = {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
+    return json.dumps(said, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- global
@@ -369,8 +372,6 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "youtu/decompose": _decompose,
     "youtu/fill_in": _fill_in,
     "youtu/reflect": _reflect,
-    "baselines/full_text": _from_text,
-    "baselines/chunk_read": _from_text,
     "baselines/chunk_notes": _from_piece,
     "graphreader/plan": lambda asked: (
         f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."

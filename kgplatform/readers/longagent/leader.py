@@ -126,7 +126,7 @@ class Leader:
         said = self._ask(messages, Instructed)
         instruction = self._instruction(said.content if said else self.objective)
         self.collects = said.collect if said else False
-        self._remember(messages, "instruction", instruction)
+        self._remember(messages[-1]["content"].partition("\n")[0], instruction)
         unusable = "" if said else " (the question itself: no reply could be used)"
         self.calls.add("instruction", f"QUERY: {instruction}{unusable}", mark, prompt=_INSTRUCT)
         return instruction
@@ -166,8 +166,9 @@ class Leader:
         if said.type == "instruction":
             said = said.model_copy(update={"content": self._instruction(said.content)})
             self.collects = said.collect
+            fence = fence_for(seen.shown)
             if seen.number < self.options.rounds:  # else no member is asked it: the end sees the same replies again
-                self._remember(messages, "instruction", said.content)
+                self._remember(f"Replies:\n<{fence}>\n{seen.shown}\n</{fence}>", said.content)
         action = {"instruction": "QUERY", "answer": "ANSWER", "conflict": "CONFLICT"}[said.type]
         self.calls.add("decision", f"{action}: {said.content}", mark, prompt=_DECIDE)
         return said
@@ -299,9 +300,10 @@ class Leader:
             self.calls.counts["cut.rounds"] += 1
         return [messages[0], *(message for turn in self.history for message in turn), messages[1]]
 
-    def _remember(self, messages: Messages, kind: str, content: str) -> None:
-        reply = json.dumps({"type": kind, "content": content}, ensure_ascii=False)
-        self.history.append([messages[-1], {"role": "assistant", "content": reply}])
+    def _remember(self, shown: str, instruction: str) -> None:
+        """A turn: what of a prompt is not said again in the next ones, and the instruction that followed."""
+        reply = json.dumps({"type": "instruction", "content": instruction}, ensure_ascii=False)
+        self.history.append([{"role": "user", "content": shown}, {"role": "assistant", "content": reply}])
 
     def _instruction(self, text: str) -> str:
         return self._cut(tidy(text), self.sizes.instruction, "instruction")

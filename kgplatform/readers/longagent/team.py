@@ -103,9 +103,12 @@ MemberOutcome = Literal["answer", "no mention", "malformed", "failed"]
 _THREADS = 16
 """Members that are asked at the same time; settings.concurrency may let fewer of them through."""
 
-READ = 2048
-"""Tokens of a part that a member is shown: the paper's largest part. Of a longer one the sentences around those that
+READ = 1024
+"""Tokens of a part that a member is shown: the usual part in the paper. Of a longer one the sentences around those that
 share most with the instruction."""
+
+_LEAST_SHARE = 0.1
+"""Of an instruction, in a sentence of a long part that is shown."""
 
 _WHOLE = 4
 """A paragraph that has this part of a member's room at most is never cut."""
@@ -133,10 +136,9 @@ class Member:
             return None
         by_passage = [weighed(each) for each in self.passages]
         words = Asked.among(asked, [stems for sentences in by_passage for _, stems in sentences])
-        if not any(words.share(stems) for sentences in by_passage for _, stems in sentences):
+        best, _ = around_best([each for sentences in by_passage for each in sentences], words, READ, _LEAST_SHARE)
+        if not best:
             return None
-        room = READ - sum(heading_cost(each.title) for each in self.passages)
-        best, _ = around_best([sentence for sentences in by_passage for sentence in sentences], words, room)
         only: dict[str, set[int]] = {}
         first = 0
         for passage, sentences in zip(self.passages, by_passage, strict=True):
