@@ -291,13 +291,15 @@ def _from_communities(asked: Prompt) -> str:
     told = tell(asked.question, listed.values())
     said = [(int(n), text) for n, text in listed.items() if any(each in text for each in told.sentences)]
     points = [{"point": text, "facts": [n], "score": 60} for n, text in said]
-    return json.dumps({"reasoning": "By shared words.", "points": points, "items": []}, ensure_ascii=False)
+    return json.dumps({"points": points, "items": []}, ensure_ascii=False)
 
 
 def _from_findings(asked: Prompt) -> str:
-    found = json.loads(_from_communities(asked))["points"]
-    text = " ".join(f"{each['point']} [{each['facts'][0]}]" for each in found)
-    return json.dumps({"answer": text, "citations": [], "sufficient": bool(text)}, ensure_ascii=False)
+    """What was found that says most, with the numbers of its facts."""
+    found = dict(re.findall(r"^- (.+?)((?: ?\[0\.\d+\])*)$", asked.data, re.MULTILINE))
+    told = tell(asked.question, found)
+    text = " ".join(f"{each}{found[each]}" for each in found if any(said in each for said in told.sentences))
+    return json.dumps({"evidence": [], "answer": text, "sufficient": bool(text)}, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------- building the graph
