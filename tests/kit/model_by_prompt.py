@@ -73,6 +73,11 @@ class Prompt:
         return found[2] if found else ""
 
     @property
+    def sentences(self) -> dict[int, str]:
+        """Those of the passage that is to be extracted from, by their numbers."""
+        return {int(n): said for n, said in re.findall(r"^\[(\d+)\] (.+)", self.data, re.MULTILINE)}
+
+    @property
     def passages(self) -> dict[int, str]:
         """The numbered passages, less their titles."""
         listed = re.split(r"\n\n(?:Facts that were found|Notes):\n", self.data.partition("Passages:\n")[2])[0]
