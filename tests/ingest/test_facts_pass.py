@@ -80,11 +80,8 @@ def test_the_facts_of_the_rules_are_replaced(store: Store, tmp_path: Path) -> No
 
 def test_a_key_element_that_the_passage_names_as_an_entity_is_that_entity(store: Store, tmp_path: Path) -> None:
     text = "Kestrel Lines was founded by Ben Okafor in the winter of 1899, when the harbour froze for nine weeks."
-    kg = opened(
-        store,
-        tmp_path / "home",
-        lambda _: '{"facts": [["1", "KESTREL LINES was founded.", "KESTREL LINES", "founded"]]}',
-    )
+    said = json.dumps({"facts": [["1", "KESTREL LINES was founded.", "KESTREL LINES", "founded"]]})
+    kg = opened(store, tmp_path / "home", lambda _: said)
     files = put(tmp_path, {"note.txt": text})
     kg.ingest(files, extractor="local", facts=True)
     shown = "MATCH (f:Fact {kind: 'atomic'})-[:MENTIONS]->(k) RETURN k:Entity, k.name, k.aliases ORDER BY k.name"

@@ -1,7 +1,7 @@
 """What extractors send, read into an ``Extraction``: whatever wraps it, and in whose form it is.
 
     {"entities": [["Ada", "Person"]], "statements": [["2", "Ada", "born_in", "London"]]}      prompts/ingest/extract.md
-    {"entities": [{"name", "type"}], "triples": [{"subject", "predicate", "object", "quote"}]}    ours before; recordings
+    {"entities": [{"name", "type"}], "triples": [{"subject", "predicate", "object", "quote"}]}   ours before, recordings
     {"attributes": {"Ada": ["born: 1815"]}, "entity_types": {"Ada": "Person"}, "new_schema_types": …}   Youtu-GraphRAG
     {"nodes": [{"id", "label", "properties"}], "relationships": [{"type", "start_node_id", …}]}         neo4j-graphrag
     [["Ada", "born in", "London"]]                                                         open information extraction
