@@ -30,7 +30,8 @@ def test_what_it_does_not(name: str) -> None:
 
 
 def test_pronouns_are_those_of_the_language_of_the_text() -> None:
-    treaty = "Convention on the Prohibition of the Development, Production and Stockpiling of Bacteriological Weapons and on their Destruction"
+    treaty = "Convention on the Prohibition of the Development, Production and Stockpiling of Bacteriological Weapons"
+    treaty += " and on their Destruction"
     text = (
         f"Ella works for Nordlys, and Lei for Oceanic. Nan is a province. Mr. Null signed the {treaty}, and so did it."
     )
