@@ -299,11 +299,10 @@ def _from_findings(asked: Prompt) -> str:
 
 def _extract(asked: Prompt) -> str:
     """Facts alone, and what they name: all of it people, since nothing tells them from other things."""
-    named = [(said, names_in(said)) for said in sentences_of(asked.data.partition("</title>\n")[2])]
-    facts = [{"text": said, "key_elements": names, "quote": said} for said, names in named if names]
-    firsts = {name: said for said, names in reversed(named) for name in names}
-    entities = [{"name": name, "type": "Person", "quote": said} for name, said in sorted(firsts.items())]
-    found = {"entities": entities, "attributes": [], "triples": [], "facts": facts, "proposals": []}
+    named = [(str(number), names_in(said)) for number, said in asked.sentences.items()]
+    facts = [[number, "", *names] for number, names in named if names]
+    entities = [[name, "Person"] for name in sorted({name for _, names in named for name in names})]
+    found = {"facts": facts, "entities": entities, "statements": [], "proposals": []}
     return json.dumps(found, ensure_ascii=False)
 
 
@@ -375,7 +374,7 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "graphreader/chunk": _passage,
     "graphreader/neighbours": _neighbours,
     "graphreader/answer": _from_notebooks,
-    "ingest/atomic_facts": lambda asked: extract(asked.data.partition("</title>\n")[2]),
+    "ingest/atomic_facts": lambda asked: extract(asked.sentences),
     "cypher/write": _write_cypher,
     "gist/pause": _pause,
     "gist/gist": _gist,
