@@ -317,7 +317,7 @@ async def _while_heard(work: Coroutine[Any, Any, T], left: Callable[[], float]) 
 async def _streamed(
     client: openai.AsyncOpenAI, path: str, body: dict[str, Any], listener: Listener, heard: Callable[[], None]
 ) -> object:
-    """The whole of an answer that comes in pieces, told to ``listener`` and ``heard``; also of one that does not."""
+    """The whole of an answer that comes in pieces or not, each told to ``listener`` and ``heard``."""
     import openai
 
     stream_type = openai.AsyncStream[object]

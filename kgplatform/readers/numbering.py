@@ -12,11 +12,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.locations import citation_of
+from kgplatform.readers.window import short_name
 from kgplatform.records import Citation, FoundFact, FoundPassage
 from kgplatform.text.numbered import lines, numbered
 
 FACTS = 0
 """The number under which facts stand, as if they were the sentences of a passage."""
+
+
+TITLE = 20
+"""Tokens of a title; a longer one is shown cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class Numbering:
         number = self.number_of(passage)
         last = len(numbered(passage.text))
         self._shown.setdefault(number, set()).update(range(1, last + 1) if only is None else only)
-        return f"Passage {number}: {' '.join(passage.title.split())}\n{lines(passage.text, str(number), only)}"
+        return f"Passage {number}: {short_name(passage.title, TITLE)}\n{lines(passage.text, str(number), only)}"
 
     def number_of(self, passage: FoundPassage) -> int:
         """The number of ``passage``, which is a new one the first time."""
