@@ -63,7 +63,7 @@ def names(messages: Messages) -> str:
         {"id": number, "name": f"Around {center}", "summary": f"What is known of {center}."}
         for number, center in zip(numbers(messages), centers(messages), strict=True)
     ]
-    return json.dumps(items)
+    return json.dumps({"communities": items})
 
 
 def rows(store: Store, statement: str, **parameters: Any) -> list[list[Any]]:

@@ -8,11 +8,9 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import tree_measures
-from reply_files import styled
 from trees import Line, assert_whole, centers, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
@@ -90,25 +88,11 @@ def test_what_the_model_gets_to_see(store: Store, settings: Settings, tmp_path: 
     assert user.split("\n")[0].strip("<>") == user.split("\n")[-1].strip("</>")
 
 
-def test_a_reply_may_be_an_array_or_an_object() -> None:
-    item = {"id": "1", "name": "A", "summary": "B."}
-    for text in (json.dumps([item]), json.dumps({"communities": [item]}), f"Here:\n```json\n{json.dumps([item])}\n```"):
-        assert parse_reply(text, NamesReply).names(1) == {1: ("A", "B.")}
-    odd = [{"id": 2, "name": "A", "summary": "B."}, "text", {"id": 1, "name": 5, "summary": "B."}, {"name": "A"}]
-    assert NamesReply.model_validate(odd).names(1) == {}
-
-
-@pytest.mark.parametrize("row", styled("tree/replies/name_communities.yaml"))
-def test_replies_in_the_styles_of_real_models(row: dict[str, Any]) -> None:
-    batch = [Unnamed("a", 2, [("Cable", None)], []), Unnamed("b", 2, [("Mill", None)], [])]
-    chat, found = ScriptedChat([row["reply"], "No."]), dict[str, list[str]]()
-
-    def commit(named: list[Named]) -> None:
-        found.update({each.id: [each.name, each.summary] for each in named})
-
-    name_communities(chat, [["a", "b"]], lambda ids: batch, 1, commit)
-    assert found == {"ab"[number - 1]: words for number, words in (row["reads"] or {}).items()}
-    assert len(chat.calls) == (2 if row["reads"] is None else 1)
+def test_names_by_their_numbers() -> None:
+    reply = {
+        "communities": [{"id": "1", "name": "A", "summary": "B."}, "text", {"id": 7, "name": "C", "summary": "D."}]
+    }
+    assert parse_reply(json.dumps(reply), NamesReply).names(2) == {1: ("A", "B.")}
 
 
 # --------------------------------------------------------------------------------------------------------------- faults
@@ -118,8 +102,8 @@ def test_a_community_that_is_left_out_and_one_that_is_named_twice(
     store: Store, settings: Settings, tmp_path: Path
 ) -> None:
     def careless(messages: Messages) -> str:
-        items = [item for item in json.loads(names(messages)) if item["id"] != 2]
-        return json.dumps([*items, {"id": 3, "name": "Another", "summary": "Another one."}])
+        items = [item for item in json.loads(names(messages))["communities"] if item["id"] != 2]
+        return json.dumps({"communities": [*items, {"id": 3, "name": "Another", "summary": "Another one."}]})
 
     chat = ScriptedChat(careless)
     kg = opened(store, settings, chat)
@@ -139,7 +123,7 @@ def test_a_community_that_is_left_out_and_one_that_is_named_twice(
 
 
 def test_no_name_at_all(store: Store, settings: Settings, tmp_path: Path) -> None:
-    kg = opened(store, settings, ScriptedChat(lambda messages: "[]"))
+    kg = opened(store, settings, ScriptedChat(lambda messages: '{"communities": []}'))
     ingest(kg, tmp_path, GROUPS[:2])
     report = kg.build_tree()
     assert_whole(store)
@@ -205,7 +189,7 @@ def test_a_model_that_fails_throughout_is_asked_no_more(settings: Settings, thro
     def dying(messages: Messages) -> str | Fault:
         asked.append(messages)
         fails = len(asked) > 3 if throughout else len(asked) % 2 == 0
-        reply = json.dumps([{"id": 1, "name": "The mill", "summary": "A mill."}])
+        reply = json.dumps({"communities": [{"id": 1, "name": "The mill", "summary": "A mill."}]})
         return Fault.refuse(401, "No such key.") if fails else reply
 
     found: list[str] = []
@@ -232,7 +216,7 @@ def test_over_the_wire_nothing_is_paid_for_twice(store: Store, tmp_path: Path) -
 
     def first_of_no_use(messages: Messages) -> str:
         asked.append(messages)
-        return names(messages) if len(asked) > 1 else "[]"
+        return names(messages) if len(asked) > 1 else '{"communities": []}'
 
     with OpenAIServer(first_of_no_use, faults=[None, Fault(status=500), None]) as server:
         settings = load_settings(
@@ -445,7 +429,8 @@ def test_the_counts_of_names_add_up(
         return (*ways, report.failed_names)
 
     def only_bakers(messages: Messages) -> str:
-        return json.dumps([each for each in json.loads(names(messages)) if "Baker" in each["name"]])
+        named = json.loads(names(messages))["communities"]
+        return json.dumps({"communities": [each for each in named if "Baker" in each["name"]]})
 
     ingest(opened(store, settings, ScriptedChat(names)), tmp_path, [*GROUPS[:3], alone])
     assert counts(ScriptedChat(only_bakers), method="relations") == (1, 2, 1, 0, 2)
