@@ -43,26 +43,28 @@ class Chosen(Said):
     type: Literal["member"] = "member"
 
 
-class Instructed(Said):
-    """The first instruction. ``collect``: the members' replies are to be put together, since each has a part of a list
-    or of a count."""
+class _Instructs(Said):
+    """``collect``: the members' replies are to be put together, since each has a part of a list or of a count."""
+
+    collect: bool = False
+
+
+class Instructed(_Instructs):
+    """The first instruction."""
 
     type: Literal["instruction"] = "instruction"
-    collect: bool = False
 
 
-class Decided(Said):
-    """What follows from a round. ``collect`` is as for the first instruction."""
+class Decided(_Instructs):
+    """What follows from a round."""
 
     type: Literal["answer", "instruction", "conflict"]
-    collect: bool = False
 
 
-class Settled(Said):
-    """What follows from a round whose conflicts were resolved. ``collect`` is as for the first instruction."""
+class Settled(_Instructs):
+    """What follows from a round whose conflicts were resolved."""
 
     type: Literal["answer", "instruction"]
-    collect: bool = False
 
 
 class Ended(Said):
