@@ -218,7 +218,7 @@ def _best_pages(asked: Prompt) -> list[int]:
 
 
 def _from_memory(asked: Prompt) -> str:
-    return tell(asked.question, asked.pages.values()).text or _UNANSWERABLE
+    return tell(asked.question, asked.pages.values()).text or "[unanswerable]"
 
 
 def _choose(asked: Prompt) -> str:
@@ -316,9 +316,8 @@ def _extract(asked: Prompt) -> str:
 
 
 def _name_communities(asked: Prompt) -> str:
-    centres = re.findall(r"^Community (\d+), .*\ncentre: (.*)", asked.data, re.MULTILINE)
-    named = [{"id": int(n), "name": f"Around {centre}", "summary": f"{centre} and others."} for n, centre in centres]
-    return json.dumps({"communities": named}, ensure_ascii=False)
+    centres = re.findall(r"^Community (\d+), \d+ members?: (.+?)(?: \(|;|$)", asked.data, re.MULTILINE)
+    return json.dumps({"communities": [[f"Around {centre}", f"{n}.1"] for n, centre in centres]}, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- rating
