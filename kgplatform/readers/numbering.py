@@ -90,6 +90,11 @@ class Numbering:
         cited = _cited(passage, place.start, place.end)
         return Source(cited, (*(passage.text[each.start : each.end] for each in beside), passage.title))
 
+    def sources(self, number: str) -> tuple[Source, ...] | None:
+        """All that a number stands for; None for what was not shown."""
+        source = self.source(number)
+        return None if source is None else (source,)
+
     def shown(self) -> Iterator[str]:
         """The numbers of all sentences and facts that were shown."""
         for passage, sentences in self._shown.items():

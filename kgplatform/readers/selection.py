@@ -23,6 +23,8 @@ from kgplatform.text.numbered import numbered
 PASSAGES = 5
 """How many passages answers profit from."""
 FACTS = 5
+MORE = 2
+"""Times as many passages are looked at."""
 _LEAST = 0.34
 """What share of the question a fact has that is shown."""
 _PER_LINE = 6
@@ -51,13 +53,19 @@ class Selection:
 
 
 def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int = FACTS) -> Selection:
-    """What of ``result`` is shown in ``room`` tokens: at most so many ``passages`` and ``facts``.
+    """What of ``result`` is shown in ``room`` tokens: so many ``passages`` and ``facts`` at most.
 
-    Each passage has an equal part of the room, and what those before it left. Facts take what is left at the end.
+    Up to as many passages more are shown if each has a sentence that has no less of the question than the best one of
+    those before: so it is where a question lists or compares. Each passage has an equal part of the room, and what
+    those before it left. Facts take what is left at the end.
     """
-    found = result.passages[:passages]
-    by_passage = [weighed(each) for each in found]
-    asked = Asked.among(result.question, [stems for each in by_passage for _, stems in each])
+    likely = result.passages[: MORE * passages]
+    sentences = [weighed(each) for each in likely]
+    asked = Asked.among(result.question, [stems for each in sentences for _, stems in each])
+    shares = [max((asked.share(stems) for _, stems in each), default=0.0) for each in sentences]
+    least = max(shares[:passages], default=0.0)
+    chosen = [place for place, share in enumerate(shares) if place < passages or share >= least > 0]
+    found, by_passage = [likely[place] for place in chosen], [sentences[place] for place in chosen]
     kept: list[FoundPassage] = []
     only: dict[str, frozenset[int]] = {}
     for place, (passage, costs) in enumerate(zip(found, by_passage, strict=True)):

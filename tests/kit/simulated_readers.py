@@ -78,6 +78,10 @@ def _reflect(asked: Prompt) -> str:
     return json.dumps(said, ensure_ascii=False)
 
 
+def _said_of(answer: str, **more: str) -> str:
+    return json.dumps({**more, "answer": answer, "sufficient": bool(answer)}, ensure_ascii=False)
+
+
 def _from_piece(asked: Prompt) -> str:
     """With notes: all that helps is noted; the answer where no name is left to follow."""
     notes = asked.data.rpartition("\n\nNotes on what came before:\n")[2]
@@ -97,7 +101,7 @@ def _from_piece(asked: Prompt) -> str:
 def _nodes(asked: Prompt) -> str:
     names = asked.data.partition("Nodes:\n")[2].splitlines()
     scored = sorted(((_likeness(name, asked.question), name) for name in names), key=lambda each: (-each[0], each[1]))
-    return "\n".join(f"Node: {name}, Score: {score}" for score, name in scored[:10]) or "Node: none, Score: 0"
+    return json.dumps({"nodes": [{"node": name, "score": score} for score, name in scored[:10]]}, ensure_ascii=False)
 
 
 def _likeness(name: str, question: str) -> int:
@@ -113,8 +117,7 @@ def _facts(asked: Prompt) -> str:
     parts = re.split(r"^(ID-\d+)", facts, flags=re.MULTILINE)[1:]
     wanted = {number: shared(asked.question, text) for number, text in zip(parts[::2], parts[1::2], strict=True)}
     best = sorted((number for number in wanted if wanted[number] and number not in read), key=lambda n: (-wanted[n], n))
-    action = f"read_chunk({json.dumps(best[:2])})" if best else "stop_and_read_neighbor()"
-    return _step(notebook, action)
+    return _step("read_chunk" if best else "stop_and_read_neighbor", notebook=notebook.strip(), chunks=best[:2])
 
 
 def _passage(asked: Prompt) -> str:
@@ -127,7 +130,7 @@ def _passage(asked: Prompt) -> str:
         if here and said.partition('"')[0] not in notebook:
             notebook += f'\n{said.replace(chr(34), "")} [{here} "{said.partition(chr(34))[0].rstrip(" .")}"]'
     complete = told.sentences and not told.lead(asked.question)
-    return _step(notebook, "termination()" if complete else "search_more()")
+    return _step("termination" if complete else "search_more", notebook=notebook.strip())
 
 
 def _neighbours(asked: Prompt) -> str:
@@ -135,8 +138,7 @@ def _neighbours(asked: Prompt) -> str:
     done, notebook, listed = _walk(asked, "Node: ")
     names = [name for name in listed.partition("Its neighbours")[2].splitlines()[1:] if name and name not in done]
     found = next((name for text in (notebook, asked.question) for name in names if len(name) > 3 and name in text), "")
-    action = f"read_neighbor_node({found})" if found else "termination()"
-    return f"Rationale for Next Action: by shared words.\nChosen Action: {action}"
+    return _step("read_neighbor_node" if found else "termination", node=found)
 
 
 def _from_notebooks(asked: Prompt) -> str:
@@ -144,7 +146,7 @@ def _from_notebooks(asked: Prompt) -> str:
     marks = {said.strip(): mark for said, mark in re.findall(r'^(.+?) (\[ID-\d+ "[^"]*"\])$', asked.data, re.MULTILINE)}
     told = tell(asked.question, marks)
     final = " ".join(f"{said} {marks[said]}" for said in told.sentences if said in marks)
-    return f"Analyze: by shared words.\nFinal answer: {final or REFUSES}"
+    return _said_of(final, reasoning="By shared words.")
 
 
 def _walk(asked: Prompt, label: str) -> tuple[str, str, str]:
@@ -158,9 +160,8 @@ def _noted(notebook: str) -> list[str]:
     return [re.sub(r' \[ID-\d+ "[^"]*"\]$', "", line) for line in notebook.splitlines()]
 
 
-def _step(notebook: str, action: str) -> str:
-    rationale = "Rationale for Next Action: by shared words."
-    return f"Updated Notebook: {notebook.strip() or '(empty)'}\n{rationale}\nChosen Action: {action}"
+def _step(action: str, **more: str | list[str]) -> str:
+    return json.dumps({"reasoning": "By shared words.", "action": action, **more}, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- cypher
@@ -169,7 +170,7 @@ def _step(notebook: str, action: str) -> str:
 def _write_cypher(asked: Prompt) -> str:
     """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
     question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
-    listed = asked.user.partition("Names in the graph that the question may mean:\n")[2].splitlines()
+    listed = asked.user.partition("Names that the question may mean:\n")[2].splitlines()
     known = [name for name in (line.rpartition(" (")[0] for line in listed) if name and name in question]
     names = known or names_in(question) or list(stems_of(question).values())
     statement = (
@@ -179,36 +180,27 @@ def _write_cypher(asked: Prompt) -> str:
     return json.dumps({"statement": statement, "parameters": {"names": names}}, ensure_ascii=False)
 
 
-def _from_rows(asked: Prompt) -> str:
-    """The rows that share enough words with the question."""
-    rows = dict(re.findall(r"^\[(\d+)\] fact: (.+)$", asked.data, re.MULTILINE))
-    told = tell(asked.question, rows.values())
-    said = [(n, row) for n, row in rows.items() if any(each in row for each in told.sentences)]
-    text = " ".join(f"{row} [{n}]" for n, row in said)
-    return json.dumps({"sufficient": bool(said), "answer": text}, ensure_ascii=False)
-
-
 # ------------------------------------------------------------------------------------------------------------ readagent
 
 
 def _pause(asked: Prompt) -> str:
     labels = re.findall(r"^<(\d+)>$", asked.data, re.MULTILINE)
-    return f"Break point: <{labels[len(labels) // 2]}>\nBecause it is the one in the middle."
+    return json.dumps({"reasoning": "It is the one in the middle.", "break_point": int(labels[len(labels) // 2])})
 
 
 def _gist(asked: Prompt) -> str:
     """The first sentence of each paragraph."""
     firsts = (sentences_of(each) for each in re.split(r"\n\s*\n", asked.data))
-    return "\n".join(each[0] for each in firsts if each)
+    return json.dumps({"gist": "\n".join(each[0] for each in firsts if each)}, ensure_ascii=False)
 
 
 def _lookup(asked: Prompt) -> str:
-    return f"I want to look up Page [{', '.join(map(str, _best_pages(asked)[:2]))}] to see what they say."
+    return json.dumps({"reasoning": "To see what they say.", "pages": _best_pages(asked)[:2]})
 
 
 def _next_page(asked: Prompt) -> str:
     read = set(map(int, re.findall(r"Page (\d+)", asked.user.rpartition("Read again already")[2])))
-    return next((f"Page {number}" for number in _best_pages(asked) if number not in read), "STOP")
+    return json.dumps({"page": next((number for number in _best_pages(asked) if number not in read), "STOP")})
 
 
 def _best_pages(asked: Prompt) -> list[int]:
@@ -218,15 +210,15 @@ def _best_pages(asked: Prompt) -> list[int]:
 
 
 def _from_memory(asked: Prompt) -> str:
-    return tell(asked.question, asked.pages.values()).text or "[unanswerable]"
+    return _said_of(tell(asked.question, asked.pages.values()).text)
 
 
 def _choose(asked: Prompt) -> str:
     """The option that shares most with what is remembered about the question."""
     options = re.findall(r"^\(([A-Z])\) (.+)", asked.user, re.MULTILINE)
     told = tell(asked.question, asked.pages.values()).text
-    letter, text = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
-    return f"Answer: ({letter}) {text}"
+    letter, _ = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
+    return json.dumps({"choice": letter})
 
 
 # ------------------------------------------------------------------------------------------------------------ longagent
@@ -307,11 +299,10 @@ def _from_findings(asked: Prompt) -> str:
 
 def _extract(asked: Prompt) -> str:
     """Facts alone, and what they name: all of it people, since nothing tells them from other things."""
-    named = [(said, names_in(said)) for said in sentences_of(asked.data.partition("</title>\n")[2])]
-    facts = [{"text": said, "key_elements": names, "quote": said} for said, names in named if names]
-    firsts = {name: said for said, names in reversed(named) for name in names}
-    entities = [{"name": name, "type": "Person", "quote": said} for name, said in sorted(firsts.items())]
-    found = {"entities": entities, "attributes": [], "triples": [], "facts": facts, "proposals": []}
+    named = [(str(number), names_in(said)) for number, said in asked.sentences.items()]
+    facts = [[number, "", *names] for number, names in named if names]
+    entities = [[name, "Person"] for name in sorted({name for _, names in named for name in names})]
+    found = {"facts": facts, "entities": entities, "statements": [], "proposals": []}
     return json.dumps(found, ensure_ascii=False)
 
 
@@ -374,20 +365,19 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "youtu/fill_in": _fill_in,
     "youtu/reflect": _reflect,
     "baselines/chunk_notes": _from_piece,
-    "graphreader/plan": lambda asked: (
-        f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."
+    "graphreader/plan": lambda asked: json.dumps(
+        {"steps": [f"Find {each}." for each in stems_of(asked.question).values()]}
     ),
     "graphreader/nodes": _nodes,
     "graphreader/facts": _facts,
     "graphreader/chunk": _passage,
     "graphreader/neighbours": _neighbours,
     "graphreader/answer": _from_notebooks,
-    "ingest/atomic_facts": lambda asked: extract(asked.data.partition("</title>\n")[2]),
+    "ingest/atomic_facts": lambda asked: extract(asked.sentences),
     "cypher/write": _write_cypher,
-    "cypher/answer": _from_rows,
     "gist/pause": _pause,
     "gist/gist": _gist,
-    "gist/merge": lambda asked: "no",
+    "gist/merge": lambda asked: '{"new_part": "no"}',
     "readagent/lookup": _lookup,
     "readagent/lookup_ordered": _lookup,
     "readagent/next": _next_page,
@@ -407,8 +397,8 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "ingest/extract": _extract,
     "tree/name_communities": _name_communities,
     "doors/mcp_answer": lambda asked: "No tool can be called here.",
-    "evaluate/zero_shot": lambda asked: "I do not know.",
-    "evaluate/anonymity_zero_shot": lambda asked: "I do not know.",
+    "evaluate/zero_shot": lambda asked: '{"answer": "I do not know."}',
+    "evaluate/anonymity_zero_shot": lambda asked: '{"answer": "I do not know."}',
     "evaluate/rater_strict": _strict,
     "evaluate/rater_permissive": _permissive,
     "evaluate/rater_judge": _judge,
