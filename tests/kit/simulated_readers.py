@@ -307,9 +307,8 @@ def _extract(asked: Prompt) -> str:
 
 
 def _name_communities(asked: Prompt) -> str:
-    centres = re.findall(r"^Community (\d+), .*\ncentre: (.*)", asked.data, re.MULTILINE)
-    named = [{"id": int(n), "name": f"Around {centre}", "summary": f"{centre} and others."} for n, centre in centres]
-    return json.dumps({"communities": named}, ensure_ascii=False)
+    centres = re.findall(r"^Community (\d+), \d+ members?: (.+?)(?: \(|;|$)", asked.data, re.MULTILINE)
+    return json.dumps({"communities": [[f"Around {centre}", f"{n}.1"] for n, centre in centres]}, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- rating
