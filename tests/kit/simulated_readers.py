@@ -15,7 +15,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from model_by_prompt import Prompt
 from rule_reader import extract
@@ -108,7 +108,7 @@ def _from_piece(asked: Prompt) -> str:
 def _nodes(asked: Prompt) -> str:
     names = asked.data.partition("Nodes:\n")[2].splitlines()
     scored = sorted(((_likeness(name, asked.question), name) for name in names), key=lambda each: (-each[0], each[1]))
-    return "\n".join(f"Node: {name}, Score: {score}" for score, name in scored[:10]) or "Node: none, Score: 0"
+    return json.dumps({"nodes": [{"node": name, "score": score} for score, name in scored[:10]]}, ensure_ascii=False)
 
 
 def _likeness(name: str, question: str) -> int:
@@ -117,28 +117,23 @@ def _likeness(name: str, question: str) -> int:
 
 
 def _facts(asked: Prompt) -> str:
-    """The passages not yet read whose facts share most with the question, two at most."""
-    done, notebook, listed = _walk(asked, "Node: ")
-    facts = listed.partition("Its atomic facts")[2]
-    read = set(re.findall(r"ID-\d+", done))
-    parts = re.split(r"^(ID-\d+)", facts, flags=re.MULTILINE)[1:]
-    wanted = {number: shared(asked.question, text) for number, text in zip(parts[::2], parts[1::2], strict=True)}
-    best = sorted((number for number in wanted if wanted[number] and number not in read), key=lambda n: (-wanted[n], n))
-    action = f"read_chunk({json.dumps(best[:2])})" if best else "stop_and_read_neighbor()"
-    return _step(notebook, action)
+    """The passages whose facts share most with the question, two at most."""
+    _, notebook, listed = _walk(asked, "Node: ")
+    parts = re.split(r"^Passage (\d+): .*\n", listed.partition("Its facts")[2], flags=re.MULTILINE)[1:]
+    wanted = {int(n): shared(asked.question, text) for n, text in zip(parts[::2], parts[1::2], strict=True)}
+    best = sorted((number for number in wanted if wanted[number]), key=lambda n: (-wanted[n], n))[:2]
+    return _step(notebook, "read_chunk" if best else "stop_and_read_neighbor", chunks=best)
 
 
 def _passage(asked: Prompt) -> str:
-    _, notebook, shown = _walk(asked, "Chunk ID-")
-    parts = re.split(r"(?:\A|\n\n)Chunk (ID-\d+)[^\n]*:\n", shown)[1:]
-    texts = dict(zip(parts[::2], parts[1::2], strict=True))
-    told = tell(asked.question, [*_noted(notebook), *texts.values()])
+    _, notebook, shown = _walk(asked, "Passage ")
+    told = tell(asked.question, [*_numbered(notebook), *_numbered(shown)])
+    numbers = _numbered(shown)
     for said in told.sentences:
-        here = next((id_ for id_, text in texts.items() if said in sentences_of(text)), "")
-        if here and said.partition('"')[0] not in notebook:
-            notebook += f'\n{said.replace(chr(34), "")} [{here} "{said.partition(chr(34))[0].rstrip(" .")}"]'
+        if (number := next((numbers[each] for each in numbers if said in each), "")) and said not in notebook:
+            notebook += f"\n{said} [{number}]"
     complete = told.sentences and not told.lead(asked.question)
-    return _step(notebook, "termination()" if complete else "search_more()")
+    return _step(notebook, "termination" if complete else "search_more")
 
 
 def _neighbours(asked: Prompt) -> str:
@@ -146,16 +141,16 @@ def _neighbours(asked: Prompt) -> str:
     done, notebook, listed = _walk(asked, "Node: ")
     names = [name for name in listed.partition("Its neighbours")[2].splitlines()[1:] if name and name not in done]
     found = next((name for text in (notebook, asked.question) for name in names if len(name) > 3 and name in text), "")
-    action = f"read_neighbor_node({found})" if found else "termination()"
-    return f"Rationale for Next Action: by shared words.\nChosen Action: {action}"
+    action = {"action": "read_neighbor_node", "node": found} if found else {"action": "termination", "node": ""}
+    return json.dumps({"reasoning": "By shared words.", **action}, ensure_ascii=False)
 
 
 def _from_notebooks(asked: Prompt) -> str:
-    """The noted sentences that answer, each with its mark."""
-    marks = {said.strip(): mark for said, mark in re.findall(r'^(.+?) (\[ID-\d+ "[^"]*"\])$', asked.data, re.MULTILINE)}
-    told = tell(asked.question, marks)
-    final = " ".join(f"{said} {marks[said]}" for said in told.sentences if said in marks)
-    return f"Analyze: by shared words.\nFinal answer: {final or REFUSES}"
+    """The noted sentences that answer, each with its number."""
+    numbers = _numbered(asked.data)
+    told = tell(asked.question, numbers)
+    said = [(each, next((numbers[noted] for noted in numbers if each in noted), "")) for each in told.sentences]
+    return _answered([(each, number) for each, number in said if number])
 
 
 def _walk(asked: Prompt, label: str) -> tuple[str, str, str]:
@@ -165,13 +160,24 @@ def _walk(asked: Prompt, label: str) -> tuple[str, str, str]:
     return done, "" if notebook.strip() == "(empty)" else notebook.strip(), label + shown
 
 
-def _noted(notebook: str) -> list[str]:
-    return [re.sub(r' \[ID-\d+ "[^"]*"\]$', "", line) for line in notebook.splitlines()]
+def _numbered(text: str) -> dict[str, str]:
+    """Sentences with their numbers, which stand before those of passages and behind those of notes."""
+    before = re.findall(r"^\[(\d+\.\d+)\] (.+)$", text, re.MULTILINE)
+    return {said: number for number, said in before} | dict(
+        re.findall(r"^(?!\[)(.+?) \[(\d+\.\d+)\]$", text, re.MULTILINE)
+    )
 
 
-def _step(notebook: str, action: str) -> str:
-    rationale = "Rationale for Next Action: by shared words."
-    return f"Updated Notebook: {notebook.strip() or '(empty)'}\n{rationale}\nChosen Action: {action}"
+def _answered(said: Sequence[tuple[str, str]]) -> str:
+    """What is said, with the numbers of its sentences."""
+    text = " ".join(f"{each} [{number}]" for each, number in said)
+    numbers = [number for _, number in said]
+    return json.dumps({"evidence": numbers, "answer": text, "sufficient": bool(said)}, ensure_ascii=False)
+
+
+def _step(notebook: str, action: str, **more: object) -> str:
+    said = {"reasoning": "By shared words.", "notebook": notebook.strip(), "action": action, **more}
+    return json.dumps(said, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- cypher
@@ -379,8 +385,8 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "baselines/full_text": _from_text,
     "baselines/chunk_read": _from_text,
     "baselines/chunk_notes": _from_piece,
-    "graphreader/plan": lambda asked: (
-        f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."
+    "graphreader/plan": lambda asked: json.dumps(
+        {"steps": [f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."]}
     ),
     "graphreader/nodes": _nodes,
     "graphreader/facts": _facts,

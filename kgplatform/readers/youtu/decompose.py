@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
