@@ -121,8 +121,8 @@ def write_answer(
     """The model's answer from what was ``selected``, with the sentences that it cites.
 
     In open mode the model is asked also where nothing was found. ``shown``: what the run has shown before, whose
-    numbers stay. ``notes`` are earlier thoughts, shown to the model as data; ``fence`` is as for ``answer_messages``. The steps
-    are added to ``calls``, as ``name``. Raises ``ModelError``, with the failed step added.
+    numbers stay. ``notes`` are earlier thoughts, shown to the model as data; ``fence`` is as for ``answer_messages``.
+    The steps are added to ``calls``, as ``name``. Raises ``ModelError``, with the failed step added.
     """
     if mode == "reject" and selected.is_empty:
         calls.note(name, "nothing was found, so the model was not asked")

@@ -95,7 +95,8 @@ def _read(said: str, known: dict[str, Source], places: list[Citation]) -> tuple[
                 places.append(citation)
             new.append(places.index(citation) + 1)
         cited.extend(new)
-        return " " + "".join(f"[{number}]" for number in dict.fromkeys(new)) if new else ""
+        space = "" if said[: mark.start()].endswith(("]", "】")) else " "
+        return space + "".join(f"[{number}]" for number in dict.fromkeys(new)) if new else ""
 
     text = _LEFT.sub("", _MARK.sub(put, said))
     return text, tuple(dict.fromkeys(cited)), sources
