@@ -15,7 +15,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from model_by_prompt import Prompt
 from rule_reader import extract
@@ -163,8 +163,8 @@ def _numbered(text: str) -> dict[str, str]:
 
 def _answered(said: Sequence[tuple[str, str]]) -> str:
     """What is said, with the numbers of its sentences."""
-    text = " ".join(f"{each} [{number}]" for each, number in said)
-    numbers = [number for _, number in said]
+    text = " ".join(f"{each} [{number}]" if number else each for each, number in said)
+    numbers = [number for _, number in said if number]
     return json.dumps({"evidence": numbers, "answer": text, "sufficient": bool(said)}, ensure_ascii=False)
 
 
@@ -213,12 +213,13 @@ def _gist(asked: Prompt) -> str:
 
 
 def _lookup(asked: Prompt) -> str:
-    return f"I want to look up Page [{', '.join(map(str, _best_pages(asked)[:2]))}] to see what they say."
+    return json.dumps({"reasoning": "By shared words.", "pages": _best_pages(asked)[:2]})
 
 
 def _next_page(asked: Prompt) -> str:
-    read = set(map(int, re.findall(r"Page (\d+)", asked.user.rpartition("Read again already")[2])))
-    return next((f"Page {number}" for number in _best_pages(asked) if number not in read), "STOP")
+    read = set(map(int, re.findall(r"\d+", asked.user.rpartition("Read again already: ")[2].partition("\n")[0])))
+    page = next((number for number in _best_pages(asked) if number not in read), "STOP")
+    return json.dumps({"reasoning": "By shared words.", "page": page})
 
 
 def _best_pages(asked: Prompt) -> list[int]:
@@ -228,15 +229,23 @@ def _best_pages(asked: Prompt) -> list[int]:
 
 
 def _from_memory(asked: Prompt) -> str:
-    return tell(asked.question, asked.pages.values()).text or _UNANSWERABLE
+    numbers = _numbered(asked.data)
+    told = tell(asked.question, _plain_pages(asked))
+    said = [(each, next((numbers[line] for line in numbers if each in line), "")) for each in told.sentences]
+    return _answered(said)
+
+
+def _plain_pages(asked: Prompt) -> list[str]:
+    return [re.sub(r"^\[\d+\.\d+\] ", "", text, flags=re.MULTILINE) for text in asked.pages.values()]
 
 
 def _choose(asked: Prompt) -> str:
     """The option that shares most with what is remembered about the question."""
     options = re.findall(r"^\(([A-Z])\) (.+)", asked.user, re.MULTILINE)
-    told = tell(asked.question, asked.pages.values()).text
-    letter, text = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
-    return f"Answer: ({letter}) {text}"
+    told = tell(asked.question, _plain_pages(asked)).text
+    letter, _ = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
+    numbers = [number for line, number in _numbered(asked.data).items() if line in told]
+    return json.dumps({"evidence": numbers, "choice": letter})
 
 
 # ------------------------------------------------------------------------------------------------------------ longagent

@@ -236,7 +236,7 @@ class _Walker:
         text = path.shown.passages(window, None if is_whole else {passage.id: range(first, last + 1)})
         done = self._ask("chunk", "", text[: head(text, room)], actions)
         self._take_notebook(done)
-        path.do("chunk", done.action, path.numbers(window))
+        path.do("chunk", done.action, f"passage {path.numbers(window)}")
         outcome = self._follow(done.action, window, found)
         around = f" with {counted(len(window) - 1, 'passage')} around it" if len(window) > 1 else ""
         part = "" if is_whole else f", sentences {first:,} to {last:,} of {count:,}"

@@ -41,7 +41,7 @@ class Options:
     calls: int = option(10, "the most function calls of a path", least=1)
     window_tokens: int | None = window_option()
     reading_tokens: int = option(
-        800, "how much text is read at once: a passage with those before and after it in its document", least=1
+        600, "how much text is read at once: a passage with those before and after it in its document", least=1
     )
     list_pages: int = option(
         1,
