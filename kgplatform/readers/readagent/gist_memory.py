@@ -41,7 +41,7 @@ _NUMBER_TOKENS = 4
 _REPLY_PART = 8
 """Of a small window, the part that a reply may take."""
 
-_OF_SEVERAL = 1000
+_OF_SEVERAL = 800
 """Tokens of the gists of several documents that are remembered. The paper remembers one, and all of it."""
 
 _PAPER_WINDOW = 8192
