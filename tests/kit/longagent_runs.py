@@ -54,9 +54,7 @@ class Asked(Prompt):
     @property
     def replies(self) -> list[str]:
         """What the members said, as the leader is shown it, less the sentences that say so."""
-        return [
-            re.sub(r"(?: \[[\d., ]+\])?(?: — “.*)?$", "", line) for line in self.section("Replies").splitlines()
-        ]
+        return [re.sub(r"(?: \[[\d., ]+\])?(?: — “.*)?$", "", line) for line in self.section("Replies").splitlines()]
 
     @property
     def quotes(self) -> list[str]:
