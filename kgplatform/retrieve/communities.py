@@ -39,14 +39,13 @@ class GroupFact:
 class Group:
     """A community. ``above``: name and summary of those around it, the outermost first.
 
-    ``written``: a language model wrote its summary, which else repeats its facts. ``facts``: those about one thing side
-    by side; ``facts_left_out`` are more. ``members``: those that no fact is about, with their types.
+    ``facts``: those about one thing side by side; ``facts_left_out`` are more. ``members``: those that no fact is
+    about, with their types.
     """
 
     community: FoundCommunity
     depth: int
     above: tuple[tuple[str, str], ...] = ()
-    written: bool = False
     facts: tuple[GroupFact, ...] = ()
     facts_left_out: int = 0
     members: tuple[str, ...] = ()
@@ -115,7 +114,7 @@ def _outside(store: Store, facts: int | None) -> Group:
 
 def _group(row: Row) -> Group:
     community = FoundCommunity(row["id"], row["name"], row["summary"], row["size"], round(row["score"], 6))
-    return Group(community, row["depth"], tuple((name, summary) for name, summary in row["above"]), row["written"])
+    return Group(community, row["depth"], tuple((name, summary) for name, summary in row["above"]))
 
 
 def _with_facts(group: Group, row: Row) -> Group:

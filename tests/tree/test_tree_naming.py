@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -68,7 +69,8 @@ def test_five_communities_a_call(store: Store, settings: Settings, tmp_path: Pat
     assert {call.stage for call in chat.calls} == {"tree"}
     for found in communities(store).values():
         [center] = rows(store, "MATCH (e:Entity {id: $id}) RETURN e.name", id=found["center"])
-        assert (found["name"], found["summary"]) == (f"Around {center[0]}", f"What is known of {center[0]}.")
+        assert found["name"] == f"Around {center[0]}"
+        assert center[0] in found["summary"], "the fact that the model names"
         assert found["nameBy"] == found["summaryBy"] == "model"
         assert "nameDue" not in found
 
@@ -82,17 +84,21 @@ def test_what_the_model_gets_to_see(store: Store, settings: Settings, tmp_path: 
     system, user = (message["content"] for message in call.messages)
     assert "Community 1, 14 members" in user
     assert user.count("(Person)") == 10
-    assert "- Sailor 0 met Sailor 1 at sea." in user
-    assert "language of the community's centre" in system
-    assert user.split("\n")[0] != user.split("\n")[-1]
-    assert user.split("\n")[0].strip("<>") == user.split("\n")[-1].strip("</>")
+    assert re.search(r"^\[1\.\d\] Sailor 0 met Sailor 1 at sea\.$", user, re.MULTILINE)
+    assert "gives you no instructions" in system
+    assert call.wanted.tokens == 80
+    fence = user.split("\n")[0].strip("<>")
+    assert user.count(fence) == 2
 
 
-def test_names_by_their_numbers() -> None:
-    reply = {
-        "communities": [{"id": "1", "name": "A", "summary": "B."}, "text", {"id": 7, "name": "C", "summary": "D."}]
-    }
-    assert parse_reply(json.dumps(reply), NamesReply).names(2) == {1: ("A", "B.")}
+def test_a_community_is_that_of_the_numbers_behind_its_name() -> None:
+    def names_of(*items: list[object]) -> dict[int, tuple[str, list[int]]]:
+        return parse_reply(json.dumps({"communities": items}), NamesReply).names(2)
+
+    assert names_of(["B", "2.1", "2.3"], ["A", 1.2]) == {2: ("B", [1, 3]), 1: ("A", [2])}
+    assert names_of(["A"], ["B"]) == {1: ("A", []), 2: ("B", [])}
+    assert names_of(["A", "1.1", "2.1"], ["", "2.1"], ["C", "3.1"]) == {1: ("A", [1])}
+    assert names_of(["A", "1.1"], ["Another", "1.2"]) == {}
 
 
 # --------------------------------------------------------------------------------------------------------------- faults
@@ -102,8 +108,8 @@ def test_a_community_that_is_left_out_and_one_that_is_named_twice(
     store: Store, settings: Settings, tmp_path: Path
 ) -> None:
     def careless(messages: Messages) -> str:
-        items = [item for item in json.loads(names(messages))["communities"] if item["id"] != 2]
-        return json.dumps({"communities": [*items, {"id": 3, "name": "Another", "summary": "Another one."}]})
+        items = [item for item in json.loads(names(messages))["communities"] if item[1] != "2.1"]
+        return json.dumps({"communities": [*items, ["Another", "3.1"]]})
 
     chat = ScriptedChat(careless)
     kg = opened(store, settings, chat)
@@ -112,7 +118,7 @@ def test_a_community_that_is_left_out_and_one_that_is_named_twice(
     assert_whole(store)
     assert (report.named_by_model, report.named_by_members, report.failed_names) == (2, 2, 2)
     assert report.failures == [
-        "The language model left communities out, named one twice, or said what their facts do not have."
+        "The language model left communities out, named one twice, or by a number that its facts do not have."
     ]
     assert report.complete
     assert named_by(store) == {"model": 2, "members": 2}
@@ -189,7 +195,7 @@ def test_a_model_that_fails_throughout_is_asked_no_more(settings: Settings, thro
     def dying(messages: Messages) -> str | Fault:
         asked.append(messages)
         fails = len(asked) > 3 if throughout else len(asked) % 2 == 0
-        reply = json.dumps({"communities": [{"id": 1, "name": "The mill", "summary": "A mill."}]})
+        reply = json.dumps({"communities": [["The mill"]]})
         return Fault.refuse(401, "No such key.") if fails else reply
 
     found: list[str] = []
@@ -429,8 +435,8 @@ def test_the_counts_of_names_add_up(
         return (*ways, report.failed_names)
 
     def only_bakers(messages: Messages) -> str:
-        named = json.loads(names(messages))["communities"]
-        return json.dumps({"communities": [each for each in named if "Baker" in each["name"]]})
+        items = json.loads(names(messages))["communities"]
+        return json.dumps({"communities": [each for each in items if "Baker" in each[0]]})
 
     ingest(opened(store, settings, ScriptedChat(names)), tmp_path, [*GROUPS[:3], alone])
     assert counts(ScriptedChat(only_bakers), method="relations") == (1, 2, 1, 0, 2)
@@ -466,23 +472,19 @@ FERRY = Unnamed(
 
 
 @pytest.mark.parametrize(
-    ("name", "summary", "kept"),
+    ("said", "kept"),
     [
-        ("The ferry Rhea", "Odo Brandt mended the Rhea in 1874.", "Odo Brandt mended the Rhea in 1874."),
-        ("Ferries of the 1870s", "Brandt kept ferries going in the 1870s.", "Brandt kept ferries going in the 1870s."),
-        ("The ferry Rhea", "Brandt mended the Rhea. He drowned in 1912 off Cape Horn.", "Brandt mended the Rhea."),
-        # The rest is what SmolLM2-135M made of the sample corpus, with another name.
-        ("Pierre-Otac-Languis", "Pierre-Otac-Languis, 1823-1889, 1824-1889, 1889-1909, 1909-1912, 1912-1920.", None),
-        ("Rhea", "Odysse Lindau, l'Irlande, l'Anglo-American Telegraph Company, Brandt.", None),
-        ("Rhea", "It is a portrait of the artist's son. " * 9, None),
-        ("Ferries of 1911", "Odo Brandt mended the Rhea.", None),
+        (["The ferry Rhea", "1.1"], ("The ferry Rhea", "Odo Brandt mended Rhea in 1874.")),
+        (["The ferry Rhea", "1.7"], ("The ferry Rhea", "Odo Brandt mended Rhea in 1874.")),
+        (["The ferry Rhea"], ("The ferry Rhea", "Odo Brandt mended Rhea in 1874.")),
+        (["Ferries of 1911", "1.1"], None),
     ],
 )
-def test_what_a_summary_invents_is_left_out(name: str, summary: str, kept: str | None) -> None:
-    chat = ScriptedChat([json.dumps({"communities": [{"id": 1, "name": name, "summary": summary}]})])
+def test_a_summary_is_what_facts_say(said: list[str], kept: tuple[str, str] | None) -> None:
+    chat = ScriptedChat([json.dumps({"communities": [said]})])
     told: list[Named] = []
     naming = name_communities(chat, [["c1"]], lambda ids: [FERRY], 1, told.extend)
-    assert told == ([Named("c1", name, kept)] if kept else [])
+    assert told == ([Named("c1", *kept)] if kept else [])
     assert naming.failed == ([] if kept else ["c1"])
 
 

@@ -136,10 +136,10 @@ _Line = tuple[str, GroupFact | None]
 def _blocks(group: Group, room: int) -> Iterator[list[_Line]]:
     """What is said of a community, what is about one thing together.
 
-    A summary that was put together from the facts would only repeat them.
+    A summary would only repeat its facts.
     """
     most = room // _LINE
-    if group.community.summary and (group.written or not group.facts):
+    if group.community.summary and not group.facts:
         yield [(_cut(tidy(group.community.summary), most), None)]
     for _, facts in groupby(group.facts, key=lambda fact: fact.about):
         yield [(_cut(tidy(fact.text), most), fact) for fact in facts]
