@@ -200,10 +200,9 @@ def _says_nothing(language: str) -> frozenset[str]:
 
 def _has_name(word: str, following: str, read: _Read) -> bool:
     """Whether the sources have ``word`` in any form, or in short ("J. Smith", "EU") or in full."""
-    keys = _keys(word, read.language)
     short = word.replace(".", "")
     return (
-        not keys.isdisjoint(read.words)
+        not _keys(word, read.language).isdisjoint(read.words)
         or (word[0], _folded(following)) in read.shortened
         or (short.isupper() and len(short) > 1 and short in read.initials)
         or (word.lower() in MONTHS and any(month == MONTHS[word.lower()] for _, month, _ in read.dates))
