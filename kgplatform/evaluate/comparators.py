@@ -22,12 +22,12 @@ from typing import Any, ClassVar
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
-from kgplatform.models.forms import ANSWER, Words, is_json, named, thinking
+from kgplatform.models.forms import text
 from kgplatform.prompt import render
 from kgplatform.readers.answer_old import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
 from kgplatform.readers.baselines.retrieve import answer_from, found_elsewhere
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, check, option, style_option
-from kgplatform.readers.replies import A, Answering, Said, ask_said, read_answer
+from kgplatform.readers.replies import Answering, Said, ask_said, read_answer
 from kgplatform.readers.run import Calls
 from kgplatform.records import Answer, SearchResult
 from kgplatform.text import WORD_RUN, tidy, unknown
@@ -189,18 +189,13 @@ class Known(Answering):
 
     PROMPT: ClassVar[str] = "evaluate/zero_shot"
 
-    reasoning: Words = thinking()
-    answer: Words = named(f"{ANSWER} result")
+    reasoning: str = text(600)
+    answer: str
 
     @property
     def said(self) -> Said:
         """What it says: none where it refuses in words."""
         return read_answer(self.answer)
-
-    @classmethod
-    def free(cls: type[A], text: str) -> A | None:
-        """Free text, all of it. None for broken JSON."""
-        return None if is_json(text, ("reasoning", "answer")) else cls.of(answer=text)
 
 
 def answer_closed(question: str, calls: Calls, options: ClosedOptions) -> Answer:

@@ -311,7 +311,8 @@ class _Round:
         if cell not in self.known:
             return ToRate(inquiry.question, None)
         read = what_was_kept(self.answers.trace(inquiry)) if rater == "facts" else ""
-        return ToRate(inquiry.question, self.known[cell][1]["text"], read)
+        record = self.known[cell][1]
+        return ToRate(inquiry.question, record["text"], read, record["refused"])
 
     def _inquiry(self, cell: Cell) -> Inquiry:
         return (self.known[cell] if cell in self.known else self.failed[cell])[0]

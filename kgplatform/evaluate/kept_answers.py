@@ -29,8 +29,7 @@ from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, ClosedOptions, ans
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
 from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
 from kgplatform.evaluate.needles.heat_map import reader_options
-from kgplatform.evaluate.score.answer_words import is_refusal
-from kgplatform.evaluate.score.metrics import in_order, of_failure, without_model
+from kgplatform.evaluate.score.metrics import has_refused, in_order, of_failure, without_model
 from kgplatform.evaluate.setups import as_asked, option_names, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.prompt import prompt_names, source_of
@@ -294,7 +293,7 @@ class Answers:
             "note": answer.note,
             "notes": list(notes),
             "citations": len(answer.citations),
-            "refused": is_refusal(answer.text),
+            "refused": has_refused(answer),
             "spent": as_lists(attempt.spent),
             "counts": answer.counts,
             "seconds": attempt.seconds,

@@ -6,6 +6,7 @@ is the reply, and a thought that does not end is a reply that was cut off.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +34,7 @@ def read_answer(answer: dict[str, Any], messages: Messages) -> tuple[Reply, bool
     message, reason = _message(answer)
     if reason == "content_filter":
         raise ReplyError("The model server's content filter stopped the answer.")
-    written = _written(message.get("content"))
+    written = _written(message.get("content")) or _arguments(message)
     thoughts = any(message.get(name) for name in _THOUGHTS)
     text, unclosed = _less_channels(written)
     text, open_thought = split_thoughts(text)
@@ -58,6 +59,15 @@ def _written(content: object) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
+
+
+def _arguments(message: dict[str, Any]) -> str:
+    """What a model wrote as the arguments of a tool, which it was not given, in place of a reply."""
+    calls = message.get("tool_calls")
+    call = calls[0] if isinstance(calls, list) and calls else {"function": message.get("function_call")}
+    function = call.get("function") if isinstance(call, dict) else None
+    said = function.get("arguments") if isinstance(function, dict) else None
+    return said if isinstance(said, str) else json.dumps(said) if isinstance(said, dict) else ""
 
 
 def _lack(message: dict[str, Any], thought: bool) -> str:
@@ -123,8 +133,10 @@ class Pieces:
         for name in ("content", "refusal", *_THOUGHTS):
             if isinstance(delta.get(name), str):
                 self._message[name] = self._message.get(name, "") + delta[name]
-        if delta.get("tool_calls"):
-            self._message["tool_calls"] = delta["tool_calls"]
+        if more := _arguments(delta):
+            self._message["function_call"] = {"arguments": _arguments(self._message) + more}
+        elif delta.get("tool_calls"):
+            self._message.setdefault("function_call", {"arguments": ""})
         if isinstance(delta.get("content"), str) and delta["content"]:
             self._listen(self._message["content"])
 

@@ -10,12 +10,12 @@ Without a language model the evidence is the answer, and that is said.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from kgplatform.errors import ModelError
-from kgplatform.models.forms import Form
+from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.grounding import Grounded, ground, without_numbers
@@ -70,10 +70,10 @@ class AnswerReply(Form):
     """The reply to every prompt that asks for an answer. Raises ``ValueError`` for an empty answer that is called
     sufficient."""
 
-    COUNTS = "answer"
+    ASIDE: ClassVar[frozenset[str]] = frozenset({"evidence"})
 
-    evidence: Annotated[list[str], Field(json_schema_extra={"maxItems": 12})] = []
-    answer: Annotated[str, Field(json_schema_extra={"maxLength": 6000})] = ""
+    evidence: list[str] = items(12)
+    answer: str = text(6000)
     sufficient: bool = True
 
     @model_validator(mode="after")
@@ -120,9 +120,9 @@ def write_answer(
 ) -> Answered:
     """The model's answer from what was ``selected``, with the sentences that it cites.
 
-    In open mode the model is asked also where nothing was found. ``shown``: what the run has shown before, whose numbers
-    stay. ``notes`` are earlier thoughts, shown to the model as data; ``fence`` is as for ``answer_messages``. The steps
-    are added to ``calls``, as ``name``. Raises ``ModelError``, with the failed step added.
+    In open mode the model is asked also where nothing was found. ``shown``: what the run has shown before, whose
+    numbers stay. ``notes`` are earlier thoughts, shown to the model as data; ``fence`` is as for ``answer_messages``.
+    The steps are added to ``calls``, as ``name``. Raises ``ModelError``, with the failed step added.
     """
     if mode == "reject" and selected.is_empty:
         calls.note(name, "nothing was found, so the model was not asked")
@@ -143,7 +143,7 @@ def write_answer(
 
 
 def answer_of(reply: AnswerReply, shown: Numbering, mode: AnswerMode) -> Answered:
-    """What a model's ``reply`` says, with what it rests on: nothing of it is left out but numbers that were not shown."""
+    """What a model's ``reply`` says, and on what it rests: nothing is left out but numbers that were not shown."""
     if not without_numbers(reply.answer):
         return Answered(REFUSAL, sufficient=False)
     grounded = ground(reply.answer, shown, numbers_in(reply.evidence))

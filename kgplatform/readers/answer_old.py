@@ -17,7 +17,7 @@ from kgplatform.locations import citation_of
 from kgplatform.models.reply import ask
 from kgplatform.places import Place, find_names, find_words
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_reply import AnswerReply, read_free
+from kgplatform.readers.answer_reply import AnswerReply
 from kgplatform.readers.marks import labels, marked, renumbered, replaced, without_marks
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.refusals import is_members_refusal, without_refusal
@@ -104,7 +104,6 @@ def write_answer(
             AnswerReply,
             stage=_STAGE,
             tokens=REPLY_TOKENS[style],
-            free=read_free,
             show=calls.shown("answer"),
         )
     except ModelError as error:

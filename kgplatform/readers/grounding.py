@@ -7,7 +7,7 @@
 
 A number *is* a place, so nothing is matched and nothing is refused. What of a statement can be compared, its names,
 numbers and dates, is marked where its citation does not have it (``kgplatform.readers.unread``); whether the citation
-supports the statement is not decided here: a relation that was turned round has no mark. ``verify`` asks the model that.
+supports the statement is not decided here: a relation that was turned round has no mark. ``verified`` asks the model.
 """
 
 from __future__ import annotations
@@ -15,11 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
 
-from pydantic import Field
-
-from kgplatform.models.forms import Form
+from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
 from kgplatform.readers.numbering import Numbering, Source, joined
@@ -30,14 +27,11 @@ from kgplatform.text import counted, node_id
 from kgplatform.text.numbered import numbers_in
 from kgplatform.text.sentences import FULL_ENDS, sentences
 
-_NUMBERS = r"(?:(?:passages?|sentences?|facts?|and|to)\b|[\d\s.,;:、&‐-―~-])*"
-_MARK = re.compile(
-    rf"[ \t\u00a0]*(?:[\[【]+(?P<square>{_NUMBERS}\d{_NUMBERS})(?:[\]】]+|\Z)|\((?P<round>\d+\.\d+{_NUMBERS})\))", re.I
-)
+_NUMBERS = r"(?:(?:passages?|sentences?|facts?|and|to)\b|[\d\s.,;:、&‐-―~-]){0,200}"
+_OPEN_MARK = rf"[\[【]+{_NUMBERS}\d{_NUMBERS}(?:[\]】]+|\Z)|\(\d+\.\d+{_NUMBERS}\)"
+_MARK = re.compile(rf"[ \t\u00a0]*(?P<said>{_OPEN_MARK})", re.IGNORECASE)
 # "He was born. [2.3]": the mark belongs to what stands before it.
-_AFTER_END = re.compile(
-    rf"([.!?…{FULL_ENDS}]+[\"'”’»)\]]*)((?:{_MARK.pattern.replace('?P<square>', '').replace('?P<round>', '')})+)", re.I
-)
+_AFTER_END = re.compile(rf"([.!?…{FULL_ENDS}]+[\"'”’»)\]]*)((?:[ \t\u00a0]*(?:{_OPEN_MARK}))+)", re.IGNORECASE)
 _LEFT = re.compile(r"[ \t\u00a0]+(?=[.,;:!?](?:\s|$))")
 _LONGEST_STRAY = 99
 """Of a number in brackets that was not shown and is no pair: a larger one is a year or a quantity, and stays."""
@@ -45,7 +39,7 @@ _LONGEST_STRAY = 99
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """``text`` with the numbers of ``citations``, from 1; its ``statements``; ``dropped``: numbers that were not shown."""
+    """``text`` with the numbers of ``citations``, from 1; ``dropped``: how many of its numbers were not shown."""
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -56,8 +50,8 @@ class Grounded:
 def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Grounded:
     """What ``answer`` rests on among what was ``shown``.
 
-    ``evidence``: numbers that the reply names apart from its statements; they stand behind the last one where none has a
-    number itself, and are then those of all statements.
+    ``evidence``: numbers that the reply names apart from its statements; where none of these has a number itself, they
+    stand at the end and are those of all.
     """
     answer = _AFTER_END.sub(r"\2\1", answer.strip())
     meant = [number for mark in _MARK.finditer(answer) for number in _numbers(mark) or ()]
@@ -101,7 +95,8 @@ def _read(said: str, known: dict[str, Source], places: list[Citation]) -> tuple[
                 places.append(citation)
             new.append(places.index(citation) + 1)
         cited.extend(new)
-        return " " + "".join(f"[{number}]" for number in dict.fromkeys(new)) if new else ""
+        space = "" if said[: mark.start()].endswith(("]", "】")) else " "
+        return space + "".join(f"[{number}]" for number in dict.fromkeys(new)) if new else ""
 
     text = _LEFT.sub("", _MARK.sub(put, said))
     return text, tuple(dict.fromkeys(cited)), sources
@@ -109,8 +104,7 @@ def _read(said: str, known: dict[str, Source], places: list[Citation]) -> tuple[
 
 def _numbers(mark: re.Match[str]) -> list[str] | None:
     """The numbers that a mark names; None for what is none, such as a year in brackets."""
-    said = mark["square"] or mark["round"] or ""
-    numbers = numbers_in(said)
+    numbers = numbers_in(mark["said"])
     is_stray = all("." not in number and int(number) > _LONGEST_STRAY for number in numbers)
     return None if is_stray else numbers
 
@@ -127,7 +121,7 @@ def without_numbers(text: str) -> str:
 class Verdicts(Form):
     """``supported``: of each statement, in order, whether its sentences support it."""
 
-    supported: Annotated[list[bool], Field(json_schema_extra={"maxItems": 60})] = []
+    supported: list[bool] = items(60)
 
 
 def verified(answer: Answer, calls: Calls) -> Answer:

@@ -13,12 +13,10 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
-
-from pydantic import model_validator
+from typing import ClassVar
 
 from kgplatform.errors import InputError, ReplyError
-from kgplatform.models.forms import ANSWER, Flag, Form, Words, is_json, named, thinking
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer_old import REFUSAL, Answered, doubts, joined, record, with_places, write_answer
@@ -91,64 +89,32 @@ class Said:
     marked: bool = True
 
 
-A = TypeVar("A", bound="Answering")
-
-
 class Answering(Form):
     """A reply with an answer, or without."""
-
-    COUNTS: ClassVar[str] = "answer"
 
     @property
     @abstractmethod
     def said(self) -> Said:
         """What it says."""
 
-    @classmethod
-    @abstractmethod
-    def free(cls: type[A], text: str) -> A | None:
-        """Free text as such a reply."""
-
-
-def _sufficient() -> Any:
-    return named("sufficient answerable is_answerable ausreichend", None)
-
 
 class AnswerReply(Answering):
     """An answer in full, or that the text does not have it."""
 
-    reasoning: Words = thinking()
-    answer: Words = named(f"{ANSWER} result", "")
-    sufficient: Flag = _sufficient()
-
-    @model_validator(mode="after")
-    def _says_something(self) -> AnswerReply:
-        if not self.answer and self.sufficient is not False:
-            raise ValueError('write the "answer", or set "sufficient" to false')
-        return self
+    reasoning: str = text(600)
+    answer: str = ""
+    sufficient: bool | None = None
 
     @property
     def said(self) -> Said:
         """What it says. An answer beside "sufficient": false is what the model would guess: none."""
         return Said(None) if self.sufficient is False else _whole(self.answer)
 
-    @classmethod
-    def free(cls: type[A], text: str) -> A | None:
-        """Free text: an answer in full, unless it is marked as none."""
-        said = read_answer(text)
-        return None if not said.marked or _is_broken(text) else _made(cls, said)
-
 
 class PieceReply(AnswerReply):
-    """An answer from a piece of a text: free text must be marked as one."""
+    """An answer from a piece of a text."""
 
     PROMPT: ClassVar[str] = "baselines/chunk_read"
-
-    @classmethod
-    def free(cls: type[A], text: str) -> A | None:
-        """Free text with a mark, or with a label such as "Answer:"; or a refusal in words."""
-        said = _marked(text)
-        return None if not said.marked or _is_broken(text) else _made(cls, said)
 
 
 class NotesReply(Answering):
@@ -156,47 +122,20 @@ class NotesReply(Answering):
 
     PROMPT: ClassVar[str] = "baselines/chunk_notes"
 
-    reasoning: Words = thinking()
-    notes: Words = named("notes note summary new_notes notizen zusammenfassung 摘要", "")
-    answer: Words = named(f"{ANSWER} result", "")
-    sufficient: Flag = _sufficient()
-
-    @model_validator(mode="after")
-    def _says_something(self) -> NotesReply:
-        if not (self.answer or self.notes) and self.sufficient is not False:
-            raise ValueError('write "notes" or the "answer", or set "sufficient" to false')
-        return self
+    reasoning: str = text(600)
+    notes: str = ""
+    answer: str = ""
+    sufficient: bool | None = None
 
     @property
     def said(self) -> Said:
         """What it says, with its notes."""
         return Said(None if self.sufficient is False else _whole(self.answer).answer, read_notes(self.notes))
 
-    @classmethod
-    def free(cls: type[A], text: str) -> A | None:
-        """Free text with a mark, or with notes."""
-        said = _marked(text)
-        return None if not (said.marked or said.notes) or _is_broken(text) else _made(cls, said, notes=said.notes)
-
-
-def _made(form: type[A], said: Said, **more: str) -> A | None:
-    return form.of(answer=said.answer or "", sufficient=said.answer is not None, **more)
-
-
-def _is_broken(text: str) -> bool:
-    return is_json(text, ("reasoning", "answer", "sufficient", "notes"))
-
 
 def _whole(answer: str) -> Said:
-    """An answer as it stands in a form: a mark or a label in it says the same as in free text."""
+    """An answer as it stands in a form: a mark or a label in it counts."""
     return read_answer(answer) if answer else Said(None)
-
-
-def _marked(text: str) -> Said:
-    said = read_reply(text)
-    if said.marked or said.notes:
-        return said
-    return read_answer(text) if _ANNOUNCED.search(text) or (text.strip() and is_members_refusal(text)) else said
 
 
 def ask_said(calls: Calls, messages: Messages, form: type[Answering], *, stage: str, tokens: int) -> tuple[Said, int]:
@@ -206,7 +145,7 @@ def ask_said(calls: Calls, messages: Messages, form: type[Answering], *, stage: 
     """
     before = calls.made
     try:
-        reply, _ = ask(calls, messages, form, stage=stage, tokens=tokens, free=form.free, show=calls.shown("answer"))
+        reply, _ = ask(calls, messages, form, stage=stage, tokens=tokens, show=calls.shown("answer"))
     except ReplyError:
         return Said(None, marked=False), calls.made - before
     return reply.said, calls.made - before - 1

@@ -5,21 +5,16 @@ A model names several communities a call, several calls at once.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, ClassVar
-
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from kgplatform.errors import ModelError
 from kgplatform.ingest.named import lacks_a_number, without_invented_sentences
 from kgplatform.models.chat import Chat, Wanted
-from kgplatform.models.forms import Form, named
-from kgplatform.models.lenient import keyed
+from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask, is_looped
 from kgplatform.prompt import Messages, render
 from kgplatform.text import node_id, normalise_name, tidy
@@ -32,10 +27,6 @@ CENTRAL = 10
 """Members that speak for a community: those with the highest scores."""
 
 _LONGEST_LETTERS = 900
-_NAME = "name title label community_name nom nombre titel 名称 名前"
-_SUMMARY = "summary description abstract zusammenfassung résumé resumen 摘要 要約"
-_DIGITS = re.compile(r"\d+")
-_DEEPEST = 5
 _SENTENCES = 5
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ".”", ".”", ".)")
 
@@ -209,97 +200,31 @@ class Naming:
     stopped: str = ""
 
 
-def _number(given: Any) -> int | None:
-    digits = _DIGITS.findall(str(given)) if not isinstance(given, float) or given.is_integer() else []
-    return int(digits[0]) if digits else None
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        value = " ".join(value)
-    return value if isinstance(value, str) and not value.startswith(("<", "...")) else ""
-
-
 class CommunityForm(Form):
     """One community."""
 
-    id: Annotated[int | None, BeforeValidator(_number), WithJsonSchema({"type": "integer"})] = named(
-        "id number community no nr community_id nummer 编号", None
-    )
-    name: Annotated[str, BeforeValidator(_text)] = named(_NAME, "", most=LONGEST_NAME)
-    summary: Annotated[str, BeforeValidator(_text)] = named(_SUMMARY, "", most=_LONGEST_LETTERS)
+    id: int
+    name: str = text(LONGEST_NAME, ...)
+    summary: str = text(_LONGEST_LETTERS, ...)
 
 
 class NamesReply(Form):
-    """A model's reply: items that are looked at one by one, so that a wrong one does not spoil the others."""
+    """A model's reply."""
 
-    whole: ClassVar[bool] = True
-    joins: ClassVar[bool] = True
-    """Several values in one reply are read together."""
-
-    communities: list[CommunityForm] = Field(json_schema_extra={"maxItems": PER_CALL})
-
-    @model_validator(mode="before")
-    @classmethod
-    def _find_items(cls, raw: object) -> dict[str, Any]:
-        items = list(_items(raw, _DEEPEST))
-        if not items and raw != []:
-            raise ValueError("the reply names no community")
-        return {"communities": items}
+    communities: list[CommunityForm] = items(PER_CALL, ...)
 
     def names(self, count: int) -> dict[int, tuple[str, str]]:
-        """Name and summary by the number, 1 to ``count``, of each community that is named once, and usably.
-
-        Where no item has a number they are in order, if there are ``count``.
-        """
-        numbers = [item.id for item in self.communities]
-        if len(numbers) == count and not any(numbers):
-            numbers = list(range(1, count + 1))
+        """Name and summary by the number, 1 to ``count``, of each community that is named once, and usably."""
         found: dict[int, tuple[str, str]] = {}
-        several: set[int] = set()
-        for number, item in zip(numbers, self.communities, strict=True):
-            if number is None or not 1 <= number <= count:
+        several_times: set[int] = set()
+        for item in self.communities:
+            if not 1 <= item.id <= count:
                 continue
             named = clean_name(item.name).strip('"“”'), clean_summary(item.summary)
-            if found.get(number, named) != named:
-                several.add(number)
-            found[number] = named
-        return {number: words for number, words in found.items() if all(words) and number not in several}
-
-
-def _items(raw: object, deep: int) -> Iterator[dict[str, Any]]:
-    """The mappings with a name and a summary in ``raw``; the key that one stands under is its number."""
-    if deep and isinstance(raw, list):
-        for item in raw:
-            yield from _items(item, deep - 1)
-    elif isinstance(raw, dict):
-        item = keyed(raw, CommunityForm)
-        is_call = any(isinstance(inner, (dict, list)) for inner in raw.values())
-        if _text(item.get("summary")) or (_text(item.get("name")) and not is_call):
-            yield item
-            return
-        for key, inner in raw.items() if deep else ():
-            for found in _items(inner, deep - 1):
-                yield {"id": key, **found} if _DIGITS.search(str(key)) else found
-
-
-_HEAD = re.compile(r"[\s#*\-•]*(?:[^\W\d]+\s*)?[\[(#]?\s*(\d+)\s*[\])]?\s*[.:：)\-–]?\s*(.*)")
-_LABELLED = re.compile(rf"\W*({f'{_NAME} {_SUMMARY}'.replace(' ', '|')})\W*?[:：]\s*(.+)", re.IGNORECASE)
-
-
-def read_names(text: str) -> NamesReply | None:
-    """A reply in lines: "1. Name: summary", or a heading with a number over labelled lines. None if it has none."""
-    items: list[dict[str, Any]] = []
-    for line in (line.replace("**", "").strip() for line in text.splitlines()):
-        if items and (labelled := _LABELLED.fullmatch(line)):
-            items[-1][labelled[1].lower()] = labelled[2].strip()
-        elif head := _HEAD.fullmatch(line):
-            name, summary = (*re.split(r":|\s[–—-]\s", head[2], maxsplit=1), "")[:2]
-            items.append({"id": head[1], **({"name": name.strip(' "')} if name else {}), "summary": summary.strip()})
-        elif items and line and not items[-1]["summary"]:
-            items[-1]["summary"] = line
-    told = [item for each in items if (item := CommunityForm.of(**each)) and item.name and item.summary]
-    return NamesReply.model_validate([item.model_dump() for item in told]) if told else None
+            if found.get(item.id, named) != named:
+                several_times.add(item.id)
+            found[item.id] = named
+        return {number: words for number, words in found.items() if all(words) and number not in several_times}
 
 
 def name_communities(
@@ -339,7 +264,7 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
     batch = describe(ids)
     messages = naming_messages(batch)
     wanted = Wanted(NamesReply, _TOKENS * len(batch))
-    reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens, free=read_names)
+    reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens)
     names = reply.names(len(batch))
     named = [
         Named(community.id, names[number][0], summary)

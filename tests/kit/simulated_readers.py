@@ -15,7 +15,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from model_by_prompt import Prompt
 from rule_reader import extract
@@ -40,17 +40,11 @@ def reply(messages: Messages) -> str:
 
 
 def _answer(asked: Prompt) -> str:
-    told = tell(asked.question, asked.passages.values())
-    cited = [(_holding(each, asked.passages), each) for each in told.sentences]
-    if not cited:
-        return json.dumps({"sufficient": False, "answer": "", "citations": []})
-    text = " ".join(f"{said} [{number}]" for number, said in cited)
-    citations = [{"passage": number, "quote": said} for number, said in cited]
-    return json.dumps({"sufficient": True, "answer": text, "citations": citations}, ensure_ascii=False)
-
-
-def _holding(sentence: str, passages: Mapping[int, str]) -> int:
-    return next((number for number, text in passages.items() if sentence in " ".join(text.split())), 1)
+    told = tell(asked.question, asked.sentences.values())
+    cited = [(asked.number_of(each), each) for each in told.sentences]
+    numbers = [number for number, _ in cited if number]
+    text = " ".join(f"{said} [{number}]" for number, said in cited if number)
+    return json.dumps({"evidence": numbers, "answer": text, "sufficient": bool(text)}, ensure_ascii=False)
 
 
 def _stand_alone(asked: Prompt) -> str:
@@ -65,26 +59,25 @@ def _decompose(asked: Prompt) -> str:
     """A sub-question for each of the first names, or for each part of a list of numbers: the question itself."""
     names = names_in(asked.question)[:3]
     parts = [f"What is told of {name}?" for name in names] if len(names) > 1 else [asked.question]
-    involved: dict[str, list[str]] = {"nodes": [], "relations": [], "attributes": []}
-    return json.dumps({"sub_questions": [{"sub-question": each} for each in parts], "involved_types": involved})
+    return json.dumps({"sub_questions": parts, "types": [], "group": False}, ensure_ascii=False)
 
 
 def _fill_in(asked: Prompt) -> str:
-    parts = re.split(r"^Question (\d+): ", asked.data, flags=re.MULTILINE)[1:]
+    """The first name in the sentences before each question."""
+    parts = re.split(r"^Question \d+: (.*)", asked.data, flags=re.MULTILINE)
     answers = []
-    for number, part in zip(parts[::2], parts[1::2], strict=True):
-        question, _, found = part.partition("\n")
-        names = names_in(tell(question, [found]).text, question)
-        answers.append({"number": int(number), "answer": names[0] if names else ""})
+    for found, question in zip(parts[::2], parts[1::2], strict=False):
+        said = tell(question, re.findall(r"^\[[\d.]+\] (.*)", found, re.MULTILINE)).text
+        answers.append(names_in(said, question)[:1])
     return json.dumps({"answers": answers}, ensure_ascii=False)
 
 
 def _reflect(asked: Prompt) -> str:
-    told = tell(asked.question, asked.passages.values())
+    told = tell(asked.question, asked.sentences.values())
     name = told.lead(asked.question)
-    if name:
-        return f"Still missing: {', '.join(told.lacks)}.\nThe new query is: {name} {' '.join(told.lacks)}"
-    return f"By shared words.\nSo the answer is: {told.text or REFUSES}"
+    query = f"{name} {' '.join(told.lacks)}" if name else ""
+    said = {"reasoning": "By shared words.", "query": query, "answer": "" if query else told.text}
+    return json.dumps(said, ensure_ascii=False)
 
 
 def _from_text(asked: Prompt) -> str:

@@ -8,36 +8,36 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field, RootModel, ValidationError
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply, Wanted
-from kgplatform.models.json_text import pieces, pieces_in_order, whole_items
-from kgplatform.models.labels import yaml_value
+from kgplatform.models.forms import Form, aside_of, items, text
+from kgplatform.models.json_text import pieces, whole_items
 from kgplatform.models.reply import Show, ask, parse_reply
-from kgplatform.readers.answer_reply import AnswerReply, read_free
+from kgplatform.models.request import json_schema
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 
 QUESTION = [{"role": "system", "content": "Extract."}, {"role": "user", "content": "A text."}]
 
 
-class Entity(BaseModel):
+class Entity(Form):
     name: str
     type: str = ""
 
 
-class Graph(BaseModel):
+class Graph(Form):
     entities: list[Entity] = []
     triples: list[list[str]] = []
 
 
-class Choice(BaseModel):
+class Choice(Form):
     answer: str
     score: float = 0
 
 
-class Names(BaseModel):
+class Names(Form):
     names: list[str]
 
 
@@ -61,6 +61,13 @@ ADA = '{"entities": [{"name": "Ada"}]}'
         f"<think>I never close this. {ADA}",
         f"[{ADA}]",
         f'{{"result": {ADA}}}',
+        json.dumps(ADA),
+        json.dumps({"result": ADA}),
+        json.dumps({"name": "extract", "arguments": ADA}),
+        f'{{"name": "extract", "parameters": {ADA}}}',
+        f'[{{"type": "function", "name": "extract", "arguments": {json.dumps(ADA)}}}]',
+        f'{{"a": {{"b": {ADA}}}}}',
+        '{"ENTITIES ": [{" Name": "Ada", "type": null, "age": 36}], "triples": null}',
         f'{{"entities": []}} no, this: {ADA}',
         "\ufeff" + ADA,
     ],
@@ -121,19 +128,47 @@ def test_of_equally_long_values_the_later_counts() -> None:
     assert parse_reply('{"answer": "1"} or rather {"answer": "2"}', Choice).answer == "2"
 
 
-def test_an_object_of_other_keys_is_no_empty_answer() -> None:
-    with pytest.raises(ReplyError, match="entities: Field required"):
-        parse_reply('{"nodes": [{"name": "Ada"}], "edges": []}', Graph)
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        ('{"nodes": [{"name": "Ada"}], "edges": []}', "it has nothing of what is asked for"),
+        ("{}", "it has nothing of what is asked for"),
+        ('{"entities": null}', "it has nothing of what is asked for"),
+        ('{"entities": [{"type": "Person"}, "Ada"]}', "entities: Field required"),
+        ('["a", "b"]', "it: Input should be a valid dictionary"),
+    ],
+)
+def test_a_reply_of_which_nothing_is_kept_is_none(reply: str, fault: str) -> None:
+    with pytest.raises(ReplyError, match=fault):
+        parse_reply(reply, Graph)
 
 
-def test_an_empty_object_is_an_answer() -> None:
-    assert parse_reply("{}", Graph) == Graph()
+def test_lists_without_items_are_a_reply() -> None:
+    assert parse_reply('{"entities": [], "triples": []}', Graph) == Graph()
 
 
-def test_a_bare_list_is_the_only_field() -> None:
-    assert parse_reply('["a", "b"]', Names).names == ["a", "b"]
-    with pytest.raises(ReplyError):
-        parse_reply('["a", "b"]', Graph)
+def test_a_wrong_item_costs_itself_alone() -> None:
+    chat = ScriptedChat(['{"entities": [{"name": "Ada"}, {"type": "Person"}, 7], "triples": [["a", 1], "b"]}'])
+    found, repairs = ask(chat, QUESTION, Graph, stage="extract")
+    assert (found, repairs) == (Graph(entities=ONE.entities, triples=[["a", "1"]]), 1)
+
+
+def test_numbers_and_texts_stand_for_each_other() -> None:
+    assert parse_reply('{"Answer": 1965, "score": "0.5"}', Choice) == Choice(answer="1965", score=0.5)
+
+
+def test_a_field_that_cannot_be_read_is_asked_for_again_and_costs_itself_alone() -> None:
+    chat = ScriptedChat(['{"answer": "b", "score": "high"}', '{"answer": "b", "score": 1}'])
+    assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="b", score=1), 1)
+    assert "score: Input should be a valid number" in chat.calls[1].messages[-1]["content"]
+    chat = ScriptedChat(['{"answer": "b", "score": "high"}'] * 2)
+    assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="b"), 2)
+
+
+def test_a_form_in_code_is_taken_as_it_is() -> None:
+    assert Choice(answer="").answer == ""
+    with pytest.raises(ValidationError):
+        Graph.model_validate({"entities": [{"type": "Person"}, {"name": "Ada"}]})
 
 
 def test_a_shape_that_is_a_list() -> None:
@@ -160,7 +195,7 @@ def test_fields_with_an_alias() -> None:
         ('{"answer":' * 50_000, "it begins"),
         ('{"answer": [' + "[" * 100_000 + "]" * 100_000 + "]}", "it begins"),
         ('"' * 100_000, "no JSON"),
-        ("{}[](" * 20_000, "answer: Field required"),
+        ("{}[](" * 20_000, "it: Input should be a valid dictionary"),
         ("{a " * 20_000, "it begins"),
     ],
 )
@@ -175,45 +210,28 @@ EXAMPLE = """Reply with one JSON object, such as:
 {"reasoning": "Passage 2 says that Mara Quill built it.", "missing": "where Mara Quill was born", "answer": ""}"""
 
 
-class Said(BaseModel):
-    reasoning: str = ""
+class Said(Form):
+    reasoning: str = text(200)
     missing: str = ""
     answer: str = ""
 
 
 @pytest.mark.parametrize(
-    ("reply", "data", "is_copied"),
-    [
-        ({"missing": "where Mara Quill was born.", "answer": "14,000 pounds"}, "Who paid?", True),
-        ({"answer": "It was Mara Quill"}, "Who built it?", True),
-        ({"answer": "It was Mara Quill"}, "Mara Quill built the mill. Who built it?", False),
-        ({"reasoning": "Not Mara Quill, of course.", "answer": "Anna Reed"}, "Who built it?", False),
-        ({"answer": "No Mention"}, "Who built it?", False),
-        ({"answer": "Anna Reed", "quote": "where Mara Quill was born"}, "Who built it?", False),
-    ],
+    "beside", ["", "\n\nPassage 2 was cut.", "\n\n<data-0123456789ab>\nA text.\n</data-0123456789ab>"]
 )
-def test_a_reply_about_somebody_of_the_example_is_a_copy(reply: dict[str, str], data: str, is_copied: bool) -> None:
-    tagged = f"<data-0123456789ab>\n{data}\n</data-0123456789ab>"
-    for system, user in ((EXAMPLE, data), (EXAMPLE, tagged), ("Answer in JSON.", f"{tagged}\n\n{EXAMPLE}\n\nWho?")):
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        chat = ScriptedChat([json.dumps(reply), '{"answer": "Anna Reed built it"}'])
-        said, _ = ask(chat, messages, Said, stage="answer")
-        assert (len(chat.calls) == 2) == is_copied
-        assert said.answer == ("Anna Reed built it" if is_copied else reply["answer"])
+def test_the_example_of_the_prompt_is_no_reply(beside: str) -> None:
+    example = EXAMPLE.splitlines()[1]
+    system, user = {"role": "system", "content": "Answer."}, {"role": "user", "content": f"{EXAMPLE}{beside}"}
+    for messages in ([system, user], [{**user, "role": "system"}, {"role": "user", "content": "Who built it?"}]):
+        chat = ScriptedChat([example, '{"answer": "Anna Reed built it"}'])
+        assert ask(chat, messages, Said, stage="answer") == (Said(answer="Anna Reed built it"), 1)
+        assert "repeats the example" in chat.calls[1].messages[-1]["content"]
 
 
 def test_an_object_in_the_data_is_no_example() -> None:
     user = '<data-0123456789ab>\n{"answer": "Anna Reed built the mill"}\n</data-0123456789ab>\n\nWho built the mill?'
     chat = ScriptedChat(['{"answer": "Anna Reed built the mill"}'])
     assert ask(chat, [{"role": "user", "content": user}], Said, stage="answer")[0].answer == "Anna Reed built the mill"
-
-
-@pytest.mark.parametrize(("data", "is_copied"), [("Who built it?", True), ("Mara Quill built the mill.", False)])
-def test_prose_about_somebody_of_the_example_is_a_copy_too(data: str, is_copied: bool) -> None:
-    messages = [{"role": "system", "content": EXAMPLE}, {"role": "user", "content": data}]
-    chat = ScriptedChat(["It was Mara Quill", "Anna Reed built it"])
-    said, _ = ask(chat, messages, Said, stage="answer", free=lambda text: Said(answer=text))
-    assert said.answer == ("Anna Reed built it" if is_copied else "It was Mara Quill")
 
 
 class TestCutOff:
@@ -240,25 +258,6 @@ class TestCutOff:
         assert chat.calls[1].wanted == Wanted(Graph, 50, again=True)
         assert "there is no more room: say less" in chat.calls[1].messages[-1]["content"]
 
-    @pytest.mark.parametrize(
-        ("reply", "calls"),
-        [
-            ('{"answer": "Guido van Rossum", "citations": [{"passage": "1", "quote": "a"}, {"pass', 1),
-            ('{"answer": "Guido van Ros', 2),
-            (f'{{"answer": "{"He wrote it. " * 30}", "citations": [{{"pass', 2),
-        ],
-    )
-    def test_an_answer_whose_citations_broke_off_is_not_paid_for_again(self, reply: str, calls: int) -> None:
-        chat = ScriptedChat([self.reply(reply), '{"answer": "Guido van Rossum"}'])
-        assert ask(chat, QUESTION, AnswerReply, stage="answer")[0].answer == "Guido van Rossum"
-        assert len(chat.calls) == calls
-
-    def test_prose_that_broke_off_is_no_whole_answer(self) -> None:
-        half = self.reply("Guido van Rossum wrote it in 1989, over the days after")
-        chat = ScriptedChat([half, '{"answer": "Guido van Rossum"}'])
-        assert ask(chat, QUESTION, AnswerReply, stage="answer", free=read_free)[0].answer == "Guido van Rossum"
-        assert [call.wanted.tokens for call in chat.calls] == [None, 4 * 4096]
-
     def test_what_was_kept_of_the_first_stays_where_the_second_is_of_no_use(self) -> None:
         chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name"'), "Sorry."])
         assert ask(chat, QUESTION, Graph, stage="extract") == (ONE, 2)
@@ -282,14 +281,9 @@ class TestCutOff:
         assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="No"), 1)
 
     def test_reasoning_alone_is_no_reply(self) -> None:
-        class Reasoned(BaseModel):
-            reasoning: str = ""
-            answer: str = ""
-            sufficient: bool = True
-
         half = self.reply('{"reasoning": "The ship was built in Millwall, and", "ans')
-        with pytest.raises(ReplyError, match="broke off before it said anything"):
-            ask(ScriptedChat([half, half]), QUESTION, Reasoned, stage="answer")
+        with pytest.raises(ReplyError, match="nothing of what is asked for. It broke off"):
+            ask(ScriptedChat([half, half]), QUESTION, Said, stage="answer")
 
     def test_a_thought_that_is_cut_off_holds_no_answer(self) -> None:
         chat = ScriptedChat([self.reply(f"<think>Perhaps {ADA} or"), '{"entities": []}'])
@@ -338,11 +332,6 @@ class TestAskAgain:
         with pytest.raises(ReplyError, match="The model refused: I cannot help with that"):
             ask(ScriptedChat([silent, silent]), QUESTION, Choice, stage="answer")
 
-    def test_free_text_is_the_last_way(self) -> None:
-        chat = ScriptedChat(["The answer: five"])
-        read = ask(chat, QUESTION, Choice, stage="answer", free=lambda text: Choice(answer=text.split(": ")[1]))
-        assert read == (Choice(answer="five"), 1)
-
     def test_the_text_of_a_field_is_shown_while_it_is_written(self) -> None:
         shown: list[str] = []
         chat = ScriptedChat(['{"score": 1, "answer": "In Kingst\\u00f6n."}'])
@@ -355,6 +344,15 @@ class TestAskAgain:
         chat = ScriptedChat([json.dumps({"type": kind, "answer": "Hull"})])
         ask(chat, QUESTION, Choice, stage="answer", show=Show("answer", shown.append, only=("type", "answer")))
         assert shown[-1] == told
+
+    def test_the_second_form_is_shorter(self) -> None:
+        chat = ScriptedChat(["The answer is five.", '{"answer": "five"}'])
+        assert ask(chat, QUESTION, Said, stage="answer") == (Said(answer="five"), 1)
+        first, second = (json_schema(call.wanted.form or Said) for call in chat.calls)
+        assert aside_of(Said) == ["reasoning"]
+        assert list(first["properties"]) == ["reasoning", "missing", "answer"]
+        assert second["required"] == ["missing", "answer"]
+        assert 'Leave out "reasoning".' in chat.calls[1].messages[-1]["content"]
 
     def test_a_repaired_second_answer_counts_twice(self) -> None:
         chat = ScriptedChat(["no", "{'answer': 'yes'}"])
@@ -386,17 +384,15 @@ def test_no_text_breaks_the_reader(text: str) -> None:
         assert str(error)
 
 
-def test_pieces_come_by_size_or_in_order() -> None:
-    text = '[{"a": 1}] {"b": 2} {"a": 1}'
-    assert [piece.text for piece in pieces(text)] == ['[{"a": 1}]', '{"a": 1}', '{"b": 2}']
-    assert [piece.text for piece in pieces_in_order(text)] == ['[{"a": 1}]', '{"b": 2}', '{"a": 1}']
-
-
 def test_pieces_of_a_long_text_are_few() -> None:
     assert len(pieces("[] " * 10_000)) <= 100
 
 
-def test_yaml_that_refers_to_its_parts_is_not_read() -> None:
-    """A few lines of it could stand for a gigabyte."""
-    assert yaml_value("names:\n- label: a\n  name: Mills") == {"names": [{"label": "a", "name": "Mills"}]}
-    assert yaml_value("a: &a\n- x: 1\nb: [*a, *a]\n") is None
+def test_bounds_are_the_servers_alone() -> None:
+    class Bounded(Form):
+        name: str = text(3)
+        pages: list[int] = items(2)
+
+    assert json_schema(Bounded)["properties"]["name"] == {"type": "string", "maxLength": 3}
+    assert json_schema(Bounded)["properties"]["pages"]["maxItems"] == 2
+    assert parse_reply('{"name": "Brunel", "pages": [1, 2, 3]}', Bounded) == Bounded(name="Brunel", pages=[1, 2, 3])

@@ -16,6 +16,7 @@ from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Ledger, Wanted
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.models.request import Abilities, json_schema, shaped
+from kgplatform.models.response import Pieces, read_answer
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
@@ -322,6 +323,26 @@ class TestThoughts:
         assert reply.cut_off == (reason == "length")
         assert lack in reply.lack
         assert len(server.requests) == 1
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            {"content": None, "tool_calls": [{"function": {"name": "reply", "arguments": '{"answer": "Hi"}'}}]},
+            {"content": "", "tool_calls": [{"function": {"name": "reply", "arguments": {"answer": "Hi"}}}]},
+            {"content": None, "function_call": {"name": "reply", "arguments": '{"answer": "Hi"}'}},
+        ],
+    )
+    def test_the_arguments_of_a_call_stand_for_a_reply(self, message: dict[str, Any]) -> None:
+        with OpenAIServer([raw(message, "tool_calls")]) as server, chatting(server) as chat:
+            assert chat.send(HELLO, stage="s").text == '{"answer": "Hi"}'
+
+    def test_the_arguments_of_a_call_come_in_pieces(self) -> None:
+        parts = [{"name": "reply"}, {"arguments": '{"answer": '}, {"arguments": '"Hi"}'}]
+        pieces = Pieces(lambda text: None)
+        for part in parts:
+            pieces.add({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": part}]}}]})
+        pieces.add({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
+        assert read_answer(pieces.answer(), HELLO)[0].text == '{"answer": "Hi"}'
 
     def test_figures_of_0_are_not_believed(self) -> None:
         body = {

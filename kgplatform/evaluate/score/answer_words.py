@@ -1,4 +1,4 @@
-"""Scores of an answer by its words alone: exact match, F1, F1*, ROUGE, containment, refusals, compression, and how much
+"""Scores of an answer by its words alone: exact match, F1, F1*, ROUGE, containment, compression, and how much
 of what was hidden behind placeholders it restores.
 
     f1("the Casa Loma", ["Casa Loma", "Casa Loma, Toronto"])     # 1.0
@@ -23,7 +23,6 @@ from typing import Any
 from kgplatform.errors import SettingError
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER
 from kgplatform.models.json_text import pieces, without_thoughts
-from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.text import compression_rate, folded, in_word, is_unspaced
 
 ROUGE = ("rouge1", "rouge2", "rougeL")
@@ -39,18 +38,6 @@ _LITTLE_WORDS = (
     "about being this who but have has when which does"
 )
 _STOP_WORDS = frozenset(_LITTLE_WORDS.split())  # words that do not count as recalled keywords (LV-Eval's list)
-_BEFORE = re.compile(
-    r"^\W*(?:(?:i['’]?m |i am )?sorry|unfortunately|(?:based on|according to|given) [^,.;!?\n]{1,80},)\W+(?:but )?",
-    re.IGNORECASE,
-)
-_NOT = r"(?: not|n['’]t)"
-_NOT_KNOWN = re.compile(  # in the words of an answer; readers.refusals knows those of all others
-    rf"^\W*(?:we do{_NOT} know|it does{_NOT} say|the knowledge (?:graph|base) does{_NOT} (?:say|mention)|"
-    rf"(?:it|this|that) is(?:{_NOT} clear| unclear)|(?:the )?(?:context|evidence|information) is{_NOT} available)\b"
-    r"(?!.*\b(?:but|however|although|though|except)\b)",
-    re.IGNORECASE | re.DOTALL,
-)
-_FIRST_CLAUSE = re.compile(r"[^,.;:!?\n]*")
 
 
 def plain(text: str) -> str:
@@ -126,24 +113,6 @@ def rouge(prediction: str, references: Sequence[str]) -> dict[str, float]:
 def need_rouge() -> None:
     """Raise ``SettingError`` where ROUGE cannot be computed."""
     _scorer()
-
-
-def is_refusal(text: str | None) -> bool:
-    """Whether an answer says that there is none. None, a reader that failed, is no refusal; an empty text is one."""
-    if text is None:
-        return False
-    said = _BEFORE.sub("", plain(text))
-    return is_members_refusal(said) or _NOT_KNOWN.search(said) is not None
-
-
-def is_wrong_refusal(text: str, answers: Sequence[str]) -> bool:
-    """Whether an answer says that there is none, and none of the right ``answers`` says so too.
-
-    One that begins with a right answer is none: of "No, the text does not mention it" the answer is "No".
-    """
-    begins = _FIRST_CLAUSE.match(plain(text))
-    right = begins is not None and exact_match(begins[0], answers) == 1
-    return is_refusal(text) and not right and not any(map(is_refusal, answers))
 
 
 def compression(counts: Mapping[str, int]) -> float | None:

@@ -21,14 +21,13 @@ from kgplatform.evaluate.score.answer_words import (
     exact_match,
     f1,
     f1_star,
-    is_refusal,
-    is_wrong_refusal,
     plain,
     rouge,
     score_reversion,
 )
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.places import find_words
+from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.choices import read_choice
 from kgplatform.readers.readers import READERS
 from kgplatform.records import Answer, FoundFact, FoundPassage
@@ -198,12 +197,17 @@ def without_model(question: Question, answer: Answer) -> dict[str, float]:
     An answer without a text is a failure, with what it retrieved. Raises ``SettingError`` where ROUGE's package is
     missing.
     """
-    scores = _of_failure(question) if answer.text is None else _of_text(question, answer.text)
+    scores = _of_failure(question) if answer.text is None else _of_text(question, answer.text, has_refused(answer))
     scores |= _of_retrieval(question, answer)
     rate = compression(answer.counts)
     if rate is not None:
         scores["compression"] = rate
     return in_order(scores)
+
+
+def has_refused(answer: Answer) -> bool:
+    """Whether the model said that what it read does not have the answer, or nothing was written; no words decide it."""
+    return answer.text is not None and (answer.sufficient is False or answer.text.strip() in ("", REFUSAL))
 
 
 def of_failure(question: Question) -> dict[str, float]:
@@ -215,15 +219,15 @@ def of_failure(question: Question) -> dict[str, float]:
 
 
 def _of_failure(question: Question) -> dict[str, float]:
-    answered = _of_text(question, "")
+    answered = _of_text(question, "", refused=True)
     wrong = {name: 0.0 for name in answered if name != "hallucination"}
     return {**wrong, "failed": 1.0}
 
 
-def _of_text(question: Question, text: str) -> dict[str, float]:
+def _of_text(question: Question, text: str, refused: bool) -> dict[str, float]:
     if not question.answerable:
-        return {"hallucination": float(not is_refusal(text)), "failed": 0.0}
-    refused = is_wrong_refusal(text, question.answers)
+        return {"hallucination": float(not refused), "failed": 0.0}
+    refused = refused and not exact_match(plain(text), question.answers)
     scores = {"failed": 0.0}
     if question.placeholders:
         done = score_reversion(plain(text), question.placeholders)
@@ -238,7 +242,7 @@ def _of_text(question: Question, text: str) -> dict[str, float]:
 def _of_words(question: Question, said: str, refused: bool) -> dict[str, float]:
     """The scores of what was ``said`` against the right answers; of a choice its words count, not its letter.
 
-    ``refused``: it says that there is no answer, and no right answer says that ("unanswerable").
+    ``refused``: the reader said that there is no answer, and what else it said is not the right one.
     """
     scores: dict[str, float] = {}
     answers = question.answers

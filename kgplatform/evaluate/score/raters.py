@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel
 
 from kgplatform.errors import InputError, ReplyError
 from kgplatform.evaluate.score import metrics
-from kgplatform.evaluate.score.answer_words import is_wrong_refusal, plain
+from kgplatform.evaluate.score.answer_words import plain
 from kgplatform.evaluate.score.verdicts import (
     Agreement,
     Correctness,
@@ -29,7 +31,6 @@ from kgplatform.evaluate.score.verdicts import (
     Points,
     Recall,
     StrictAgreement,
-    V,
     recall_of,
 )
 from kgplatform.evaluate.terms import Question
@@ -39,6 +40,8 @@ from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer_old import fence_for
 from kgplatform.readers.window import head
 from kgplatform.text import tidy, unknown
+
+V = TypeVar("V", bound=BaseModel)
 
 RATERS = ("judge", "lr", "rubric", "facts")
 METRICS = {
@@ -59,11 +62,13 @@ _FACT_TOKENS = 150
 
 @dataclass(frozen=True, slots=True)
 class ToRate:
-    """One answer. ``text``: None where the reader failed; ``read``: see ``metrics.what_was_kept`` (rater ``facts``)."""
+    """One answer. ``text``: None where the reader failed; ``read``: see ``metrics.what_was_kept`` (rater ``facts``).
+    ``refused``: see ``metrics.has_refused``."""
 
     question: Question
     text: str | None
     read: str = ""
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,7 @@ def without_asking(rater: str, item: ToRate) -> Rating | None:
         return Rating({"facts.rated": 0.0}, counts=_fact_counts(0, needed)) if missing else None
     if not question.answerable or not question.answers:
         return Rating({})
-    if text is None or not text.strip() or (rater == "judge" and is_wrong_refusal(text, question.answers)):
+    if text is None or not text.strip() or (rater == "judge" and item.refused):
         return Rating(dict.fromkeys(METRICS[rater], 0.0))
     return None
 
@@ -222,6 +227,6 @@ _RATINGS: Mapping[str, Callable[[Sequence[Messages], ToRate, Chat, int], Rating]
 def _verdict(chat: Chat, messages: Messages, form: type[V], rater: str, tokens: int = _VERDICT_TOKENS) -> V | None:
     """The verdict on ``messages``; None where two replies have none, which the chat then forgets."""
     try:
-        return ask(chat, messages, form, stage=f"rate_{rater}", tokens=tokens, free=form.free)[0]
+        return ask(chat, messages, form, stage=f"rate_{rater}", tokens=tokens)[0]
     except ReplyError:
         return None

@@ -21,11 +21,12 @@ from kgplatform.ingest.extract.shape import (
     PREDICATE,
     SUBJECT,
     TYPE,
+    first_of,
     is_sentence,
+    plain_keys,
     triple_in_words,
 )
 from kgplatform.models.json_text import value_of
-from kgplatform.models.lenient import first_of, plain_keys
 from kgplatform.text import type_key
 
 _ENTITIES = (

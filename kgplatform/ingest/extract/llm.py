@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from pydantic import BaseModel
 
@@ -20,7 +19,6 @@ from kgplatform.ingest.extract.reply import (
     FactsReply,
     FullExtractionReply,
     FullFactsReply,
-    read_prose,
 )
 from kgplatform.ingest.extract.shape import blank_controls
 from kgplatform.ingest.schema import Schema
@@ -219,8 +217,7 @@ class LlmExtractor:
         """
         shape = FullExtractionReply if is_full(passage) else ExtractionReply
         messages, tokens = extraction_messages(passage, document, schema), most_output(passage.tokens)
-        free = partial(read_prose, shape=shape)
-        reply, _ = ask(self.chat, messages, shape, stage=STAGE, tokens=tokens, free=free)
+        reply, _ = ask(self.chat, messages, shape, stage=STAGE, tokens=tokens)
         return reply.extraction
 
     def request(self, schema: Schema) -> str:
@@ -257,21 +254,13 @@ def read_facts(chat: Chat, passage: Passage, document: Document, most_tokens: in
     """
     shape = FullFactsReply if is_full(passage) else FactsReply
     messages = fact_messages(passage, document, most_tokens)
-    reply, _ = ask(chat, messages, shape, stage=FACTS_STAGE, tokens=most_tokens, free=partial(_from_lines, shape))
+    reply, _ = ask(chat, messages, shape, stage=FACTS_STAGE, tokens=most_tokens)
     return reply.extraction
 
 
 def facts_request(chat: Chat, most_tokens: int) -> str:
     """As ``LlmExtractor.request``, of ``read_facts``."""
     return _request(chat, FullFactsReply, fact_messages(*_NOTHING, most_tokens))
-
-
-def _from_lines(shape: type[FactsReply], text: str) -> FactsReply | None:
-    lines = read_fact_lines(text)
-    facts = [{"text": fact.text, "key_elements": list(fact.key_elements)} for fact in lines.facts]
-    if not facts and shape is FullFactsReply:
-        return None
-    return shape({"facts": [*facts, *(each.detail for each in lines.malformed)]})
 
 
 def fact_messages(passage: Passage, document: Document, most_tokens: int) -> Messages:

@@ -11,9 +11,9 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from kgplatform.models.lenient import first_of
 from kgplatform.places import find_names
 from kgplatform.records import (
     AtomicFact,
@@ -24,7 +24,7 @@ from kgplatform.records import (
     Malformed,
     Proposal,
 )
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import normalise_name, tidy, type_key
 
 KEYS = ("entities", "triples", "attributes", "facts", "proposals", "entity_types", "new_schema_types")
 
@@ -56,6 +56,21 @@ _KINDS = {
     **dict.fromkeys(("relation", "relations", "relation_type", "relationship", "relationships", "edge"), "relation"),
     **dict.fromkeys(("attribute", "attributes", "attribute_type", "property", "properties"), "attribute"),
 }
+
+
+_key = lru_cache(maxsize=4096)(type_key)
+"""The same few keys come again in every reply."""
+
+
+def plain_keys(value: Any) -> dict[str, Any]:
+    """An object with its keys as ``type_key`` has them; of anything else, nothing."""
+    return {_key(str(key)): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+
+
+def first_of(value: Any, keys: str) -> Any:
+    """What an object has under the first of ``keys``, however they are spelt; None where it has none."""
+    known = plain_keys(value)
+    return next((known[key] for each in keys.split() if known.get(key := _key(each)) is not None), None)
 
 
 def read_extraction(content: Mapping[str, Any]) -> Extraction:

@@ -22,7 +22,7 @@ from kgplatform.readers.answer_old import LARGEST_FENCE, fence_for, joined, reco
 from kgplatform.readers.corpus.findings import Grounded, Statement, grounded
 from kgplatform.readers.corpus.parts import Part, lay_out
 from kgplatform.readers.corpus.reduce import Reduced, Reducer
-from kgplatform.readers.corpus.replies import Findings, free_findings
+from kgplatform.readers.corpus.replies import Findings
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerStyle,
@@ -172,7 +172,7 @@ class _Reading:
         mark, shown = own.mark(), counted(len(part.facts), "fact")
         try:
             messages = _messages(self.question, part.text)
-            reply, _ = ask(own, messages, Findings, stage=_STAGE, tokens=self.reply, free=free_findings)
+            reply, _ = ask(own, messages, Findings, stage=_STAGE, tokens=self.reply)
         except ModelError as error:
             own.add(f"part {part.number}", f"{shown}; failed: {error}", mark, prompt=_PROMPT)
             return _Read(own, error)

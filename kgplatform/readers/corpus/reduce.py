@@ -27,7 +27,7 @@ from kgplatform.readers.answer_old import (
     joined,
 )
 from kgplatform.readers.corpus.findings import Statement, unite
-from kgplatform.readers.corpus.replies import Final, Remaining, free_final, free_findings
+from kgplatform.readers.corpus.replies import Final, Remaining
 from kgplatform.readers.marks import labels, replaced, without_marks
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.replies import NO_WORDS
@@ -170,7 +170,7 @@ class Reducer:
         name, most = f"merge, round {number}", max(_LEAST, _cost(page) // _SHRINK)
         try:
             messages = self._merge_messages(page)
-            reply, _ = ask(own, messages, Remaining, stage="merge", tokens=self.window.reply, free=free_findings)
+            reply, _ = ask(own, messages, Remaining, stage="merge", tokens=self.window.reply)
         except ModelError as error:
             own.add(name, f"failed, so the best of {counted(len(page), 'point')} stay: {error}", mark, prompt=_MERGE)
             return own, _fitting(sorted(page, key=lambda each: -each.score), most)
@@ -190,15 +190,16 @@ class Reducer:
         messages = self._messages(data)
         try:
             most, show = self.window.reply, self.calls.shown("answer")
-            reply, repairs = ask(self.calls, messages, Final, stage="reduce", tokens=most, free=free_final, show=show)
+            reply, repairs = ask(self.calls, messages, Final, stage="reduce", tokens=most, show=show)
         except ModelError as error:
             self.calls.add("answer", f"failed: {error}", mark, prompt=_REDUCE)
             return _as_found(found, str(error))
         self.calls.counts["calls.reduce"] = self.calls.made
-        outcome = "answered" if reply.sufficient else "what was found is not enough"
+        is_answered = reply.sufficient and bool(reply.answer)
+        outcome = "answered" if is_answered else "what was found is not enough"
         detail = f"{outcome}, from {counted(things, 'thing')} and {counted(len(found.shown) - things, 'point')}"
         self.calls.add("answer", f"{detail}; repairs: {repairs}" if repairs else detail, mark, prompt=_REDUCE)
-        if reply.sufficient:
+        if is_answered:
             sources = [Source(f"{total} {data}"), *(Source(each.text) for each in found.shown)]
             text, unknown = known_only(self.question, reply.answer, sources)
             is_count = str(total) in re.findall(r"\d+", text.replace(",", ""))

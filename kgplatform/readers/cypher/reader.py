@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from kgplatform.errors import ModelError
 from kgplatform.models.reply import ask
@@ -74,10 +74,6 @@ class Options:
 
     def __post_init__(self) -> None:
         check(self)
-
-
-class _Reply(AnswerReply):
-    PROMPT: ClassVar[str] = "cypher/answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +145,9 @@ def _refused(fault: str, calls: Calls) -> Tried:
 
 def _write(messages: Messages, calls: Calls, prompt: str) -> WrittenStatement:
     name = "write" if prompt == "cypher/write" else "repair"
-    mark, form = calls.mark(), WrittenStatement
+    mark = calls.mark()
     try:
-        written, repairs = ask(calls, messages, form, stage="statement", tokens=_STATEMENT_TOKENS, free=form.free)
+        written, repairs = ask(calls, messages, WrittenStatement, stage="statement", tokens=_STATEMENT_TOKENS)
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=prompt)
         raise
@@ -237,7 +233,7 @@ def _known(question: str, answer: str, found: _Found, sources: Sources) -> tuple
     return known_only(question, answer, [*rows, *texts])
 
 
-def _from_rows(question: str, found: _Found, calls: Calls, options: Options, context: int) -> tuple[_Reply, int]:
+def _from_rows(question: str, found: _Found, calls: Calls, options: Options, context: int) -> tuple[AnswerReply, int]:
     """The model's reply, and how many rows it was shown."""
     room = min(_ROWS_TOKENS, context // _ROWS_SHARE)
     rows, shown = shown_rows(found.tried.columns, found.tried.rows, room)
@@ -249,7 +245,7 @@ def _from_rows(question: str, found: _Found, calls: Calls, options: Options, con
     mark, most = calls.mark(), reply_tokens(options.answer_style, min(_ROWS_TOKENS * 8, context))
     try:
         show = calls.shown("answer")
-        reply, repairs = ask(calls, messages, _Reply, stage="answer", tokens=most, free=_Reply.free, show=show)
+        reply, repairs = ask(calls, messages, AnswerReply, stage="answer", tokens=most, show=show)
     except ModelError as error:
         calls.add("answer", f"failed: {error}", mark, prompt="cypher/answer")
         raise

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.answer_old import LARGEST_FENCE, NONE, STYLES, fence_for
-from kgplatform.readers.graphreader.actions import FUNCTIONS, Stage
+from kgplatform.readers.graphreader.actions import FORMS, Stage
 from kgplatform.readers.graphreader.options import PAPER_WINDOW, Options
 from kgplatform.readers.reader import AnswerMode
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
@@ -140,7 +140,7 @@ def make_brief(question: str, options: Options, context: int) -> Brief:
     window, largest = _window(options, context)
     brief = Brief(question, options, window, 0)
     limit = window.limit
-    templates = max(cost(brief.step_messages(stage, "", "", "", "")) for stage in FUNCTIONS)
+    templates = max(cost(brief.step_messages(stage, "", "", "", "")) for stage in FORMS)
     bounds = _plan_size(window) + limit // _ACTIONS_PART + limit // _DATA_PART + NAME_TOKENS + _RESERVE
     spare = window.room(brief.answer_messages([""] * options.nodes)) - _RESERVE
     notebook = min(largest, spare // options.nodes - _HEADING, limit - templates - bounds)

@@ -9,15 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pydantic import PrivateAttr
-
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.locations import citation_of
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import ANSWER, Flag, Form, Lines, Words, named, thinking
-from kgplatform.models.json_text import values_in
-from kgplatform.models.labels import labelled
-from kgplatform.models.lenient import first_of, objects, words_of
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import Show, ask
 from kgplatform.places import Place, find_words, fold_words
 from kgplatform.prompt import Messages
@@ -44,9 +39,6 @@ from kgplatform.text.sentences import sentences
 NO_REPLY = "The model's last reply was empty, and so was the one after it."
 _ANSWER = "answer"
 _PROMPT = "graphreader/answer"
-_IS = re.compile(
-    r"\b(?:final answer|answer to (?:the|this) question)(?: is|:)[ \t]*:?[ \t]*(?P<answer>\S[^\n]*)", re.IGNORECASE
-)
 # "[ID-1003 "…"]", "(ID-1003)", and several in one pair; brackets inside of the words, one level deep.
 _INSIDE = r"\s*ID\s*[-_–]?\s*\d"
 _MARK = re.compile(
@@ -66,38 +58,18 @@ _MOST_OF_IT = 0.5
 
 
 class _Reply(Form):
-    reasoning: Words = thinking(1500)
-    answer: Lines = named(f"{ANSWER} final_response")
-    sufficient: Flag = named("sufficient is_sufficient", None)
-    _is_marked: bool = PrivateAttr(True)
+    reasoning: str = text(1500)
+    answer: str = ""
+    sufficient: bool | None = None
 
 
-def ask_answer(chat: Chat, messages: Messages, *, tokens: int, show: Show | None = None) -> tuple[str, bool, bool]:
-    """The final answer, empty where there is none; whether the notebooks say it; and whether it was marked as such.
+def ask_answer(chat: Chat, messages: Messages, *, tokens: int, show: Show | None = None) -> tuple[str, bool]:
+    """The final answer, empty where there is none, and whether the notebooks say it.
 
     In a reply of at most ``tokens``. Raises ``ReplyError`` where two replies are empty.
     """
-    reply, _ = ask(chat, messages, _Reply, stage=_ANSWER, tokens=tokens, free=_free, show=show)
-    return reply.answer, reply.sufficient is not False, reply._is_marked
-
-
-def _free(text: str) -> _Reply | None:
-    """The answer under its label, in a JSON object, or after the words that announce it; else all of the text."""
-    if not text.strip():
-        return None
-    parts = labelled(text, "rationale", "answer")
-    found = [first_of(each, ANSWER) for value in values_in(text, broken=True) for each in objects(value)]
-    announced = list(_IS.finditer(text))
-    answer, is_marked = text, True
-    if held := [words_of(each, "\n") for each in found if each is not None]:
-        answer = held[-1]
-    elif "answer" in parts or announced:
-        answer = parts.get("answer") or announced[-1]["answer"]
-    else:
-        is_marked = False
-    reply = _Reply(answer=answer.strip().strip("*`").strip())
-    reply._is_marked = is_marked
-    return reply
+    reply, _ = ask(chat, messages, _Reply, stage=_ANSWER, tokens=tokens, show=show)
+    return reply.answer.strip(), reply.sufficient is not False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +130,9 @@ def conclude(paths: Sequence[Walk], brief: Brief, evidence: Evidence, calls: Cal
     return Answered(_numbered(text, marks, checked), tuple(checked.citations), left_out(checked.wrong), holds=True)
 
 
-def is_refusal(text: str) -> bool:
+def is_refusal(answer: str) -> bool:
     """Whether an answer, its marks apart, says that there is none; empty says so too."""
-    said = _without_marks(text)
+    said = _without_marks(answer)
     return normalise_name(said).startswith(normalise_name(REFUSAL).rstrip(".")) or is_members_refusal(said)
 
 
@@ -170,17 +142,17 @@ def _ask(paths: Sequence[Walk], brief: Brief, calls: Calls) -> tuple[str, bool]:
     messages = brief.answer_messages([path.notebook for path in paths])
     try:
         show = calls.shown("answer")
-        text, is_sufficient, is_marked = ask_answer(calls, messages, tokens=brief.window.reply, show=show)
+        said, is_sufficient = ask_answer(calls, messages, tokens=brief.window.reply, show=show)
     except ReplyError:
-        text, is_sufficient, is_marked = "", True, False
+        said, is_sufficient = "", True
     except ModelError as error:
         calls.add(_ANSWER, f"failed: {error}", mark, prompt=_PROMPT)
         raise
-    calls.counts["malformed.no final answer"] += calls.made - made - 1 + (not is_marked)
+    calls.counts["malformed.no final answer"] += calls.made - made - 1 + (not said)
     filled = sum(bool(path.notebook) for path in paths)
     detail = f"from {counted(len(paths), 'notebook')}, {len(paths) - filled} of them empty"
-    calls.add(_ANSWER, detail if is_marked else f"{detail}; no final answer marked", mark, prompt=_PROMPT)
-    return text, is_sufficient
+    calls.add(_ANSWER, detail if said else f"{detail}; no final answer", mark, prompt=_PROMPT)
+    return said, is_sufficient
 
 
 def _marks(text: str) -> Iterator[_Mark]:

@@ -22,7 +22,7 @@ from functools import partial
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.prompt import Messages
-from kgplatform.readers.graphreader.actions import FALLBACK, Read, Stage, ask_step, named, passage_numbers, wanted_step
+from kgplatform.readers.graphreader.actions import FALLBACK, Read, Stage, ask_step, same_name, wanted_step
 from kgplatform.readers.graphreader.brief import PROMPTS, Brief, reminded
 from kgplatform.readers.graphreader.notebook import renewed
 from kgplatform.readers.run import Calls, StepFound, Tell
@@ -95,7 +95,6 @@ class Walk:
 
 _FAULTS = {
     "no action": "there was no function in it.",
-    "wrong stage": "its function is not one of this step.",
     "unknown passage": "it names a passage ID that was not shown.",
     "unknown node": "it names a node that is not in the list.",
     "visited node": "it names a node that you were at before.",
@@ -221,7 +220,7 @@ class _Walker:
 
     def _known(self, read: Read) -> list[str]:
         """The passages that a reply wants to read."""
-        numbers = passage_numbers(read.arguments) if read.function == "read_chunk" else ()
+        numbers = read.chunks if read.function == "read_chunk" else ()
         return [self.path.passages[number] for number in numbers if number in self.path.passages]
 
     def _read_next_passage(self) -> None:
@@ -319,7 +318,7 @@ class _Walker:
             data, place = "\n".join(listed_names[each] for each in page), _page(number, len(pages))
             read = self._ask("neighbours", node, data, actions, place, partial(self._judge_node, names))
             if read.function == "read_neighbor_node":
-                self._go(names[named(read.arguments, names) or ""], how_many, shown)
+                self._go(names[same_name(read.node, names) or ""], how_many, shown)
                 return
             if number < len(pages):
                 self._add(f"neighbours, page {number} of {len(pages)}", f"at {node}: none of these", shown)
@@ -348,7 +347,7 @@ class _Walker:
     def _judge_node(self, names: dict[str, str], read: Read) -> str:
         if read.function != "read_neighbor_node":
             return ""
-        name = named(read.arguments, names)
+        name = same_name(read.node, names)
         if name is None:
             return "unknown node"
         return "visited node" if names[name] in self.path.visited else ""
@@ -374,7 +373,7 @@ class _Walker:
             return Read(read.notebook, FALLBACK[stage], fault=fault)
         again = reminded(messages, _FAULTS[fault], _FORMS[stage])
         second = self._sent(again, stage)
-        notebook = read.notebook if second.notebook is None else second.notebook
+        notebook = second.notebook or read.notebook
         fault = second.fault or judge(second)
         if fault:
             self._blame(fault)
@@ -389,13 +388,14 @@ class _Walker:
         try:
             return ask_step(self.calls, messages, stage, tokens=self.brief.window.reply)
         except ReplyError:
-            return Read(None, "", fault="no action")
+            return Read("", "", fault="no action")
 
     def _judge_passages(self, read: Read) -> str:
-        """A passage id that was never shown is a fault; the functions that take none may have one that was."""
-        numbers = passage_numbers(read.arguments) if "chunk" in read.function else ()
-        unknown = any(number not in self.path.passages for number in numbers)
-        return "unknown passage" if unknown or (read.function == "read_chunk" and not numbers) else ""
+        """A passage id that was never shown is a fault, and so is none where text is to be read."""
+        if read.function != "read_chunk":
+            return ""
+        unknown = any(number not in self.path.passages for number in read.chunks)
+        return "unknown passage" if unknown or not read.chunks else ""
 
     def _blame(self, fault: str) -> None:
         self.faults.append(fault)
@@ -403,8 +403,6 @@ class _Walker:
 
     def _take_notebook(self, read: Read) -> None:
         """The new notebook, cut where it is too long; a reply without one leaves the old one."""
-        if read.notebook is None:
-            self._blame("no notebook")
         if read.notebook:
             noted = renewed(self.path.notebook, read.notebook, self.brief.notebook)
             self.path.notebook = noted.text

@@ -9,18 +9,12 @@ window, and replies that are asked for again, are calls of the model and no func
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated
-
-from pydantic import BeforeValidator, field_validator
 
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, is_placeholder, named
-from kgplatform.models.labels import labelled
-from kgplatform.models.lenient import first_of, items_of, words_of
+from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer_old import record, without_model
@@ -32,36 +26,13 @@ from kgplatform.readers.graphreader.options import Options
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, FoundFact, SearchResult
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import tidy
 from kgplatform.work.threads import side_by_side
-
-_NONE = frozenset({"", "none", "n/a", "no plan", "null", "keiner", "aucun", "ninguno", "无", "なし"})
-
-
-def _lines(value: object) -> list[str]:
-    """A list of short texts, whatever it was written as: a text, objects with a number and a text, a list."""
-    items = (
-        [item for inner in value.values() for item in items_of(inner)] if isinstance(value, dict) else items_of(value)
-    )
-    told = [first_of(item, "description text step action task") or item for item in items]
-    lines = [words_of(each, "\n").strip() for each in told]
-    return [re.sub(r"^(?:\d+[.)]|[-*•])\s+", "", line) for line in lines if line and not is_placeholder(line)]
 
 
 class _Plan(Form):
-    steps: Annotated[list[str], BeforeValidator(_lines)] = named(
-        "steps plan rational_plan step schritte étapes pasos 步骤 計画 计划", items=8
-    )
-    key_information: Annotated[list[str], BeforeValidator(_lines)] = named(
-        "key_information information key_info schlüsselinformationen 关键信息 重要な情報", [], items=12
-    )
-
-    @field_validator("steps")
-    @classmethod
-    def _has_steps(cls, steps: list[str]) -> list[str]:
-        if not steps:
-            raise ValueError("it has no steps")
-        return steps
+    steps: list[str] = items(8)
+    key_information: list[str] = items(12)
 
     @property
     def text(self) -> str:
@@ -74,16 +45,8 @@ class _Plan(Form):
 
 def ask_plan(chat: Chat, messages: Messages, *, tokens: int) -> str:
     """The plan, in a reply of at most ``tokens``. Raises ``ReplyError`` where two replies have none."""
-    plan, _ = ask(chat, messages, _Plan, stage="plan", tokens=tokens, free=_free)
+    plan, _ = ask(chat, messages, _Plan, stage="plan", tokens=tokens)
     return plan.text
-
-
-def _free(text: str) -> _Plan | None:
-    """All of the text is the plan, or what stands under its label."""
-    words = labelled(text, "plan").get("plan") or text.strip().strip("*#` \n")
-    if normalise_name(words).strip("().[]\"'") in _NONE or is_placeholder(words) or words.startswith("{"):
-        return None
-    return _Plan(steps=[words])
 
 
 _PLAN_STEP = "rational plan"

@@ -30,7 +30,6 @@ from kgplatform.readers.longagent.forms import (
     Responded,
     Said,
     Settled,
-    reads,
 )
 from kgplatform.readers.longagent.options import AGAIN, Options, Sizes
 from kgplatform.readers.longagent.team import EXPERTS, Expert, find_expert, listed_experts
@@ -145,7 +144,7 @@ class Leader:
         mark = self.calls.mark()
         messages = self._grouping(replies, instruction, fence_for(replies, instruction))
         try:
-            said = ask(self.calls, messages, Grouped, stage=STAGE, tokens=self.sizes.reply, free=Grouped.free)[0]
+            said = ask(self.calls, messages, Grouped, stage=STAGE, tokens=self.sizes.reply)[0]
         except ReplyError:
             self._unusable("leader")
             self.calls.add("groups", _UNUSABLE, mark, prompt=_GROUP)
@@ -157,13 +156,12 @@ class Leader:
     def decide(self, seen: Round, *, settled: bool = False) -> Said | None:
         """What follows from a round: an answer, an instruction or a conflict; None where no reply can be used.
 
-        In the last round text without JSON is an answer. ``settled``: conflicts were resolved, and none can be raised.
+        ``settled``: conflicts were resolved, and none can be raised.
         """
         ways = _WAYS if settled else _WAYS_AND_CONFLICT
         messages = self._messages(_DECIDE, seen, round=str(seen.number), rounds=str(self.options.rounds), **ways)
         mark = self.calls.mark()
-        plain = "answer" if seen.number == self.options.rounds else ""
-        said = self._ask(self._with_history(messages), Settled if settled else Decided, plain)
+        said = self._ask(self._with_history(messages), Settled if settled else Decided)
         if said is None:
             self.calls.add("decision", _UNUSABLE, mark, prompt=_DECIDE)
             return None
@@ -247,13 +245,12 @@ class Leader:
         self.calls.add("replies", f"page {page}" if said else f"page {page}; {_UNUSABLE}", mark, prompt=_BATCH)
         return self._cut(tidy(said.content if said else lines), bound, "replies")
 
-    def _ask(self, messages: Messages, form: type[S], plain: str = "") -> S | None:
+    def _ask(self, messages: Messages, form: type[S]) -> S | None:
         """What the leader says; None where no reply could be used, although it was asked for once more."""
-        free, show = reads(form, plain), None
-        if "answer" in form.types():
-            show = self.calls.shown("content", only=("type", "answer"))
+        may_answer = issubclass(form, (Decided, Settled, Ended))
+        show = self.calls.shown("content", only=("type", "answer")) if may_answer else None
         try:
-            return ask(self.calls, messages, form, stage=STAGE, tokens=self.sizes.reply, free=free, show=show)[0]
+            return ask(self.calls, messages, form, stage=STAGE, tokens=self.sizes.reply, show=show)[0]
         except ReplyError:
             self._unusable("leader")
             return None

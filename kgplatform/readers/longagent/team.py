@@ -24,7 +24,7 @@ from kgplatform.models.reply import ask
 from kgplatform.places import find_words
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer_old import cite_words, fence_for
-from kgplatform.readers.longagent.forms import Responded, reads
+from kgplatform.readers.longagent.forms import Responded
 from kgplatform.readers.longagent.options import (
     JOINT_PROMPT,
     MEMBER_PROMPT,
@@ -225,7 +225,7 @@ class Team:
         failed: ModelError | None = None
         try:
             messages = self._messages(instruction, readers, claims)
-            said = ask(calls, messages, Responded, stage=stage, tokens=self._sizes.reply, free=reads(Responded))[0]
+            said = ask(calls, messages, Responded, stage=stage, tokens=self._sizes.reply)[0]
         except BudgetError:
             raise
         except ReplyError:

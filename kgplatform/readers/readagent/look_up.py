@@ -112,9 +112,9 @@ class LookUp:
         """The pages that the model names, and what is wrong with its replies, if none can be read."""
         calls, most, before, fault = self.calls, self.brief.options.pages, self.calls.made, ""
         form = pages_reply(most)
-        entries: list[str] = []
+        entries: list[int] = []
         try:
-            entries = ask(calls, messages, form, stage="look up", tokens=self.brief.reply, free=form.free)[0].pages
+            entries = ask(calls, messages, form, stage="look up", tokens=self.brief.reply)[0].pages
         except ReplyError:  # what is remembered may be enough for the answer
             fault = NO_LIST
         calls.counts[f"malformed.{NO_LIST}"] += calls.made - before - (not fault)
@@ -146,9 +146,8 @@ class LookUp:
         calls, before = self.calls, self.calls.made
         page, fault = None, ""
         try:
-            page = ask(calls, messages, NextReply, stage="look up", tokens=self.brief.reply, free=NextReply.free)[
-                0
-            ].page
+            said = ask(calls, messages, NextReply, stage="look up", tokens=self.brief.reply)[0].page
+            page = None if said == "STOP" else int(said)
         except ReplyError:
             fault = _NEITHER
         calls.counts[f"malformed.{_NEITHER}"] += calls.made - before - (not fault)

@@ -15,15 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.readers.answer_old import (
-    Answered,
-    joined,
-    record,
-    shown_facts,
-    shown_passages,
-    without_model,
-    write_answer,
-)
+from kgplatform.readers.answer import REPLY_TOKENS, Answered, joined, record, without_model, write_answer
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerStyle,
@@ -34,9 +26,8 @@ from kgplatform.readers.reader import (
     style_option,
     window_option,
 )
-from kgplatform.readers.replies import asked
 from kgplatform.readers.run import Calls, Run, search_step
-from kgplatform.readers.window import Window, cut
+from kgplatform.readers.window import Window, cut, tokens
 from kgplatform.readers.youtu.decompose import Decomposition, decompose
 from kgplatform.readers.youtu.fill_in import fill_in
 from kgplatform.readers.youtu.memory import AgentMemory
@@ -44,13 +35,14 @@ from kgplatform.readers.youtu.reflect import Reflected, reflect
 from kgplatform.readers.youtu.sub_questions import bare, fill, same_words
 from kgplatform.records import Answer, FoundCommunity, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
+from kgplatform.retrieve.question import asked
 from kgplatform.retrieve.search import round_robin
 from kgplatform.text import counted
 from kgplatform.work.threads import side_by_side
 
 MOST = 5
 """Communities whose summaries are shown."""
-_LONGEST = 150
+_LONGEST = 80
 """Tokens of a summary."""
 
 
@@ -80,11 +72,9 @@ PARTS = ("entity", "triple", "path", "community", "passage")
 _WHOLE = -1
 """Stands for the whole question among the positions of sub-questions."""
 
-_REPLY, _REPORT = 1_000, 3_000
-"""Tokens that are kept for a reply."""
-
-_SMALL = "a an the in on at by of to was is were are it he she they so and that this"
-_SMALL_WORDS = frozenset(_SMALL.split())
+_RULES = 600
+"""Tokens of the longest prompt without evidence, question and notes."""
+_LEAST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +91,7 @@ class Options:
     top_k: int = option(20, "how many passages and facts", least=1)
     steps: int = option(5, "the most steps of reflection", least=0)
     sub_questions: int = option(4, "the most sub-questions", least=1)
-    evidence_tokens: int | None = option(
-        None, "the most tokens of evidence in a prompt; what fits into the window by default", least=1, example="6000"
-    )
+    evidence_tokens: int = option(1100, "the most tokens of evidence in a prompt", least=100, example="6000")
     without: tuple[str, ...] = option(
         (), "leave this route out of its searches; may be repeated", choices=PARTS, example="path", one="route"
     )
@@ -122,7 +110,7 @@ class Options:
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
-    """The answer, its citations checked, and how it came about, step by step.
+    """The answer, its citations, and how it came about, step by step.
 
     Raises ``ModelError`` where the model failed before there was an answer, ``BudgetError`` where the tokens ran out.
     """
@@ -130,16 +118,16 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if run.chat is None:
         return without_model(question, READER.name, _find(run.evidence, options, question), run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, limit=3 + options.steps, hear=run.hear)
-    window = _window(options.window_tokens or run.context, options.answer_style)
-    memory = AgentMemory(question, window, options.evidence_tokens, queries=[question])
+    window = Window(options.window_tokens or run.context, reply=REPLY_TOKENS[options.answer_style])
+    memory = AgentMemory(question, _room(window, question, options), queries=[question])
     schema = run.schema() if options.schema else None
     plan = decompose(question, schema, calls, options.sub_questions, window)
     calls.limit = 3 + options.steps + plan.levels - 1
     _search_parts(memory, plan, run.evidence, calls, options)
     if plan.group and "community" not in options.left_out:
         _look_at_groups(memory, run.evidence, calls, options)
-    seen = memory.evidence()
-    first = _write("first answer", memory, run.evidence, calls, options)
+    seen = memory.evidence().result
+    first = _write("first answer", memory, calls, options)
     if isinstance(first, BudgetError):
         raise first
     if not (options.agent and options.steps and seen.passages):
@@ -153,15 +141,22 @@ def answer(question: str, run: Run, options: Options) -> Answer:
             return record(READER.name, first, seen, calls, reflected.note)
     final: Answered | ModelError | None = reflected.error
     if not isinstance(final, BudgetError):
-        final = _write("final answer", memory, run.evidence, calls, options)
+        final = _write("final answer", memory, calls, options)
     if isinstance(final, Answered):
-        return record(READER.name, final, memory.evidence(), calls, reflected.note)
+        return record(READER.name, final, memory.evidence().result, calls, reflected.note)
     return record(READER.name, _standing(first, final), seen, calls, reflected.note)
 
 
-def _window(size: int, style: AnswerStyle) -> Window:
-    """The window, with room for the longest reply: thoughts of a reflection, or a report."""
-    return Window(size, reply=min(_REPORT if style == "report" else _REPLY, size // 4))
+def _room(window: Window, question: str, options: Options) -> int:
+    """Tokens of evidence in a prompt, beside its rules, the question and notes. Raises ``InputError`` for too few."""
+    room = window.limit - _RULES - 2 * tokens(question)
+    if room < _LEAST:
+        raise InputError(
+            f"The question leaves no room for evidence in a window of {window.tokens:,} tokens. "
+            "Shorten it, or raise window_tokens.",
+            "window_tokens",
+        )
+    return min(options.evidence_tokens, room * 2 // 3)
 
 
 def _search_parts(memory: AgentMemory, plan: Decomposition, evidence: Evidence, calls: Calls, options: Options) -> None:
@@ -179,7 +174,7 @@ def _search_parts(memory: AgentMemory, plan: Decomposition, evidence: Evidence, 
         needed = sorted({need for place in here for need in plan.parts[place].needs} - tried)
         if needed:
             wanted = {need + 1: (" ".join(texts[need]), found[need]) for need in needed}
-            answers.update({n - 1: words for n, words in fill_in(wanted, calls, memory.within).items()})
+            answers.update({n - 1: words for n, words in fill_in(wanted, calls, memory.room).items()})
             tried.update(needed)
         words = {place: answers.get(place, (bare(each[0]),)) for place, each in texts.items()}
         texts.update({place: fill(plan.parts[place], words) for place in here})
@@ -252,12 +247,14 @@ def _find(evidence: Evidence, options: Options, text: str, types: tuple[str, ...
     return evidence.search(text, route="all", top_k=options.top_k, types=types, without=options.left_out)
 
 
-def _write(name: str, memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options) -> Answered | ModelError:
+def _write(name: str, memory: AgentMemory, calls: Calls, options: Options) -> Answered | ModelError:
     """The answer to the original question from all evidence so far and the thoughts about it; or why there is none."""
-    shown, notes, style = memory.evidence(), memory.notes(), options.answer_style
-    told = {"notes": notes, "fence": memory.tags(shown_facts(shown.facts), shown_passages(shown.passages), notes)}
+    selected, notes, style = memory.evidence(), memory.notes(), options.answer_style
+    told = {"notes": notes, "fence": memory.tags(selected.text(memory.shown), notes)}
     try:
-        return write_answer(memory.question, shown, evidence, calls, options.mode, name=name, style=style, **told)
+        return write_answer(
+            memory.question, selected, calls, options.mode, shown=memory.shown, name=name, style=style, **told
+        )
     except ModelError as error:
         return error
 
@@ -274,7 +271,7 @@ def _stands(first: Answered, reflected: Reflected) -> bool:
     if reflected.grew or isinstance(reflected.error, BudgetError):
         return False
     words, said = same_words(first.plain).split(), same_words(reflected.answer).split()
-    return not said or (first.holds and set(said) - _SMALL_WORDS <= set(words))
+    return not said or (first.holds and set(said) <= set(words))
 
 
 def _standing(first: Answered | ModelError, final: ModelError | None) -> Answered:

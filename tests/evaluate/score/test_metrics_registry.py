@@ -112,11 +112,13 @@ def test_keywords_bring_f1_star() -> None:
 def test_a_refusal_where_there_is_an_answer_is_wrong() -> None:
     found = scores(ASKED, REFUSAL)
     assert (found["refusal"], found["em"], found["contains"], found["failed"]) == (1, 0, 0, 0)
-    assert scores(Question("q", "Is it?", answers=("no",)), "There is no answer.")["contains"] == 0
+    asked = Question("q", "Had he a sister?", answers=("no",))
+    assert scores(asked, "There is no mention of one.", sufficient=False)["contains"] == 0
+    assert scores(asked, "There is no mention of one.", sufficient=True)["refusal"] == 0, "the model calls it an answer"
 
 
-def test_where_the_right_answer_says_so_a_refusal_is_none() -> None:
-    found = scores(Question("q", "Which ship laid it?", answers=("unanswerable",)), "Unanswerable")
+def test_a_right_answer_that_the_model_calls_insufficient_is_no_refusal() -> None:
+    found = scores(ASKED, "Great Eastern [1]", sufficient=False)
     assert (found["refusal"], found["em"], found["contains"]) == (0, 1, 1)
 
 

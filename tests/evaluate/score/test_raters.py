@@ -318,16 +318,14 @@ def test_questions_that_cannot_be_rated_have_no_score(tmp_path: Path, rater: str
 
 
 def test_a_refusal_is_wrong_to_the_judge_without_asking(tmp_path: Path) -> None:
-    done, model = rated("judge", ToRate(QUESTION, REFUSAL), tmp_path)
+    done, model = rated("judge", ToRate(QUESTION, REFUSAL, refused=True), tmp_path)
     assert (done, model.asked) == (Rating({"judge": 0}), [])
-    sought = Question("q", "What does the log say of the crew?", answers=("The text does not mention it.",))
-    done, model = rated("judge", ToRate(sought, REFUSAL), tmp_path, judge="1")
-    assert (done, len(model.asked)) == (Rating({"judge": 1}), 1), "where saying so is the right answer it is asked"
 
 
-def test_an_answer_of_no_is_judged_although_it_goes_on_like_a_refusal(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["No, the text does not mention one.", "The documents do not say that she sailed."])
+def test_what_the_model_calls_an_answer_is_judged_whatever_its_words(text: str, tmp_path: Path) -> None:
     asked = Question("q", "Had he a sister?", answers=("no",))
-    done, model = rated("judge", ToRate(asked, "No, the text does not mention one."), tmp_path, judge="1")
+    done, model = rated("judge", ToRate(asked, text), tmp_path, judge="1")
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 1)
 
 

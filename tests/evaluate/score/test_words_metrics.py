@@ -20,15 +20,12 @@ from kgplatform.evaluate.score.answer_words import (
     exact_match,
     f1,
     f1_star,
-    is_refusal,
-    is_wrong_refusal,
     need_rouge,
     normalised,
     plain,
     rouge,
     words,
 )
-from kgplatform.readers.answer import REFUSAL
 
 ASCII = st.text(st.characters(codec="ascii"), max_size=60)
 SENTENCES = st.lists(
@@ -371,79 +368,6 @@ def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.Monk
 )
 def test_contains(prediction: str, references: list[str], score: float) -> None:
     assert contains(prediction, references) == score
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        REFUSAL,
-        "The documents do not say [1].",
-        "No Mention",
-        "unanswerable",
-        "",
-        "  ",
-        "I don't know.",
-        "I do not have enough information to answer that.",
-        "There is not enough information in the passages.",
-        "Insufficient information",
-        "Unknown.",
-        "The answer is unknown",
-        "Sorry, but I don't know",
-        "The passages do not mention who laid it.",
-        "It cannot be determined.",
-        "I can't determine this from the context.",
-        "There isn't enough information to answer.",
-        "Information not available.",
-        "The evidence is insufficient to answer.",
-        "The sources do not say who laid it.",
-        "The knowledge graph doesn't contain this.",
-        "It is not stated who paid for the cable.",
-        "It is not known when she sailed.",
-        "It's unclear.",
-        "Unfortunately, the retrieved evidence does not mention a ship.",
-        "Based on the provided context, I don't have enough information to answer this question with any certainty, "
-        "since it tells of the first voyage alone, and of nothing that came after it.",
-    ],
-)
-def test_refusals(text: str) -> None:
-    assert is_refusal(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        None,
-        "Cyrus Field [1]",
-        "no",
-        "None of the ships",
-        "The tomb of the Unknown Soldier",
-        "I don't know for sure, but it was Cyrus Field.",
-        "Nobody knows, said Field.",
-        "This is not known to be harmful.",
-        "The sources do not say when, but it was Field who paid.",
-        "According to the log, the Niagara laid it.",
-    ],
-)
-def test_answers_and_failures_are_no_refusals(text: str | None) -> None:
-    assert not is_refusal(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "answers", "wrong"),
-    [
-        ("The text does not mention a sister.", ["no"], True),
-        ("No mention", ["no"], True),
-        ("No, the text does not mention a sister.", ["no"], False),
-        ("No [1]. The text does not mention a sister.", ["yes"], True),
-        ("No. The documents do not say more.", ["None", "No"], False),
-        ("unanswerable", ["Unanswerable"], False),
-        ("The documents do not say.", ["unanswerable", "no"], False),
-        ("", ["no"], True),
-        ("No", ["yes"], False),
-    ],
-)
-def test_a_refusal_is_wrong_unless_it_gives_a_right_answer_first(text: str, answers: list[str], wrong: bool) -> None:
-    assert is_wrong_refusal(text, answers) == wrong
 
 
 # ----------------------------------------------------------------------------------------------------- compression rate
