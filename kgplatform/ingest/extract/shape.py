@@ -257,24 +257,36 @@ def _fact(item: object, names: Sequence[str], text: str) -> AtomicFact | Malform
     number = None
     if isinstance(item, list):
         number, elements = _numbered(item, text)
-        said = _words(number, text)
-        if elements and len(elements[0].split()) >= _WORDS_OF_A_FACT and elements[0] not in said:
+        said, elements = _words(number, text), [each for each in elements if each]
+        if elements and len(elements[0].split()) >= _WORDS_OF_A_FACT and elements[0] not in f"{names} {said}":
             said = elements.pop(0)
-        elif not any(find_words(each, said) for each in elements) and (place := stated_place(elements, text, "")):
-            number = 1 + [each.start for each in numbered(text)].index(place.start)
-            said = _words(number, text)
+        else:
+            number, said = _of_sentence(number, elements, names, text)
     else:
         said = _text(_of(item, "text fact")) or ""
         listed = _of(item, "key_elements")
-        elements = [_text(each) or "" for each in (listed.split("|") if isinstance(listed, str) else _listed(listed))]
+        told = map(_text, listed.split("|") if isinstance(listed, str) else _listed(listed))
+        elements = [each for each in told if each]
     if not said:
         return item if isinstance(item, Malformed) else _malformed("atomic fact without text", item)
-    elements = [each for each in elements if each]
     if number or not elements:
         elements += [name for name in names if find_names(name, said)]
     if not elements:
         return _malformed("atomic fact without key elements", item)
     return AtomicFact(said, tuple(dict.fromkeys(elements)), _text(_of(item, _QUOTE)), number)
+
+
+def _of_sentence(
+    number: int | None, elements: Sequence[str], names: Sequence[str], text: str
+) -> tuple[int | None, str]:
+    """The sentence with these key elements, its number and its words: another one than that of ``number`` where that
+    has none of them. The entity that it is about stands before it where it has a pronoun in its place."""
+    said = _words(number, text)
+    if not any(find_words(each, said) for each in elements) and (place := stated_place(elements, text, "")):
+        number = 1 + [each.start for each in numbered(text)].index(place.start)
+        said = _words(number, text)
+    about = elements[0] if elements and elements[0] in names and find_names(elements[0], text) else ""
+    return number, f"{about}: {said}" if about and said and not find_names(about, said) else said
 
 
 # ----------------------------------------------------------------------------------------------------------- proposals
