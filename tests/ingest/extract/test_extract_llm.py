@@ -107,7 +107,8 @@ def test_the_form_is_strict_and_has_nothing_that_some_server_refuses() -> None:
     [
         (["1", "", "born"], "Ada Lovelace was born in London in 1815.", 1),
         (["[1]", "born"], "Ada Lovelace was born in London in 1815.", 1),
-        (["born", 1], "Ada Lovelace was born in London in 1815.", 1),
+        ([1, "born"], "Ada Lovelace was born in London in 1815.", 1),
+        (["born"], "Ada Lovelace was born in London in 1815.", 1),
         (["1", "born in London in 1815"], "Ada Lovelace was born in London in 1815.", 1),
         (["2", "born", "1815"], "Ada Lovelace was born in London in 1815.", 1),
         (["2", "Ada wrote a first program.", "wrote"], "Ada wrote a first program.", 2),
@@ -130,7 +131,7 @@ def test_numbers_of_facts(fact: list[Any], text: str | None, sentence: int | Non
 def test_numbers_of_statements() -> None:
     said = [
         ["2", "Ada", "wrote", "program"],
-        ["Ada", "born", "1815", "1"],
+        ["[1]", "Ada", "born", 1815],
         ["9", "Ada", "is", "old"],
         ["Ada", "is", "x"],
     ]
