@@ -16,15 +16,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
-from pydantic import BeforeValidator, WithJsonSchema, create_model
+from pydantic import Field, create_model
 
 from kgplatform.errors import ReplyError
 from kgplatform.gist.options import GistOptions, Style
 from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, Words, is_json, named, number_of, thinking
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Document
@@ -168,48 +168,19 @@ _REPLY_TOKENS = 400
 NO_PAUSE = "reply without a break point"
 NOT_OFFERED = "break point that was not offered"
 
-_NUMBER = r"[<⟨〈(\[]\s*(\d{1,9})\s*[>⟩〉)\]]"
-_ENDS = (
-    r"(?:break\s*-?\s*point|pausenpunkt|umbruch(?:stelle)?|point de (?:rupture|pause)|punto de (?:ruptura|pausa)"
-    r"|断点|分割点)"
-)
-# From the most certain form to the least: the words with a colon and a number; the words and, later on, a number in
-# angle brackets; the words and a number right after them; the same for words that explanations use too.
-_FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for words in (_ENDS, r"label", r"pause", r"answer")
-    for form in (
-        rf"{words}\b[*_`]*(?:\s+is)?\s*[:：=][\s*_`]*[<⟨〈(\[]?\s*(\d{{1,9}})\b",
-        rf"{words}\b[^<⟨〈]*?[<⟨〈]\s*(\d{{1,9}})\s*[>⟩〉]",
-        rf"{words}\b(?:\s+is\b|\s+at\b)?[\s:*_`]*[(\[]?\s*(\d{{1,9}})\b",
-    )
-)
-_BRACKETED = re.compile(_NUMBER)
-_BARE = re.compile(r"[\s*_`.]*(\d{1,9})[\s*_`.]*")
-
 
 class PauseReply(Form):
     """Where to pause."""
 
-    PROMPT: ClassVar[str] = _PROMPT
-    COUNTS: ClassVar[str] = "break_point"
-
-    reasoning: Words = thinking()
-    break_point: Annotated[int, BeforeValidator(number_of)] = named("break_point label pause number umbruch")
-
-    @classmethod
-    def free(cls, text: str) -> PauseReply | None:
-        """Free text that names one label."""
-        label = None if is_json(text, ("reasoning", "break_point")) else read_label(text)
-        return None if label is None else cls.of(break_point=label)
+    reasoning: str = text(600)
+    break_point: int
 
 
 @cache
 def pause_reply(labels: tuple[int, ...]) -> type[PauseReply]:
-    """``PauseReply`` at one of ``labels``."""
-    number = Annotated[int, BeforeValidator(number_of), WithJsonSchema({"type": "integer", "enum": list(labels)})]
-    fields: Any = {"break_point": (number, PauseReply.model_fields["break_point"])}
-    return create_model("PauseReply", __base__=PauseReply, **fields)
+    """``PauseReply`` that is asked for at one of ``labels``; another one is read too."""
+    place: Any = Field(json_schema_extra={"enum": list(labels)})
+    return create_model("PauseReply", __base__=PauseReply, break_point=(int, place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +243,7 @@ def ask_pause(
     form = pause_reply(offer.labels)
     messages = pause_messages(text, found, offer, options, shown)
     try:
-        label = ask(chat, messages, form, stage=STAGE, tokens=_REPLY_TOKENS, free=form.free)[0].break_point
+        label = ask(chat, messages, form, stage=STAGE, tokens=_REPLY_TOKENS)[0].break_point
     except ReplyError:
         return Pause(offer.end, NO_PAUSE)
     if label in offer.labels:
@@ -311,21 +282,6 @@ def _labelled(text: str, found: Sequence[Paragraph], offer: Offer) -> str:
         parts.append(text[found[place].start : found[place].end])
     parts.append(f"<{offer.last - offer.first}>")
     return "\n\n".join((*parts, "…") if offer.last < len(found) else parts)
-
-
-def read_label(reply: str) -> int | None:
-    """The label that free text chooses last; None if it names none, or several without saying which.
-
-    >>> read_label("Break point: <57>\\nBecause the scene changes.")
-    57
-    """
-    for form in _FORMS:
-        if said := form.findall(reply):
-            return int(said[-1])
-    if alone := _BARE.fullmatch(reply):
-        return int(alone[1])
-    numbers = set(_BRACKETED.findall(reply))
-    return int(numbers.pop()) if len(numbers) == 1 else None
 
 
 def uniform_ends(found: Sequence[Paragraph], options: GistOptions) -> list[int]:

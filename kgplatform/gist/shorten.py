@@ -11,9 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, ClassVar
-
-from pydantic import BeforeValidator, WithJsonSchema
+from typing import Literal
 
 from kgplatform.errors import ReplyError
 from kgplatform.gist.memory import Gist, GistRun, Memory, Page, Reading, replace_pages, set_made, write_gist
@@ -21,10 +19,9 @@ from kgplatform.gist.options import GistOptions, LongMemory
 from kgplatform.gist.pagination import length
 from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat, Reply, Wanted
-from kgplatform.models.forms import Form, Words, examples_of, is_json, is_placeholder, named, thinking
-from kgplatform.models.json_text import partial_text, without_thoughts
-from kgplatform.models.lenient import words_of
-from kgplatform.models.reply import ask, declines, is_looped, parse_reply
+from kgplatform.models.forms import Form, text
+from kgplatform.models.json_text import partial_text
+from kgplatform.models.reply import ask, is_example, is_looped, parse_reply
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.records import Document
 from kgplatform.text import count_tokens, node_id
@@ -41,7 +38,6 @@ OWN_TEXT = "own text"
 EMPTY = "empty gist"
 CUT_OFF = "gist that was cut off"
 TAGGED = "gist with a page tag"
-REMARKED = "gist with a remark before it"
 LONGER = "gist longer than its page"
 LOOPED = "gist that repeats itself"
 COPIED = "gist that is the example"
@@ -66,21 +62,12 @@ _AGAIN = (
 
 _TAG = re.compile(r"[ \t]*</?\s*(?:page|text-[0-9a-f]{6,})\b[^<>\n]{0,20}>[ \t]*\n?", re.IGNORECASE)
 _FIRST_TAG = re.compile(r"[*#_\s]*(?:\(page\s+\d+\)|\[page\s+\d+\]|page\s+\d+\s*(?::|\n))[*_:]*\s*", re.IGNORECASE)
-_SHORT = r"(?:shortened|condensed|abridged|shorter|brief|concise)"
-_REMARK = re.compile(
-    r"\s*[*#_]*(?:(?:sure|certainly|okay|ok|of course|absolutely)\b[,.!]*\s*)?"
-    rf"(?:(?:here\s*(?:'s|’s|is|are)|below is|this is|the following is)\b[^\n:]{{0,80}}?\b{_SHORT}\b[^\n:]{{0,80}}"
-    rf"|(?:the |a |my )?{_SHORT} (?:version|passage|text|form)\b[^\n:]{{0,60}}|(?:gist|summary|shortened)"
-    r"|(?:以下|这)是[^\n:：]{0,40})[*_]*[:：][*_]*\s*",
-    re.IGNORECASE,
-)
-_FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 class GistReply(Form):
     """A page, shortened."""
 
-    gist: Words = named("gist shortened shortened_passage passage text summary zusammenfassung")
+    gist: str
 
 
 def shorten(chat: Chat, page: str, options: GistOptions) -> Gist:
@@ -135,7 +122,7 @@ def _asked(chat: Chat, messages: Messages, stage: str, page: str) -> tuple[str, 
     wanted = Wanted(GistReply, _REPLY_SHARE * count_tokens(page) + _LEAST_REPLY)
     sent, tried, faults, cut = messages, list[Messages](), list[str](), list[str]()
     for _ in range(2):
-        text, malformed, fault = _read(chat.send(sent, stage=stage, wanted=wanted), page)
+        text, malformed, fault = _read(chat.send(sent, stage=stage, wanted=wanted), page, messages)
         faults += malformed
         if not fault:
             return text, tuple(faults)
@@ -147,10 +134,12 @@ def _asked(chat: Chat, messages: Messages, stage: str, page: str) -> tuple[str, 
     return next(filter(None, map(_whole_sentences, cut)), ""), tuple(faults)
 
 
-def _read(reply: Reply, page: str) -> tuple[str, tuple[str, ...], str]:
+def _read(reply: Reply, page: str, messages: Messages) -> tuple[str, tuple[str, ...], str]:
     """The gist in a reply, what was put right or is wrong, and why it cannot be used, if so."""
-    text, malformed = clean(_said(reply))
-    if not text or is_placeholder(text) or any(text == each["gist"] for each in examples_of(_PROMPT)):
+    said = _said(reply)
+    text = _TAG.sub("", said).strip()
+    malformed = (TAGGED,) if text != said.strip() else ()
+    if not text or is_example({"gist": text}, messages):
         fault = CUT_OFF if reply.cut_off else EMPTY if not text else COPIED
     elif is_looped(text) and not is_looped(page):
         fault = LOOPED
@@ -162,32 +151,11 @@ def _read(reply: Reply, page: str) -> tuple[str, tuple[str, ...], str]:
 
 
 def _said(reply: Reply) -> str:
-    """What a reply has as its gist: in its form, in one that breaks off, or in free text."""
-    text = without_thoughts(reply.text, cut_off=reply.cut_off)
+    """What a reply has as its gist, as far as it goes; empty for one without."""
     try:
-        return parse_reply(text, GistReply).gist
+        return parse_reply(reply.text, GistReply).gist
     except ReplyError:
-        return partial_text(text, "gist") or ("" if is_json(text, ("gist",)) or declines(text) else text)
-
-
-def clean(reply: str) -> tuple[str, tuple[str, ...]]:
-    """``reply`` without page tags, a remark before it and a code fence round it; and which of those it had.
-
-    >>> clean("Here is the shortened passage:\\n<Page 3>\\nAda sails to Brest.")
-    ('Ada sails to Brest.', ('gist with a page tag', 'gist with a remark before it'))
-    """
-    text, tags = _TAG.subn("", reply)
-    malformed: list[str] = []
-    remarked = False
-    if fenced := _FENCED.fullmatch(text):
-        text = fenced[1]
-    while (found := _FIRST_TAG.match(text) or _REMARK.match(text)) and found.end():
-        is_tag = _FIRST_TAG.match(text) is not None
-        tags, remarked = tags + is_tag, remarked or not is_tag
-        text = text[found.end() :]
-    malformed += [TAGGED] if tags else []
-    malformed += [REMARKED] if remarked else []
-    return text.strip(), tuple(malformed)
+        return partial_text(reply.text, "gist") if reply.cut_off else ""
 
 
 def _whole_sentences(text: str) -> str:
@@ -305,58 +273,22 @@ _VERDICT_TOKENS = 300
 
 NO_VERDICT = "reply about two pages without yes or no"
 
-_YES_OR_NO = (
-    r"(?:(yes|ja|oui|s[íi]|true|是)|(no(?! doubt)|nein|non|false|否|不)|not\s+sure|unsure|unclear|unsicher)(?!\w)"
-)
-_VERDICT = re.compile(rf"\W*(?:answer\W+|page 2\W+)?{_YES_OR_NO}", re.IGNORECASE)
-_CALLED = re.compile(rf"\banswer\W+is\W+{_YES_OR_NO}", re.IGNORECASE)
-
-
-def _verdict(value: Any) -> str:
-    said = read_verdict(words_of(value))
-    if said == UNUSABLE:
-        raise ValueError("write yes, no, or not sure")
-    return said
-
 
 class VerdictReply(Form):
     """Whether the second page begins a new part."""
 
-    PROMPT: ClassVar[str] = "gist/merge"
-    COUNTS: ClassVar[str] = "new_part"
-
-    reasoning: Words = thinking()
-    new_part: Annotated[
-        str, BeforeValidator(_verdict), WithJsonSchema({"type": "string", "enum": [YES, NO, NOT_SURE]})
-    ] = named("new_part newpart answer verdict new_chapter")
-
-    @classmethod
-    def free(cls, text: str) -> VerdictReply | None:
-        """Free text that begins with a verdict."""
-        return cls.of(new_part=text)
+    reasoning: str = text(600)
+    new_part: Literal["yes", "no", "not sure"]
 
 
 def ask_verdict(chat: Chat, first: str, second: str, options: GistOptions) -> str:
     """What the model says of two pages that follow each other. Raises ``ModelError``."""
     fence, noun = f"text-{node_id(first, second)[:12]}", options.kind.noun
     messages = render("gist/merge", noun=noun, fence=fence, first=first.strip(), second=second.strip())
-    form = VerdictReply
     try:
-        return ask(chat, messages, form, stage="merge", tokens=_VERDICT_TOKENS, free=form.free)[0].new_part
+        return ask(chat, messages, VerdictReply, stage="merge", tokens=_VERDICT_TOKENS)[0].new_part
     except ReplyError:
         return UNUSABLE
-
-
-def read_verdict(reply: str) -> str:
-    """What a text begins with, or calls its answer.
-
-    >>> read_verdict("**Not sure.** It may.")
-    'not sure'
-    """
-    said = _VERDICT.match(reply) or _CALLED.search(reply)
-    if said is None:
-        return UNUSABLE
-    return YES if said[1] else NO if said[2] else NOT_SURE
 
 
 def candidates(pages: Sequence[Page], longest: int) -> list[int]:

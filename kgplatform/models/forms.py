@@ -12,70 +12,54 @@ the form can do without.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
-from functools import cache, partial
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import (
-    AliasChoices,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
-    WithJsonSchema,
     create_model,
     field_validator,
     model_validator,
 )
 from pydantic_core import PydanticUseDefault
 
-from kgplatform.models.json_text import pieces, value_of, without_thoughts
-from kgplatform.models.lenient import plain_keys, truth_of, words_of
-from kgplatform.prompt import source_of
 
-F = TypeVar("F", bound="Form")
+def text(most: int, default: Any = "") -> Any:
+    """A text that the server may let grow to ``most`` characters; a longer one is read all the same.
 
-
-def text(most: int, default: str = "") -> Any:
-    """A field of text that the server may let grow to ``most`` characters; a longer one is read all the same."""
+    ``default``: ``...`` for a field that must be there.
+    """
     return Field(default, json_schema_extra={"maxLength": most})
 
 
-def items(most: int) -> Any:
-    """A list, empty where it is missing, of at most ``most`` items by the server's schema; a longer one is read."""
-    return Field(default_factory=list, json_schema_extra={"maxItems": most})
+def items(most: int, default: Any = ()) -> Any:
+    """A list of at most ``most`` items by the server's schema; a longer one is read. ``default`` is as for a text."""
+    extra: Any = {"maxItems": most}
+    return Field(..., json_schema_extra=extra) if default is ... else Field(list(default), json_schema_extra=extra)
 
 
 class Lost(NamedTuple):
-    """What of a reply could not be read: a field that has a default, or items of a list."""
+    """What of a reply could not be read: items of a list, or a field of ``form`` that has a default."""
 
     fault: str
-    is_field: bool
+    form: type[BaseModel] | None
 
 
 class Form(BaseModel):
     """A reply, or a part of one. It is read as described above with a list for what is lost as the context, else as is.
 
     ``ASIDE``: the fields without which the reply says as much: they are not asked for a second time, and alone they are
-    no reply.
+    no reply. ``MAY_COPY``: an example of the prompt can be the reply that is wanted.
     """
 
     model_config = ConfigDict(coerce_numbers_to_str=True, populate_by_name=True)
     ASIDE: ClassVar[frozenset[str]] = frozenset({"reasoning"})
-    PROMPT: ClassVar[str] = ""
-
-    @classmethod
-    def of(cls: type[F], **fields: Any) -> F | None:
-        """The form of these ``fields``; None where they cannot be used. To go with the readers of free text."""
-        try:
-            return cls.model_validate(fields)
-        except ValidationError:
-            return None
+    MAY_COPY: ClassVar[bool] = False
 
     @model_validator(mode="before")
     @classmethod
@@ -87,7 +71,7 @@ class Form(BaseModel):
         found: dict[str, Any] = {}
         for key, said in value.items():
             if said is not None and said != "":
-                found.setdefault(names.get(plain(key), key), said)
+                found.setdefault(names.get(plain(key)) or str(key), said)
         return found
 
     @field_validator("*", mode="wrap")
@@ -99,12 +83,10 @@ class Form(BaseModel):
         except ValidationError as error:
             name = str(info.field_name)
             right = [item for item in value if _is_right(item, handler)] if isinstance(value, list) else []
-            if info.context is None or not (
-                right or name in cls.model_fields and not cls.model_fields[name].is_required()
-            ):
+            if info.context is None or not (right or _is_optional(cls, name)):
                 raise
             fault = error.errors(include_url=False)[0]["msg"]
-            info.context.append(Lost(f"{name}: {fault}", is_field=not right))
+            info.context.append(Lost(f"{name}: {fault}", form=None if right else cls))
             if not right:
                 raise PydanticUseDefault from None
             return handler(right)
@@ -151,96 +133,5 @@ def _is_right(item: Any, handler: ValidatorFunctionWrapHandler) -> bool:
 @cache
 def _keys(form: type[BaseModel]) -> dict[str, str]:
     """The keys of ``form`` by how they are compared."""
-    found: dict[str, str] = {}
-    for name, field in form.model_fields.items():
-        alias = field.validation_alias
-        choices = [each for each in getattr(alias, "choices", [alias, name]) if isinstance(each, str)]
-        found |= {plain(each): choices[0] for each in reversed(choices)}
-    return found
-
-
-# ---- What the readers of free text still import; it goes with them.
-
-ANSWER = "answer final_answer response antwort réponse reponse respuesta risposta resposta 答案 回答 答え ответ"
-"""The keys of an answer; models write them in the language of the text, whatever is asked for."""
-REASONING = (
-    "reasoning thought thoughts thinking scratchpad analysis rationale reason explanation begründung raisonnement "
-    "razonamiento 推理"
-)
-
-_NUMBER_KEYS = ("page", "pages", "number", "label", "index", "id", "value")
-_NAMED = (
-    r"answer|notes?|summary|gist|reply|response|number|page|letter|statement|reasoning|choice|text|instruction|content"
-    r"|name|quote|shortened (?:text|passage)"
-)
-_PLACEHOLDER = re.compile(
-    rf"[\s\"'.…]*|<(?!\s*\d)[^<>\n]*>|[<\[{{(]*\s*(?:(?:the|your|my|an?|new)\s+)+(?:final\s+)?(?:{_NAMED})"
-    r"(?:\s+(?:here|itself|goes here|to the question|of option [a-z]|of the question))?\s*[>\]})]*[.…]*|string"
-    r"|\$[^\W\d]\w*",
-    re.IGNORECASE,
-)
-
-
-def listed(value: Any) -> list[str]:
-    """The entries of a list as they were written: ``["5", "7-9"]`` of ``[5, "7-9"]``, of a text, or of objects."""
-    if value is None or isinstance(value, bool):
-        return []
-    if isinstance(value, dict):
-        chosen = [value[key] for key in _NUMBER_KEYS if key in value]
-        return listed(chosen or list(value))
-    if isinstance(value, (list, tuple)):
-        return [entry for item in value for entry in listed(item)]
-    words = words_of(value)
-    return [words] if words else []
-
-
-def number_of(value: Any) -> int:
-    """The last number that a field names, where it names any. Raises ``ValueError``."""
-    entries = re.findall(r"-?\d{1,9}(?![\d.]*\d)", " ".join(listed(value)))
-    if not entries:
-        raise ValueError("write one of the numbers")
-    return int(entries[-1])
-
-
-Words = Annotated[str, BeforeValidator(words_of)]
-Lines = Annotated[str, BeforeValidator(partial(words_of, glue="\n"))]
-"""A text of which nothing may be lost: the items of a list and the pairs of an object are its lines."""
-Flag = Annotated[bool | None, BeforeValidator(truth_of), WithJsonSchema({"type": "boolean"})]
-Listed = Annotated[
-    list[str],
-    BeforeValidator(listed),
-    WithJsonSchema({"type": "array", "items": {"type": "integer"}, "maxItems": 100}),
-]
-
-
-def named(keys: str, default: Any = ..., *, most: int | None = None, items: int | None = None) -> Any:
-    """A field that is read under any of ``keys``, in whatever letters; the first is the one that is asked for.
-
-    ``most`` characters, ``items`` of a list are what the server may let it have; a longer one is read all the same.
-    """
-    extra: Any = {"maxLength": most} if most else {"maxItems": items} if items else None
-    return Field(default, validation_alias=AliasChoices(*keys.split()), json_schema_extra=extra)
-
-
-def thinking(most: int = 600) -> Any:
-    """The field in which a model thinks before it decides."""
-    return named(REASONING, "", most=most)
-
-
-def is_placeholder(text: str) -> bool:
-    """Whether ``text`` is what a prompt would have in the place of words: "<the answer>", "...", "the answer"."""
-    return bool(text.strip()) and _PLACEHOLDER.fullmatch(text.strip()) is not None
-
-
-@cache
-def examples_of(prompt: str) -> tuple[dict[str, Any], ...]:
-    """The replies that ``prompt`` shows as examples: its lines that are JSON objects."""
-    lines = (line for line in source_of(prompt).replace("$$", "$").splitlines() if line.startswith("{"))
-    return tuple(json.loads(line) for line in lines)
-
-
-def is_json(text: str, keys: Iterable[str]) -> bool:
-    """Whether ``text`` tries to be an object with one of ``keys``, and so is no free text."""
-    parts = pieces(without_thoughts(text, cut_off=False))
-    found = {key for part in parts if part.text.startswith("{") for key in plain_keys(value_of(part.text))}
-    return bool(found & set(plain_keys(dict.fromkeys(keys))))
+    keys = (field.alias or name for name, field in form.model_fields.items())
+    return {plain(key): key for key in keys}

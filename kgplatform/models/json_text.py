@@ -60,13 +60,6 @@ def split_thoughts(text: str) -> tuple[str, bool]:
 
 def pieces(text: str) -> list[Piece]:
     """The outermost JSON-like parts of ``text``, largest first; where two are as long, the later one first."""
-    found = pieces_in_order(text)
-    found.reverse()
-    return sorted(found, key=lambda piece: -len(piece.text))
-
-
-def pieces_in_order(text: str) -> list[Piece]:
-    """The outermost JSON-like parts of ``text``, in the order in which they stand there."""
     found: list[Piece] = []
     at = 0
     for _ in range(_MOST_BRACKETS):
@@ -83,7 +76,7 @@ def pieces_in_order(text: str) -> list[Piece]:
             break
         else:
             at = start + 1
-    return found
+    return sorted(found, key=lambda piece: len(piece.text))[::-1]
 
 
 def read(text: str) -> Any:
@@ -118,16 +111,6 @@ def value_of(text: str) -> Any:
         except ValueError:
             continue
     return None
-
-
-def values_in(text: str, *, broken: bool = False) -> list[Any]:
-    """The JSON values in ``text`` in their order, as models write them one a line, mended where they are wrong.
-
-    Of one that breaks off, its complete items; with ``broken`` all that can be read of it.
-    """
-    parts = pieces_in_order(text)
-    bodies = [part.text if part.whole or broken else whole_items(part.text) for part in parts]
-    return [value for body in bodies if body and (value := value_of(body)) is not None]
 
 
 def whole_items(text: str) -> str | None:

@@ -57,7 +57,6 @@ def ask(
     tokens: int | None = None,
     show: Show | None = None,
     unusable: Callable[[M], str] = lambda made: "",
-    free: object = None,  # goes with the readers of free text: not read
 ) -> tuple[M, int]:
     """The model's answer as a ``shape``, and how often it was repaired or asked for again (0 to 3).
 
@@ -167,7 +166,7 @@ def _parse(
     """The value, whether it had to be repaired or something in it was lost, and what is wrong with a field of it."""
     fault = ""
     for value, repaired in _values(text, cut_off=cut_off):
-        if is_example(value, messages):
+        if not getattr(shape, "MAY_COPY", False) and is_example(value, messages):
             fault = fault or "it repeats the example in place of an answer."
             continue
         lost: list[Lost] = []
@@ -179,7 +178,7 @@ def _parse(
         if lack := unusable(made):
             fault = fault or lack
         elif _says_something(made, is_less=bool(lost)):
-            return made, repaired or bool(lost), " ".join(f"{each.fault}." for each in lost if each.is_field)
+            return made, repaired or bool(lost), " ".join(f"{each.fault}." for each in lost if each.form is shape)
         else:
             fault = fault or (f"{lost[0].fault}." if lost else "it has nothing of what is asked for.")
     if not fault:
@@ -250,8 +249,7 @@ def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
 
 def _names(shape: type[BaseModel]) -> Iterator[str]:
     for name, field in shape.model_fields.items():
-        alias = field.validation_alias
-        yield from (choice for choice in getattr(alias, "choices", [alias, name]) if isinstance(choice, str))
+        yield from {name, field.alias or name}
 
 
 def _inside(value: dict[str, Any]) -> Any:
@@ -307,8 +305,3 @@ def is_looped(text: str) -> bool:
     said = Counter(part for part in map(str.strip, _PARTS.split(flat)) if len(part) > _SHORT_PART)
     most = max(said.values(), default=0)
     return bool(_CIRCLE.search(flat)) or (most >= _LEAST_REPEATS and 2 * most >= said.total())
-
-
-def declines(text: str) -> bool:
-    """To go with the readers of free text."""
-    return False

@@ -8,14 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from typing import Annotated, Any, ClassVar
-
-from pydantic import WithJsonSchema, create_model, field_validator
 
 from kgplatform.errors import InputError
-from kgplatform.models.forms import Words, is_json, named, thinking
-from kgplatform.readers.replies import A, Answering, Said
 from kgplatform.text import normalise_name
 
 MOST_CHOICES = 26
@@ -33,7 +27,6 @@ _PATTERNS = (
     re.compile(rf"^\W*(?:the )?(?:(?:correct|right|best) )?{_OPTION}([A-Z])\W*$", re.IGNORECASE | re.MULTILINE),
 )
 _CALLED = _PATTERNS[:3]
-_LETTERED = re.compile(r"\W*([a-z])[).:\]]", re.IGNORECASE)
 _PREFIX = re.compile(rf"\A\W*(?:(?:the )?(?:(?:correct|right|best) )?{_ANSWER})?", re.IGNORECASE)
 
 
@@ -76,48 +69,6 @@ def read_choice(text: str, choices: Sequence[str]) -> int | None:
     said = _bare(text)
     named = [n for n, each in enumerate(choices) if said and _bare(each) == said]
     return named[0] if len(named) == 1 else None
-
-
-class ChoiceReply(Answering):
-    """The letter of an option."""
-
-    PROMPT: ClassVar[str] = "readagent/choose"
-    COUNTS: ClassVar[str] = "choice"
-    CHOICES: ClassVar[tuple[str, ...]] = ()
-
-    reasoning: Words = thinking()
-    choice: Words = named("choice answer letter option final_answer antwort réponse 答案")
-
-    @field_validator("choice")
-    @classmethod
-    def _is_there(cls, said: str) -> str:
-        number = read_choice(said, cls.CHOICES)
-        if number is None and (lettered := _LETTERED.match(said)):
-            number = read_choice(f"({lettered[1]})", cls.CHOICES)
-        if number is None:
-            raise ValueError(f"write one letter of {letter(0)} to {letter(len(cls.CHOICES) - 1)}")
-        return letter(number)
-
-    @property
-    def said(self) -> Said:
-        """The text of the option."""
-        return Said(self.CHOICES[ord(self.choice) - ord("A")])
-
-    @classmethod
-    def free(cls: type[A], text: str) -> A | None:
-        """Free text that chooses one of the options."""
-        return None if is_json(text, ("reasoning", "choice")) else cls.of(choice=text)
-
-
-@cache
-def choice_reply(choices: tuple[str, ...]) -> type[ChoiceReply]:
-    """``ChoiceReply`` among ``choices``."""
-    letters = [letter(number) for number in range(len(choices))]
-    schema = WithJsonSchema({"type": "string", "enum": letters})
-    fields: Any = {"choice": (Annotated[Words, schema], ChoiceReply.model_fields["choice"])}
-    form = create_model("ChoiceReply", __base__=ChoiceReply, **fields)
-    form.CHOICES = choices
-    return form
 
 
 def _bare(text: str) -> str:

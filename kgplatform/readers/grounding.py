@@ -13,7 +13,7 @@ supports the statement is not decided here: a relation that was turned round has
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.models.forms import Form, items
@@ -55,7 +55,8 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     """
     answer = _AFTER_END.sub(r"\2\1", answer.strip())
     meant = [number for mark in _MARK.finditer(answer) for number in _numbers(mark) or ()]
-    known = {number: source for number in (*meant, *evidence) if (source := shown.source(number))}
+    found = {number: shown.sources(number) for number in (*meant, *evidence)}
+    known = {number: sources for number, sources in found.items() if sources is not None}
     dropped = sum(number not in known for number in dict.fromkeys([*meant, *evidence]))
     if not any(number in known for number in meant):
         at_end = "".join(f"[{number}]" for number in evidence if number in known)
@@ -78,7 +79,9 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     return Grounded(text, tuple(places), tuple(statements), dropped)
 
 
-def _read(said: str, known: dict[str, Source], places: list[Citation]) -> tuple[str, tuple[int, ...], list[Source]]:
+def _read(
+    said: str, known: dict[str, tuple[Source, ...]], places: list[Citation]
+) -> tuple[str, tuple[int, ...], list[Source]]:
     """A statement with the numbers of its citations, which are added to ``places``; these; and its sources."""
     cited: list[int] = []
     sources: list[Source] = []
@@ -87,7 +90,7 @@ def _read(said: str, known: dict[str, Source], places: list[Citation]) -> tuple[
         numbers = _numbers(mark)
         if numbers is None:
             return mark[0]
-        own = [known[number] for number in numbers if number in known]
+        own = [source for number in numbers for source in known.get(number, ())]
         sources.extend(own)
         new: list[int] = []
         for citation in joined([source.citation for source in own]):
@@ -95,7 +98,8 @@ def _read(said: str, known: dict[str, Source], places: list[Citation]) -> tuple[
                 places.append(citation)
             new.append(places.index(citation) + 1)
         cited.extend(new)
-        return " " + "".join(f"[{number}]" for number in dict.fromkeys(new)) if new else ""
+        space = "" if said[: mark.start()].endswith(("]", "】")) else " "
+        return space + "".join(f"[{number}]" for number in dict.fromkeys(new)) if new else ""
 
     text = _LEFT.sub("", _MARK.sub(put, said))
     return text, tuple(dict.fromkeys(cited)), sources
@@ -115,6 +119,25 @@ def _without(text: str) -> str:
 def without_numbers(text: str) -> str:
     """``text`` without the numbers of sentences, or of citations, behind its statements."""
     return _without(text)
+
+
+def marks_in(text: str) -> list[str]:
+    """The numbers that stand behind the statements of ``text``, each once, in order."""
+    found = (number for mark in _MARK.finditer(text) for number in _numbers(mark) or ())
+    return list(dict.fromkeys(found))
+
+
+def renumbered(text: str, own: Callable[[str], str]) -> str:
+    """``text`` with the numbers behind its statements as ``own`` gives them; where it gives none they are left out."""
+
+    def put(mark: re.Match[str]) -> str:
+        numbers = _numbers(mark)
+        if numbers is None:
+            return mark[0]
+        kept = dict.fromkeys(filter(None, map(own, numbers)))
+        return " " + "".join(f"[{number}]" for number in kept) if kept else ""
+
+    return _LEFT.sub("", _MARK.sub(put, text))
 
 
 class Verdicts(Form):

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgplatform.errors import ModelError
-from kgplatform.models.forms import Form, Words, named, thinking
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import fence_for
-from kgplatform.readers.refusals import is_members_refusal
+from kgplatform.readers.answer import fence_for
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window
 from kgplatform.text import clipped, count_tokens, tidy
@@ -35,11 +34,6 @@ _LONGER = 400
 _MARK = re.compile(r"\s*\[\d+\]")
 _NUMBER = re.compile(r"\d+")
 _ASKS = re.compile(r"[?？؟]\W*$")
-_LABEL = re.compile(
-    r"^\W*(?:[\w’'-]+ ){0,3}(?:\w*question|\w*frage|pregunta|pergunta|domanda|rewritten|standalone"
-    r"|\w*(?:問題|问题|質問))[^:：?？]{0,30}[:：]\s*",
-    re.IGNORECASE,
-)
 _EDGES = ' \t*_`"“”„«»>#-'
 
 
@@ -52,11 +46,8 @@ class Exchange:
 
 
 class _Standalone(Form):
-    reasoning: Words = thinking(400)
-    question: Words = named(
-        "question standalone_question rewritten_question rewritten standalone query frage pregunta 问题",
-        most=600,
-    )
+    reasoning: str = text(400)
+    question: str = text(600, ...)
 
 
 def stand_alone(question: str, earlier: Sequence[Exchange], calls: Calls, context: int) -> tuple[str, str]:
@@ -70,7 +61,7 @@ def stand_alone(question: str, earlier: Sequence[Exchange], calls: Calls, contex
     mark = calls.mark()
     try:
         messages = standalone_messages(question, earlier, context)
-        reply, _ = ask(calls, messages, _Standalone, stage="standalone", tokens=_TOKENS, free=_in_free_text)
+        reply, _ = ask(calls, messages, _Standalone, stage="standalone", tokens=_TOKENS)
     except ModelError as error:
         calls.add("stand alone", f"failed: {error}", mark, prompt=_PROMPT)
         return question, FAILED
@@ -78,13 +69,6 @@ def stand_alone(question: str, earlier: Sequence[Exchange], calls: Calls, contex
     fault = why_not(made, question, earlier)
     calls.add("stand alone", f"not used: {fault}" if fault else f"asked as: {made}", mark, prompt=_PROMPT)
     return (question, FAILED) if fault else (made, "")
-
-
-def _in_free_text(text: str) -> _Standalone | None:
-    """The last line that asks something, less its label; None where none does, and for JSON that was of no use."""
-    asking = [line for line in text.splitlines() if _ASKS.search(line) and "{" not in text]
-    lines = [_LABEL.sub("", line).strip(_EDGES) for line in asking]
-    return _Standalone(reasoning="", question=lines[-1]) if lines else None
 
 
 def standalone_messages(question: str, earlier: Sequence[Exchange], context: int) -> Messages:
@@ -111,10 +95,10 @@ def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
     asked = tidy(question)
     if made == asked:
         return ""
-    if is_members_refusal(made):
-        return "it asks nothing"
     if len(made) > len(asked) + _LONGER:
         return "it is too long for a question"
+    if re.search(r"[?？؟]", asked) and not re.search(r"[?？؟]", made):
+        return "it asks nothing"
     if made.casefold() in {tidy(each.question).casefold() for each in earlier if each.answer}:
         return "it is an earlier question"
     if _goes_on(made) and not _goes_on(asked):

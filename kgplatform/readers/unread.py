@@ -11,8 +11,6 @@ in German a single word, because every noun has a capital there. A relation is n
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -24,7 +22,7 @@ import stopwordsiso
 from kgplatform.places import fold_words
 from kgplatform.readers.quantities import MONTHS, Date, dates_in, numbers_in
 from kgplatform.text import UNSPACED
-from kgplatform.text.languages import ENGLISH, language_of, search_terms
+from kgplatform.text.languages import ENGLISH, is_common, language_of, scripts_of, search_terms
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
 _SIGN = rf"[^\W{UNSPACED}]"
@@ -33,16 +31,20 @@ _IDENTIFIER = re.compile(
     rf"(?<!{_SIGN})(?:(?P<label>[A-Z]{{2,}})[ \u00a0](?P<number>\d+)(?!\w|[.,]\d)"
     rf"|(?P<signs>{_LETTER}{_SIGN}*(?:[-.:/@#+]{_SIGN}+)*)|(?P<parts>\d+(?:\.\d+){{3,}})(?![\w.]\w))"
 )
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-"""Letters that Unicode does not take apart, as they are written where a keyboard lacks them."""
+_ENGLISH_STEM = snowballstemmer.stemmer("english").stemWord
+_LETTERS = str.maketrans(dict(zip("'’øłđðıæœ", (" ", " ", "o", "l", "d", "d", "i", "ae", "oe"), strict=True)))
+"""Letters that Unicode does not take apart, as they are written where a keyboard lacks them; "Vik's" is two words."""
 _HAS_SIGNS = re.compile(r"\d|[^\W\d_]{2}[._/@:][^\W\d_]{2}")
-_START = re.compile(r"(?:\A|[.!?…:;\n•*»“”\"(])[^\w\0]*\Z")
+_START = re.compile(r"(?:\A|[.!?…:;\n•*»“”\"(])\W*\Z")
 _BESIDE = re.compile(r"[ \u00a0]?(?:[.\-‐‑'’][ \u00a0]?)?\Z")
 _BARE = 3
-"""Words of an answer that is no sentence: all its capitals may be names'."""
-_SURE_WORDS = 2
-_DENSE = 3
-"""How many letters of other scripts one of Chinese, Japanese or Korean counts for."""
+"""Words of an answer that is no sentence: there a German noun alone may be a name."""
+_SURE = 2
+"""Words that only the statement's language has: so many tell that it is another one."""
+_HAN = frozenset({"zh", "ja"})
+"""Scripts that have letters in common."""
+_LEAST = 0.2
+"""Of the letters of the sources that are of a script, in a text that is written in it too."""
 
 Found = tuple[int, int, bool]
 """Where something that can be compared stands in a statement, and whether the sources have it."""
@@ -59,53 +61,56 @@ class Unread(NamedTuple):
 def unread(statement: str, sources: Sequence[str]) -> Unread:
     """The names, numbers and dates of ``statement``, a sentence without marks of citation, that none of ``sources``
     has: the sentences that it cites, those beside them, the title of the passage."""
-    read = _read("\n".join(sources))
+    text = "\n".join(sources)
+    read = _read(text, language_of(f"{text}\n{statement}"))
     if _is_of_another_language(statement, read):
         return Unread((), compared=False)
-    found: list[Found] = []
-    rest = statement
+    found, rest = list[Found](), statement
     for look in (_dates, _identifiers, _numbers, _names):
         places = list(look(rest, read))
         found += places
         for start, end, _ in places:
-            rest = rest[:start] + "\0" * (end - start) + rest[end:]
+            rest = rest[:start] + "_" * (end - start) + rest[end:]
     missing = [statement[start:end] for start, end, fits in sorted(found) if not fits]
     return Unread(tuple(dict.fromkeys(missing)), compared=True)
 
 
 class _Read(NamedTuple):
-    """What sources have. ``labelled``: the numbers of names such as "PEP 649", with what stands before them;
-    ``initials``: the first letters of all words with a capital; ``shortened``: ("J", "smith") of "J. Smith"."""
+    """What sources have. ``labelled``: the numbers of names such as "PEP 649"; ``initials``: the first letters of all
+    words with a capital; ``acronyms``: "US", of "U.S." too; ``shortened``: ("J", "smith") of "J. Smith"."""
 
     text: str
     language: str
     folded: str
     dates: frozenset[Date]
     numbers: frozenset[Decimal]
-    labelled: dict[Decimal, str]
+    labelled: frozenset[Decimal]
     words: frozenset[str]
     initials: str
+    acronyms: frozenset[str]
     shortened: frozenset[tuple[str, str]]
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> _Read:
-    language = language_of(text)
+def _read(text: str, language: str) -> _Read:
     words = _WORD.findall(text)
     capitals = [word for word in words if word[0].isupper()]
-    dates = {date for _, _, dates in dates_in(text) for date in dates}
-    dates |= {(0, MONTHS[word.lower()], 0) for word in words if word.lower() in MONTHS}
-    numbers = {value for _, _, values in numbers_in(text, language) for value in values}
-    labels = [each for each in _IDENTIFIER.finditer(text) if each["label"]]
+    dates, rest = set[Date](), text
+    for start, end, same in dates_in(text):
+        dates |= same
+        rest = rest[:start] + "_" * (end - start) + rest[end:]
+    dates |= {(0, MONTHS[word.lower()], 0) for word in _WORD.findall(rest) if word.lower() in MONTHS}
+    numbers = {value for start, end, values in numbers_in(text, language) for value in values | _apart(text[start:end])}
     return _Read(
         text,
         language,
         _folded(text),
         frozenset(dates),
-        frozenset(numbers | {Decimal(part) for date in dates for part in date}),
-        {Decimal(each["number"]): each["label"] for each in labels},
+        frozenset(numbers | {Decimal(part) for year, _, day in dates for part in (year, day) if part}),
+        frozenset(Decimal(each["number"]) for each in _IDENTIFIER.finditer(text) if each["label"]),
         frozenset(key for word in words for key in _keys(word, language)),
         "".join(word[0] for word in capitals),
+        frozenset(short for word in capitals if len(short := word.replace(".", "")) > 1 and short.isupper()),
         frozenset((one, _folded(two)) for one, two in zip(capitals, capitals[1:], strict=False) if len(one) == 1),
     )
 
@@ -127,60 +132,69 @@ def _identifiers(statement: str, read: _Read) -> Iterator[Found]:
         if found["signs"] and not _HAS_SIGNS.search(found[0]):
             continue
         parts = [part for part in re.split(r"[ \u00a0\-‐‑]", found[0]) if part]
-        label = read.labelled.get(Decimal(found["number"])) if found["label"] else None
-        apart = len(parts) > 1 and label is None and all(_has(part, read) for part in parts)
-        yield *found.span(), _stands_in(found[0], read) or apart
-
-
-def _has(part: str, read: _Read) -> bool:
-    return Decimal(part) in read.numbers if part.isdecimal() else _has_name(part, "", read)
-
-
-def _stands_in(words: str, read: _Read) -> bool:
-    """Whether the sources have ``words`` as they are, but for case, accents and hyphens."""
-    folded = _folded(words)
-    return (
-        folded in read.folded and re.search(rf"(?<!\w){re.escape(folded)}(?![^\W{UNSPACED}])", read.folded) is not None
-    )
+        is_known = found["label"] and Decimal(found["number"]) in read.labelled
+        has = [Decimal(each) in read.numbers if each.isdecimal() else _has_name(each, "", read) for each in parts]
+        whole = re.search(rf"(?<!\w){re.escape(_folded(found[0]))}(?![^\W{UNSPACED}])", read.folded)
+        yield *found.span(), whole is not None or (len(parts) > 1 and not is_known and all(has))
 
 
 def _numbers(statement: str, read: _Read) -> Iterator[Found]:
-    for start, end, values in numbers_in(statement, read.language or language_of(statement)):
-        yield start, end, not values.isdisjoint(read.numbers)
+    """A Chinese letter alone is mostly no number that is meant: 十分 is "very"."""
+    for start, end, values in numbers_in(statement, read.language):
+        said = statement[start:end]
+        if len(said) > 1 or said.isdecimal():
+            both = len(_apart(said)) > 1 and _apart(said) <= read.numbers
+            yield start, end, both or not values.isdisjoint(read.numbers)
+
+
+def _apart(figures: str) -> set[Decimal]:
+    """The two numbers that "985 200" may be as well, as in "in 985 200 people came"."""
+    parts = figures.split()
+    return set(map(Decimal, parts)) if all(part.isdecimal() for part in parts) else set()
 
 
 def _names(statement: str, read: _Read) -> Iterator[Found]:
     """Words with a capital, but for those that say nothing, and for what opens a sentence and is no name for sure."""
     words = list(_WORD.finditer(statement))
-    may_be = [_may_be_name(word[0], read.language) for word in words]
-    for at, word in enumerate(words):
-        if not may_be[at]:
+    for run in _runs(words, read.language):
+        opens = _opens(run[0]) and len(statement) > len(run[0][0]) + 1
+        is_noun = read.language == "de" and len(words) > _BARE
+        is_inflected = len(run[0][0]) - len(_stem(run[0][0], read.language)) > 1
+        if len(run) == 1 and (is_noun or (opens and is_inflected)):
             continue
-        beside = [words[other] for other in (at - 1, at + 1) if 0 <= other < len(words) and may_be[other]]
-        if not any(_are_beside(word, other) for other in beside):
-            opens = _START.search(statement, 0, word.start()) is not None and len(statement) > len(word[0]) + 1
-            is_noun = read.language == "de" and len(words) > _BARE
-            if is_noun or (opens and _is_inflected(word[0], read.language)):
-                continue
-        following = words[at + 1][0] if at + 1 < len(words) else ""
-        yield *word.span(), _has_name(word[0], following, read)
+        in_short = len(run) > 1 and "".join(word[0][0] for word in run) in read.acronyms
+        for word, following in zip(run, [*run[1:], None], strict=True):
+            yield *word.span(), in_short or _has_name(word[0], following[0] if following else "", read)
 
 
-def _may_be_name(word: str, language: str) -> bool:
-    if word == word.lower() or len(word) == 1:
-        return False
-    return (word.isupper() and len(word) > 1) or word.lower() not in _says_nothing(language)
+def _runs(words: Sequence[re.Match[str]], language: str) -> list[list[re.Match[str]]]:
+    """Those of ``words`` that may be names, with those that stand beside each other together."""
+    runs: list[list[re.Match[str]]] = []
+    for word in filter(lambda word: _may_be_name(word, language), words):
+        if runs and _BESIDE.match(word.string, runs[-1][-1].end(), word.start()):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return runs
 
 
-def _are_beside(one: re.Match[str], other: re.Match[str]) -> bool:
-    first, second = sorted((one, other), key=lambda word: word.start())
-    return _BESIDE.match(first.string, first.end(), second.start()) is not None
+def _may_be_name(word: re.Match[str], language: str) -> bool:
+    """Whether it has a capital that says something: function words have one at the beginning, and in German."""
+    said = word[0]
+    says_something = said.isupper() or _folded(said) not in _says_nothing(language)
+    inside = len(said) > 2 and language != "de" and not _opens(word)
+    return said != said.lower() and len(said) > 1 and (says_something or inside)
+
+
+def _opens(word: re.Match[str]) -> bool:
+    return _START.search(word.string, max(0, word.start() - 12), word.start()) is not None
 
 
 @lru_cache(maxsize=64)
 def _says_nothing(language: str) -> frozenset[str]:
-    """The words without a meaning of their own, of a language and of English."""
-    return _stops(language) | _stops(ENGLISH)
+    """The folded words without a meaning of their own, of a language and of English."""
+    known = [code for code in (language, ENGLISH) if stopwordsiso.has_lang(code)]
+    return frozenset(map(_folded, stopwordsiso.stopwords(known)))
 
 
 def _has_name(word: str, following: str, read: _Read) -> bool:
@@ -199,15 +213,12 @@ def _has_name(word: str, following: str, read: _Read) -> bool:
 def _are_forms(one: str, other: str, language: str) -> bool:
     """Whether two folded words are one with other endings: "Iceland" and "Icelandic"; outside English, of a case."""
     short, long = sorted((one, other), key=len)
-    if len(short) < 4 or len(long) - len(short) > 4:
-        return False
-    if long.startswith(short):
-        return len(long) - len(short) > 1 or language != ENGLISH
-    return False
+    longer = len(long) - len(short)
+    return len(short) > 3 and long.startswith(short) and (longer > 1 or language != ENGLISH) and longer < 5
 
 
 def _folded(words: str) -> str:
-    return fold_words(words).translate(_LETTERS)
+    return fold_words(words.lower().translate(_LETTERS))
 
 
 @lru_cache(maxsize=8192)
@@ -217,52 +228,23 @@ def _keys(word: str, language: str) -> frozenset[str]:
 
 
 def _stem(word: str, language: str) -> str:
-    if language in ("", ENGLISH):
-        stem: str = _english(word.lower())
-        return stem
-    return "".join(search_terms(word, language)) or word
-
-
-_english = snowballstemmer.stemmer("english").stemWord
-
-
-def _is_inflected(word: str, language: str) -> bool:
-    return len(word) - len(_stem(word, language)) > 1
+    english = language in ("", ENGLISH)
+    return str(_ENGLISH_STEM(word.lower())) if english else "".join(search_terms(word, language)) or word
 
 
 def _is_of_another_language(statement: str, read: _Read) -> bool:
     """Whether a statement is in another script than its sources, or surely in another language."""
-    words = [each.lower() for each in _WORD.findall(statement)]
-    scripts = _scripts(statement)
-    script = max(scripts, key=lambda name: scripts[name], default="")
-    theirs = _scripts(read.text)
-    if (
-        not script
-        or not theirs
-        or (words and not scripts["CJK"] and all(_folded(word) in read.words for word in words))
-    ):
+    words = _WORD.findall(statement.lower())
+    own, theirs = scripts_of(statement), scripts_of(read.text)
+    if not own or not theirs or (own.total() == own["latin"] and read.words.issuperset(map(_folded, words))):
         return False
-    if theirs[script] < 0.2 * sum(theirs.values()):
+    script = max(own, key=lambda script: own[script])
+    same = _HAN if script in _HAN else {script}
+    if sum(theirs[each] for each in same) < _LEAST * theirs.total():
         return True
-    own = language_of(statement)
-    if not own or not read.language or own == read.language:
+    language, other = language_of(statement), language_of(read.text)
+    if not language or not other or language == other:
         return False
-    only_own = sum(word in _stops(own) and word not in _stops(read.language) for word in words)
-    only_theirs = sum(word in _stops(read.language) and word not in _stops(own) for word in words)
-    return only_own >= max(_SURE_WORDS, 2 * only_theirs)
-
-
-@lru_cache(maxsize=64)
-def _stops(language: str) -> frozenset[str]:
-    return frozenset(stopwordsiso.stopwords([language])) if stopwordsiso.has_lang(language) else frozenset()
-
-
-def _scripts(text: str) -> Counter[str]:
-    """How many letters of each script ``text`` has; Chinese and Japanese are one."""
-    counts = Counter[str]()
-    for letter, times in Counter(text).items():
-        if letter.isalpha():
-            name = unicodedata.name(letter, "").split(" ")[0].removesuffix("-")
-            name = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "FULLWIDTH": "LATIN", "HALFWIDTH": "CJK"}.get(name, name)
-            counts[name] += times * (_DENSE if name in ("CJK", "HANGUL") else 1)
-    return counts
+    only_own = sum(is_common(word, language) and not is_common(word, other) for word in words)
+    only_theirs = sum(is_common(word, other) and not is_common(word, language) for word in words)
+    return only_own >= max(_SURE, 2 * only_theirs)

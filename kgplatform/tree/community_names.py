@@ -1,28 +1,25 @@
 """Names and summaries of communities: put together from their members and facts, or by a language model.
 
-A model names several communities a call, several calls at once.
+A model names several communities a call, several calls at once: it writes the names, and of the summaries it says by
+number which facts they are.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, ClassVar
-
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from kgplatform.errors import ModelError
-from kgplatform.ingest.named import lacks_a_number, without_invented_sentences
+from kgplatform.ingest.named import lacks_a_number
 from kgplatform.models.chat import Chat, Wanted
-from kgplatform.models.forms import Form, named
-from kgplatform.models.lenient import keyed
-from kgplatform.models.reply import ask, is_looped
+from kgplatform.models.forms import Form, items
+from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.text import node_id, normalise_name, tidy
+from kgplatform.text import counted, node_id, normalise_name, tidy
+from kgplatform.text.numbered import numbers_in
 from kgplatform.work.threads import Breaker, Work, run_works
 
 LONGEST_NAME = 80
@@ -32,10 +29,6 @@ CENTRAL = 10
 """Members that speak for a community: those with the highest scores."""
 
 _LONGEST_LETTERS = 900
-_NAME = "name title label community_name nom nombre titel 名称 名前"
-_SUMMARY = "summary description abstract zusammenfassung résumé resumen 摘要 要約"
-_DIGITS = re.compile(r"\d+")
-_DEEPEST = 5
 _SENTENCES = 5
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ".”", ".”", ".)")
 
@@ -175,9 +168,10 @@ STAGE = "tree"
 PER_CALL = 5
 """Communities of one call."""
 _LONGEST_FACT = 160
-_TOKENS = 300
-"""Of the reply, for each community: a summary of 100 words in a language with many tokens to the word, and its name."""
-_INCOMPLETE = "The language model left communities out, named one twice, or said what their facts do not have."
+_TOKENS = 80
+"""Of the reply, for each community: its name in a language with many tokens to the word, and some numbers."""
+_MOST_FACTS = 3
+_INCOMPLETE = "The language model left communities out, named one twice, or by a number that its facts do not have."
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,97 +203,30 @@ class Naming:
     stopped: str = ""
 
 
-def _number(given: Any) -> int | None:
-    digits = _DIGITS.findall(str(given)) if not isinstance(given, float) or given.is_integer() else []
-    return int(digits[0]) if digits else None
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        value = " ".join(value)
-    return value if isinstance(value, str) and not value.startswith(("<", "...")) else ""
-
-
-class CommunityForm(Form):
-    """One community."""
-
-    id: Annotated[int | None, BeforeValidator(_number), WithJsonSchema({"type": "integer"})] = named(
-        "id number community no nr community_id nummer 编号", None
-    )
-    name: Annotated[str, BeforeValidator(_text)] = named(_NAME, "", most=LONGEST_NAME)
-    summary: Annotated[str, BeforeValidator(_text)] = named(_SUMMARY, "", most=_LONGEST_LETTERS)
-
-
 class NamesReply(Form):
-    """A model's reply: items that are looked at one by one, so that a wrong one does not spoil the others."""
+    """A model's reply: of each community its name, and then the numbers of facts, such as "2.1"."""
 
-    whole: ClassVar[bool] = True
-    joins: ClassVar[bool] = True
-    """Several values in one reply are read together."""
+    communities: list[list[str]] = items(PER_CALL, ...)
 
-    communities: list[CommunityForm] = Field(json_schema_extra={"maxItems": PER_CALL})
+    def names(self, count: int) -> dict[int, tuple[str, list[int]]]:
+        """The name and the numbers of facts by the number, 1 to ``count``, of each community that is named once.
 
-    @model_validator(mode="before")
-    @classmethod
-    def _find_items(cls, raw: object) -> dict[str, Any]:
-        items = list(_items(raw, _DEEPEST))
-        if not items and raw != []:
-            raise ValueError("the reply names no community")
-        return {"communities": items}
-
-    def names(self, count: int) -> dict[int, tuple[str, str]]:
-        """Name and summary by the number, 1 to ``count``, of each community that is named once, and usably.
-
-        Where no item has a number they are in order, if there are ``count``.
+        It is that of its facts; of one without facts, its place.
         """
-        numbers = [item.id for item in self.communities]
-        if len(numbers) == count and not any(numbers):
-            numbers = list(range(1, count + 1))
-        found: dict[int, tuple[str, str]] = {}
+        found: dict[int, tuple[str, list[int]]] = {}
         several: set[int] = set()
-        for number, item in zip(numbers, self.communities, strict=True):
-            if number is None or not 1 <= number <= count:
+        for place, item in enumerate(filter(None, self.communities), 1):
+            pairs = [
+                (int(part), int(fact)) for part, _, fact in (n.partition(".") for n in numbers_in(item[1:])) if fact
+            ]
+            community = pairs[0][0] if pairs else place
+            named = clean_name(item[0]).strip('"“”'), [fact for part, fact in pairs if part == community]
+            if not 1 <= community <= count or not named[0]:
                 continue
-            named = clean_name(item.name).strip('"“”'), clean_summary(item.summary)
-            if found.get(number, named) != named:
-                several.add(number)
-            found[number] = named
-        return {number: words for number, words in found.items() if all(words) and number not in several}
-
-
-def _items(raw: object, deep: int) -> Iterator[dict[str, Any]]:
-    """The mappings with a name and a summary in ``raw``; the key that one stands under is its number."""
-    if deep and isinstance(raw, list):
-        for item in raw:
-            yield from _items(item, deep - 1)
-    elif isinstance(raw, dict):
-        item = keyed(raw, CommunityForm)
-        is_call = any(isinstance(inner, (dict, list)) for inner in raw.values())
-        if _text(item.get("summary")) or (_text(item.get("name")) and not is_call):
-            yield item
-            return
-        for key, inner in raw.items() if deep else ():
-            for found in _items(inner, deep - 1):
-                yield {"id": key, **found} if _DIGITS.search(str(key)) else found
-
-
-_HEAD = re.compile(r"[\s#*\-•]*(?:[^\W\d]+\s*)?[\[(#]?\s*(\d+)\s*[\])]?\s*[.:：)\-–]?\s*(.*)")
-_LABELLED = re.compile(rf"\W*({f'{_NAME} {_SUMMARY}'.replace(' ', '|')})\W*?[:：]\s*(.+)", re.IGNORECASE)
-
-
-def read_names(text: str) -> NamesReply | None:
-    """A reply in lines: "1. Name: summary", or a heading with a number over labelled lines. None if it has none."""
-    items: list[dict[str, Any]] = []
-    for line in (line.replace("**", "").strip() for line in text.splitlines()):
-        if items and (labelled := _LABELLED.fullmatch(line)):
-            items[-1][labelled[1].lower()] = labelled[2].strip()
-        elif head := _HEAD.fullmatch(line):
-            name, summary = (*re.split(r":|\s[–—-]\s", head[2], maxsplit=1), "")[:2]
-            items.append({"id": head[1], **({"name": name.strip(' "')} if name else {}), "summary": summary.strip()})
-        elif items and line and not items[-1]["summary"]:
-            items[-1]["summary"] = line
-    told = [item for each in items if (item := CommunityForm.of(**each)) and item.name and item.summary]
-    return NamesReply.model_validate([item.model_dump() for item in told]) if told else None
+            if found.get(community, named) != named:
+                several.add(community)
+            found[community] = named
+        return {number: named for number, named in found.items() if number not in several}
 
 
 def name_communities(
@@ -339,24 +266,23 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
     batch = describe(ids)
     messages = naming_messages(batch)
     wanted = Wanted(NamesReply, _TOKENS * len(batch))
-    reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens, free=read_names)
+    reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens)
     names = reply.names(len(batch))
     named = [
-        Named(community.id, names[number][0], summary)
+        Named(community.id, name, _summary(community, facts))
         for number, community in enumerate(batch, 1)
-        if number in names and (summary := _stated(*names[number], _shown(number, community)))
+        for name, facts in [names.get(number, ("", []))]
+        if name and not lacks_a_number(name, _shown(number, community))
     ]
     if len(named) < len(batch):
         chat.forget(messages, wanted=wanted)  # the next run is to ask the model, and not its cache
     return named
 
 
-def _stated(name: str, summary: str, shown: str) -> str:
-    """What of ``summary`` may be so, as far as names and numbers say; empty where nothing is left of it, where it goes
-    round in circles, or where ``name`` has a number that was not ``shown``."""
-    if is_looped(summary) or lacks_a_number(name, shown):
-        return ""
-    return without_invented_sentences(summary, shown)
+def _summary(community: Unnamed, numbers: Sequence[int]) -> str:
+    """The facts with these ``numbers``, from 1; without any, the central ones."""
+    chosen = [community.facts[number - 1] for number in numbers if 1 <= number <= len(community.facts)]
+    return summary_of(chosen[:_MOST_FACTS] or community.facts, community.members, community.size)
 
 
 def naming_messages(batch: Sequence[Unnamed]) -> Messages:
@@ -371,6 +297,6 @@ def naming_messages(batch: Sequence[Unnamed]) -> Messages:
 def _shown(number: int, community: Unnamed) -> str:
     shown = [(clean_name(name), kind) for name, kind in community.members]
     members = "; ".join(f"{name} ({kind})" if kind else name for name, kind in shown)
-    facts = "\n".join(f"- {shortened(fact.sentence, _LONGEST_FACT)}" for fact in community.facts)
-    head = f"Community {number}, {community.size} members\ncentre: {shown[0][0]}\nmembers: {members}"
-    return f"{head}\nfacts:\n{facts}" if facts else head
+    facts = (shortened(fact.sentence, _LONGEST_FACT) for fact in community.facts)
+    lines = (f"[{number}.{place}] {fact}" for place, fact in enumerate(facts, 1))
+    return "\n".join([f"Community {number}, {counted(community.size, 'member')}: {members}", *lines])

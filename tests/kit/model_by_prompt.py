@@ -73,16 +73,21 @@ class Prompt:
         return found[2] if found else ""
 
     @property
-    def sentences(self) -> dict[int, str]:
-        """Those of the passage that is to be extracted from, by their numbers."""
-        return {int(n): said for n, said in re.findall(r"^\[(\d+)\] (.+)", self.data, re.MULTILINE)}
+    def sentences(self) -> dict[str, str]:
+        """The numbered sentences and facts, by number."""
+        return dict(re.findall(r"^\[(\d+(?:\.\d+)?)\] (.*)", self.data, re.MULTILINE))
 
     @property
     def passages(self) -> dict[int, str]:
-        """The numbered passages, less their titles."""
-        listed = re.split(r"\n\n(?:Facts that were found|Notes):\n", self.data.partition("Passages:\n")[2])[0]
-        parts = re.split(r"(?:\A|\n\n)\[(\d+)\] ", listed)[1:]
-        return {int(n): text.partition(": ")[2] for n, text in zip(parts[::2], parts[1::2], strict=True)}
+        """The sentences of each numbered passage, joined."""
+        found: dict[int, list[str]] = {}
+        for number, words in self.sentences.items():
+            found.setdefault(int(number.split(".")[0]), []).append(words)
+        return {number: " ".join(words) for number, words in found.items() if number}
+
+    def number_of(self, words: str) -> str | None:
+        """The number of the first sentence that has ``words``; None where none has."""
+        return next((number for number, sentence in self.sentences.items() if words in sentence), None)
 
     @property
     def pages(self) -> dict[int, str]:

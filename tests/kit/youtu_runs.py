@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,41 +24,37 @@ def plan(
     group: bool = False,
 ) -> str:
     """A decomposition, in the form that the prompt asks for."""
-    involved = {"nodes": list(nodes), "relations": list(relations), "attributes": list(attributes)}
-    form = {"reasoning": "By its parts.", "sub_questions": list(questions), "involved_types": involved, "group": group}
-    return json.dumps(form)
+    types = [*nodes, *relations, *attributes]
+    return json.dumps({"sub_questions": list(questions), "types": types, "group": group})
 
 
-def filled(**answers: str | Sequence[str]) -> str:
-    """Short answers, one or several: ``filled(n1="…", n2=["…", "…"])``."""
-    said = {n: [words] if isinstance(words, str) else list(words) for n, words in answers.items()}
-    return json.dumps({"reasoning": "", "answers": [{"number": int(n[1:]), "answers": said[n]} for n in said]})
+def filled(*answers: str | Sequence[str]) -> str:
+    """Short answers to the questions that are asked, one or several each: ``filled("…", ["…", "…"])``."""
+    return json.dumps({"answers": [[words] if isinstance(words, str) else list(words) for words in answers]})
 
 
 def looks_for(query: str) -> str:
     """A step of the reflection that searches again."""
-    return json.dumps({"reasoning": "Not all is there.", "missing": "some of it", "query": query, "answer": ""})
+    return json.dumps({"reasoning": "Not all is there.", "query": query, "answer": ""})
 
 
 def concludes(answer: str) -> str:
     """The last step of the reflection."""
-    return json.dumps({"reasoning": "All is there.", "missing": "", "query": "", "answer": answer})
+    return json.dumps({"reasoning": "All is there.", "query": "", "answer": answer})
 
 
-REFUSES = json.dumps({"sufficient": False, "answer": "", "citations": []})
+REFUSES = json.dumps({"evidence": [], "answer": "", "sufficient": False})
 
 
-def says(text: str, *quotes: str) -> Callable[[Prompt], str]:
-    """An answer that cites the passages of the prompt in which ``quotes`` stand; a refusal where one is missing."""
+def says(text: str, *sentences: str) -> Callable[[Prompt], str]:
+    """An answer that cites the sentences of the prompt that have these words; a refusal where one is missing."""
 
     def reply(prompt: Prompt) -> str:
-        passages = dict(re.findall(r"^\[(\d+)\] (.*(?:\n(?!\[\d+\]|</).*)*)", prompt.user, re.MULTILINE))
-        numbers = [next((int(n) for n, words in passages.items() if quote in words), 0) for quote in quotes]
-        if 0 in numbers:
+        numbers = [prompt.number_of(words) for words in sentences]
+        if None in numbers:
             return REFUSES
-        citations = [{"passage": n, "quote": quote} for n, quote in zip(numbers, quotes, strict=True)]
-        marks = "".join(f"[{n}]" for n in numbers)
-        return json.dumps({"sufficient": True, "answer": f"{text} {marks}", "citations": citations})
+        marks = "".join(f"[{number}]" for number in numbers)
+        return json.dumps({"evidence": numbers, "answer": f"{text} {marks}", "sufficient": True})
 
     return reply
 

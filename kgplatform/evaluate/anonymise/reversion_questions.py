@@ -19,9 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Annotated, Any, ClassVar
-
-from pydantic import BeforeValidator
+from typing import Any, ClassVar
 
 from kgplatform.errors import ReplyError
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, StatedTriple
@@ -31,11 +29,10 @@ from kgplatform.evaluate.datasets.shared_corpus import as_own
 from kgplatform.evaluate.score.answer_words import score_reversion
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import ANSWER, Form, Words, is_json, named, thinking
-from kgplatform.models.lenient import words_of
+from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
-from kgplatform.readers.answer_old import fence_for
+from kgplatform.readers.answer import fence_for
 from kgplatform.readers.choices import read_choice, shown_choices
 from kgplatform.text import counted, node_id, tidy
 from kgplatform.work.threads import side_by_side
@@ -285,24 +282,13 @@ def drop_known(items: Sequence[Question], wanted: int, chat: Chat, concurrency: 
     return kept, dropped
 
 
-def _as_text(value: Any) -> str:
-    """A list or an object as JSON, which ``score_reversion`` reads in more forms than a text of it."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else words_of(value)
-
-
 class _Restored(Form):
-    """Names for placeholders, a line each, or the letter of a choice; what is no JSON is read as such lines."""
+    """Names for placeholders, a line each, or the letter of a choice."""
 
     PROMPT: ClassVar[str] = "evaluate/anonymity_zero_shot"
-    COUNTS: ClassVar[str] = "answer"
 
-    reasoning: Words = thinking()
-    answer: Annotated[str, BeforeValidator(_as_text)] = named(f"{ANSWER} result names")
-
-    @classmethod
-    def free(cls, text: str) -> _Restored | None:
-        """Free text, all of it. None for broken JSON."""
-        return None if is_json(text, ("reasoning", "answer")) else cls.of(answer=text)
+    reasoning: str = text(600)
+    answer: str
 
 
 def is_known(item: Question, chat: Chat) -> bool:
@@ -311,7 +297,7 @@ def is_known(item: Question, chat: Chat) -> bool:
     question = item.text + choices
     messages = render(_Restored.PROMPT, question=question, fence=fence_for(question))
     try:
-        reply, _ = ask(chat, messages, _Restored, stage="zero-shot", tokens=_REPLY_TOKENS, free=_Restored.free)
+        reply, _ = ask(chat, messages, _Restored, stage="zero-shot", tokens=_REPLY_TOKENS)
     except ReplyError:
         return False
     if item.choices:

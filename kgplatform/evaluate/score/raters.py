@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel
 
 from kgplatform.errors import InputError, ReplyError
 from kgplatform.evaluate.score import metrics
@@ -29,16 +31,17 @@ from kgplatform.evaluate.score.verdicts import (
     Points,
     Recall,
     StrictAgreement,
-    V,
     recall_of,
 )
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import fence_for
+from kgplatform.readers.answer import fence_for
 from kgplatform.readers.window import head
 from kgplatform.text import tidy, unknown
+
+V = TypeVar("V", bound=BaseModel)
 
 RATERS = ("judge", "lr", "rubric", "facts")
 METRICS = {
@@ -224,6 +227,6 @@ _RATINGS: Mapping[str, Callable[[Sequence[Messages], ToRate, Chat, int], Rating]
 def _verdict(chat: Chat, messages: Messages, form: type[V], rater: str, tokens: int = _VERDICT_TOKENS) -> V | None:
     """The verdict on ``messages``; None where two replies have none, which the chat then forgets."""
     try:
-        return ask(chat, messages, form, stage=f"rate_{rater}", tokens=tokens, free=form.free)[0]
+        return ask(chat, messages, form, stage=f"rate_{rater}", tokens=tokens)[0]
     except ReplyError:
         return None

@@ -9,21 +9,15 @@ window, and replies that are asked for again, are calls of the model and no func
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated
-
-from pydantic import BeforeValidator, field_validator
 
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, is_placeholder, named
-from kgplatform.models.labels import labelled
-from kgplatform.models.lenient import first_of, items_of, words_of
+from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer_old import record, without_model
+from kgplatform.readers.answer import record, without_model
 from kgplatform.readers.graphreader.brief import PROMPTS, Brief, make_brief
 from kgplatform.readers.graphreader.conclude import conclude
 from kgplatform.readers.graphreader.explore import Walk, explore
@@ -32,58 +26,26 @@ from kgplatform.readers.graphreader.options import Options
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, FoundFact, SearchResult
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import tidy
 from kgplatform.work.threads import side_by_side
-
-_NONE = frozenset({"", "none", "n/a", "no plan", "null", "keiner", "aucun", "ninguno", "无", "なし"})
-
-
-def _lines(value: object) -> list[str]:
-    """A list of short texts, whatever it was written as: a text, objects with a number and a text, a list."""
-    items = (
-        [item for inner in value.values() for item in items_of(inner)] if isinstance(value, dict) else items_of(value)
-    )
-    told = [first_of(item, "description text step action task") or item for item in items]
-    lines = [words_of(each, "\n").strip() for each in told]
-    return [re.sub(r"^(?:\d+[.)]|[-*•])\s+", "", line) for line in lines if line and not is_placeholder(line)]
 
 
 class _Plan(Form):
-    steps: Annotated[list[str], BeforeValidator(_lines)] = named(
-        "steps plan rational_plan step schritte étapes pasos 步骤 計画 计划", items=8
-    )
-    key_information: Annotated[list[str], BeforeValidator(_lines)] = named(
-        "key_information information key_info schlüsselinformationen 关键信息 重要な情報", [], items=12
-    )
-
-    @field_validator("steps")
-    @classmethod
-    def _has_steps(cls, steps: list[str]) -> list[str]:
-        if not steps:
-            raise ValueError("it has no steps")
-        return steps
+    steps: list[str] = items(6)
+    key_information: list[str] = items(8)
 
     @property
     def text(self) -> str:
-        steps = (
-            [f"{number}. {step}" for number, step in enumerate(self.steps, 1)] if len(self.steps) > 1 else self.steps
-        )
-        needed = [f"Key information: {'; '.join(self.key_information)}"] if self.key_information else []
+        """As prompts show it."""
+        steps = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)]
+        needed = [f"Needed: {'; '.join(self.key_information)}"] if self.key_information else []
         return "\n".join([*steps, *needed])
 
 
 def ask_plan(chat: Chat, messages: Messages, *, tokens: int) -> str:
     """The plan, in a reply of at most ``tokens``. Raises ``ReplyError`` where two replies have none."""
-    plan, _ = ask(chat, messages, _Plan, stage="plan", tokens=tokens, free=_free)
+    plan, _ = ask(chat, messages, _Plan, stage="plan", tokens=tokens)
     return plan.text
-
-
-def _free(text: str) -> _Plan | None:
-    """All of the text is the plan, or what stands under its label."""
-    words = labelled(text, "plan").get("plan") or text.strip().strip("*#` \n")
-    if normalise_name(words).strip("().[]\"'") in _NONE or is_placeholder(words) or words.startswith("{"):
-        return None
-    return _Plan(steps=[words])
 
 
 _PLAN_STEP = "rational plan"
@@ -91,7 +53,7 @@ _PLAN_PROMPT = "graphreader/plan"
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
-    """The answer, its citations checked, and the walks that led to it, step by step.
+    """The answer, its citations, and the walks that led to it, step by step.
 
     Raises ``InputError`` for a question that is empty or leaves no room in the window, ``BudgetError`` where the
     tokens ran out, ``ModelError`` where the model failed before anything was noted, or at the answer itself.
@@ -114,7 +76,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     for path in paths:
         calls.steps += path.calls.steps
         calls.counts += path.calls.counts
-    answered = conclude(paths, brief, run.evidence, calls)
+    answered = conclude(paths, brief, calls)
     failures = [f"Path {path.number} ended early: {path.error}" for path in paths if path.error]
     return record(READER.name, answered, _seen(question, paths, calls), calls, *failures)
 

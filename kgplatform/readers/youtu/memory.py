@@ -61,11 +61,11 @@ class AgentMemory:
         return self.fence
 
     def adds(self, result: SearchResult) -> bool:
-        """Remember ``result``; whether a prompt now shows a passage that none has shown before."""
-        before = len(self._order)
+        """Remember ``result``; whether a prompt now shows a passage of it that none has shown before."""
+        before = set(self._order)
         self.results.append(result)
         self.evidence()
-        return len(self._order) > before
+        return any(each.id in self._order and each.id not in before for each in result.passages)
 
     def notes(self) -> str:
         """Groups and thoughts as a prompt shows them, of many thoughts the newest; empty without any."""

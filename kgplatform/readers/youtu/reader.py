@@ -4,8 +4,8 @@
 
 Calls of the model: 1 to take the question apart, 1 for the first answer, up to 5 for reflection, 1 for the final
 answer; 8 as in the paper. Each level of sub-questions that waits for earlier answers adds one, so 11 at most. An easy
-question takes 2: where the first answer is cited and the model calls it sufficient, or the reflection brings nothing
-new, the first answer stands. Calls that ask again for a broken answer count too.
+question takes 3: where the reflection brings nothing new, the first answer stands. Calls that ask again for a broken
+answer count too.
 """
 
 from __future__ import annotations
@@ -130,8 +130,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     first = _write("first answer", memory, calls, options)
     if isinstance(first, BudgetError):
         raise first
-    is_done = isinstance(first, Answered) and first.sufficient and first.citations
-    if is_done or not (options.agent and options.steps and seen.passages):
+    if not (options.agent and options.steps and seen.passages):
         return record(READER.name, _standing(first, None), seen, calls)
     reflected = Reflected()
     if isinstance(first, Answered):
@@ -296,7 +295,7 @@ READER = Reader(
     Options,
     answer,
     title="Deep (Youtu-GraphRAG)",
-    takes="2 to 11 calls",
+    takes="3 to 11 calls",
     needs=lambda options: ("entities",) if "community" in options.left_out else ("entities", "tree"),
     usual=True,
 )

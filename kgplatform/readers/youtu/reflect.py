@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.forms import Form, text
@@ -30,6 +31,8 @@ _LONGEST_QUERY = 500
 
 class StepReply(Form):
     """A thought and its one exit: a query, or else the answer, or neither."""
+
+    ASIDE: ClassVar[frozenset[str]] = frozenset()
 
     reasoning: str = text(600)
     query: str = text(300)

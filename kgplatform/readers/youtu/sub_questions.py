@@ -16,7 +16,7 @@ from kgplatform.text import normalise_name, tidy
 MOST_ANSWERS = 3
 """Answers of one sub-question that are filled in, and searches that a sub-question becomes by them."""
 
-_MARK = re.compile(r"\[\s*#(\d{1,2})\s*\]|(?<![^\W_])#(\d{1,2})(?![^\W_])")
+_MARK = re.compile(r"\[\s*#(\d{1,2})\s*\]|(?<![A-Za-z0-9])#(\d{1,2})(?![A-Za-z0-9])")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from answers import cited, steps_of
 from model_by_prompt import Model
-from youtu_runs import REFUSES, SCHEMA, TYPES, entities, fill_graph, filled, plan, says, triple
+from youtu_runs import REFUSES, TYPES, concludes, entities, fill_graph, filled, looks_for, plan, says, triple
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
@@ -81,14 +82,14 @@ GOAL_QUESTION = "When was the person whose goal Messi's cup goal was compared to
 def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
     evidence = fill_graph(kg, tmp_path, GOALS, GOAL_LINES)
     parts = "To whose goal was Messi's goal compared?", "When did Barcelona sign the person?"
-    june = "Diego Maradona left Boca Juniors in June 1982, when the Catalans paid"
+    june = "Diego Maradona left Boca Juniors in June 1982, when the Catalans paid five million pounds for him."
     query = "When did Diego Maradona leave Boca Juniors?"
     model = Model(
         decompose=plan(*parts, nodes=["Person", "club"], relations=["signed", "compared-to"]),
         answer=[REFUSES, says("In June 1982", june)],
         reflect=[
-            f"It was compared to Diego Maradona's. When he was signed is missing.\n\n**The new query is:** {query}",
-            "Diego Maradona left for Barcelona in June 1982.\nSo the answer is: June 1982",
+            json.dumps({"reasoning": "When he was signed is missing.", "query": query, "answer": ""}),
+            concludes("June 1982"),
         ],
     )
     done = ask(GOAL_QUESTION, evidence, model, Options(top_k=1))
@@ -98,7 +99,7 @@ def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: P
     assert cited(done) == [("transfer", june)]
     decompose, first, one, two, final = (prompt.user for prompt in model.asked)
     assert GOAL_QUESTION in decompose
-    assert "- compared to" in model.asked[0].user
+    assert "compared to" in model.asked[0].user
     assert all(GOAL_QUESTION in prompt.user for prompt in model.asked)
     assert "compared the goal" in first
     assert june not in first
@@ -112,30 +113,28 @@ def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: P
     for prompt in (two, final):
         assert june in prompt
         assert "compared the goal" in prompt, "the evidence of every step is in it"
-    assert "] Diego Maradona transferred from Boca Juniors" in final
 
 
 def test_y1_the_trace_says_what_happened(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
     evidence = fill_graph(kg, tmp_path, GOALS, GOAL_LINES)
     model = Model(
-        decompose=plan("To whose goal was Messi's goal compared?", relations=["compared to", "painted by"]),
+        decompose=plan("To whose goal was Messi's goal compared?", "Who?", relations=["compared to", "painted by"]),
         answer=[REFUSES, says("In June 1982", "June 1982")],
-        reflect=["The new query is: Diego Maradona and Boca Juniors", "So the answer is: June 1982"],
+        reflect=[looks_for("Diego Maradona and Boca Juniors"), concludes("June 1982")],
     )
     done = ask(GOAL_QUESTION, evidence, model, Options(top_k=1))
     assert [(step.name, step.prompt) for step in done.trace] == [
         ("decompose", "youtu/decompose"),
         ("search", None),
         ("search", None),
+        ("search", None),
         ("first answer", "readers/answer"),
-        ("check citations", None),
         ("reflect 1", "youtu/reflect"),
         ("search", None),
         ("reflect 2", "youtu/reflect"),
         ("final answer", "readers/answer"),
-        ("check citations", None),
     ]
-    decompose, part, whole, first, _, one, again, two, final, check = done.trace
+    decompose, part, _, whole, first, one, again, two, final = done.trace
     assert decompose.detail.endswith("types: compared to | not in the schema: painted by")
     assert decompose.reply == model.rules["decompose"]
     assert part.detail.startswith("sub-question 1: To whose goal")
@@ -143,7 +142,7 @@ def test_y1_the_trace_says_what_happened(kg: KnowledgeGraph, tmp_path: Path, ask
     assert one.detail == "the new query is: Diego Maradona and Boca Juniors"
     assert two.detail == "the answer is: June 1982"
     assert again.detail.startswith("new query: Diego Maradona and Boca Juniors: 1 passage, ")
-    assert check.detail == "1 citation checked"
+    assert final.detail == "answered, 1 citation"
     assert "June 1982" in final.reply
     for search in (part, whole, again):
         assert search.queries
@@ -201,7 +200,7 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     model = Model(
         decompose=plan(*parts, nodes=["creative_work", "person"], relations=["directed_by"]),
         answer=says("Gordon of Ghost City", *quotes),
-        reflect="Ray Taylor died in 1952, Marlon Riggs in 1994. So the answer is: Gordon of Ghost City",
+        reflect=concludes("Gordon of Ghost City"),
     )
     done = ask(FILM_QUESTION, evidence, model, Options())
     assert model.kinds == ["decompose", "answer", "reflect"]
@@ -212,10 +211,8 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     assert bounded == [True, True, True, True, False], "the whole question is not bounded by types"
     assert [len(step.facts) for step in searches] == [4, 4, 4, 4, 5], "facts of other types are left out"
     assert [len(step.passages) for step in searches] == [5] * 5, "passages never are"
-    assert "] Ethnic Notions directed by Marlon Riggs" in model.of("answer")[0].user
-    assert done.text == "Gordon of Ghost City [1][2] [3]"
-    named = "Gordon of Ghost City is a serial of 1933 in twelve parts, directed by Ray Taylor."
-    assert sorted(cited(done)) == [("gordon", named), ("riggs", quotes[1]), ("taylor", quotes[0])]
+    assert done.text == "Gordon of Ghost City [1][2]"
+    assert cited(done) == [("taylor", quotes[0]), ("riggs", quotes[1])]
 
 
 def test_y2_in_dependent_form_takes_two_levels_and_one_more_call(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
@@ -223,9 +220,9 @@ def test_y2_in_dependent_form_takes_two_levels_and_one_more_call(kg: KnowledgeGr
     parts = "Who directed Ethnic Notions?", "Who directed Gordon of Ghost City?", "When did #1 die?", "When did #2 die?"
     model = Model(
         decompose=plan(*parts),
-        fill_in=filled(n1="Marlon Riggs", n2="Ray Taylor"),
+        fill_in=filled("Marlon Riggs", "Ray Taylor"),
         answer=says("Gordon of Ghost City", "15 February 1952", "5 April 1994"),
-        reflect="So the answer is: Gordon of Ghost City",
+        reflect=concludes("Gordon of Ghost City"),
     )
     done = ask(FILM_QUESTION, evidence, model, Options())
     assert model.kinds == ["decompose", "fill_in", "answer", "reflect"]
@@ -268,19 +265,16 @@ def test_y3_the_schema_is_in_the_prompt_and_names_what_is_involved(
     parts = "Who has the award Turing Award?", "Where was #1 educated?"
     model = Model(
         decompose=plan(*parts, nodes=["Person"], relations=["Educated At", "married to"], attributes=["Award"]),
-        fill_in=filled(n1="Ines Lovell"),
+        fill_in=filled("Ines Lovell"),
         answer=says("At the University of Ghent", "Ines Lovell, who studied at the University of Ghent"),
-        reflect="So the answer is: the University of Ghent",
+        reflect=concludes("the University of Ghent"),
     )
     done = ask("Where did the winner of the Turing Award study?", evidence, model, Options())
-    assert SCHEMA.prompt_text() in model.asked[0].user
-    assert "- educated_at" in model.asked[0].user
-    assert "- award" in model.asked[0].user
+    assert "Relations: directed by, signed, educated_at" in model.asked[0].user
+    assert "Attributes: award, death date, revenue" in model.asked[0].user
     assert steps_of(done, "decompose")[0].detail.endswith(
         "types: Person, educated_at, award | not in the schema: married to"
     )
-    assert "Ines Lovell award: Turing Award" in model.of("fill_in")[0].user, "attributes are no relation, and stay"
-    assert "Ines Lovell educated at University of Ghent" in model.of("answer")[0].user
     assert done.text == "At the University of Ghent [1]"
 
 
@@ -322,9 +316,9 @@ def test_y4_the_third_sub_question_waits_for_the_second(kg: KnowledgeGraph, tmp_
     )
     model = Model(
         decompose=plan(*parts),
-        fill_in=[filled(n1="Velvet Records"), filled(n2="Port Elm")],
+        fill_in=[filled("Velvet Records"), filled("Port Elm")],
         answer=says("In 1771", "Captain Hale visited Port Elm in 1771"),
-        reflect="Port Elm was visited in 1771.\nSo the answer is: 1771",
+        reflect=concludes("1771"),
     )
     done = ask(LABEL_QUESTION, evidence, model, Options(top_k=2))
     assert model.kinds == ["decompose", "fill_in", "fill_in", "answer", "reflect"]
@@ -337,9 +331,11 @@ def test_y4_the_third_sub_question_waits_for_the_second(kg: KnowledgeGraph, tmp_
     first, second = (prompt.user for prompt in model.of("fill_in"))
     assert f"Question 1: {parts[0]}" in first
     assert "Question 2" not in first
-    assert "Question 2: Where is Velvet Records headquartered?" in second
-    assert "Question 1" not in second
-    assert (done.text, cited(done)) == ("In 1771 [1]", [("explorer", "Captain Hale visited Port Elm in 1771")])
+    assert "Question 1: Where is Velvet Records headquartered?" in second
+    assert (done.text, cited(done)) == (
+        "In 1771 [1]",
+        [("explorer", "Captain Hale visited Port Elm in 1771 and stayed for a week.")],
+    )
 
 
 def test_y4_without_the_filled_in_answers_reflection_makes_up_for_it(
@@ -350,7 +346,7 @@ def test_y4_without_the_filled_in_answers_reflection_makes_up_for_it(
     model = Model(
         decompose=plan(*parts),
         answer=[REFUSES, says("In 1771", "Captain Hale visited Port Elm in 1771")],
-        reflect=["The new query is: When did Captain Hale visit Port Elm?", "So the answer is: 1771"],
+        reflect=[looks_for("When did Captain Hale visit Port Elm?"), concludes("1771")],
     )
     done = ask(LABEL_QUESTION, evidence, model, Options(top_k=1, sub_questions=1))
     assert model.kinds == ["decompose", "answer", "reflect", "reflect", "answer"]

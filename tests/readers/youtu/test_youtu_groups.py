@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +51,8 @@ def grouped(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
     return found
 
 
-@pytest.mark.parametrize(
-    "said", [plan(IN_COMMON, group=True), json.dumps([IN_COMMON])], ids=["by the model", "by words"]
-)
-def test_groups_are_shown_with_what_stands_under_them(grouped: Evidence, said: str) -> None:
-    model = lines(decompose=said)
+def test_groups_are_shown_with_what_stands_under_them(grouped: Evidence) -> None:
+    model = lines(decompose=plan(IN_COMMON, group=True))
     done = run(grouped, model, IN_COMMON, top_k=3)
     for prompt in model.of("answer", "reflect"):
         assert "Groups near the question" in prompt.user
@@ -64,7 +60,7 @@ def test_groups_are_shown_with_what_stands_under_them(grouped: Evidence, said: s
     step = steps_of(done, "search")[-1]
     assert step.detail.startswith("groups near the question: ")
     assert step.facts
-    assert set(step.facts) <= {fact.id for fact in done.evidence.facts}, "its facts are evidence"
+    assert {passage.id for passage in done.evidence.passages} & set(step.passages), "its passages are evidence"
     assert all(f"] {fact.text}" in model.of("answer")[0].user for fact in done.evidence.facts)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from answers import cited
 from corpora import put
 from model_by_prompt import Model
-from youtu_runs import TYPES, entities, fill_graph, plan, says
+from youtu_runs import TYPES, concludes, entities, fill_graph, plan, says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
@@ -30,7 +30,7 @@ def test_a_graph_of_one_entity(kg: KnowledgeGraph, tmp_path: Path) -> None:
     known = {"document": "one.txt", "entities": entities({"Anna Reed": "Person"})}
     evidence = fill_graph(kg, tmp_path, {"one.txt": "Anna Reed."}, [known])
     told = plan("Who?", nodes=["Person"])
-    model = Model(decompose=told, answer=says("Anna Reed", "Anna Reed"), reflect="No more.")
+    model = Model(decompose=told, answer=says("Anna Reed", "Anna Reed"), reflect=concludes(""))
     done = run(evidence, model)
     assert (done.text, cited(done)) == ("Anna Reed [1]", [("one", "Anna Reed.")]), "the sentence"
     assert model.kinds == ["decompose", "answer", "reflect"]
