@@ -106,7 +106,8 @@ def read_extraction(content: Mapping[str, Any], text: str = "") -> Extraction:
         *_proposals(content.get("new_schema_types"), text),
     ]
     kinds = (ExtractedEntity, ExtractedTriple, ExtractedAttribute, AtomicFact, Proposal, Malformed)
-    return Extraction(*(tuple(each for each in read if isinstance(each, kind)) for kind in kinds))
+    sorted_out: Any = [tuple(each for each in read if isinstance(each, kind)) for kind in kinds]
+    return Extraction(*sorted_out)
 
 
 def _numbered(item: object, text: str) -> tuple[int | None, list[str]]:
