@@ -73,13 +73,13 @@ def test_a_memory_for_this_question_counts_once_none_of_its_pages_is_still_to_be
     done = ask(two, due, QUESTION)
     assert list(due.asked[0].memory.values()) == [gist for _, gist in [*ALPHA, *BETA]]
     assert "for this question" not in done.trace[0].detail
-    pages = two.pages(QUESTION)
-    ours = {page.id for page in pages.all().pages}
-    passages = [each.id for page, _ in two.in_reading_order() for each in page]
-    assert set(pages.near(5).ids) == set(pages.with_passages(passages).ids) == ours
+    stored = two.pages(QUESTION)
+    ours = {each.id for each in stored.all().pages}
+    passages = [each.id for part, _ in two.in_reading_order() for each in part]
+    assert set(stored.near(5).ids) == set(stored.with_passages(passages).ids) == ours
     chosen = two.pages(QUESTION, list(document_ids(two).values()))
     assert set(chosen.near(5).ids) == ours
-    assert (pages.size().for_question, pages.size().ungisted) == (0, 0)
+    assert (stored.size().for_question, stored.size().ungisted) == (0, 0)
 
 
 def test_no_page_can_pass_words_off_as_those_of_another_page(store: Store, tmp_path: Path) -> None:
