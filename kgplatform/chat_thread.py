@@ -66,6 +66,7 @@ class ChatThread:
         *,
         options: Mapping[str, Any] | None = None,
         where: Mapping[str, Any] | None = None,
+        verify: bool = False,
         on_step: Tell | None = None,
         on_text: Hear | None = None,
         stop: Stop | None = None,
@@ -89,7 +90,14 @@ class ChatThread:
             seconds, graph = time.perf_counter() - started, self._graph
             return keep_turn(graph.store, self.id, question, whole, graph.model_name, seconds, failed=failed)
 
-        more |= {"options": options, "where": where, "on_step": on_step, "on_text": on_text, "stop": stop}
+        more |= {
+            "options": options,
+            "where": where,
+            "verify": verify,
+            "on_step": on_step,
+            "on_text": on_text,
+            "stop": stop,
+        }
         try:
             answer = self._graph.ask(alone, reader, **more)
         except ModelError as error:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgplatform.changes import ChangeableGraph
 from kgplatform.chat_thread import ChatThread
-from kgplatform.errors import Code, InputError, coded
+from kgplatform.errors import Code, InputError, ModelError, coded
 from kgplatform.graph.info import Stats, element_graph
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
@@ -34,9 +34,11 @@ from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
 from kgplatform.neo4j.connect import open_store
 from kgplatform.neo4j.statement_guard import why_refused
+from kgplatform.readers.answer import joined
+from kgplatform.readers.grounding import verified
 from kgplatform.readers.readers import READERS, check_can_be_kept, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
-from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
+from kgplatform.readers.run import CONTEXT, Calls, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Table
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import live_schema, shown_schema
@@ -113,6 +115,18 @@ def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
     return options_for(reader or READERS[0].name, given)
 
 
+def _verified(answer: Answer, run: Run) -> Answer:
+    """``answer`` with what the model says of its statements; as it is where there is no model, or where that fails."""
+    if run.chat is None:
+        return answer
+    calls = Calls(run.chat, run.ledger, run.tell)
+    try:
+        return verified(answer, calls)
+    except ModelError as error:
+        note = joined(answer.note, f"Its statements were not verified: {error}")
+        return replace(answer, note=note, usage=answer.usage + calls.usage)
+
+
 def _above_zero(name: str, value: float | None) -> None:
     if value is not None and not value > 0:
         raise InputError(f"{name} must be more than 0.", name)
@@ -149,18 +163,20 @@ class KnowledgeGraph(ChangeableGraph):
         options: Mapping[str, Any] | None = None,
         where: Mapping[str, Any] | None = None,
         keep: bool = False,
+        verify: bool = False,
         on_step: Tell | None = None,
         on_text: Hear | None = None,
         stop: Stop | None = None,
         **more: Any,
     ) -> Answer:
-        """An answer from the graph with checked citations; without a language model, the evidence.
+        """An answer from the graph that cites sentences; without a language model, the evidence.
 
         ``reader``: by default the first of all. ``options`` and ``more`` are the reader's
         (docs/reference/commands.md); None stands for the default. All readers have ``mode``: "reject" refuses to answer
         if the documents do not say, "open" falls back on the model's own knowledge. ``where``: only documents with
         these metadata, as in ``search``; "global" and "cypher", which read the whole graph, refuse it. ``keep`` saves
-        the run in the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``on_step`` gets each
+        the run in the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``verify`` asks the model
+        once more, whether the cited sentences support each statement (``Statement.supported``). ``on_step`` gets each
         step as it happens, ``on_text`` the answer so far while it is written (in another thread); what they raise ends
         the run. ``stop``, set by another thread, ends it within a second. Raises ``InputError``, ``StoppedError``, and
         ``ModelError``, whose ``evidence`` is what was found until then.
@@ -181,6 +197,7 @@ class KnowledgeGraph(ChangeableGraph):
             evidence_of_failure(question, run) as run,
         ):
             answer = find(name).answer(question, run, chosen)
+            answer = _verified(answer, run) if verify else answer
         answer = judged_answer(answer, self.embedder.name)
         return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
 
@@ -193,16 +210,17 @@ class KnowledgeGraph(ChangeableGraph):
         options: Mapping[str, Any] | None = None,
         where: Mapping[str, Any] | None = None,
         keep: bool = False,
+        verify: bool = False,
         stop: Stop | None = None,
         **more: Any,
     ) -> Iterator[Step | str | Answer]:
         """What ``ask`` does, as it happens: each step, the text of the answer so far, and at last the answer.
 
-        Only the answer is checked. A text is whole and takes the place of the one before; it is empty where the model
-        starts over. Leaving the loop early stops the reader, as ``stop`` does. Raises what ``ask`` raises.
+        Only the answer has citations. A text is whole and takes the place of the one before; it is empty where the
+        model starts over. Leaving the loop early stops the reader, as ``stop`` does. Raises what ``ask`` raises.
         """
         check_options(reader, {**(options or {}), **more})
-        how: dict[str, Any] = {"options": options, "where": where, "keep": keep, **more}
+        how: dict[str, Any] = {"options": options, "where": where, "keep": keep, "verify": verify, **more}
 
         def asked(hear: Callable[[Step | str], None], stop: Stop) -> Answer:
             return self.ask(question, reader, on_step=hear, on_text=hear, stop=stop, **how)

@@ -105,13 +105,15 @@ class ExtractedEntity:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedTriple:
-    """Subject, predicate and object in the extractor's words, with the words of the passage that state it."""
+    """Subject, predicate and object in the extractor's words, with what of the passage states it: words (``quote``), or
+    a ``sentence`` by its number (``text.numbered``)."""
 
     subject: str
     predicate: str
     object: str
     quote: str | None = None
     in_schema: bool = True
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ class ExtractedAttribute:
     value: str
     quote: str | None = None
     in_schema: bool = True
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,7 @@ class AtomicFact:
     text: str
     key_elements: tuple[str, ...]
     quote: str | None = None
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +207,14 @@ class Statement:
     unread: tuple[str, ...] = ()
     compared: bool = False
     supported: bool | None = None
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What there is to say of it, beside its citations, in words."""
+        unread = f"not in the cited text: {', '.join(self.unread)}" if self.unread else ""
+        is_not = "" if self.supported else "not "
+        verdict = "" if self.supported is None else f"the model finds this {is_not}supported by its citation"
+        return tuple(filter(None, (unread, verdict)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,16 +446,17 @@ class Answer(Shown):
         return self.note if self.text is None else self.text
 
     def _repr_html_(self) -> str:
-        """The answer with its citations; where no model wrote one, the evidence."""
+        """The answer with what it cites and its marks; where no model wrote one, the evidence."""
         if self.text is None:
             return html_text(self.note) + self.evidence._repr_html_()
         places = (
-            (number, each.title, each.location, f"{each.start}–{each.end}")
+            (number, each.title, each.location, f"{each.start}–{each.end}", each.text)
             for number, each in enumerate(self.citations, 1)
         )
-        columns = ("", "Document", "Location", "Characters")
+        columns = ("", "Document", "Location", "Characters", "Cited")
         cited = html_table(columns, places, len(self.citations)) if self.citations else ""
-        return html_text(self.text) + cited + html_text(self.note)
+        marks = "".join(html_text(f"“{each.text}”: {mark}") for each in self.statements for mark in each.marks)
+        return html_text(self.text) + marks + cited + html_text(self.note)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

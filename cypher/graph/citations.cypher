@@ -9,7 +9,7 @@ RETURN COLLECT {
     at.number,
     {
       document: d.uri, title: d.name, start: at.start, end: at.end, page: c.page, passage: c.id,
-      found: at.start > c.start OR at.end < c.end,
+      found: coalesce(at.found, at.start > c.start OR at.end < c.end), text: coalesce(at.text, ''),
       location: coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location)
     }
   ] AS citation

@@ -5,6 +5,7 @@
 MATCH (r:Run {id: $id})
 RETURN {
          id: r.id, question: r.question, reader: r.reader, answer: r.answer, note: r.note,
+         statements: coalesce(r.statements, '[]'), sufficient: r.sufficient,
          failed: coalesce(r.failed, false), at: toString(r.at), seconds: r.seconds, calls: r.calls,
          input_tokens: r.inputTokens, output_tokens: r.outputTokens, steps: COUNT { (r)-[:HAS_STEP]->() }
        } AS run,

@@ -19,7 +19,7 @@ from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.locations import with_location
 from kgplatform.neo4j.metadata import metadata_of, name_of
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import MetadataValue
+from kgplatform.records import MetadataValue, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +363,8 @@ class RelationFigure:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A saved run of a reader. ``failed``: the model failed, as ``note`` says. ``at``: ISO 8601."""
+    """A saved run of a reader. ``failed``: the model failed, as ``note`` says. ``at``: ISO 8601. ``statements`` and
+    ``sufficient``: those of its ``Answer``."""
 
     id: str
     question: str
@@ -377,3 +378,5 @@ class RunInfo:
     input_tokens: int
     output_tokens: int
     steps: int
+    statements: tuple[Statement, ...] = ()
+    sufficient: bool | None = None

@@ -32,6 +32,7 @@ from kgplatform.graph.info import (
 from kgplatform.graph.map import map_of
 from kgplatform.graph.profile import Profile, profile_of
 from kgplatform.graph.questions import questions
+from kgplatform.graph.runs import kept_statements
 from kgplatform.graph.threads import ThreadInfo, Turn, check_thread, threads
 from kgplatform.locations import cited
 from kgplatform.neo4j.metadata import conditions
@@ -281,7 +282,8 @@ class Look:
 
     def runs(self, limit: int = 50) -> tuple[RunInfo, ...]:
         """Saved runs, the last first."""
-        return tuple(RunInfo(**row) for row in self._store.read("graph/runs", limit=_at_least(limit, 0)))
+        rows = self._store.read("graph/runs", limit=_at_least(limit, 0))
+        return tuple(RunInfo(**kept_statements(row)) for row in rows)
 
     def run(self, id: str) -> tuple[RunInfo, tuple[dict[str, Any], ...]]:
         """A saved run, and its steps: number, path, name, detail, prompt, reply, seconds, statements (each as it can be
@@ -290,7 +292,7 @@ class Look:
         rows = self._store.read("graph/run", id=id)
         if not rows:
             raise _no_run(id)
-        return RunInfo(**rows[0]["run"]), tuple(rows[0]["steps"])
+        return RunInfo(**kept_statements(rows[0]["run"])), tuple(rows[0]["steps"])
 
     def seconds_per_call(self, model: str) -> float | None:
         """How long a call of ``model`` took: the median of the saved steps that made one; None without any."""

@@ -3,7 +3,7 @@
     (:Run)-[:HAS_STEP]->(:Step)-[:NEXT_STEP]->(:Step)
     (:Step)-[:FOUND {rank}]->(:Fact), (:Step)-[:FOUND {rank}]->(:Chunk), (:Step)-[:FOUND {rank}]->(:Page),
     (:Step)-[:AT]->(:KeyElement)
-    (:Run)-[:CITES {number, start, end}]->(:Chunk)
+    (:Run)-[:CITES {number, start, end, found, text}]->(:Chunk)
 
 A run is an event: asked twice, there are two. It holds what it said in words, so that it stays readable when the
 documents behind it are removed; the edges to them go then. Paths of a reader that know nothing of each other are
@@ -12,13 +12,15 @@ chains of their own, between what led to them and what follows them.
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.neo4j.pasteable import pasteable
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Answer, Step
+from kgplatform.records import Answer, Statement, Step
+from kgplatform.shown import plain
 from kgplatform.text import clipped
 
 _NAME = 60
@@ -38,7 +40,7 @@ def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, tu
     before = steps_before([step.path for step in answer.trace])
     elements = [{"step": _step_id(run, n), "element": id_} for n, step in steps for id_ in dict.fromkeys(step.elements)]
     citations = [
-        {"number": number, "passage": cited.passage, "start": cited.start, "end": cited.end}
+        {"number": number} | {name: getattr(cited, name) for name in ("passage", "start", "end", "found", "text")}
         for number, cited in enumerate(answer.citations, start=1)
     ]
     store.write(
@@ -60,6 +62,8 @@ def _run_row(run: str, answer: Answer, model: str | None, seconds: float) -> Row
         "reader": answer.reader,
         "answer": answer.text,
         "note": answer.note,
+        "statements": json.dumps(plain(answer.statements), ensure_ascii=False),
+        "sufficient": answer.sufficient,
         "model": model,
         "seconds": round(seconds, 4),
         "calls": answer.usage.calls,
@@ -68,6 +72,14 @@ def _run_row(run: str, answer: Answer, model: str | None, seconds: float) -> Row
         "countNames": list(answer.counts),
         "counts": list(answer.counts.values()),
     }
+
+
+def kept_statements(row: Row) -> Row:
+    """``row`` of a saved run with the ``Statement`` objects that its ``statements`` are the JSON of."""
+    kept = json.loads(row["statements"])
+    lists = ("citations", "unread")
+    made = (Statement(**each | {name: tuple(each[name]) for name in lists}) for each in kept)
+    return row | {"statements": tuple(made)}
 
 
 def steps_before(paths: Sequence[int]) -> list[list[int]]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from kgplatform.errors import InputError
-from kgplatform.graph.runs import keep_run
+from kgplatform.graph.runs import keep_run, kept_statements
 from kgplatform.locations import cited
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Answer, Citation
+from kgplatform.records import Answer, Citation, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Turn:
     ``failed``: the model failed, as ``note`` says, so that there is no answer.
 
     ``number`` counts from 1. ``run``: the id of the saved run. ``citations``: number 1 first, None for those whose
-    document is no longer in the graph. ``at``: when, in ISO 8601.
+    document is no longer in the graph. ``at``: when, in ISO 8601. ``statements``, ``sufficient``: as of an ``Answer``.
     """
 
     number: int
@@ -36,6 +36,8 @@ class Turn:
     citations: tuple[Citation | None, ...]
     run: str
     at: str
+    statements: tuple[Statement, ...] = ()
+    sufficient: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +86,4 @@ def _turn(row: Row) -> Turn:
     known = {number: cited(place) for number, place in row["citations"]}
     citations = tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
     values: dict[str, Any] = {field.name: row[field.name] for field in fields(Turn)}
-    return Turn(**values | {"citations": citations})
+    return Turn(**kept_statements(values) | {"citations": citations})

@@ -210,12 +210,11 @@ def record(
 ) -> Answer:
     """The answer with what it rests on, its trace, its cost, its counts, and what there is to note about it.
 
-    A refusal about which there is nothing else to note was the model's: then it is noted in what it found no answer.
-    ``is_shown``: the ``evidence`` is what the model was shown.
+    Of a refusal that was the model's it is noted in what it found no answer. ``is_shown``: the ``evidence`` is what the
+    model was shown.
     """
-    note = joined(answered.note, *notes)
-    if answered.text == REFUSAL and answered.sufficient is False and not note:
-        note = _declined(evidence) if is_shown else _NOT_FOUND
+    is_declined = answered.text == REFUSAL and answered.sufficient is False and not answered.note
+    declined = (_declined(evidence) if is_shown else _NOT_FOUND) if is_declined else answered.note
     return Answer(
         evidence.question,
         reader,
@@ -224,7 +223,7 @@ def record(
         evidence,
         tuple(calls.steps),
         calls.usage,
-        note,
+        joined(declined, *notes),
         counts={name: calls.counts[name] for name in sorted(calls.counts) if calls.counts[name]},
         statements=answered.statements,
         sufficient=answered.sufficient,

@@ -55,7 +55,8 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     """
     answer = settled(answer)
     meant = [number for mark in _MARK.finditer(answer) for number in _numbers(mark) or ()]
-    known = {number: source for number in (*meant, *evidence) if (source := shown.source(number))}
+    found = {number: shown.sources(number) for number in (*meant, *evidence)}
+    known = {number: sources for number, sources in found.items() if sources is not None}
     dropped = sum(number not in known for number in dict.fromkeys([*meant, *evidence]))
     if not any(number in known for number in meant):
         at_end = "".join(f"[{number}]" for number in evidence if number in known)
@@ -78,7 +79,9 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     return Grounded(text, tuple(places), tuple(statements), dropped)
 
 
-def _read(said: str, known: dict[str, Source], places: list[Citation]) -> tuple[str, tuple[int, ...], list[Source]]:
+def _read(
+    said: str, known: dict[str, tuple[Source, ...]], places: list[Citation]
+) -> tuple[str, tuple[int, ...], list[Source]]:
     """A statement with the numbers of its citations, which are added to ``places``; these; and its sources."""
     cited: list[int] = []
     sources: list[Source] = []
@@ -87,7 +90,7 @@ def _read(said: str, known: dict[str, Source], places: list[Citation]) -> tuple[
         numbers = _numbers(mark)
         if numbers is None:
             return mark[0]
-        own = [known[number] for number in numbers if number in known]
+        own = [source for number in numbers for source in known.get(number, ())]
         sources.extend(own)
         new: list[int] = []
         for citation in joined([source.citation for source in own]):

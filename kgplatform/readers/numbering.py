@@ -12,11 +12,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.locations import citation_of
+from kgplatform.readers.window import short_name
 from kgplatform.records import Citation, FoundFact, FoundPassage
 from kgplatform.text.numbered import lines, numbered
 
 FACTS = 0
 """The number under which facts stand, as if they were the sentences of a passage."""
+
+
+TITLE = 20
+"""Tokens of a title; a longer one is shown cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Numbering:
     def passage(self, passage: FoundPassage, only: Collection[int] | None = None) -> str:
         """One passage: its number and title, and its sentences."""
         number = self.number_of(passage)
-        return f"Passage {number}: {' '.join(passage.title.split())}\n{self.sentences(passage, only)}"
+        return f"Passage {number}: {short_name(passage.title, TITLE)}\n{self.sentences(passage, only)}"
 
     def sentences(self, passage: FoundPassage, only: Collection[int] | None = None) -> str:
         """The sentences of ``passage`` alone."""
@@ -107,6 +112,11 @@ class Numbering:
         beside = places[max(0, int(sentence) - 2) : int(sentence) + 1]
         cited = _cited(passage, place.start, place.end)
         return Source(cited, (*(passage.text[each.start : each.end] for each in beside), passage.title))
+
+    def sources(self, number: str) -> tuple[Source, ...] | None:
+        """All that a number stands for; None for what was not shown."""
+        source = self.source(number)
+        return None if source is None else (source,)
 
     def shown(self) -> Iterator[str]:
         """The numbers of all sentences and facts that were shown."""

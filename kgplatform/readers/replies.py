@@ -20,18 +20,16 @@ from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer_old import REFUSAL, Answered, doubts, joined, record, with_places, write_answer
-from kgplatform.readers.reader import AnswerMode, AnswerStyle, Preset
+from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
-from kgplatform.readers.window import Window
+from kgplatform.readers.window import room_for, window_of
 from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.text import tidy
 
+__all__ = ["room_for", "window_of"]  # to go with this module
 NO_WORDS = "No words of this answer were found in the text that was read, so it cites nothing."
-_LEAST_ROOM = 100
-"""Tokens of text that a prompt must have room for."""
-
 _REPLY_SHARE = 8
 """Of a small window, the part that a reply may take."""
 
@@ -184,26 +182,6 @@ def _without_refusal(answer: str, notes: str = "") -> Said:
 def reply_tokens(style: AnswerStyle, window: int) -> int:
     """The most tokens of a reply, reasons included."""
     return min(_REPLY_TOKENS[style], window // _REPLY_SHARE)
-
-
-def window_of(window_tokens: int | None, preset: Preset, context: int, paper: int) -> int:
-    """The window that is asked for, else that of the ``paper``, else that of the model: ``context``."""
-    return window_tokens or (paper if preset == "paper" else context)
-
-
-def room_for(window: Window, messages: Messages, reserved: int = 0) -> int:
-    """Tokens of text that fit into ``messages``, next to the reply and to what is ``reserved``.
-
-    Raises ``InputError`` where they leave no room.
-    """
-    room = window.room(messages) - reserved
-    if room < _LEAST_ROOM:
-        raise InputError(
-            f"The question leaves no room for a text in a window of {window.tokens:,} tokens. "
-            "Shorten it, or raise window_tokens.",
-            "window_tokens",
-        )
-    return room
 
 
 def asked(question: str) -> str:

@@ -66,7 +66,7 @@ def test_every_reader_is_asked_for_a_phrase(asked: Callable[..., tuple[Results, 
     answers = [prompt for prompt in sent if not prompt.name.startswith("gist/")]  # whose style is that of gists
     styled = [prompt for prompt in answers if "$style" in source_of(prompt.name)]
     wanted = {
-        *("readers/answer", "graphreader/answer", "readagent/answer", "longagent/decide", "cypher/answer"),
+        *("readers/answer", "graphreader/answer", "readagent/answer", "longagent/decide"),
         *("baselines/full_text", "baselines/chunk_read", "baselines/chunk_notes", "evaluate/zero_shot"),
     }
     assert wanted - {prompt.name for prompt in styled} == set()

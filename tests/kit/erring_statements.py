@@ -40,27 +40,17 @@ def _other_name(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     return {**right, "parameters": {**right["parameters"], "name": other(right["parameters"]["name"], chance)}}
 
 
-def _example(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**right, "parameters": {**right["parameters"], "name": "Orsina Vell"}}
-
-
 def _answer(asked: Prompt) -> Fields:
     found = follow(asked.question, asked.data)
     if not found.answer:
         return {"reasoning": "No row says it.", "answer": "", "sufficient": False}
-    row = re.search(rf"^\[(\d+)\].*{re.escape(found.said[-1].words)}", asked.data, re.MULTILINE)
-    return {"reasoning": "A row says it.", "answer": f"{found.answer} [{row[1] if row else 1}]", "sufficient": True}
-
-
-def _plain_statement(said: Fields) -> str:
-    given = "\n".join(f"{name}: {value}" for name, value in said["parameters"].items())
-    return f"```cypher\n{said['statement']}\n```\n\nParameters:\n{given}"
+    row = re.search(rf"^\[([\d.]+)\].*{re.escape(found.said[-1].words)}", asked.data, re.MULTILINE)
+    return {"reasoning": "A row says it.", "answer": f"{found.answer} [{row[1] if row else '1.1'}]", "sufficient": True}
 
 
 CYPHER: Mapping[str, Rule] = {
     "write": Rule(
         _write,
-        _plain_statement,
         {
             "invented relationship": _instead("MENTIONS", "TELLS_OF"),
             "invented label": _instead(":Entity", ":Vessel"),
@@ -69,14 +59,12 @@ CYPHER: Mapping[str, Rule] = {
             "wrong direction": _instead("<-[:MENTIONS]-", "-[:MENTIONS]->"),
             "writes": _instead("RETURN ", "SET f.seen = true RETURN "),
             "another entity": _other_name,
-            "name of the example": _example,
             "missing parameter": says(parameters={}),
             "none": says_nothing("statement"),
         },
     ),
     "answer": Rule(
         _answer,
-        lambda said: said["answer"] or "The rows do not say.",
         {
             "another entity": another_entity,
             "invented name": invented_name,

@@ -118,17 +118,9 @@ def _conclude(asked: Prompt) -> Fields:
     return {"evidence": numbers, "answer": f"{found.answer} {' '.join(numbers)}".strip(), "sufficient": True}
 
 
-def _plain_walk(said: Fields) -> str:
-    inside = ", ".join(map(str, said.get("chunks", ())))
-    notes = f"Updated Notebook: {said['notebook']}\n" if "notebook" in said else ""
-    call = f"{said['action']}({inside or said.get('node', '')})"
-    return f"{notes}Rationale for Next Action: {said['reasoning']}\nChosen Action: {call}"
-
-
 GRAPHREADER: Mapping[str, Rule] = {
     "plan": Rule(
         _plan,
-        lambda said: f"Plan: {' '.join(said['steps'])} Key information: {', '.join(said['key_information'])}.",
         {
             "wrong plan": _wrong_plan,
             "none": lambda asked, right, chance: {"steps": [chance.choice(NONE)], "key_information": []},
@@ -136,7 +128,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "nodes": Rule(
         _nodes,
-        lambda said: "\n".join(f"Node: {each['node']}, Score: {each['score']}" for each in said["nodes"]),
         {
             "invented node": _invented_nodes,
             "another entity": _other_nodes,
@@ -145,7 +136,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "facts": Rule(
         _facts,
-        _plain_walk,
         {
             "forgotten notebook": _forgotten,
             "unknown passage": says(action="read_chunk", chunks=[99]),
@@ -155,7 +145,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "chunk": Rule(
         _chunk,
-        _plain_walk,
         {
             "forgotten notebook": _forgotten,
             "forgotten notes": _last_alone,
@@ -168,7 +157,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "neighbours": Rule(
         _neighbours,
-        _plain_walk,
         {
             "invented node": says(action="read_neighbor_node", node="Captain Nemo Drake"),
             "action of another step": says(action="search_more"),
@@ -177,7 +165,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "answer": Rule(
         _conclude,
-        lambda said: f"Final answer: {said['answer'] or 'The documents do not say.'}",
         {
             "another entity": another_entity,
             "wrong number": _marks("47.11"),

@@ -22,7 +22,6 @@ from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import Settings
 from kgplatform.testing import ScriptedChat
-from kgplatform.text.sentences import sentences
 
 
 class Asked(Prompt):
@@ -125,10 +124,9 @@ def fill(store: Store, settings: Settings, folder: Path, texts: Mapping[str, str
     """
 
     def extract(messages: Messages) -> str:
-        text = messages[1]["content"].partition("</title>\n")[2].rpartition("\n</")[0]
-        facts = [" ".join(text[each.start : each.end].split()) for each in sentences(text)]
-        told = [{"text": fact, "key_elements": [name for name in elements if name in fact]} for fact in facts]
-        return json.dumps({"facts": [each for each in told if each["key_elements"]], "entities": []})
+        told = Prompt(messages).sentences.items()
+        facts = [[str(number), "", *(name for name in elements if name in said)] for number, said in told]
+        return json.dumps({"facts": [fact for fact in facts if len(fact) > 2], "entities": []})
 
     kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(256), chat=ScriptedChat(extract))
     kg.ingest(put(folder / "texts", dict(texts)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from model_by_prompt import Prompt
 
@@ -38,7 +38,7 @@ class RuleReader:
             "graphreader/chunk": self._chunk,
             "graphreader/neighbours": self._neighbours,
             "graphreader/answer": self._answer,
-            "ingest/atomic_facts": lambda question, data: extract(data),
+            "ingest/atomic_facts": lambda question, data: extract(prompt.sentences),
         }
         return rules.get(prompt.name, _from_text)(prompt.question, prompt.data)
 
@@ -113,18 +113,18 @@ class Wanderer(RuleReader):
         return _go([name for name in names if name and name not in done])
 
 
-def extract(text: str) -> str:
+def extract(sentences: Mapping[str, str]) -> str:
     """One fact a sentence that names something, with its names and what it states of them as key elements."""
-    lines: list[str] = []
-    for sentence in re.split(r"(?<=[.!?])\s+", text):
+    facts: list[list[str]] = []
+    for number, sentence in sentences.items():
         stated = _STATED.search(sentence)
         elements = [_ARTICLE.sub("", name) for name in _NAME.findall(sentence)]
         elements = [each for each in dict.fromkeys(elements) if each not in _NO_NAMES and each]
         if stated:
             elements = [stated[2].removeprefix("the "), stated[1], stated[3]]
         if elements:
-            lines.append(f"{len(lines) + 1}. {' '.join(sentence.split())} | {' | '.join(elements)}")
-    return "\n".join(lines)
+            facts.append([str(number), "", *elements])
+    return json.dumps({"facts": facts}, ensure_ascii=False)
 
 
 def _from_text(question: str, data: str) -> str:

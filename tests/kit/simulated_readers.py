@@ -24,9 +24,7 @@ from shared_words import WORD, by_rank, names_in, sentences_of, shared, stems_of
 from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer
 
-NO_MENTION = "No Mention"
 REFUSES = "The documents do not say."
-_UNANSWERABLE = "[unanswerable]"
 _ASKED_AGAIN = re.compile(r"\ASay what is told of (?P<name>.+?), asked: (?P<question>.+)", re.DOTALL)
 
 
@@ -80,19 +78,17 @@ def _reflect(asked: Prompt) -> str:
     return json.dumps(said, ensure_ascii=False)
 
 
-def _from_text(asked: Prompt) -> str:
-    told = tell(asked.question, [asked.data])
-    return f"[answerable] {told.text}" if told.text else _UNANSWERABLE
-
-
 def _from_piece(asked: Prompt) -> str:
     """With notes: all that helps is noted; the answer where no name is left to follow."""
-    piece, _, notes = asked.data.removeprefix("Piece:\n").rpartition("\n\nNotes on what came before:\n")
-    told = tell(asked.question, [notes, piece])
-    if not told.text:
-        return _UNANSWERABLE
-    ending = _UNANSWERABLE if told.lead(asked.question) else f"[answerable] {told.text}"
-    return f"[summary] {told.text}\n{ending}"
+    notes = asked.data.rpartition("\n\nNotes on what came before:\n")[2]
+    noted = dict(re.findall(r"(\S.*?) \[(\d+\.\d+)\]", notes))
+    numbers = noted | {said: number for number, said in asked.sentences.items()}
+    told = tell(asked.question, numbers)
+    said = [(each, next((numbers[one] for one in numbers if each in one), "")) for each in told.sentences]
+    text = " ".join(f"{each} [{number}]" for each, number in said if number)
+    is_done = bool(text) and not told.lead(asked.question)
+    reply = {"evidence": [], "answer": text if is_done else "", "sufficient": is_done, "notes": text}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 # ---------------------------------------------------------------------------------------------------------- graphreader
@@ -179,7 +175,7 @@ def _step(notebook: str, action: str, **more: object) -> str:
 def _write_cypher(asked: Prompt) -> str:
     """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
     question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
-    listed = asked.user.partition("Names in the graph that the question may mean:\n")[2].splitlines()
+    listed = asked.user.partition("Names that the question may mean:\n")[2].splitlines()
     known = [name for name in (line.rpartition(" (")[0] for line in listed) if name and name in question]
     names = known or names_in(question) or list(stems_of(question).values())
     statement = (
@@ -189,27 +185,18 @@ def _write_cypher(asked: Prompt) -> str:
     return json.dumps({"statement": statement, "parameters": {"names": names}}, ensure_ascii=False)
 
 
-def _from_rows(asked: Prompt) -> str:
-    """The rows that share enough words with the question."""
-    rows = dict(re.findall(r"^\[(\d+)\] fact: (.+)$", asked.data, re.MULTILINE))
-    told = tell(asked.question, rows.values())
-    said = [(n, row) for n, row in rows.items() if any(each in row for each in told.sentences)]
-    text = " ".join(f"{row} [{n}]" for n, row in said)
-    return json.dumps({"sufficient": bool(said), "answer": text}, ensure_ascii=False)
-
-
 # ------------------------------------------------------------------------------------------------------------ readagent
 
 
 def _pause(asked: Prompt) -> str:
     labels = re.findall(r"^<(\d+)>$", asked.data, re.MULTILINE)
-    return f"Break point: <{labels[len(labels) // 2]}>\nBecause it is the one in the middle."
+    return json.dumps({"reasoning": "It is the one in the middle.", "break_point": int(labels[len(labels) // 2])})
 
 
 def _gist(asked: Prompt) -> str:
     """The first sentence of each paragraph."""
     firsts = (sentences_of(each) for each in re.split(r"\n\s*\n", asked.data))
-    return "\n".join(each[0] for each in firsts if each)
+    return json.dumps({"gist": "\n".join(each[0] for each in firsts if each)}, ensure_ascii=False)
 
 
 def _lookup(asked: Prompt) -> str:
@@ -252,36 +239,41 @@ def _choose(asked: Prompt) -> str:
 
 
 def _member(asked: Prompt) -> str:
-    instruction, passage = asked.section("Instruction"), asked.section("Passage")
+    instruction, sentences = asked.section("Instruction"), asked.sentences
     of_name = _ASKED_AGAIN.match(instruction)
     if of_name:
-        said = tell_of(of_name["name"], of_name["question"], [passage])
+        said = tell_of(of_name["name"], of_name["question"], sentences.values())
     else:
-        said = by_rank(instruction, passage, most=3) or tell(instruction, [passage]).text
-    return f"<scratchpad>By shared words.</scratchpad>\n{_envelope('response', said or NO_MENTION)}"
+        said = by_rank(instruction, "\n".join(sentences.values()), most=3)
+    told = (said,) if said else () if of_name else tell(instruction, sentences.values()).sentences
+    named = [number for number, text in sentences.items() if any(each in text for each in told)]
+    reply = {"reasoning": "By shared words.", "mentioned": bool(told), "content": " ".join(told), "sentences": named}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 def _decide(asked: Prompt) -> str:
     """An answer, or in the first round an instruction that asks for what a name was told of."""
     objective = asked.section("Objective")
-    told = tell(objective, _said(asked))
+    said = _said(asked)
+    told = tell(objective, said)
     name = told.lead(objective)
     if name and re.match(r"Round 1 of (?!at most 1\.)", asked.messages[-1]["content"]):
         return _envelope("instruction", f"Say what is told of {name}, asked: {objective}")
-    return _envelope("answer", told.text or NO_MENTION)
+    marks = dict.fromkeys(said[one] for each in told.sentences for one in said if each in one)
+    return _envelope("answer", f"{told.text} {' '.join(marks)}".strip())
 
 
 def _batch(asked: Prompt) -> str:
     objective = asked.section("Objective")
     said = _said(asked)
-    return _envelope("response", by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or NO_MENTION)
+    return json.dumps({"content": by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or "-"})
 
 
-def _said(asked: Prompt) -> list[str]:
-    """All members' replies, those of earlier rounds too, less their quotes."""
+def _said(asked: Prompt) -> dict[str, str]:
+    """All members' replies, those of earlier rounds too, and the numbers of their sentences."""
     shown = [asked.section("Replies", each["content"]) for each in asked.messages[1:] if each["role"] == "user"]
-    lines = re.findall(r"^Members? [\d-]+: (.*)$", "\n".join(shown), re.MULTILINE)
-    return list(dict.fromkeys(line.partition(" — “")[0] for line in lines))
+    lines = re.findall(r"^Members? [\d-]+: (.*?)(?: (\[[\d., ]+\]))?(?: — “.*)?$", "\n".join(shown), re.MULTILINE)
+    return dict(lines)
 
 
 def _rivals(replies: str) -> str:
@@ -291,7 +283,9 @@ def _rivals(replies: str) -> str:
 
 
 def _envelope(kind: str, content: str) -> str:
-    return json.dumps({"type": kind, "content": content}, ensure_ascii=False)
+    """Of the leader, whichever form is asked for."""
+    said = {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
+    return json.dumps(said, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- global
@@ -303,13 +297,15 @@ def _from_communities(asked: Prompt) -> str:
     told = tell(asked.question, listed.values())
     said = [(int(n), text) for n, text in listed.items() if any(each in text for each in told.sentences)]
     points = [{"point": text, "facts": [n], "score": 60} for n, text in said]
-    return json.dumps({"reasoning": "By shared words.", "points": points, "items": []}, ensure_ascii=False)
+    return json.dumps({"points": points, "items": []}, ensure_ascii=False)
 
 
 def _from_findings(asked: Prompt) -> str:
-    found = json.loads(_from_communities(asked))["points"]
-    text = " ".join(f"{each['point']} [{each['facts'][0]}]" for each in found)
-    return json.dumps({"answer": text, "citations": [], "sufficient": bool(text)}, ensure_ascii=False)
+    """What was found that says most, with the numbers of its facts."""
+    found = dict(re.findall(r"^- (.+?)((?: ?\[0\.\d+\])*)$", asked.data, re.MULTILINE))
+    told = tell(asked.question, found)
+    text = " ".join(f"{each}{found[each]}" for each in found if any(said in each for said in told.sentences))
+    return json.dumps({"evidence": [], "answer": text, "sufficient": bool(text)}, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------- building the graph
@@ -317,18 +313,16 @@ def _from_findings(asked: Prompt) -> str:
 
 def _extract(asked: Prompt) -> str:
     """Facts alone, and what they name: all of it people, since nothing tells them from other things."""
-    named = [(said, names_in(said)) for said in sentences_of(asked.data.partition("</title>\n")[2])]
-    facts = [{"text": said, "key_elements": names, "quote": said} for said, names in named if names]
-    firsts = {name: said for said, names in reversed(named) for name in names}
-    entities = [{"name": name, "type": "Person", "quote": said} for name, said in sorted(firsts.items())]
-    found = {"entities": entities, "attributes": [], "triples": [], "facts": facts, "proposals": []}
+    named = [(str(number), names_in(said)) for number, said in asked.sentences.items()]
+    facts = [[number, "", *names] for number, names in named if names]
+    entities = [[name, "Person"] for name in sorted({name for _, names in named for name in names})]
+    found = {"facts": facts, "entities": entities, "statements": [], "proposals": []}
     return json.dumps(found, ensure_ascii=False)
 
 
 def _name_communities(asked: Prompt) -> str:
-    centres = re.findall(r"^Community (\d+), .*\ncentre: (.*)", asked.data, re.MULTILINE)
-    named = [{"id": int(n), "name": f"Around {centre}", "summary": f"{centre} and others."} for n, centre in centres]
-    return json.dumps({"communities": named}, ensure_ascii=False)
+    centres = re.findall(r"^Community (\d+), \d+ members?: (.+?)(?: \(|;|$)", asked.data, re.MULTILINE)
+    return json.dumps({"communities": [[f"Around {centre}", f"{n}.1"] for n, centre in centres]}, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- rating
@@ -384,8 +378,6 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "youtu/decompose": _decompose,
     "youtu/fill_in": _fill_in,
     "youtu/reflect": _reflect,
-    "baselines/full_text": _from_text,
-    "baselines/chunk_read": _from_text,
     "baselines/chunk_notes": _from_piece,
     "graphreader/plan": lambda asked: json.dumps(
         {"steps": [f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."]}
@@ -395,12 +387,11 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "graphreader/chunk": _passage,
     "graphreader/neighbours": _neighbours,
     "graphreader/answer": _from_notebooks,
-    "ingest/atomic_facts": lambda asked: extract(asked.data.partition("</title>\n")[2]),
+    "ingest/atomic_facts": lambda asked: extract(asked.sentences),
     "cypher/write": _write_cypher,
-    "cypher/answer": _from_rows,
     "gist/pause": _pause,
     "gist/gist": _gist,
-    "gist/merge": lambda asked: "no",
+    "gist/merge": lambda asked: '{"new_part": "no"}',
     "readagent/lookup": _lookup,
     "readagent/lookup_ordered": _lookup,
     "readagent/next": _next_page,
@@ -420,8 +411,8 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "ingest/extract": _extract,
     "tree/name_communities": _name_communities,
     "doors/mcp_answer": lambda asked: "No tool can be called here.",
-    "evaluate/zero_shot": lambda asked: "I do not know.",
-    "evaluate/anonymity_zero_shot": lambda asked: "I do not know.",
+    "evaluate/zero_shot": lambda asked: '{"answer": "I do not know."}',
+    "evaluate/anonymity_zero_shot": lambda asked: '{"answer": "I do not know."}',
     "evaluate/rater_strict": _strict,
     "evaluate/rater_permissive": _permissive,
     "evaluate/rater_judge": _judge,

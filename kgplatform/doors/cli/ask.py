@@ -20,6 +20,7 @@ from kgplatform.doors.cli.shared import (
     Home,
     QuestionText,
     TokenBudget,
+    Verify,
     Where,
     connect_to,
     flag,
@@ -42,7 +43,7 @@ _OF_ALL, _OF_SEVERAL, _OF_ONE = "Options of all readers", "Options of several re
 _TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float, "string": str, "list": list[str]}
 _METAVARS = {"integer": "N", "number": "NUMBER", "string": "TEXT", "list": "TEXT"}
 _NAMED = re.compile(r"\b([a-z_]+)=(\w+)")
-_OWN = ("question", "reader", "where", "trace", "keep", "token_budget", "home", "as_json")
+_OWN = ("question", "reader", "where", "trace", "keep", "verify", "token_budget", "home", "as_json")
 
 
 class AskCommand(TyperCommand):
@@ -62,7 +63,7 @@ class AskCommand(TyperCommand):
 
 
 def ask() -> None:
-    """Answer a question with checked citations; without a language model, show the evidence."""
+    """Answer a question, and cite the sentences that say so; without a language model, show the evidence."""
 
 
 def _ask(
@@ -71,6 +72,7 @@ def _ask(
     where: list[str] | None,
     trace: bool,
     keep: bool,
+    verify: bool,
     token_budget: int | None,
     home: Any,
     as_json: bool,
@@ -89,7 +91,7 @@ def _ask(
         check_options(reader, given)  # before a server is started for it
         only: dict[str, Any] = {"where": wanted} if (wanted := metadata_of(where)) else {}
         with connect_to(home, token_budget=token_budget) as graph:
-            ask = partial(graph.ask, question, reader, options=given, keep=keep, **only)
+            ask = partial(graph.ask, question, reader, options=given, keep=keep, verify=verify, **only)
             tell = partial(failed_json, question, trace=trace)
             answer, cost = watched(ask, graph, as_json, lambda *failed: print_json(tell(*failed)))
     except InputError as error:
@@ -157,6 +159,7 @@ def _with_options() -> Any:
         "where": (Where, None),
         "trace": (Trace, False),
         "keep": (Keep, False),
+        "verify": (Verify, False),
         "token_budget": (TokenBudget, None),
     }
     parameters |= {"home": (Home, None), "as_json": (AsJson, False)}

@@ -16,6 +16,7 @@ from kgplatform.doors.cli.shared import (
     AsJson,
     Home,
     TokenBudget,
+    Verify,
     Where,
     connect_to,
     metadata_of,
@@ -42,6 +43,7 @@ def chat(
         typer.Option("--option", help="NAME=VALUE, an option of the reader, such as mode=open. May be repeated."),
     ] = None,
     where: Where = None,
+    verify: Verify = False,
     list_: Annotated[bool, typer.Option("--list", help="List the threads, and ask nothing.")] = False,
     remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Remove this thread.")] = None,
     token_budget: TokenBudget = None,
@@ -57,7 +59,7 @@ def chat(
 
     options = named_values(option or [], "--option")
     check_options(reader, options)  # before a server is started for it
-    how: dict[str, Any] = {"options": options, "where": metadata_of(where)}
+    how: dict[str, Any] = {"options": options, "where": metadata_of(where), "verify": verify}
     with connect_to(home, token_budget=token_budget) as graph:
         failed = _talk(graph, graph.chat(thread), reader, how, as_json)
     if failed and not sys.stdin.isatty():  # a person has read it, a script has not

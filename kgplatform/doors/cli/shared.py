@@ -56,6 +56,9 @@ def named_values(given: Sequence[str], flag: str) -> dict[str, Any]:
     return values
 
 
+Verify = Annotated[
+    bool, typer.Option("--verify", help="Ask the model once more whether the cited sentences support each statement.")
+]
 Where = Annotated[
     list[str] | None,
     typer.Option(

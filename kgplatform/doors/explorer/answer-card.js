@@ -4,19 +4,28 @@ import { copyText, el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { about, titleOf } from "./about.js";
 import { peekAt } from "./citation-peek.js";
-import { duration, named, shortened, slice, spent, spentIn, stepName } from "./format.js";
+import { duration, named, shortened, spent, spentIn, stepName } from "./format.js";
 import { markdown } from "./markdown.js";
 import { routeTo } from "./router.js";
 
 const QUOTE = 160;
 
+/** What the page puts round the number of a statement behind it, for `markdown`. */
+const SIGN = "\uE000";
+
 /** The card of `answer`; `open(citation)` opens the document at the cited words. `seconds`: what it took here. */
 export function answerCard(answer, { open, seconds = null }) {
   return el("article", { class: "answer card", "aria-label": "Answer" },
-    answer.text === null ? withoutModel(answer) : answerText(answer, open),
+    answer.text === null ? withoutModel(answer) : [status(answer), answerText(answer, open)],
     notes(answer),
     citationList(answer, open),
     el("footer", { class: "muted" }, figures(answer, seconds), el("span", { class: "spacer" }), answer.run ? el("a", { href: routeTo("runs", { run: answer.run }) }, "saved run") : null, answer.text === null ? null : copyButton(answer)));
+}
+
+/** What an answer that cites nothing is: one that the model did not find, or one that rests on nothing. */
+function status({ citations, sufficient, statements = [] }) {
+  if (citations.length) return null;
+  return el("p", { class: "status" }, sufficient === false && !statements.length ? "No answer found" : "Not cited");
 }
 
 /** What there is to note; that a follow-up was asked in other words is nothing to warn of. */
@@ -37,10 +46,17 @@ function copyButton(answer) {
   return copy;
 }
 
-/** The answer with what its numbers stand for, as it may be pasted elsewhere. */
-function withSources({ text, citations }) {
-  const sources = citations.flatMap((citation, at) => (citation ? [`[${at + 1}] ${named(citation.title)}${citation.location ? `, ${citation.location}` : ""}: ${citation.document}`] : []));
-  return sources.length ? `${text}\n\n${sources.join("\n")}` : text;
+/** The answer with its marks and what its numbers stand for, as it may be pasted elsewhere. */
+function withSources({ text, citations, statements = [] }) {
+  const marks = statements.flatMap((statement) => marksOf(statement).map(({ words }) => `“${statement.text}”: ${words}`));
+  const sources = citations.flatMap((citation, at) => (citation ? [`[${at + 1}] ${named(citation.title)}${citation.location ? `, ${citation.location}` : ""}: ${citation.document}${citation.text ? `\n    ${citation.text}` : ""}`] : []));
+  return [text, marks.join("\n"), sources.join("\n")].filter(Boolean).join("\n\n");
+}
+
+/** What there is to say of a statement beside its citations. */
+function marksOf({ unread, supported }) {
+  const verdict = { words: `the model finds this ${supported ? "" : "not "}supported by its citation`, isGood: supported };
+  return [unread.length && { words: `not in the cited text: ${unread.join(", ")}` }, supported !== null && verdict].filter(Boolean);
 }
 
 function withoutModel(answer) {
@@ -50,39 +66,42 @@ function withoutModel(answer) {
   return el("div", { class: "without-model" }, el("p", {}, message), how);
 }
 
-/** The words, with a button for each number that stands for a citation. */
+/** The words, with a button for each number that stands for a citation, and the marks behind each statement. */
 function answerText(answer, open) {
-  const texts = textsOf(answer);
-  const cite = (number) => (answer.citations[number - 1] ? mark(number, answer.citations[number - 1], open, texts) : null);
-  return el("div", { class: "answer-text", dir: "auto" }, markdown(answer.text, cite));
+  const cite = (number, statement) => {
+    if (statement !== undefined) return marksOf(answer.statements[statement]).map(({ words, isGood }) => el("span", { class: isGood ? "mark good" : "mark" }, words));
+    return answer.citations[number - 1] ? mark(number, answer.citations[number - 1], open) : null;
+  };
+  return el("div", { class: "answer-text", dir: "auto" }, markdown(withSigns(answer), cite));
 }
 
-function mark(number, citation, open, texts) {
+/** The text with a sign behind each statement that has marks. */
+function withSigns({ text, statements = [] }) {
+  let [signed, rest] = ["", text.replaceAll(SIGN, "")];
+  statements.forEach((statement, number) => {
+    const start = rest.indexOf(statement.text);
+    if (start < 0 || !marksOf(statement).length) return;
+    const end = start + statement.text.trimEnd().length;
+    signed += `${rest.slice(0, end)}${SIGN}${number}${SIGN}`;
+    rest = rest.slice(end);
+  });
+  return signed + rest;
+}
+
+function mark(number, citation, open) {
   const label = `Citation ${number}: ${named(citation.title)}`;
   const button = el("button", { class: "citation-mark", type: "button", "aria-label": label, on: { click: () => open(citation) } }, String(number));
-  return peekAt(button, citation, texts.get(citation.passage));
+  return peekAt(button, citation);
 }
 
-/** The passages that were found, by id. */
-const textsOf = ({ evidence }) => new Map((evidence?.passages ?? []).map((passage) => [passage.id, passage]));
-
-function citationList(answer, open) {
-  const { citations } = answer;
+function citationList({ citations }, open) {
   if (!citations.some(Boolean)) return null;
-  const texts = textsOf(answer);
   return el("ol", { class: "citations", "aria-label": "Where the documents say so" }, citations.map((citation, at) =>
     citation && el("li", {}, el("button", { class: "citation", type: "button", on: { click: () => open(citation) } },
       el("span", { class: "citation-number" }, String(at + 1)),
       el("span", { class: "citation-words" },
         el("strong", { dir: "auto" }, named(citation.title)), citation.location ? ` ${citation.location}` : "",
-        quoteOf(citation, texts.get(citation.passage)))))));
-}
-
-function quoteOf(citation, passage) {
-  if (!citation.found) return el("span", { class: "muted quote" }, "the whole passage: the cited words were not found in it");
-  if (!passage) return null;
-  const words = slice(passage.text, citation.start - passage.start, citation.end - passage.start);
-  return words ? el("span", { class: "quote", dir: "auto" }, `“${shortened(words, QUOTE)}”`) : null;
+        citation.text && el("span", { class: "quote", dir: "auto" }, shortened(citation.text, QUOTE)))))));
 }
 
 /** The passages that two answers both found, with their ranks in each. */
@@ -106,7 +125,7 @@ export function citationOpener(stage, citations) {
  */
 export function waitingCard(name, stop) {
   const draft = el("div", { class: "answer-text", dir: "auto" });
-  const written = el("div", { hidden: true }, el("p", { class: "muted" }, "A draft, not checked yet:"), draft);
+  const written = el("div", { hidden: true }, el("p", { class: "muted" }, "A draft:"), draft);
   const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${name}: at work …`));
   const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop")), written);
   const say = (text) => fill(says.lastChild, text);

@@ -4,15 +4,16 @@ import { ApiError, events, post } from "./api.js";
 
 /**
  * Resolves to the answer. `onStep(step, number)` is called with each step, `onText` with the answer so far, while it is
- * written. Aborting `signal` stops the reader. `earlier`: questions and answers that this one may refer to.
+ * written. Aborting `signal` stops the reader. `verify`: the model is asked once more whether its citations support it.
+ * `earlier`: questions and answers that this one may refer to.
  */
-export function askReader({ question, reader, options, where = {}, keep = false, earlier = [] }, listeners) {
-  return answered("api/ask", { question, reader, options, where, keep, earlier }, listeners);
+export function askReader({ question, reader, options, where = {}, keep = false, verify = false, earlier = [] }, listeners) {
+  return answered("api/ask", { question, reader, options, where, keep, verify, earlier }, listeners);
 }
 
 /** The same for a follow-up in a thread that the graph keeps. */
-export function askInThread({ question, reader, options, where, thread }, listeners) {
-  return answered(`api/threads/${encodeURIComponent(thread)}`, { question, reader, options, where }, listeners);
+export function askInThread({ question, reader, options, where, verify, thread }, listeners) {
+  return answered(`api/threads/${encodeURIComponent(thread)}`, { question, reader, options, where, verify }, listeners);
 }
 
 async function answered(path, body, { signal, onStep = () => {}, onText = () => {} }) {

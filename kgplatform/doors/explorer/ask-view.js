@@ -16,7 +16,11 @@ export function createView({ stage }) {
   const field = freshId("question");
   const question = el("textarea", { id: field, rows: "2", placeholder: "Ask what the documents say", maxlength: "4000", spellcheck: "true", "aria-describedby": `${field}-hint` });
   const keep = el("input", { type: "checkbox", id: `${field}-keep` });
-  const form = new ReaderForm(about(), { extra: el("p", { class: "field-row" }, keep, el("label", { for: `${field}-keep` }, "Keep the answer in the graph, among the runs")) });
+  const verify = el("input", { type: "checkbox", id: `${field}-verify` });
+  const form = new ReaderForm(about(), { extra: [
+    el("p", { class: "field-row" }, keep, el("label", { for: `${field}-keep` }, "Keep the answer in the graph, among the runs")),
+    el("p", { class: "field-row" }, verify, el("label", { for: `${field}-verify` }, "Ask the model once more whether the cited sentences support each statement")),
+  ] });
   const only = new OnlyDocuments();
   const go = el("button", { class: "primary", type: "submit" }, icon("send"), "Ask");
   const first = new FirstRun({ ask: (text) => ((question.value = text), submit()), onGrown: grown });
@@ -73,7 +77,7 @@ export function createView({ stage }) {
       place(new Conversation(stage));
       navigate("ask", { q: text, reader: form.reader, route: form.routeChosen, talk: talk.id });
     }
-    talk.ask(text, { reader: form.reader, options: form.changed, route: form.routeChosen, keep: keep.checked, where: only.where });
+    talk.ask(text, { reader: form.reader, options: form.changed, route: form.routeChosen, keep: keep.checked, verify: verify.checked, where: only.where });
     question.focus({ preventScroll: true });
   }
 

@@ -1,10 +1,12 @@
-// What a citation's number stands for, beside it, while the pointer or the keyboard is there: title, page and quote.
+// What a citation's number stands for, beside it, while the pointer or the keyboard is there: title, page, and the cited
+// sentence, marked in the words of its passage.
 
 import { el, fill, freshId } from "./dom.js";
 import { get } from "./api.js";
 import { named, shortened, slice } from "./format.js";
 
 const QUOTE = 320;
+const AROUND = 160;
 const GAP = 6;
 const LINGER = 150;
 
@@ -21,10 +23,10 @@ document.addEventListener("keydown", (event) => {
 }, { capture: true });
 window.addEventListener("scroll", hide, { capture: true, passive: true });
 
-/** `button` with that; `passage`: the text that the citation is in, where it is known. Returns the button. */
-export function peekAt(button, citation, passage = null) {
+/** `button` with that. Returns the button. */
+export function peekAt(button, citation) {
   button.setAttribute("aria-describedby", peek.id);
-  const show = () => showAt(button, citation, passage);
+  const show = () => showAt(button, citation);
   button.addEventListener("pointerenter", ({ pointerType }) => pointerType === "touch" || show()); // a touch opens the document
   button.addEventListener("pointerleave", hideSoon);
   button.addEventListener("focus", () => button.matches(":focus-visible") && show());
@@ -33,24 +35,25 @@ export function peekAt(button, citation, passage = null) {
   return button;
 }
 
-async function showAt(button, citation, passage) {
+async function showAt(button, citation) {
   window.clearTimeout(leaving);
   if (shownFor === button) return;
   shownFor = button;
-  const words = el("p", { class: "quote", dir: "auto" }, "…");
+  const words = el("p", { class: "quote", dir: "auto" }, shortened(citation.text || "…", QUOTE));
   fill(peek, el("strong", { dir: "auto" }, named(citation.title)), citation.location ? ` ${citation.location}` : "", words);
   if (!peek.isConnected) document.getElementById("panel").append(peek); // in a landmark, as all that is read
   peek.showPopover();
   place(button);
-  words.textContent = await quoteOf(citation, passage).catch(() => "The words could not be loaded.");
+  const passage = await inPassage(citation).catch(() => null); // the sentence is there already
+  if (passage) fill(words, passage);
   if (shownFor === button) place(button);
 }
 
-async function quoteOf({ document: id, start, end, found }, passage) {
-  if (found === false) return "The whole passage: the cited words were not found in it.";
-  if (passage) return `“${shortened(slice(passage.text, start - passage.start, end - passage.start), QUOTE)}”`;
-  const { text } = await get(`api/documents/${encodeURIComponent(id)}?${new URLSearchParams({ start, end })}`);
-  return `“${shortened(text, QUOTE)}”`;
+/** The cited words, marked, with those round them. */
+async function inPassage({ document: id, start, end }) {
+  const { text, start: first, end: last, characters } = await get(`api/documents/${encodeURIComponent(id)}?${new URLSearchParams({ start: Math.max(0, start - AROUND), end: end + AROUND })}`);
+  const part = (from, to) => slice(text, from - first, to - first);
+  return [first > 0 && "…", part(first, start), el("mark", {}, shortened(part(start, end), QUOTE)), part(end, last), last < characters && "…"];
 }
 
 /** Below the button, or above it where there is no room. */

@@ -60,7 +60,7 @@ export class Conversation {
     return Boolean(this.last?.running);
   }
 
-  /** Ask the next question. `how`: { reader, options, route, keep, where }. */
+  /** Ask the next question. `how`: { reader, options, route, keep, verify, where }. */
   async ask(asked, how) {
     const turn = this.#add(asked, how.reader);
     reveal(turn.element, "start");
@@ -76,9 +76,9 @@ export class Conversation {
     if (isDone) await this.remember();
   }
 
-  #send(question, { reader, options, keep, where }, listeners) {
-    if (this.thread) return askInThread({ question, reader, options, where, thread: this.thread }, listeners);
-    return askReader({ question, reader, options, keep, where, earlier: this.#earlier() }, listeners);
+  #send(question, { reader, options, keep, verify, where }, listeners) {
+    if (this.thread) return askInThread({ question, reader, options, where, verify, thread: this.thread }, listeners);
+    return askReader({ question, reader, options, keep, verify, where, earlier: this.#earlier() }, listeners);
   }
 
   /** What was asked before, as it stands alone, with the answers. */

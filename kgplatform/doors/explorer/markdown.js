@@ -17,14 +17,18 @@ const INLINE = new RegExp([
   /(`{1,2})([^`\n]{1,2000})\2/, // 3: code
   /(!\[[^\]\n]{0,500}\]\([^)\n]{0,2000}\))/, // 4: an image, which stays text
   /\[(\d{1,4})\]/, // 5: a citation
-  /\[([^[\]\n]{1,500})\]\(([^()\s]{1,2000})\)/, // 6, 7: a link
-  /\*\*(?=\S)((?:[^*\n]|\*(?!\*)){1,1000})\*\*/, // 8: bold
-  /(?<!\w)__(?=\S)((?:[^_\n]|_(?!_)){1,1000})__(?!\w)/, // 9: bold
-  /(?<![\w*])\*(?=[^\s*])([^*\n]{1,1000})\*(?![\w*])/, // 10: italic
-  /(?<!\w)_(?=[^\s_])([^_\n]{1,1000})_(?!\w)/, // 11: italic
+  /\uE000(\d{1,4})\uE000/, // 6: the end of a statement, where the page has something to say of it
+  /\[([^[\]\n]{1,500})\]\(([^()\s]{1,2000})\)/, // 7, 8: a link
+  /\*\*(?=\S)((?:[^*\n]|\*(?!\*)){1,1000})\*\*/, // 9: bold
+  /(?<!\w)__(?=\S)((?:[^_\n]|_(?!_)){1,1000})__(?!\w)/, // 10: bold
+  /(?<![\w*])\*(?=[^\s*])([^*\n]{1,1000})\*(?![\w*])/, // 11: italic
+  /(?<!\w)_(?=[^\s_])([^_\n]{1,1000})_(?!\w)/, // 12: italic
 ].map(({ source }) => source).join("|"), "u");
 
-/** The elements of `text`. `cite(number)` makes the element of "[number]", or null where it stands for nothing. */
+/**
+ * The elements of `text`. `cite(number)` makes the element of "[number]", or null where it stands for nothing;
+ * `cite(null, n)` what stands behind statement `n`.
+ */
 export function markdown(text, cite = () => null) {
   return blocks(String(text).replaceAll("\r\n", "\n").split("\n"), cite, 0);
 }
@@ -128,11 +132,12 @@ function inline(text, cite) {
   return [...made, rest].filter((part) => part !== "");
 }
 
-function one([whole, escaped, , written, image, number, label, address, ...emphasis], cite) {
+function one([whole, escaped, , written, image, number, statement, label, address, ...emphasis], cite) {
   if (escaped !== undefined) return escaped;
   if (written !== undefined) return el("code", {}, written.trim() || written);
   if (image !== undefined) return image;
   if (number !== undefined) return cite(Number(number)) ?? whole;
+  if (statement !== undefined) return cite(null, Number(statement)) ?? "";
   if (label !== undefined) return link(label, address, cite) ?? whole;
   const [bold, alsoBold] = emphasis;
   return el(bold ?? alsoBold ? "strong" : "em", {}, inline(emphasis.find((part) => part !== undefined), cite));

@@ -92,5 +92,5 @@ export function createView({ stage }) {
 /** A saved run in the form of a fresh answer. What it found stands in its steps. */
 function asAnswer(run, citations) {
   const usage = { calls: run.calls, cached_calls: 0, input_tokens: run.input_tokens, output_tokens: run.output_tokens };
-  return { reader: run.reader, text: run.answer, note: run.note, failed: run.failed, seconds: run.seconds, citations, evidence: null, run: null, usage };
+  return { reader: run.reader, text: run.answer, note: run.note, failed: run.failed, seconds: run.seconds, citations, statements: run.statements, sufficient: run.sufficient, evidence: null, run: null, usage };
 }

@@ -1,4 +1,4 @@
-// One question with what came of it: its answer while it is written and when it is checked, its steps, its evidence.
+// One question with what came of it: its answer, also while it is written, its steps, its evidence.
 
 import { announce } from "./announce.js";
 import { el, fill } from "./dom.js";

@@ -22,6 +22,7 @@ router = APIRouter(prefix="/api", tags=["ask"])
 
 LONGEST_QUESTION = 20_000
 WHERE = "Only documents with these metadata: names with a value each, or with a list of alternatives."
+VERIFY = "Ask the model once more: `supported` says of each statement whether the sentences that it cites support it."
 _LONGEST_STATEMENT = 100_000
 _LONGEST_ANSWER = 100_000
 _MOST_EARLIER = 50
@@ -57,6 +58,7 @@ class AskBody(BaseModel):
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
     where: dict[str, Any] = Field({}, description=WHERE)
     keep: bool = Field(False, description="Save the run in the graph.")
+    verify: bool = Field(False, description=VERIFY)
     earlier: list[EarlierTurn] = Field(
         [],
         max_length=_MOST_EARLIER,
@@ -85,13 +87,13 @@ async def search(body: SearchBody, request: Request, parts: Served) -> Response:
 
 @router.post(
     "/ask",
-    summary="An answer with checked citations, or its steps as they happen",
+    summary="An answer that cites sentences, or its steps as they happen",
     responses=STREAMED | errors(400, 403, 429, 502),
 )
 async def ask(body: AskBody, request: Request, parts: Served) -> Response:
     """With `Accept: text/event-stream`: an event `step` for each step of the reader; `text` while an answer is being
-    written, in which `text` replaces all characters of the answer so far from `start` on; then `answer`, whose text has
-    been checked and replaces what was written, or `error`.
+    written, in which `text` replaces all characters of the answer so far from `start` on; then `answer`, whose text
+    has its citations and replaces what was written, or `error`.
 
     The reader stops when the client disconnects. Without a language model, the answer is the evidence. With `earlier`
     turns, the model first makes a question of it that stands alone: the answer's `question` and `note` say which.
@@ -102,7 +104,7 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> Answer:
         earlier = [Exchange(turn.question, turn.answer) for turn in body.earlier]
-        how: dict[str, Any] = {"options": body.options, "where": body.where, "keep": body.keep}
+        how = {name: getattr(body, name) for name in ("options", "where", "keep", "verify")}
         return ask_on(graph, body.question, earlier, body.reader, **how, on_step=on_step, on_text=on_text)
 
     return await answered(request, parts, answer, answer_json)

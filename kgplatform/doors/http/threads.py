@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from kgplatform.client import KnowledgeGraph, check_options
-from kgplatform.doors.http.ask import LONGEST_QUESTION, WHERE, answered
+from kgplatform.doors.http.ask import LONGEST_QUESTION, VERIFY, WHERE, answered
 from kgplatform.doors.http.browse import Id, look_at
 from kgplatform.doors.http.failures import errors
 from kgplatform.doors.http.parts import Parts, Served
@@ -28,6 +28,7 @@ class TurnBody(BaseModel):
     reader: str | None = Field(None, description="One of the readers of /api/about; default: the first.")
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
     where: dict[str, Any] = Field({}, description=WHERE)
+    verify: bool = Field(False, description=VERIFY)
 
 
 @router.post("", summary="The first question of a new thread", responses=STREAMED | errors(400, 403, 429, 502))
@@ -59,6 +60,7 @@ async def _ask(body: TurnBody, request: Request, parts: Parts, id: str | None) -
             body.reader,
             options=body.options,
             where=body.where,
+            verify=body.verify,
             on_step=on_step,
             on_text=on_text,
             keep_failed=id is not None,  # else nobody is told its id

@@ -69,7 +69,16 @@ class AnswerResult(Result):
     """An answer, or the evidence where no language model is configured."""
 
     answer: str | None = Field(description="Null without a language model: see the passages.")
-    citations: Objects = Field(description="In the order of their numbers: document (URI), title, [start, end), quote")
+    citations: Objects = Field(
+        description="In the order of their numbers: document (URI), title, location, characters [start, end), and "
+        "text, the cited sentence"
+    )
+    statements: Objects = Field(
+        description="Those of the answer: text, citations (numbers; none: not cited), unread (names, numbers and dates "
+        "that are not in the cited text; looked for if compared), supported (by the cited text, says the model; null: "
+        "not asked)"
+    )
+    sufficient: bool | None = Field(description="Whether the model said that what it read has the answer.")
     passages: Objects = Field(description="The evidence, best first; only if there is no answer.")
 
 

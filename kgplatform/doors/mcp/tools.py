@@ -26,7 +26,7 @@ from kgplatform.graph.info import DocumentText
 from kgplatform.ingest.schema import shipped_schemas
 from kgplatform.readers.reader import Option
 from kgplatform.readers.readers import READERS, names
-from kgplatform.records import Answer, Citation
+from kgplatform.records import Answer
 from kgplatform.shown import as_fields
 from kgplatform.text import unknown
 
@@ -34,7 +34,6 @@ READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 """None of them only adds: a tree replaces the one before."""
 
-_QUOTE = 300
 _FEWER = "Ask for fewer with limit."
 _LONGEST_TEXT = 2_000_000
 _SCHEMAS = shipped_schemas()
@@ -131,8 +130,11 @@ class ReadingTools:
         ] = None,
         options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - as above
         where: Where = {},  # noqa: B006 - as above
+        verify: Annotated[
+            bool, Field(description="Ask the model once more whether the cited sentences support each statement.")
+        ] = False,
     ) -> Annotated[CallToolResult, results.AnswerResult]:
-        """Answer a question from the documents, with citations checked against them.
+        """Answer a question from the documents, and cite the sentences that say so.
 
         If the server has no language model, the answer is null and the passages are the evidence.
         """
@@ -140,7 +142,7 @@ class ReadingTools:
 
         def ask(graph: KnowledgeGraph) -> dict[str, Any]:
             steps = listener.steps(graph.stop)
-            return _shown(graph, graph.ask(question, reader, options=options, where=where, on_step=steps))
+            return _shown(graph.ask(question, reader, options=options, where=where, verify=verify, on_step=steps))
 
         return await self._answer(ask)
 
@@ -247,23 +249,18 @@ def _schema(graph: KnowledgeGraph) -> dict[str, Any]:
     return {"graph": graph.schema_text(), **(found.to_dict() if found else {"schema": None, "expansions": ()})}
 
 
-def _shown(graph: KnowledgeGraph, answer: Answer) -> dict[str, Any]:
+def _shown(answer: Answer) -> dict[str, Any]:
     return {
         "question": answer.question,
         "reader": answer.reader,
         "answer": answer.text,
-        "citations": [_quoted(graph, citation) for citation in answer.citations],
+        "citations": answer.citations,
+        "statements": answer.statements,
+        "sufficient": answer.sufficient,
         "passages": answer.evidence.passages if answer.text is None else (),
         "note": answer.note,
         "usage": answer.usage,
     }
-
-
-def _quoted(graph: KnowledgeGraph, citation: Citation) -> dict[str, Any]:
-    """A citation with its words."""
-    last = min(citation.end, citation.start + _QUOTE)
-    quote = graph.look.document(citation.document, citation.start, last).text
-    return as_fields(citation) | {"quote": quote + ("…" if last < citation.end else "")}
 
 
 class WritingTools:

@@ -50,7 +50,7 @@ def mark(messages: Messages) -> int:
 
 def judge(messages: Messages) -> str:
     """Right where the right answer stands in the other one."""
-    return str(int(messages[1]["content"].count(f"buoy {mark(messages)}\n") > 1))
+    return json.dumps({"correct": int(messages[1]["content"].count(f"buoy {mark(messages)}\n") > 1)})
 
 
 Reply = Callable[[Messages], "str | Fault"]
@@ -165,7 +165,7 @@ def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
 
 def test_raters_share_a_file(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
-    model = Counting(lambda messages: "YES" if "strictly" in messages[0]["content"] else "Yes")
+    model = Counting(lambda messages: '{"agrees": "yes"}')
     rated(file, Counting(), ITEMS[:3])
     (done,) = rated(file, model, ITEMS[:1], "lr")
     assert done.scores == {"lr1": 1, "lr2": 1, "strict": 1, "permissive": 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from conftest import wipe
@@ -115,7 +116,7 @@ def test_only_places_that_were_found_are_cited(half: KnowledgeGraph) -> None:
     done, _ = asked(half, statement(f"{PLACES}RETURN b.name, r.fact", name=ADA), said("It was London [1]."))
     places = done.evidence.facts[0].citations
     assert [place.found for place in places] == [False, True]
-    assert done.citations == places[1:]
+    assert [replace(each, text="") for each in done.citations] == list(places[1:])
 
 
 def test_what_a_number_counts_cannot_be_told(half: KnowledgeGraph) -> None:

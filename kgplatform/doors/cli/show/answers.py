@@ -126,13 +126,24 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         show_search(answer.evidence, out)
         out.print(safe(answer.note))
         return
-    out.print(safe(answer.text))
-    for number, citation in enumerate(answer.citations, 1):
-        out.print(f"{safe(f'[{number}]')} {safe(_place(citation))}")
-    if answer.note:
-        out.print(safe(answer.note))
+    _show_cited(out, answer.text, answer)
     if not answer.citations and OWN_KNOWLEDGE not in answer.note:
         _show_first(out, "What was read", answer.evidence.passages)
+
+
+def _show_cited(out: Console, text: str, answer: Answer | Turn) -> None:
+    """The ``text`` of an answer, what is marked in it, what it cites, and the note."""
+    out.print(safe(text))
+    for statement in answer.statements:
+        for mark in statement.marks:
+            out.print(f"{_INDENT}[dim]“{safe(short(statement.text))}”:[/dim] {safe(mark)}")
+    for number, citation in enumerate(answer.citations, 1):
+        place = _place(citation) if citation else "no longer in the graph"
+        out.print(f"{safe(f'[{number}]')} {safe(place)}")
+        if citation and citation.text:
+            out.print(f"{_INDENT}{safe(short(citation.text))}")
+    if answer.note:
+        out.print(safe(answer.note))
 
 
 def _show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> None:
@@ -147,11 +158,7 @@ def show_turns(turns: Sequence[Turn], out: Console | None = None) -> None:
     out = out or console()
     for turn in turns:
         out.print(f"[bold]> {safe(turn.asked)}[/bold]")
-        out.print(safe(turn.text if turn.text is not None else "(no answer)"))
-        for number, citation in enumerate(turn.citations, 1):
-            out.print(f"{safe(f'[{number}]')} {safe(_place(citation) if citation else 'no longer in the graph')}")
-        if turn.note:
-            out.print(safe(turn.note))
+        _show_cited(out, turn.text if turn.text is not None else "(no answer)", turn)
         out.print()
 
 

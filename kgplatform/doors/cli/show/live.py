@@ -20,7 +20,7 @@ _STEPS = 5
 _LEFT = 5
 """Lines of the terminal that stay free."""
 
-_DRAFT = "A draft, not checked yet:"
+_DRAFT = "A draft:"
 
 
 class LiveAnswer:
