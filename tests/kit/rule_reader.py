@@ -22,7 +22,7 @@ _NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 _STATED = re.compile(r"\b[Tt]he ([a-z]+) of ((?:the )?[A-Z][\w ]*?) is (\w+(?: [A-Z]\w+)*)\.")
 _LATER = re.compile(r"Since then it is (\w+)\.")
 _ARTICLE = re.compile(r"\A(?:The|A|An|Since|Nobody|Some|It|On|In) (?=[A-Z])")
-_NUMBERED = re.compile(r"^\[(\d+\.\d+)\] (.+)$", re.MULTILINE)
+_NUMBERED = re.compile(r"^\[([\d.-]+)\] (.+)$", re.MULTILINE)
 _NO_NAMES = {"The", "Since", "Nobody", "Some", "It"}
 
 
