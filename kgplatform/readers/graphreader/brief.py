@@ -40,7 +40,7 @@ _MOST_BESIDE = 500
 """Tokens of a reply beside its notebook: its thoughts, and what it chose."""
 
 _LONGEST_PLAN = 200
-_SHORTEST_LIST = 250
+_SHORTEST_LIST = 200
 _HEADING = 8
 _WORDS_PER_TOKEN = 0.6
 

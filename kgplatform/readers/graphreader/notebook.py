@@ -39,7 +39,7 @@ def renewed(old: str, new: str, room: int) -> Noted:
     """
     new = settled(new)
     marked = set(marks_in(new))
-    before = _notes(old)
+    before = _notes(settled(old))
     forgotten = [note for note in before if (own := set(marks_in(note))) and not own & marked]
     notes = [*forgotten, *_notes(new)]
     known = {normalise_name(note) for note in before}

@@ -97,7 +97,7 @@ def test_documents_without_gists_are_left_out_and_that_is_said(two: Evidence, st
     model = Rereader(answer=[cites("Jon Reed")])
     done = ask(two, model, "Who sold herring?", lookup="none")
     assert list(model.asked[0].memory) == [0, 1, 2]
-    assert done.note.startswith("1 document without finished gists was left out; make gists of all first. ")
+    assert "1 document without finished gists was left out; make gists of all first." in done.note
     assert "; 1 document without gists left out" in done.trace[0].detail
     with pytest.raises(InputError, match="There are no gists to remember. Run `kgplatform gist` first"):
         ask(two, Rereader(), QUESTION, documents=(document_ids(two)["alpha"],))
@@ -123,11 +123,11 @@ def test_gists_without_vectors_are_enough_where_all_are_shown(store: Store, tmp_
     evidence = fill(store, tmp_path, {"alpha.txt": LONG})
     run(store, "MATCH (p:Page) WHERE p.index > 5 REMOVE p.embedding")
     nearest = ask(evidence, Rereader(answer=[cites("No.")]), QUESTION, lookup="nearest")
-    assert nearest.note.startswith("Not looked for: 2 gists without vectors; make gists again.")
+    assert "Not looked for: 2 gists without vectors; make gists again." in nearest.note
     assert nearest.counts["pages.looked_up"] == 5
     run(store, "MATCH (p:Page) REMOVE p.embedding")
     whole = ask(evidence, Rereader(lookup=[pages()], answer=[cites("No.")]), QUESTION)
-    assert (whole.text, whole.note.startswith("Not")) == ("No.", False)
+    assert (whole.text, "Not looked for" in whole.note) == ("No.", False)
     wrong: list[dict[str, Any]] = [
         {"lookup": "nearest"},
         {"lookup": "dense"},
