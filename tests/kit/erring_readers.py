@@ -188,7 +188,9 @@ def _page_beside(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
 
 def _remembered(asked: Prompt) -> Fields:
     found = follow(asked.question, "\n".join(asked.pages.values()))
-    return {"reasoning": "The page says so.", "answer": found.answer, "sufficient": bool(found.answer)}
+    lines = [re.search(rf"^\[([\d.]+)\] .*{re.escape(said.words)}", asked.data, re.MULTILINE) for said in found.said]
+    numbers = [each[1] for each in lines if each]
+    return {"evidence": numbers, "answer": found.answer, "sufficient": bool(found.answer)}
 
 
 READAGENT: Mapping[str, Rule] = {
