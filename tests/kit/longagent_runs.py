@@ -22,7 +22,7 @@ from kgplatform.records import Answer
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
-NOTE_TOKENS = 75
+NOTE_TOKENS = 70
 """Tokens of a member that reads one note."""
 
 _WEATHER = (
@@ -54,9 +54,7 @@ class Asked(Prompt):
     @property
     def replies(self) -> list[str]:
         """What the members said, as the leader is shown it, less the sentences that say so."""
-        return [
-            re.sub(r"(?: \[[\d., ]+\])?(?: — “.*)?$", "", line) for line in self.section("Replies").splitlines()
-        ]
+        return [re.sub(r"(?: \[[\d., ]+\])?(?: — “.*)?$", "", line) for line in self.section("Replies").splitlines()]
 
     @property
     def quotes(self) -> list[str]:
