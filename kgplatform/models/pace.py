@@ -112,7 +112,7 @@ class Pace:
     def over(self, turn: Turn, place: Future[None] | None = None) -> None:
         """The request has ended, or nobody waits in its ``place`` any more."""
         with self._lock:
-            if place in self._waiting:
+            if place is not None and place in self._waiting:
                 self._waiting.remove(place)
                 return
             self._taken -= 1
@@ -171,6 +171,7 @@ class _Climb:
 
     def __init__(self, fixed: int | None) -> None:
         self.limit = fixed or 2
+        self._since: float | None = None
         self.is_told = self._is_fixed = fixed is not None
         self._doubles = True
         self._anew(self.limit)
@@ -213,8 +214,7 @@ class _Climb:
     def _try(self, limit: int, rest: int = 1) -> None:
         self.limit = self.limit if self._is_fixed else min(MOST_CALLS, max(1, limit))
         self._wanted = self.limit if self._doubles else rest * max(_SURE, self.limit)
-        self._since: float | None = None
-        self._work = self._replies = 0.0
+        self._since, self._work, self._replies = None, 0.0, 0.0
 
     def _judge(self, speed: float) -> None:
         """``speed``, in tokens a second, is what ``limit`` brings: keep it or leave it, and try the next."""
@@ -223,10 +223,10 @@ class _Climb:
         worth = 1 + _WORTH * (max(limit, self.limit) / min(limit, self.limit) - 1)
         if speed * worth > before if self.limit <= limit else speed > before * worth:
             self._moved = self._best is not None
-            self._best = self.limit, speed
+            self._best, best = (self.limit, speed), self.limit
         else:
             self._turn_round()
-        best = self._best[0]
+            best = limit
         while self._failures < 2:
             step = max(1, best // 4) if not self._doubles else 3 * best if self._moved else best
             if best + step * self._way > 0 and (best < MOST_CALLS or self._way < 0):

@@ -11,8 +11,6 @@ in German a single word, because every noun has a capital there. A relation is n
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -24,7 +22,7 @@ import stopwordsiso
 from kgplatform.places import fold_words
 from kgplatform.readers.quantities import MONTHS, Date, dates_in, numbers_in
 from kgplatform.text import UNSPACED
-from kgplatform.text.languages import ENGLISH, is_common, language_of, search_terms
+from kgplatform.text.languages import ENGLISH, is_common, language_of, scripts_of, search_terms
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
 _SIGN = rf"[^\W{UNSPACED}]"
@@ -34,19 +32,17 @@ _IDENTIFIER = re.compile(
     rf"|(?P<signs>{_LETTER}{_SIGN}*(?:[-.:/@#+]{_SIGN}+)*)|(?P<parts>\d+(?:\.\d+){{3,}})(?![\w.]\w))"
 )
 _ENGLISH_STEM = snowballstemmer.stemmer("english").stemWord
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-"""Letters that Unicode does not take apart, as they are written where a keyboard lacks them."""
+_LETTERS = str.maketrans(dict(zip("'’øłđðıæœ", (" ", " ", "o", "l", "d", "d", "i", "ae", "oe"), strict=True)))
+"""Letters that Unicode does not take apart, as they are written where a keyboard lacks them; "Vik's" is two words."""
 _HAS_SIGNS = re.compile(r"\d|[^\W\d_]{2}[._/@:][^\W\d_]{2}")
-_START = re.compile(r"(?:\A|[.!?…:;\n•*»“”\"(])[^\w\0]*\Z")
+_START = re.compile(r"(?:\A|[.!?…:;\n•*»“”\"(])\W*\Z")
 _BESIDE = re.compile(r"[ \u00a0]?(?:[.\-‐‑'’][ \u00a0]?)?\Z")
 _BARE = 3
 """Words of an answer that is no sentence: there a German noun alone may be a name."""
-_CLOSE = 12
-"""Characters before a word in which a sentence may end."""
 _SURE = 2
 """Words that only the statement's language has: so many tell that it is another one."""
-_DENSE = 3
-"""How many letters of other scripts one of Chinese, Japanese or Korean counts for."""
+_HAN = frozenset({"zh", "ja"})
+"""Scripts that have letters in common."""
 _LEAST = 0.2
 """Of the letters of the sources that are of a script, in a text that is written in it too."""
 
@@ -69,13 +65,12 @@ def unread(statement: str, sources: Sequence[str]) -> Unread:
     read = _read(text, language_of(f"{text}\n{statement}"))
     if _is_of_another_language(statement, read):
         return Unread((), compared=False)
-    found: list[Found] = []
-    rest = statement
+    found, rest = list[Found](), statement
     for look in (_dates, _identifiers, _numbers, _names):
         places = list(look(rest, read))
         found += places
         for start, end, _ in places:
-            rest = rest[:start] + "\0" * (end - start) + rest[end:]
+            rest = rest[:start] + "_" * (end - start) + rest[end:]
     missing = [statement[start:end] for start, end, fits in sorted(found) if not fits]
     return Unread(tuple(dict.fromkeys(missing)), compared=True)
 
@@ -103,7 +98,7 @@ def _read(text: str, language: str) -> _Read:
     dates, rest = set[Date](), text
     for start, end, same in dates_in(text):
         dates |= same
-        rest = rest[:start] + "\0" * (end - start) + rest[end:]
+        rest = rest[:start] + "_" * (end - start) + rest[end:]
     dates |= {(0, MONTHS[word.lower()], 0) for word in _WORD.findall(rest) if word.lower() in MONTHS}
     numbers = {value for start, end, values in numbers_in(text, language) for value in values | _apart(text[start:end])}
     return _Read(
@@ -186,17 +181,13 @@ def _runs(words: Sequence[re.Match[str]], language: str) -> list[list[re.Match[s
 def _may_be_name(word: re.Match[str], language: str) -> bool:
     """Whether it has a capital that says something: function words have one at the beginning, and in German."""
     said = word[0]
-    if said == said.lower() or len(said) == 1:
-        return False
-    return (
-        said.isupper()
-        or _folded(said) not in _says_nothing(language)
-        or (len(said) > 2 and language != "de" and not _opens(word))
-    )
+    says_something = said.isupper() or _folded(said) not in _says_nothing(language)
+    inside = len(said) > 2 and language != "de" and not _opens(word)
+    return said != said.lower() and len(said) > 1 and (says_something or inside)
 
 
 def _opens(word: re.Match[str]) -> bool:
-    return _START.search(word.string, max(0, word.start() - _CLOSE), word.start()) is not None
+    return _START.search(word.string, max(0, word.start() - 12), word.start()) is not None
 
 
 @lru_cache(maxsize=64)
@@ -227,7 +218,7 @@ def _are_forms(one: str, other: str, language: str) -> bool:
 
 
 def _folded(words: str) -> str:
-    return fold_words(words).translate(_LETTERS)
+    return fold_words(words.lower().translate(_LETTERS))
 
 
 @lru_cache(maxsize=8192)
@@ -244,10 +235,12 @@ def _stem(word: str, language: str) -> str:
 def _is_of_another_language(statement: str, read: _Read) -> bool:
     """Whether a statement is in another script than its sources, or surely in another language."""
     words = _WORD.findall(statement.lower())
-    own, theirs = _scripts(statement), _scripts(read.text)
-    if not own or not theirs or (words and not own["CJK"] and read.words.issuperset(map(_folded, words))):
+    own, theirs = scripts_of(statement), scripts_of(read.text)
+    if not own or not theirs or (own.total() == own["latin"] and read.words.issuperset(map(_folded, words))):
         return False
-    if theirs[max(own, key=lambda script: own[script])] < _LEAST * theirs.total():
+    script = max(own, key=lambda script: own[script])
+    same = _HAN if script in _HAN else {script}
+    if sum(theirs[each] for each in same) < _LEAST * theirs.total():
         return True
     language, other = language_of(statement), language_of(read.text)
     if not language or not other or language == other:
@@ -255,14 +248,3 @@ def _is_of_another_language(statement: str, read: _Read) -> bool:
     only_own = sum(is_common(word, language) and not is_common(word, other) for word in words)
     only_theirs = sum(is_common(word, other) and not is_common(word, language) for word in words)
     return only_own >= max(_SURE, 2 * only_theirs)
-
-
-def _scripts(text: str) -> Counter[str]:
-    """How many letters of each script ``text`` has; Chinese and Japanese are one."""
-    counts = Counter[str]()
-    for letter, times in Counter(text).items():
-        if letter.isalpha():
-            name = unicodedata.name(letter, "").split(" ")[0].removesuffix("-")
-            name = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "FULLWIDTH": "LATIN", "HALFWIDTH": "CJK"}.get(name, name)
-            counts[name] += times * (_DENSE if name in ("CJK", "HANGUL") else 1)
-    return counts

@@ -15,7 +15,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from model_by_prompt import Prompt
 from rule_reader import extract
@@ -78,10 +78,6 @@ def _reflect(asked: Prompt) -> str:
     return json.dumps(said, ensure_ascii=False)
 
 
-def _said_of(answer: str, **more: str) -> str:
-    return json.dumps({**more, "answer": answer, "sufficient": bool(answer)}, ensure_ascii=False)
-
-
 def _from_piece(asked: Prompt) -> str:
     """With notes: all that helps is noted; the answer where no name is left to follow."""
     notes = asked.data.rpartition("\n\nNotes on what came before:\n")[2]
@@ -110,27 +106,23 @@ def _likeness(name: str, question: str) -> int:
 
 
 def _facts(asked: Prompt) -> str:
-    """The passages not yet read whose facts share most with the question, two at most."""
-    done, notebook, listed = _walk(asked, "Node: ")
-    facts = listed.partition("Its atomic facts")[2]
-    read = set(re.findall(r"ID-\d+", done))
-    parts = re.split(r"^(ID-\d+)", facts, flags=re.MULTILINE)[1:]
-    wanted = {number: shared(asked.question, text) for number, text in zip(parts[::2], parts[1::2], strict=True)}
-    best = sorted((number for number in wanted if wanted[number] and number not in read), key=lambda n: (-wanted[n], n))
-    return _step("read_chunk" if best else "stop_and_read_neighbor", notebook=notebook.strip(), chunks=best[:2])
+    """The passages whose facts share most with the question, two at most."""
+    _, notebook, listed = _walk(asked, "Node: ")
+    parts = re.split(r"^Passage (\d+): .*\n", listed.partition("Its facts")[2], flags=re.MULTILINE)[1:]
+    wanted = {int(n): shared(asked.question, text) for n, text in zip(parts[::2], parts[1::2], strict=True)}
+    best = sorted((number for number in wanted if wanted[number]), key=lambda n: (-wanted[n], n))[:2]
+    return _step(notebook, "read_chunk" if best else "stop_and_read_neighbor", chunks=best)
 
 
 def _passage(asked: Prompt) -> str:
-    _, notebook, shown = _walk(asked, "Chunk ID-")
-    parts = re.split(r"(?:\A|\n\n)Chunk (ID-\d+)[^\n]*:\n", shown)[1:]
-    texts = dict(zip(parts[::2], parts[1::2], strict=True))
-    told = tell(asked.question, [*_noted(notebook), *texts.values()])
+    _, notebook, shown = _walk(asked, "Passage ")
+    told = tell(asked.question, [*_numbered(notebook), *_numbered(shown)])
+    numbers = _numbered(shown)
     for said in told.sentences:
-        here = next((id_ for id_, text in texts.items() if said in sentences_of(text)), "")
-        if here and said.partition('"')[0] not in notebook:
-            notebook += f'\n{said.replace(chr(34), "")} [{here} "{said.partition(chr(34))[0].rstrip(" .")}"]'
+        if (number := next((numbers[each] for each in numbers if said in each), "")) and said not in notebook:
+            notebook += f"\n{said} [{number}]"
     complete = told.sentences and not told.lead(asked.question)
-    return _step("termination" if complete else "search_more", notebook=notebook.strip())
+    return _step(notebook, "termination" if complete else "search_more")
 
 
 def _neighbours(asked: Prompt) -> str:
@@ -138,15 +130,16 @@ def _neighbours(asked: Prompt) -> str:
     done, notebook, listed = _walk(asked, "Node: ")
     names = [name for name in listed.partition("Its neighbours")[2].splitlines()[1:] if name and name not in done]
     found = next((name for text in (notebook, asked.question) for name in names if len(name) > 3 and name in text), "")
-    return _step("read_neighbor_node" if found else "termination", node=found)
+    action = {"action": "read_neighbor_node", "node": found} if found else {"action": "termination", "node": ""}
+    return json.dumps({"reasoning": "By shared words.", **action}, ensure_ascii=False)
 
 
 def _from_notebooks(asked: Prompt) -> str:
-    """The noted sentences that answer, each with its mark."""
-    marks = {said.strip(): mark for said, mark in re.findall(r'^(.+?) (\[ID-\d+ "[^"]*"\])$', asked.data, re.MULTILINE)}
-    told = tell(asked.question, marks)
-    final = " ".join(f"{said} {marks[said]}" for said in told.sentences if said in marks)
-    return _said_of(final, reasoning="By shared words.")
+    """The noted sentences that answer, each with its number."""
+    numbers = _numbered(asked.data)
+    told = tell(asked.question, numbers)
+    said = [(each, next((numbers[noted] for noted in numbers if each in noted), "")) for each in told.sentences]
+    return _answered([(each, number) for each, number in said if number])
 
 
 def _walk(asked: Prompt, label: str) -> tuple[str, str, str]:
@@ -156,12 +149,24 @@ def _walk(asked: Prompt, label: str) -> tuple[str, str, str]:
     return done, "" if notebook.strip() == "(empty)" else notebook.strip(), label + shown
 
 
-def _noted(notebook: str) -> list[str]:
-    return [re.sub(r' \[ID-\d+ "[^"]*"\]$', "", line) for line in notebook.splitlines()]
+def _numbered(text: str) -> dict[str, str]:
+    """Sentences with their numbers, which stand before those of passages and behind those of notes."""
+    before = re.findall(r"^\[(\d+\.\d+)\] (.+)$", text, re.MULTILINE)
+    return {said: number for number, said in before} | dict(
+        re.findall(r"^(?!\[)(.+?) \[(\d+\.\d+)\]$", text, re.MULTILINE)
+    )
 
 
-def _step(action: str, **more: str | list[str]) -> str:
-    return json.dumps({"reasoning": "By shared words.", "action": action, **more}, ensure_ascii=False)
+def _answered(said: Sequence[tuple[str, str]]) -> str:
+    """What is said, with the numbers of its sentences."""
+    text = " ".join(f"{each} [{number}]" if number else each for each, number in said)
+    numbers = [number for _, number in said if number]
+    return json.dumps({"evidence": numbers, "answer": text, "sufficient": bool(said)}, ensure_ascii=False)
+
+
+def _step(notebook: str, action: str, **more: object) -> str:
+    said = {"reasoning": "By shared words.", "notebook": notebook.strip(), "action": action, **more}
+    return json.dumps(said, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- cypher
@@ -195,12 +200,13 @@ def _gist(asked: Prompt) -> str:
 
 
 def _lookup(asked: Prompt) -> str:
-    return json.dumps({"reasoning": "To see what they say.", "pages": _best_pages(asked)[:2]})
+    return json.dumps({"reasoning": "By shared words.", "pages": _best_pages(asked)[:2]})
 
 
 def _next_page(asked: Prompt) -> str:
-    read = set(map(int, re.findall(r"Page (\d+)", asked.user.rpartition("Read again already")[2])))
-    return json.dumps({"page": next((number for number in _best_pages(asked) if number not in read), "STOP")})
+    read = set(map(int, re.findall(r"\d+", asked.user.rpartition("Read again already: ")[2].partition("\n")[0])))
+    page = next((number for number in _best_pages(asked) if number not in read), "STOP")
+    return json.dumps({"reasoning": "By shared words.", "page": page})
 
 
 def _best_pages(asked: Prompt) -> list[int]:
@@ -210,15 +216,23 @@ def _best_pages(asked: Prompt) -> list[int]:
 
 
 def _from_memory(asked: Prompt) -> str:
-    return _said_of(tell(asked.question, asked.pages.values()).text)
+    numbers = _numbered(asked.data)
+    told = tell(asked.question, _plain_pages(asked))
+    said = [(each, next((numbers[line] for line in numbers if each in line), "")) for each in told.sentences]
+    return _answered(said)
+
+
+def _plain_pages(asked: Prompt) -> list[str]:
+    return [re.sub(r"^\[\d+\.\d+\] ", "", text, flags=re.MULTILINE) for text in asked.pages.values()]
 
 
 def _choose(asked: Prompt) -> str:
     """The option that shares most with what is remembered about the question."""
     options = re.findall(r"^\(([A-Z])\) (.+)", asked.user, re.MULTILINE)
-    told = tell(asked.question, asked.pages.values()).text
+    told = tell(asked.question, _plain_pages(asked)).text
     letter, _ = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
-    return json.dumps({"choice": letter})
+    numbers = [number for line, number in _numbered(asked.data).items() if line in told]
+    return json.dumps({"evidence": numbers, "choice": letter})
 
 
 # ------------------------------------------------------------------------------------------------------------ longagent
@@ -366,7 +380,7 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "youtu/reflect": _reflect,
     "baselines/chunk_notes": _from_piece,
     "graphreader/plan": lambda asked: json.dumps(
-        {"steps": [f"Find {each}." for each in stems_of(asked.question).values()]}
+        {"steps": [f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."]}
     ),
     "graphreader/nodes": _nodes,
     "graphreader/facts": _facts,
