@@ -178,7 +178,7 @@ def test_the_value_of_a_key(graph: Store, tmp_path: Path) -> None:
     done = ask(
         graph, script, tmp_path, f'Key: "{KEY}"', documents=("keys",), task="auto", conflict="once", member_tokens=130
     )
-    assert [each.section("Instruction") for each in script.of("member")] == [instruction] * 12
+    assert [each.section("Instruction") for each in script.of("member")] == [instruction] * 14
     assert script.merges() == [(1, 9), (1, 12)]
     assert script.of("decide")[0].replies == [f"Member 1: {VALUE}"]
     assert "Kind of work: Find the value that belongs to a key in a dictionary." in script.of("decide")[0].user

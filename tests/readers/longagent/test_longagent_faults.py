@@ -201,7 +201,7 @@ def test_an_expert_that_is_not_there_is_a_reader(
 
 
 def test_a_first_instruction_that_cannot_be_used_is_the_question(graph: Store, tmp_path: Path) -> None:
-    script = play(["", '{"type": "answer", "content": "Bob"}', answers("Mara Voss")])
+    script = play(["", '{"collect": true}', answers("Mara Voss")])
     done = run(graph, tmp_path, script)
     assert {each.section("Instruction") for each in script.of("member")} == {QUESTION}
     assert done.text == "Mara Voss [1]"
@@ -383,7 +383,7 @@ def test_where_the_leader_sees_a_conflict_the_member_that_reads_both_parts_unite
     "said", [("1871", "in 1871"), ("15 September 1859", "September 15, 1859"), ("Brunel", "Isambard Kingdom Brunel")]
 )
 def test_no_call_is_made_where_values_agree(graph: Store, tmp_path: Path, said: tuple[str, str]) -> None:
-    script = play([instructs("When?"), answers("1871")], by_note({(2,): said[0], (3,): said[1], (4,): "none"}))
+    script = play([instructs("When?"), answers("1871")], by_note({(2,): said[0], (3,): said[1]}))
     done = run(graph, tmp_path, script)
     assert script.kinds.count("group") == len(script.merges()) == 0
     assert len(script.of("decide")[0].replies) == 1
@@ -423,8 +423,7 @@ def test_a_members_prompt_begins_alike_in_every_round(graph: Store, tmp_path: Pa
     for each in script.of("member"):
         by_part.setdefault(each.numbers, []).append("".join(message["content"] for message in each.messages))
     for first, second in by_part.values():
-        shared = len(os.path.commonprefix([first, second]))
-        assert shared > 0.9 * min(len(first), len(second))
+        assert "\n\nInstruction:" in os.path.commonprefix([first, second]), "rules and part are the same"
 
 
 # ------------------------------------------------------------------------------------------------------------- windows
@@ -450,7 +449,7 @@ def test_no_prompt_leaves_the_window_with_128_answers(graph: Store, tmp_path: Pa
     assert bool(script.of("batch")) is not are_few
     assert decide.replies[-1].startswith("Member 128: " if are_few else "Members ")
     assert done.counts["cut.instruction"] == 1
-    assert done.note.startswith(f"The team of 128 members took {done.usage.calls:,} calls, with ")
+    assert f"The team of 128 members took {done.usage.calls:,} calls, with " in done.note
 
 
 def test_pages_of_values_are_summed_up_and_joined(graph: Store, tmp_path: Path) -> None:
