@@ -55,8 +55,7 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     """
     answer = _AFTER_END.sub(r"\2\1", answer.strip())
     meant = [number for mark in _MARK.finditer(answer) for number in _numbers(mark) or ()]
-    found = {number: shown.sources(number) for number in (*meant, *evidence)}
-    known = {number: sources for number, sources in found.items() if sources is not None}
+    known = {each: sources for each in (*meant, *evidence) if (sources := shown.sources(each)) is not None}
     dropped = sum(number not in known for number in dict.fromkeys([*meant, *evidence]))
     if not any(number in known for number in meant):
         at_end = "".join(f"[{number}]" for number in evidence if number in known)
