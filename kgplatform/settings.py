@@ -25,6 +25,9 @@ from pydantic_settings import (
 from kgplatform.errors import SettingError
 from kgplatform.text import did_you_mean
 
+MOST_CALLS = 64
+"""Language-model calls in progress at once, where their number is not set."""
+
 _PREFIX = "KGPLATFORM_"
 _NOT_OURS = "KGPLATFORM_BENCH_"
 """Variables of the benchmarks."""
@@ -104,12 +107,16 @@ class Settings(BaseSettings):
     call_log: Path | None = _setting(
         None, "File to which every language-model call is added, as a line of JSON, messages and replies included."
     )
-    model_timeout: float = _setting(120.0, "Time for one language-model call.", unit="s", gt=0)
+    model_timeout: float = _setting(
+        120.0, "Silence of a language-model server after which a call is given up, from its last token.", unit="s", gt=0
+    )
     model_retries: int = _setting(5, "Retries after 429, 5xx, a time-out or a broken connection.", ge=0)
-    concurrency: int = _setting(8, "Language-model calls in progress at once.", unit="calls", gt=0)
+    concurrency: int | None = _setting(
+        None, "Language-model calls in progress at once. Default: as many as make it faster.", unit="calls", gt=0
+    )
     workers: int = _setting(
         1,
-        "Processes that parse files and read passages, if more than 1; each has `concurrency` calls in progress.",
+        "Processes that parse files and read passages, if more than 1; each has language-model calls of its own.",
         ge=1,
         le=256,
     )
@@ -171,6 +178,11 @@ class Settings(BaseSettings):
     def home_folder(self) -> Path:
         """``home``, or the platform's data directory for the user if it is not set."""
         return self.home.expanduser().absolute() if self.home is not None else user_data_path("kgplatform")
+
+    @property
+    def calls_at_once(self) -> int:
+        """How many language-model calls may be in progress: threads for them."""
+        return self.concurrency or MOST_CALLS
 
     @property
     def jar_folder(self) -> Path:

@@ -50,7 +50,7 @@ NOT_ONE_BY_ONE = {
 # Programs of blocks marked as of a console, which are not run, and why not.
 OTHER_PROGRAMS = {
     "make": "test_make_targets_exist; benchmarks take hours",
-    "llama-server": "no llama.cpp here; its server is run by tests/benchmarks/test_real_model.py",
+    "llama-server": "no llama.cpp here; its server is run by tests/benchmarks/weights.py",
     "ollama": "no Ollama here",
     "OLLAMA_CONTEXT_LENGTH=16384": "no Ollama here",
     "lms": "no LM Studio here",

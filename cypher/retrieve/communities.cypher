@@ -4,7 +4,7 @@
 // mode: read
 // param $deepest: int: the depth of the communities, 0 for the outermost
 // param $vector: list<float>: the question's vector
-// returns: id, name, summary, written, size, depth, score, above, place
+// returns: id, name, summary, size, depth, score, above, place
 MATCH (:Graph {id: 'graph', treeState: 'complete'})
 MATCH (c:Community)
 WHERE c.depth = $deepest OR (c.depth < $deepest AND NOT EXISTS { (c)<-[:PARENT]-() })
@@ -14,8 +14,7 @@ CALL (c) {
   ORDER BY around.depth
   RETURN collect(around) AS line
 }
-RETURN c.id AS id, c.name AS name, c.summary AS summary, coalesce(c.summaryBy, '') <> 'members' AS written,
-       c.size AS size, c.depth AS depth,
+RETURN c.id AS id, c.name AS name, c.summary AS summary, c.size AS size, c.depth AS depth,
        CASE WHEN c.embedding IS NULL THEN 0.0 ELSE 2 * vector.similarity.cosine(c.embedding, $vector) - 1 END AS score,
        [around IN line[..-1] | [around.name, around.summary]] AS above,
        [around IN line | [-around.size, around.id]] AS place

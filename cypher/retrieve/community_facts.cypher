@@ -24,7 +24,7 @@ CALL (c) {
          places: places,
          sameAs: COLLECT {
            MATCH (f)-[at:FROM_CHUNK]->(:Chunk)<-[same:FROM_CHUNK]-(s:Fact {kind: 'atomic'})
-           WHERE f.kind <> 'atomic' AND at.start = same.start AND at.end = same.end
+           WHERE f.kind <> 'atomic' AND at.start < same.end AND same.start < at.end
              AND s.text CONTAINS f.subject AND s.text CONTAINS f.object
            RETURN s.id
          }

@@ -5,7 +5,7 @@
 // param $vector: list<float>: the question's vector
 // param $count: int: how many passages
 // param $documents: list<string>: ids of the documents that state them; null: all
-// returns: passages, facts, elements, passage, title, stated, nearness
+// returns: passages, facts, elements, id, document, title, start, end, page, text, location, locations, locationStarts, stated, nearness
 MATCH (n:KeyElement {name: $node})
 WHERE NOT EXISTS { (n)-[:FORM_OF]->(:KeyElement) }
 MATCH (n)<-[:FORM_OF*0..1]-(k:KeyElement)
@@ -15,7 +15,7 @@ MATCH (k)<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)-[place:FROM_CHUNK {found: true}]-
 WHERE $documents IS NULL OR EXISTS { (c)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
 WITH DISTINCT forms, c, f, place.start AS start
 ORDER BY start, f.id
-WITH forms, c, collect({id: f.id, text: f.text, kind: f.kind}) AS every
+WITH forms, c, collect({id: f.id, text: f.text, kind: f.kind, start: start}) AS every
 WITH forms, c, every, [fact IN every WHERE fact.kind = 'atomic'] AS atomic
 WITH forms, collect({passage: c, facts: CASE atomic WHEN [] THEN every ELSE atomic END}) AS groups
 UNWIND groups AS g
@@ -26,6 +26,7 @@ ORDER BY nearness DESC, c.id
 LIMIT $count
 MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
 RETURN size(groups) AS passages, reduce(total = 0, one IN groups | total + size(one.facts)) AS facts,
-       [k IN forms | k.id] AS elements, c.id AS passage, d.name AS title,
-       [fact IN g.facts | [fact.id, fact.text]] AS stated, nearness
+       [k IN forms | k.id] AS elements, c.id AS id, d.uri AS document, d.name AS title, c.start AS start,
+       c.end AS end, c.page AS page, c.text AS text, c.location AS location, c.locations AS locations,
+       c.locationStarts AS locationStarts, [fact IN g.facts | [fact.id, fact.text, fact.start]] AS stated, nearness
 ORDER BY title, d.id, c.index

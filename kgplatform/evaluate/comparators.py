@@ -18,16 +18,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, ModelError, SettingError, StoreError
-from kgplatform.models.forms import text
+from kgplatform.errors import InputError, ModelError, ReplyError, SettingError, StoreError
+from kgplatform.models.forms import Form, text
+from kgplatform.models.reply import ask
 from kgplatform.prompt import render
-from kgplatform.readers.answer_old import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
+from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
 from kgplatform.readers.baselines.retrieve import answer_from, found_elsewhere
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, check, option, style_option
-from kgplatform.readers.replies import Answering, Said, ask_said, read_answer
 from kgplatform.readers.run import Calls
 from kgplatform.records import Answer, SearchResult
 from kgplatform.text import WORD_RUN, tidy, unknown
@@ -156,7 +156,7 @@ def official_answer(
     top_k: int = 10,
     answer_style: AnswerStyle = "sentences",
 ) -> Answer:
-    """Their retrieval and the platform's own answer, with its prompt and its checked citations.
+    """Their retrieval and the platform's own answer, with its prompt and its citations.
 
     So it differs from the reader ``retrieve`` by what was retrieved alone. Raises what ``Official`` raises, and
     ``ModelError``.
@@ -182,30 +182,25 @@ def _item(record: Any) -> Any:
 
 
 _NO_ANSWER = "The language model gave no answer from its own knowledge."
+_ZERO_SHOT = "evaluate/zero_shot"
 
 
-class Known(Answering):
+class Known(Form):
     """The answer that the model holds right, or most likely."""
-
-    PROMPT: ClassVar[str] = "evaluate/zero_shot"
 
     reasoning: str = text(600)
     answer: str
-
-    @property
-    def said(self) -> Said:
-        """What it says: none where it refuses in words."""
-        return read_answer(self.answer)
 
 
 def answer_closed(question: str, calls: Calls, options: ClosedOptions) -> Answer:
     """What the model knows by itself; it cites nothing. Raises ``ModelError``."""
     style = options.answer_style
     mark = calls.mark()
-    messages = render(Known.PROMPT, question=question, style=STYLES[style], fence=fence_for(question))
-    said, broken = ask_said(calls, messages, Known, stage="answer", tokens=REPLY_TOKENS[style])
-    told = "from the model's own knowledge" if said.answer else "the model gave no answer"
-    calls.add("answer", told, mark, prompt=Known.PROMPT)
-    calls.counts["malformed.no answer"] = broken
-    answered = Answered(said.answer, note=OWN_KNOWLEDGE) if said.answer else Answered(REFUSAL, note=_NO_ANSWER)
+    messages = render(_ZERO_SHOT, question=question, style=STYLES[style], fence=fence_for(question))
+    try:
+        said, _ = ask(calls, messages, Known, stage="answer", tokens=REPLY_TOKENS[style])
+        told, answered = "from the model's own knowledge", Answered(said.answer.strip(), note=OWN_KNOWLEDGE)
+    except ReplyError:
+        told, answered = "the model gave no answer", Answered(REFUSAL, note=_NO_ANSWER)
+    calls.add("answer", told, mark, prompt=_ZERO_SHOT)
     return record(CLOSED, answered, SearchResult(question, (), (), 0.0), calls)

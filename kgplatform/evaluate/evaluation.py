@@ -279,7 +279,7 @@ class _Round:
         models: dict[str, str] = {}
         spent: dict[str, Spent] = {}
         judge = _judge(self.chat, self.plan.judge_model)
-        with Ratings(self.plan.out / "ratings.jsonl", judge, self.graphs.settings.concurrency) as file:
+        with Ratings(self.plan.out / "ratings.jsonl", judge, self.graphs.settings.calls_at_once) as file:
             for fault in file.faults:
                 self.note(fault)
             for rater in self.plan.raters:

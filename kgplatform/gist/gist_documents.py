@@ -88,7 +88,7 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
             begin = partial(_begin, run)
             works = [Work(_OPENING, partial(_open, run, row), begin, _cannot_open, asks=False) for row in lacking]
             try:
-                stopped = run_works(works, tools.settings.concurrency, breaker)
+                stopped = run_works(works, tools.settings.calls_at_once, breaker)
                 break
             except ChangedMeanwhileError as error:  # what was paid for is kept, in the graph or with the replies
                 run.tally.notes.append(f"{error} It was read again.")

@@ -240,7 +240,7 @@ def _reader(tools: Tools, plan: Plan, workers: Workers | None) -> Iterator[tuple
         tools.progress("extracting", number, plan.pending)
 
     if workers is None or tools.extractor.name == "recorded":
-        threads = tools.settings.concurrency if tools.extractor.name == "llm" else None
+        threads = tools.settings.calls_at_once if tools.extractor.name == "llm" else None
         reader = _ThreadedReader(reading, threads, advance, stop)
         with reader:
             yield reader, 0

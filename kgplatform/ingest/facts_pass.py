@@ -75,7 +75,7 @@ def _lacking(store: Store, request: str, plan: Plan | None) -> Iterator[Row]:
 
 
 def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None) -> FactsRead:
-    """Read the passages that lack facts, ``settings.concurrency`` at once, and commit as they come."""
+    """Read the passages that lack facts, several at once, and commit as they come."""
     store = tools.store
     request = facts_request(chat, tools.settings.facts_tokens)
     known_failures = "" if tools.retry_failed else request
@@ -85,7 +85,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
     tools.progress("reading facts", 0, total)
     read, facts, unnamed, malformed = 0, 0, 0, Counter[str]()
     reader: PassageReader[Extraction] = PassageReader(
-        tools.settings.concurrency, lambda number: tools.progress("reading facts", number, total), store.stop
+        tools.settings.calls_at_once, lambda number: tools.progress("reading facts", number, total), store.stop
     )
     work = partial(read_facts, chat, most_tokens=tools.settings.facts_tokens)
     with reader, Writer(store) as writer, Batch(writer, "facts") as batch:

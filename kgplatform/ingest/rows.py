@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kgplatform.ingest.alike import found_by, stem_of
 from kgplatform.ingest.named import stated_place
 from kgplatform.ingest.schema import Schema, fault_of_name
-from kgplatform.places import find_names, find_statement
+from kgplatform.places import Place, find_names, find_statement
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,
@@ -24,6 +24,8 @@ from kgplatform.records import (
     Proposal,
 )
 from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy, type_key
+from kgplatform.text.numbered import numbered
+from kgplatform.text.sentences import Sentence
 
 if TYPE_CHECKING:
     from kgplatform.neo4j.store import Row
@@ -174,10 +176,22 @@ def _mention(rows: Rows, element_id: str, name: str, passage: Passage) -> None:
         row["count"] = max(row["count"], len(find_names(name, passage.text)))
 
 
-def _place(rows: Rows, passage: Passage, quote: str | None, names: Sequence[str], said: Sequence[str] = ()) -> Row:
-    """Where the passage says it: by its quote or names, else by the words of ``said``, which are the names mostly."""
-    place = find_statement(quote, names, passage.text, understood=(rows.title,))
-    place = place or stated_place(said or names, passage.text, rows.title)
+def _place(
+    rows: Rows,
+    passage: Passage,
+    sentence: int | None,
+    quote: str | None,
+    names: Sequence[str],
+    said: Sequence[str] = (),
+) -> Row:
+    """Where the passage says it: by its quote or names, else by the words of ``said``, which are the names mostly; or
+    the sentence with that number, unless another one has the names and this one has none of them."""
+    text, title = passage.text, rows.title
+    known = numbered(text)
+    place: Place | Sentence | None = known[sentence - 1] if sentence and sentence <= len(known) else None
+    if place is None or not any(find_names(name, text[place.start : place.end]) for name in names):
+        place = find_statement(quote, names, text, understood=(title,)) or place
+    place = place or stated_place(said or names, text, title)
     start, end = (place.start, place.end) if place else (0, passage.end - passage.start)
     return {
         "passage": passage.id,
@@ -204,7 +218,7 @@ def _add_triple(rows: Rows, ids: dict[str, str], passage: Passage, triple: Extra
         "subjectId": subject_id,
         "objectId": object_id,
         "type": schema.relationship_of(predicate) if triple.in_schema else "RELATED_TO",
-        **_place(rows, passage, triple.quote, (subject, object_)),
+        **_place(rows, passage, triple.sentence, triple.quote, (subject, object_)),
     }
 
 
@@ -232,7 +246,7 @@ def _add_attribute(rows: Rows, ids: dict[str, str], passage: Passage, attribute:
         "attributeName": clipped(f"{key}: {value}", _CAPTION),
         "key": key,
         "value": value,
-        **_place(rows, passage, attribute.quote, (entity, value)),
+        **_place(rows, passage, attribute.sentence, attribute.quote, (entity, value)),
     }
 
 
@@ -248,7 +262,7 @@ def _add_atomic_fact(rows: Rows, ids: dict[str, str], passage: Passage, fact: At
             "name": clipped(text, _CAPTION),
             "text": text,
             "elements": [],
-            **_place(rows, passage, fact.quote or text, fact.key_elements, said=[text]),
+            **_place(rows, passage, fact.sentence, fact.quote or text, fact.key_elements, said=[text]),
         },
     )
     row["elements"] = sorted({*row["elements"], *elements})

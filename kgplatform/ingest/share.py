@@ -60,12 +60,12 @@ class _How:
 
 
 def read_share(share: Share) -> ShareRead:
-    """In a worker: read the passages of ``share``, as many at once as ``settings.concurrency`` says."""
+    """In a worker: read the passages of ``share``, several at once if a model reads them."""
     reading, settings, ledger = _reading(share.how)
     before, worth_before = ledger.by_stage(), ledger.worth_by_stage()
     spent = ledger.total.input_tokens + ledger.total.output_tokens
     ledger.budget = None if share.budget is None else spent + share.budget
-    threads = settings.concurrency if reading.extractor.name == "llm" else None
+    threads = settings.calls_at_once if reading.extractor.name == "llm" else None
     reader: PassageReader[ReadPassage] = PassageReader(threads, lambda number: None, NEVER)
     items = [(passage, document) for document, passages in share.documents for passage in passages]
     with reader:

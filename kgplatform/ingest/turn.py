@@ -57,7 +57,7 @@ def _triple(triple: ExtractedTriple, schema: Schema, listed: Listed) -> Extracte
     if relation and head and tail and relation.joins(head.type, tail.type):
         return triple
     if head and _VALUE.fullmatch(triple.object) and (key := _key(triple, head, schema)):
-        return ExtractedAttribute(triple.subject, key.name, triple.object, triple.quote)
+        return ExtractedAttribute(triple.subject, key.name, triple.object, triple.quote, sentence=triple.sentence)
     turned = relation or _passive(triple.predicate, schema)
     if turned and head and tail and turned.joins(tail.type, head.type):
         return replace(triple, subject=triple.object, predicate=turned.name, object=triple.subject)

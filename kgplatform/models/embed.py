@@ -193,7 +193,7 @@ class OpenAIEmbedder(ServedModel):
         self.name: str = f"openai:{model}"
         self._model = model
         self._batch = settings.embed_batch
-        self._threads = settings.concurrency
+        self._threads = settings.calls_at_once
         self._learnt: dict[str, int] = {}
         """The dimension, once it is known; shared by all views of this embedder."""
 

@@ -71,7 +71,7 @@ class Form(BaseModel):
         found: dict[str, Any] = {}
         for key, said in value.items():
             if said is not None and said != "":
-                found.setdefault(names.get(plain(key), key), said)
+                found.setdefault(names.get(plain(key)) or str(key), said)
         return found
 
     @field_validator("*", mode="wrap")

@@ -226,7 +226,7 @@ class OpenAIChat(ServedModel):
             stop=self._stop,
             before=self._ledger.check,
             read=partial(self._read, asked=asked),
-            on_text=partial(Pieces, asked.wanted.on_text) if asked.wanted.on_text else None,
+            on_text=partial(Pieces, asked.wanted.on_text),
             retries=retries,
         )
         return answered

@@ -14,9 +14,11 @@ from kgplatform.errors import OWN, InputError, KgError, ModelError
 from kgplatform.models.chat import FREE_TEXT, Chat, Reply, Wanted
 from kgplatform.models.embed import Embedder
 from kgplatform.models.onnx_encoder import Vectors, unit
+from kgplatform.models.pace import Pace
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.text import count_tokens
+from kgplatform.work.stopping import NEVER
 
 AnswerMessages = Callable[[Messages], str]
 """From messages, ``{"role": "user", "content": "…"}``, to the reply. Called by several threads at once."""
@@ -30,10 +32,14 @@ class FunctionChat:
     def __init__(self, function: AnswerMessages) -> None:
         self.model = _name_of(function)
         self._function = function
+        self._pace = Pace()
 
     def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Reply:
         """See ``Chat.send``."""
-        text = _called(self._function, messages, f"The language model {self.model}")
+        with self._pace.one(NEVER) as turn:
+            self._pace.sent(turn)
+            text = _called(self._function, messages, f"The language model {self.model}")
+            turn.work = 1.0
         if not isinstance(text, str):
             raise ModelError(f"The language model {self.model} must return a string, not {type(text).__name__}.")
         if wanted.on_text:

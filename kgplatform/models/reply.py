@@ -56,11 +56,13 @@ def ask(
     stage: str,
     tokens: int | None = None,
     show: Show | None = None,
+    unusable: Callable[[M], str] = lambda made: "",
 ) -> tuple[M, int]:
     """The model's answer as a ``shape``, and how often it was repaired or asked for again (0 to 3).
 
     The server is asked for JSON of that shape, of at most ``tokens``. ``show``: a field of the shape, and who is told
-    its text while it is written.
+    its text while it is written. ``unusable``: says why an answer that can be read is of no use; empty where it is
+    of some.
 
     An answer that cannot be used, or lacks a field that cannot, is asked for once more, in a shorter form and without
     the broken one, which a small model would repeat; one that was cut off, with more room, or where there is none for a
@@ -70,11 +72,11 @@ def ask(
     """
     wanted = Wanted(shape, tokens, on_text=show.listener() if show else None)
     reply = chat.send(messages, stage=stage, wanted=wanted)
-    first = _Read.of(reply, messages, shape)
+    first = _Read.of(reply, messages, shape, unusable)
     if first.value is not None and not first.cut_off and not first.fault:
         return first.value, int(first.repaired)
     more, mended = _once_more(messages, wanted, first, is_full=reply.full)
-    second = _Read.of(chat.send(more, stage=stage, wanted=mended), messages, shape)
+    second = _Read.of(chat.send(more, stage=stage, wanted=mended), messages, shape, unusable)
     if second.value is not None:
         return second.value, 1 + int(second.repaired)
     if first.value is not None:
@@ -120,11 +122,13 @@ class _Read(Generic[M]):
     looped: bool = False
 
     @classmethod
-    def of(cls, reply: Reply, messages: Messages, shape: type[M]) -> _Read[M]:
+    def of(cls, reply: Reply, messages: Messages, shape: type[M], unusable: Callable[[M], str]) -> _Read[M]:
         """``reply``, read as JSON of ``shape``."""
         looped = reply.cut_off and is_looped(reply.text)
         try:
-            value, repaired, fault = _parse(reply.text, shape, cut_off=reply.cut_off, messages=messages)
+            value, repaired, fault = _parse(
+                reply.text, shape, cut_off=reply.cut_off, messages=messages, unusable=unusable
+            )
         except ReplyError as error:
             fault = f"{reply.lack[0].upper()}{reply.lack[1:]}." if reply.lack else str(error)
             return cls(None, fault=fault, cut_off=reply.cut_off, looped=looped)
@@ -151,7 +155,14 @@ def parse_reply(text: str, shape: type[M]) -> M:
     return _parse(text, shape, cut_off=False)[0]
 
 
-def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[str, str]] = ()) -> tuple[M, bool, str]:
+def _parse(
+    text: str,
+    shape: type[M],
+    *,
+    cut_off: bool,
+    messages: Sequence[dict[str, str]] = (),
+    unusable: Callable[[M], str] = lambda made: "",
+) -> tuple[M, bool, str]:
     """The value, whether it had to be repaired or something in it was lost, and what is wrong with a field of it."""
     fault = ""
     for value, repaired in _values(text, cut_off=cut_off):
@@ -164,9 +175,12 @@ def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[
         except ValidationError as error:
             fault = fault or _in_words(error)
             continue
-        if _says_something(made, is_less=bool(lost)):
+        if lack := unusable(made):
+            fault = fault or lack
+        elif _says_something(made, is_less=bool(lost)):
             return made, repaired or bool(lost), " ".join(f"{each.fault}." for each in lost if each.form is shape)
-        fault = fault or (f"{lost[0].fault}." if lost else "it has nothing of what is asked for.")
+        else:
+            fault = fault or (f"{lost[0].fault}." if lost else "it has nothing of what is asked for.")
     if not fault:
         start = " ".join(text.split())[:_TEXT_SHOWN]
         lack = "its JSON is broken beyond repair" if "{" in start else "there is no JSON in it"

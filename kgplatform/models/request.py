@@ -127,7 +127,7 @@ class Abilities(BaseModel):
 
     ``form``: the most of the forms of replies. ``proven``: it was taken once. ``refused``: parameters to leave out.
     ``output``: what it calls the bound of a reply, and ``most`` the largest that it takes. ``system``: whether there
-    may be a system message. ``streams``: whether it writes piece by piece. ``thinks``: it was seen to think before it
+    may be a system message. ``streams``: whether it answers piece by piece. ``thinks``: it was seen to think before it
     replies. ``context``: the tokens of its window, where it told; ``told``: it was asked.
     """
 
@@ -186,7 +186,7 @@ def shaped(
     body[abilities.output] = _room(messages, wanted, abilities, context)
     if form := _response_format(wanted.form, abilities.form):
         body["response_format"] = form
-    if wanted.on_text and abilities.streams:
+    if abilities.streams:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     body |= more
     return {name: value for name, value in body.items() if value is not None and name not in abilities.refused}
@@ -253,13 +253,15 @@ def _less_of_any(abilities: Abilities, said: str, body: dict[str, Any]) -> Abili
         return abilities.model_copy(update={"form": OBJECT if _level(body) < OBJECT else NOTHING})
     if not _PARAMETER.search(said):
         return None
+    if "stream_options" in body:
+        return _refusing(abilities, "stream_options")
     if "temperature" in body:
         return _refusing(abilities, "temperature")
     if abilities.output in body:
         return _otherwise_bounded(abilities)
     if any(message["role"] == "system" for message in body["messages"]):
         return abilities.model_copy(update={"system": False})
-    return None
+    return abilities.model_copy(update={"streams": False}) if body.get("stream") else None
 
 
 def _otherwise_bounded(abilities: Abilities) -> Abilities:

@@ -107,16 +107,16 @@ def _figure(value: object, text: str) -> int:
 class Pieces:
     """A streamed answer as it comes: ``add`` each event; ``answer`` is the whole, as a server sends it at once.
 
-    ``listen`` gets the text so far; first the empty one, since a try before this one may have written some.
+    ``listen`` gets the text so far, if it is given; first the empty one, since a try before may have written some.
     """
 
-    def __init__(self, listen: Callable[[str], None]) -> None:
-        self._listen = listen
+    def __init__(self, listen: Callable[[str], None] | None) -> None:
+        self._listen = listen or (lambda text: None)
         self._message: dict[str, Any] = {}
         self._reason: str | None = None
         self._usage: object = None
         self._began = False
-        listen("")
+        self._listen("")
 
     def add(self, event: object) -> None:
         """Take in one event. Raises ``BadAnswerError`` for one that says that something went wrong."""
@@ -131,17 +131,17 @@ class Pieces:
         self._reason = choice.get("finish_reason") or self._reason
         delta = choice.get("delta") or choice.get("message") or {}
         for name in ("content", "refusal", *_THOUGHTS):
-            if isinstance(delta.get(name), str):
-                self._message[name] = self._message.get(name, "") + delta[name]
+            if piece := _written(delta.get(name)):
+                self._message[name] = self._message.get(name, "") + piece
         if more := _arguments(delta):
             self._message["function_call"] = {"arguments": _arguments(self._message) + more}
         elif delta.get("tool_calls"):
             self._message.setdefault("function_call", {"arguments": ""})
-        if isinstance(delta.get("content"), str) and delta["content"]:
-            self._listen(self._message["content"])
+        if delta.get("content"):
+            self._listen(self._message.get("content", ""))
 
     def answer(self) -> dict[str, Any]:
         """The whole answer. Raises ``BadAnswerError`` for a stream that ended before the reply did."""
-        if not self._began or self._reason is None:
+        if not self._began or (self._reason is None and self._usage is None):
             raise BadAnswerError("its stream ended before the reply did.")
         return {"choices": [{"message": self._message, "finish_reason": self._reason}], "usage": self._usage}

@@ -1,4 +1,4 @@
-"""One request to a server that speaks the OpenAI protocol: slots, pauses, retries, and errors in our words.
+"""One request to a server that speaks the OpenAI protocol: its turn, pauses, retries, and errors in our words.
 
 Chat and embeddings share this. It is the only user of the ``openai`` package, which is imported on the first request
 (half a second) and not before.
@@ -13,12 +13,10 @@ import re
 import threading
 import time
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
 from tenacity import (
@@ -35,17 +33,23 @@ from tenacity.stop import stop_base
 from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.bounded import bounded
 from kgplatform.models.failures import TIME_OUT_RETRIES, BadAnswerError, is_transient, retry_after, translated, why
+from kgplatform.models.pace import Pace, Turn
 from kgplatform.settings import Settings
+from kgplatform.text import count_tokens
 from kgplatform.work.stopping import Stop
 from kgplatform.work.threads import LoopThread
 
 if TYPE_CHECKING:
     import openai
 
+T = TypeVar("T")
+
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 _LONGEST_BACKOFF = 60.0
 _LOOK_TIMEOUT = 5.0
 """Seconds that a server has to tell of itself."""
+_PROPERTIES = "/../props"
+"""Of llama.cpp."""
 _SHORTEST_SECRET = 8
 """Characters: a shorter key ("x", "none") is none, and hiding it would spoil words."""
 _SHOWN = 300
@@ -90,53 +94,8 @@ class _Pause:
             return self._until - self._clock()
 
 
-class _Slots:
-    """A fair semaphore: at most ``number`` at once, first come, first served; waiting can be stopped."""
-
-    def __init__(self, number: int) -> None:
-        self._free = number
-        self._waiting: deque[Future[None]] = deque()
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def one(self, stop: Stop) -> Iterator[None]:
-        """Inside of it a slot is taken. Raises ``StoppedError`` where ``stop`` is set before there is one."""
-        self._take(stop)
-        try:
-            yield
-        finally:
-            self._give_back()
-
-    def _take(self, stop: Stop) -> None:
-        with self._lock:
-            if self._free:
-                self._free -= 1
-                return
-            turn: Future[None] = Future()
-            self._waiting.append(turn)
-        try:
-            stop.result_of(turn)
-        except BaseException:  # whatever it is: the turn goes to another, and it is raised
-            self._leave(turn)
-            raise
-
-    def _leave(self, turn: Future[None]) -> None:
-        with self._lock:
-            if not turn.done():
-                self._waiting.remove(turn)
-                return
-        self._give_back()
-
-    def _give_back(self) -> None:
-        with self._lock:
-            if self._waiting:
-                self._waiting.popleft().set_result(None)
-            else:
-                self._free += 1
-
-
 class Wire:
-    """Sends requests to one server. At most ``settings.concurrency`` are in progress at once, over all threads.
+    """Sends requests to one server, over all threads at most ``settings.concurrency`` at once, or at its ``Pace``.
 
     Whatever a request waits for, the ``Stop`` of the work that it is for ends it, and its connection. ``backoff`` is
     the first wait in seconds after a failure, doubled after each. ``clock`` and ``sleep``, in place of those of the
@@ -157,7 +116,7 @@ class Wire:
         self._sleep = sleep
         self._pause = _Pause(clock)
         self._backoff = wait_exponential(multiplier=backoff, max=_LONGEST_BACKOFF) + wait_random(0, backoff)
-        self._slots = _Slots(settings.concurrency)
+        self._pace = Pace(settings.concurrency, settings.model_timeout)
         self._opened: tuple[LoopThread, openai.AsyncOpenAI] | None = None
         self._lock = threading.Lock()
 
@@ -175,7 +134,7 @@ class Wire:
     ) -> Any:
         """``read(answer)`` for the server's answer to ``body``, tried again while there is hope.
 
-        ``before`` runs just before each try, in the slot, and may raise to stop (the budget). ``read`` raises
+        ``before`` runs just before each try, in its turn, and may raise to stop (the budget). ``read`` raises
         ``BadAnswerError`` for an answer that cannot be used. ``on_text`` listens to an answer that is streamed
         (``Pieces``). ``retries``: by default those that are set. Raises ``ModelError`` that names the stage;
         ``RefusedError`` if the server refuses the request (400, 422), ``FaultError`` where it answers 500 to the last,
@@ -231,26 +190,36 @@ class Wire:
         read: Callable[[dict[str, Any]], Any],
         on_text: Listener | None,
     ) -> Any:
-        with self._slots.one(stop):
+        import openai
+
+        if on_text is not None:
+            self._pace.learn(lambda: (self.get(_PROPERTIES, stop) or {}).get("total_slots"))
+        with self._pace.one(stop) as turn:
             self._pause.wait(self._sleep or stop.sleep)
             before()
             try:
-                answer = self._send(path, body, stop, on_text)
+                answer = self._send(path, body, stop, on_text, turn)
             except ValueError as error:  # the client decodes the body: not JSON, or not UTF-8
                 raise BadAnswerError("it is not JSON.") from error
+            except (openai.APITimeoutError, openai.InternalServerError, openai.RateLimitError):
+                self._pace.failed(turn)
+                raise
+            turn.work = _work(answer)
         return read(_as_object(answer))
 
-    def _send(self, path: str, body: dict[str, Any], stop: Stop, on_text: Listener | None) -> object:
-        """The server's answer, whole; at most ``model_timeout`` seconds after it was asked."""
+    def _send(self, path: str, body: dict[str, Any], stop: Stop, on_text: Listener | None, turn: Turn) -> object:
+        """The server's answer, whole. What it is silent about for ``model_timeout`` seconds is given up, and its
+        connection is closed before that is raised: the server stops work on it, and it may be asked again."""
         import openai
 
         loop, client = self._open()
+        self._pace.sent(turn, sum(count_tokens(message["content"]) for message in body.get("messages", ())))
         if on_text is not None and body.get("stream"):
-            sent = _streamed(client, path, body, on_text)
+            sent = _streamed(client, path, body, on_text, partial(self._pace.heard, turn))
         else:
             sent = client.post(path, body=body, cast_to=object)
         try:
-            return loop.result(asyncio.wait_for(sent, self._settings.model_timeout), stop)
+            return loop.result(_while_heard(sent, partial(self._pace.left, turn)), stop)
         except _InterruptedError as error:
             raise error.cause from None
         except asyncio.TimeoutError as error:
@@ -281,7 +250,7 @@ class Wire:
             "api_key": key,
             "base_url": self.address,
             "max_retries": 0,
-            "timeout": self._settings.model_timeout,
+            "timeout": openai.Timeout(None, connect=self._settings.model_timeout),
             "http_client": http,
             "default_headers": {"Accept-Encoding": "identity"},
         }
@@ -331,8 +300,24 @@ class _InterruptedError(Exception):
         self.cause = cause
 
 
-async def _streamed(client: openai.AsyncOpenAI, path: str, body: dict[str, Any], listener: Listener) -> object:
-    """The whole of an answer that comes in pieces, told to ``listener`` as it comes; also of one that does not."""
+async def _while_heard(work: Coroutine[Any, Any, T], left: Callable[[], float]) -> T:
+    """What ``work`` returns or raises. Raises ``asyncio.TimeoutError`` when no time is ``left``, and ``work`` ended."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done() and (seconds := left()) > 0:
+            await asyncio.wait([task], timeout=seconds)
+        if task.done():
+            return task.result()
+        raise asyncio.TimeoutError
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def _streamed(
+    client: openai.AsyncOpenAI, path: str, body: dict[str, Any], listener: Listener, heard: Callable[[], None]
+) -> object:
+    """The whole of an answer that comes in pieces or not, each told to ``listener`` and ``heard``."""
     import openai
 
     stream_type = openai.AsyncStream[object]
@@ -342,6 +327,7 @@ async def _streamed(client: openai.AsyncOpenAI, path: str, body: dict[str, Any],
         try:
             pieces = listener()
             async for event in stream:
+                heard()
                 pieces.add(event)
             return pieces.answer()
         except (KeyboardInterrupt, SystemExit) as error:
@@ -350,6 +336,14 @@ async def _streamed(client: openai.AsyncOpenAI, path: str, body: dict[str, Any],
 
 def _failure(state: RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome else None
+
+
+def _work(answer: object) -> float:
+    """What an answer was to make, in tokens written: eight are read in the time of one. 1 where it does not say."""
+    figures = answer.get("usage") if isinstance(answer, dict) else None
+    parts = (("completion_tokens", 1), ("prompt_tokens", 1 / 8))
+    given = [(figures.get(name), weight) for name, weight in parts] if isinstance(figures, dict) else []
+    return sum(number * weight for number, weight in given if isinstance(number, int)) or 1.0
 
 
 def _as_object(answer: object) -> dict[str, Any]:

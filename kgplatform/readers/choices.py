@@ -8,14 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, ClassVar, Literal
-
-from pydantic import create_model
 
 from kgplatform.errors import InputError
-from kgplatform.models.forms import text
-from kgplatform.readers.replies import Answering, Said
 from kgplatform.text import normalise_name
 
 MOST_CHOICES = 26
@@ -75,29 +69,6 @@ def read_choice(text: str, choices: Sequence[str]) -> int | None:
     said = _bare(text)
     named = [n for n, each in enumerate(choices) if said and _bare(each) == said]
     return named[0] if len(named) == 1 else None
-
-
-class ChoiceReply(Answering):
-    """The letter of an option."""
-
-    CHOICES: ClassVar[tuple[str, ...]] = ()
-
-    reasoning: str = text(600)
-    choice: str
-
-    @property
-    def said(self) -> Said:
-        """The text of the option."""
-        return Said(self.CHOICES[ord(self.choice) - ord("A")])
-
-
-@cache
-def choice_reply(choices: tuple[str, ...]) -> type[ChoiceReply]:
-    """``ChoiceReply`` among ``choices``."""
-    letters: Any = Literal[tuple(map(letter, range(len(choices))))]
-    form = create_model("ChoiceReply", __base__=ChoiceReply, choice=(letters, ...))
-    form.CHOICES = choices
-    return form
 
 
 def _bare(text: str) -> str:

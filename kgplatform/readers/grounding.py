@@ -13,7 +13,7 @@ supports the statement is not decided here: a relation that was turned round has
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.models.forms import Form, items
@@ -55,13 +55,14 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     """
     answer = _AFTER_END.sub(r"\2\1", answer.strip())
     meant = [number for mark in _MARK.finditer(answer) for number in _numbers(mark) or ()]
-    known = {each: sources for each in (*meant, *evidence) if (sources := shown.sources(each)) is not None}
+    named = {number: shown.sources(number) for number in (*meant, *evidence)}
+    known = {number: sources for number, sources in named.items() if sources is not None}
     dropped = sum(number not in known for number in dict.fromkeys([*meant, *evidence]))
     if not any(number in known for number in meant):
         at_end = "".join(f"[{number}]" for number in evidence if number in known)
         plain = _without(answer)
-        end = re.search(rf"[.!?…{FULL_ENDS}]*$", plain)
-        answer = f"{plain[: end.start()]} {at_end}{end[0]}" if at_end and end else plain
+        words = plain.rstrip(f".!?…{FULL_ENDS}")
+        answer = f"{words} {at_end}{plain[len(words) :]}" if at_end else plain
     places: list[Citation] = []
     pieces: list[str] = []
     statements: list[Statement] = []
@@ -118,6 +119,25 @@ def _without(text: str) -> str:
 def without_numbers(text: str) -> str:
     """``text`` without the numbers of sentences, or of citations, behind its statements."""
     return _without(text)
+
+
+def marks_in(text: str) -> list[str]:
+    """The numbers that stand behind the statements of ``text``, each once, in order."""
+    found = (number for mark in _MARK.finditer(text) for number in _numbers(mark) or ())
+    return list(dict.fromkeys(found))
+
+
+def renumbered(text: str, own: Callable[[str], str]) -> str:
+    """``text`` with the numbers behind its statements as ``own`` gives them; where it gives none they are left out."""
+
+    def put(mark: re.Match[str]) -> str:
+        numbers = _numbers(mark)
+        if numbers is None:
+            return mark[0]
+        kept = dict.fromkeys(filter(None, map(own, numbers)))
+        return " " + "".join(f"[{number}]" for number in kept) if kept else ""
+
+    return _LEFT.sub("", _MARK.sub(put, text))
 
 
 class Verdicts(Form):

@@ -12,11 +12,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.locations import citation_of
+from kgplatform.readers.window import short_name
 from kgplatform.records import Citation, FoundFact, FoundPassage
 from kgplatform.text.numbered import lines, numbered
 
 FACTS = 0
 """The number under which facts stand, as if they were the sentences of a passage."""
+
+
+TITLE = 20
+"""Tokens of a title; a longer one is shown cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +49,32 @@ class Numbering:
     def passage(self, passage: FoundPassage, only: Collection[int] | None = None) -> str:
         """One passage: its number and title, and its sentences."""
         number = self.number_of(passage)
+        return f"Passage {number}: {short_name(passage.title, TITLE)}\n{self.sentences(passage, only)}"
+
+    def sentences(self, passage: FoundPassage, only: Collection[int] | None = None) -> str:
+        """The sentences of ``passage`` alone."""
+        number = self.number_of(passage)
         last = len(numbered(passage.text))
         self._shown.setdefault(number, set()).update(range(1, last + 1) if only is None else only)
-        return f"Passage {number}: {' '.join(passage.title.split())}\n{lines(passage.text, str(number), only)}"
+        return lines(passage.text, str(number), only)
+
+    def told(self, passage: FoundPassage, start: int, words: str) -> str:
+        """``words`` with the number of the sentence that says them, which has the character ``start`` of the document
+        of ``passage``: it counts as shown."""
+        number, places = self.number_of(passage), numbered(passage.text)
+        before = [n for n, each in enumerate(places, 1) if each.start <= start - passage.start]
+        sentence = max(before, default=1)
+        self._shown.setdefault(number, set()).update({sentence} if places else ())
+        return f"[{number}.{sentence}] {' '.join(words.split())}"
+
+    def taken(self, number: str, other: Numbering) -> str:
+        """The number here of the sentences that ``number`` is in ``other``, which count as shown; empty for none."""
+        part, _, sentence = number.partition(".")
+        if int(part) == FACTS or other.source(number) is None:
+            return ""
+        own = self.number_of(other._passages[int(part)])
+        self._shown.setdefault(own, set()).update({int(sentence)} if sentence else other._shown[int(part)])
+        return f"{own}.{sentence}" if sentence else str(own)
 
     def number_of(self, passage: FoundPassage) -> int:
         """The number of ``passage``, which is a new one the first time."""

@@ -10,12 +10,13 @@ What can be read in several ways has several values: "1.200" is 1200, and it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
 from unicode_rbnf import FormatPurpose, RbnfEngine
+from unicode_rbnf.engine import RbnfError
 
 from kgplatform.places import fold_words
 from kgplatform.text import UNSPACED, in_word
@@ -41,7 +42,7 @@ MONTHS = {name: number for number, names in enumerate(_MONTHS, 1) for name in na
 """The number of each month by its names, in lower case."""
 
 _MONTH = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")(?!\w)\.?"
-_OF = r"\s*(?:de[ln]?|of|d['’])?\s*"
+_OF = r"\s{0,3}(?:de[ln]?|of|d['’])?\s{0,3}"
 _DAY = r"(?:(?P<first>\d{1,2})\.?\s?[-–/]\s?)?(?P<day>\d{1,2})(?:st|nd|rd|th|er|e|[.ºª°])?"
 _YEAR = r"(?P<year>\d{3,4})"
 _WRITTEN = (
@@ -91,9 +92,8 @@ _HAN = re.compile(
 _SHORT_SCALES = {"tsd": 1000, "mio": 10**6, "mn": 10**6, "mln": 10**6, "bn": 10**9, "mrd": 10**9, "mld": 10**9}
 _WORD = re.compile(rf"(?:[^\W\d_{UNSPACED}]|[\u00ad\u0300-\u036f\u0900-\u0963])+")
 _BETWEEN = frozenset(" -\u00a0\u2010\u2011")
-_MOST_WORDS = 8
+_MOST_WORDS, _MOST_LETTERS = 8, 80
 _LONGEST_JOINING = 3
-"""Letters of "and", "und", "et", "y", which stand between the words of a number."""
 
 
 def numbers_in(text: str, language: str) -> Iterator[tuple[int, int, set[Decimal]]]:
@@ -117,23 +117,22 @@ def numbers_in(text: str, language: str) -> Iterator[tuple[int, int, set[Decimal
     words = list(_WORD.finditer(text)) if spelled.small else []
     at = 0
     while at < len(words):
-        stop, value = _in_words(text, words, at, spelled)
-        if value > 1:
-            yield words[at].start(), words[stop - 1].end(), {Decimal(value)}
+        stop, worth = _in_words(text, words, at, spelled)
+        if worth > 1:
+            yield words[at].start(), words[stop - 1].end(), {Decimal(worth)}
         at = max(stop, at + 1)
 
 
 def _values(figures: str) -> set[Decimal]:
     """What a number in figures may be worth, whatever its marks between thousands and before decimals."""
-    plain = "".join(str(int(letter)) if letter.isdecimal() else letter for letter in figures)
-    first, *more = parts = re.findall(r"\d+", plain)
-    last_mark = re.sub(r"\d", "", plain)[-1:]
+    first, *more = parts = re.findall(r"\d+", figures)
+    mark = re.sub(r"\d", "", figures)[-1:]
     values = set()
-    if all(len(part) == 3 for part in more) or (len(parts[-1]) == 3 and all(len(part) == 2 for part in more[:-1])):
+    if all(len(part) == 3 for part in more) or (len(more[-1]) == 3 and all(len(part) == 2 for part in more[:-1])):
         values.add(Decimal("".join(parts)))
-    if last_mark and last_mark in ".,٫" and plain.count(last_mark) == 1:
-        values.add(Decimal("".join(parts[:-1]) + "." + parts[-1]))
-    return values if values and last_mark not in _BLANK else values | set(map(Decimal, parts))
+    if mark and mark in ".,٫" and figures.count(mark) == 1:
+        values.add(Decimal("".join([first, *more[:-1]]) + "." + more[-1]))
+    return values or set(map(Decimal, parts))
 
 
 def _han_value(numeral: str) -> Decimal:
@@ -180,15 +179,22 @@ def _spelled(language: str) -> _Spelled:
     small: dict[str, int] = {}
     scales: dict[str, int] = {}
     for number in (*range(1, 100), *range(100, 1000, 100)):
-        small |= dict.fromkeys(_forms(engine, number) - small.keys(), number)
+        for form in _forms(engine, number):
+            small.setdefault(_plain(form), number)
+            small.setdefault("".join(word for word in map(_plain, form.split()) if not _joins(word, small)), number)
     for number in range(3, 100):
-        small |= dict.fromkeys(_forms(engine, number, FormatPurpose.ORDINAL) - small.keys(), number)
-    for scale in (10**9, 10**6, 1000, 100):
+        for form in _forms(engine, number, FormatPurpose.ORDINAL):
+            small.setdefault(_plain(form), number)
+    for number in range(100, 1000, 100):  # Spanish "cien", but "ciento uno"
+        for first in (_plain(form.split()[0]) for form in _forms(engine, number + 1) if " " in form):
+            if len(first) > _LONGEST_JOINING:
+                small.setdefault(first, number)
+    for scale in (10**9, 10**7, 10**6, 10**5, 1000, 100):  # 10**5 and 10**7 have words in India
         for times in (1, 2, 5):
-            starts = [form for form in small if small[form] == times]
             for form in _forms(engine, times * scale):
-                rests = [form.removeprefix(start) for start in starts if form.startswith(start)]
-                scales |= dict.fromkeys(rests or [form][: times == 1], scale)
+                starts = [start for start in small if small[start] == times and _plain(form).startswith(start)]
+                after = _plain(form.partition(" ")[2]) or _plain(form).removeprefix(max(starts, key=len, default=""))
+                scales |= {after: scale} if after and (starts or times == 1) else {}
     return _Spelled(small, scales | _SHORT_SCALES)
 
 
@@ -198,22 +204,29 @@ def _in_words(text: str, words: Sequence[re.Match[str]], at: int, spelled: _Spel
     for place in range(at, min(at + _MOST_WORDS, len(words))):
         gap = text[words[place - 1].end() : words[place].start()] if place > at else ""
         word = _plain(words[place][0])
-        if len(gap) > 1 or not set(gap) <= _BETWEEN or (place == at and not spelled.value(word)):
+        if len(gap) > 1 or not set(gap) <= _BETWEEN or len(whole + word) > _MOST_LETTERS:
+            break
+        if place == at and not spelled.value(word):
             break
         whole += word
-        joins = len(word) <= _LONGEST_JOINING and not spelled.value(word)
+        joins = _joins(word, spelled.small)
         without_joining += "" if joins else word
         if value := spelled.value(whole) or (0 if joins else spelled.value(without_joining)):
             best = place + 1, value
     return best
 
 
-def _forms(engine: RbnfEngine, number: int, purpose: FormatPurpose = FormatPurpose.CARDINAL) -> set[str]:
-    """The letters of ``number`` in words: in some languages one for each gender and case."""
+def _joins(word: str, small: Mapping[str, int]) -> bool:
+    """Whether ``word`` may stand between the words of a number: "and", "und", "et", "y"."""
+    return len(word) <= _LONGEST_JOINING and word not in small
+
+
+def _forms(engine: RbnfEngine, number: int, purpose: FormatPurpose = FormatPurpose.CARDINAL) -> list[str]:
+    """``number`` in words: in some languages one form for each gender and case; none where CLDR has no rule for it."""
     try:
-        return {_plain(form) for form in engine.format_number(number, purpose).text_by_ruleset.values()}
-    except ValueError:  # a language whose ordinals CLDR does not spell
-        return set()
+        return list(engine.format_number(number, purpose).text_by_ruleset.values())
+    except (ValueError, RbnfError):
+        return []
 
 
 @lru_cache(maxsize=8192)

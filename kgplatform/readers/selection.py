@@ -23,6 +23,8 @@ from kgplatform.text.numbered import numbered
 PASSAGES = 5
 """How many passages answers profit from."""
 FACTS = 5
+MORE = 2
+"""Times as many passages are looked at."""
 _LEAST = 0.34
 """What share of the question a fact has that is shown."""
 _PER_LINE = 6
@@ -51,18 +53,24 @@ class Selection:
 
 
 def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int = FACTS) -> Selection:
-    """What of ``result`` is shown in ``room`` tokens: at most so many ``passages`` and ``facts``.
+    """What of ``result`` is shown in ``room`` tokens: so many ``passages`` and ``facts`` at most.
 
-    Each passage has an equal part of the room, and what those before it left. Facts take what is left at the end.
+    Up to as many passages more are shown if each has a sentence that has no less of the question than the best one of
+    those before: so it is where a question lists or compares. Each passage has an equal part of the room, and what
+    those before it left. Facts take what is left at the end.
     """
-    found = result.passages[:passages]
-    by_passage = [_sentences(each) for each in found]
-    asked = Asked.among(result.question, [stems for each in by_passage for _, stems in each])
+    likely = result.passages[: MORE * passages]
+    sentences = [weighed(each) for each in likely]
+    asked = Asked.among(result.question, [stems for each in sentences for _, stems in each])
+    shares = [max((asked.share(stems) for _, stems in each), default=0.0) for each in sentences]
+    least = max(shares[:passages], default=0.0)
+    chosen = [place for place, share in enumerate(shares) if place < passages or share >= least > 0]
+    found, by_passage = [likely[place] for place in chosen], [sentences[place] for place in chosen]
     kept: list[FoundPassage] = []
     only: dict[str, frozenset[int]] = {}
     for place, (passage, costs) in enumerate(zip(found, by_passage, strict=True)):
         part = room // (len(found) - place)
-        numbers, cost = _around_best(costs, asked, part - tokens(passage.title) - _PER_PASSAGE)
+        numbers, cost = around_best(costs, asked, part - tokens(passage.title) - _PER_PASSAGE)
         if numbers:
             kept.append(passage)
             only[passage.id] = frozenset(numbers)
@@ -74,22 +82,27 @@ def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int
     return Selection(replace(result, passages=tuple(kept), facts=tuple(fitting)), only)
 
 
-def _sentences(passage: FoundPassage) -> list[tuple[int, frozenset[str]]]:
+def weighed(passage: FoundPassage) -> list[tuple[int, frozenset[str]]]:
     """Of each sentence its tokens and its stems."""
     language = language_of(passage.text)
     texts = (passage.text[each.start : each.end] for each in numbered(passage.text))
     return [(tokens(text) + _PER_LINE, stems_of(text, language)) for text in texts]
 
 
-def _around_best(sentences: Sequence[tuple[int, frozenset[str]]], asked: Asked, room: int) -> tuple[set[int], int]:
-    """The numbers of the sentences that have most of the question, with those beside them, and what they cost.
+def around_best(
+    sentences: Sequence[tuple[int, frozenset[str]]], asked: Asked, room: int, least: float = 0.0
+) -> tuple[set[int], int]:
+    """The numbers of the sentences that have most of the question, ``least`` of it at least, with those beside them,
+    and what they cost.
 
-    All of them if they fit; never none, if there are any.
+    All of these if they fit; never none, if there are any.
     """
     kept: set[int] = set()
     spent = 0
     by_share = sorted(range(len(sentences)), key=lambda place: (-asked.share(sentences[place][1]), place))
     for best in by_share:
+        if asked.share(sentences[best][1]) < least:
+            break
         for place in (best, best - 1, best + 1):
             if 0 <= place < len(sentences) and place + 1 not in kept:
                 cost = sentences[place][0]

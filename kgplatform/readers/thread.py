@@ -16,8 +16,7 @@ from kgplatform.errors import ModelError
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import fence_for
-from kgplatform.readers.refusals import is_members_refusal
+from kgplatform.readers.answer import fence_for
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window
 from kgplatform.text import clipped, count_tokens, tidy
@@ -96,10 +95,10 @@ def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
     asked = tidy(question)
     if made == asked:
         return ""
-    if is_members_refusal(made):
-        return "it asks nothing"
     if len(made) > len(asked) + _LONGER:
         return "it is too long for a question"
+    if re.search(r"[?？؟]", asked) and not re.search(r"[?？؟]", made):
+        return "it asks nothing"
     if made.casefold() in {tidy(each.question).casefold() for each in earlier if each.answer}:
         return "it is an earlier question"
     if _goes_on(made) and not _goes_on(asked):

@@ -11,8 +11,6 @@ in German a single word, because every noun has a capital there. A relation is n
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -24,7 +22,7 @@ import stopwordsiso
 from kgplatform.places import fold_words
 from kgplatform.readers.quantities import MONTHS, Date, dates_in, numbers_in
 from kgplatform.text import UNSPACED
-from kgplatform.text.languages import ENGLISH, is_common, language_of, search_terms
+from kgplatform.text.languages import ENGLISH, is_common, language_of, scripts_of, search_terms
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
 _SIGN = rf"[^\W{UNSPACED}]"
@@ -33,16 +31,20 @@ _IDENTIFIER = re.compile(
     rf"(?<!{_SIGN})(?:(?P<label>[A-Z]{{2,}})[ \u00a0](?P<number>\d+)(?!\w|[.,]\d)"
     rf"|(?P<signs>{_LETTER}{_SIGN}*(?:[-.:/@#+]{_SIGN}+)*)|(?P<parts>\d+(?:\.\d+){{3,}})(?![\w.]\w))"
 )
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-"""Letters that Unicode does not take apart, as they are written where a keyboard lacks them."""
+_ENGLISH_STEM = snowballstemmer.stemmer("english").stemWord
+_LETTERS = str.maketrans(dict(zip("'’øłđðıæœ", (" ", " ", "o", "l", "d", "d", "i", "ae", "oe"), strict=True)))
+"""Letters that Unicode does not take apart, as they are written where a keyboard lacks them; "Vik's" is two words."""
 _HAS_SIGNS = re.compile(r"\d|[^\W\d_]{2}[._/@:][^\W\d_]{2}")
-_START = re.compile(r"(?:\A|[.!?…:;\n•*»“”\"(])[^\w\0]*\Z")
+_START = re.compile(r"(?:\A|[.!?…:;\n•*»“”\"(])\W*\Z")
 _BESIDE = re.compile(r"[ \u00a0]?(?:[.\-‐‑'’][ \u00a0]?)?\Z")
 _BARE = 3
-"""Words of an answer that is no sentence: all its capitals may be names'."""
-_SURE_WORDS = 2
-_DENSE = 3
-"""How many letters of other scripts one of Chinese, Japanese or Korean counts for."""
+"""Words of an answer that is no sentence: there a German noun alone may be a name."""
+_SURE = 2
+"""Words that only the statement's language has: so many tell that it is another one."""
+_HAN = frozenset({"zh", "ja"})
+"""Scripts that have letters in common."""
+_LEAST = 0.2
+"""Of the letters of the sources that are of a script, in a text that is written in it too."""
 
 Found = tuple[int, int, bool]
 """Where something that can be compared stands in a statement, and whether the sources have it."""
@@ -63,28 +65,26 @@ def unread(statement: str, sources: Sequence[str]) -> Unread:
     read = _read(text, language_of(f"{text}\n{statement}"))
     if _is_of_another_language(statement, read):
         return Unread((), compared=False)
-    found: list[Found] = []
-    rest = statement
+    found, rest = list[Found](), statement
     for look in (_dates, _identifiers, _numbers, _names):
         places = list(look(rest, read))
         found += places
         for start, end, _ in places:
-            rest = rest[:start] + "\0" * (end - start) + rest[end:]
+            rest = rest[:start] + "_" * (end - start) + rest[end:]
     missing = [statement[start:end] for start, end, fits in sorted(found) if not fits]
     return Unread(tuple(dict.fromkeys(missing)), compared=True)
 
 
 class _Read(NamedTuple):
-    """What sources have. ``labelled``: the numbers of names such as "PEP 649", with what stands before them;
-    ``initials``: the first letters of all words with a capital; ``acronyms``: "US", of "U.S." too; ``shortened``:
-    ("J", "smith") of "J. Smith"."""
+    """What sources have. ``labelled``: the numbers of names such as "PEP 649"; ``initials``: the first letters of all
+    words with a capital; ``acronyms``: "US", of "U.S." too; ``shortened``: ("J", "smith") of "J. Smith"."""
 
     text: str
     language: str
     folded: str
     dates: frozenset[Date]
     numbers: frozenset[Decimal]
-    labelled: dict[Decimal, str]
+    labelled: frozenset[Decimal]
     words: frozenset[str]
     initials: str
     acronyms: frozenset[str]
@@ -98,17 +98,16 @@ def _read(text: str, language: str) -> _Read:
     dates, rest = set[Date](), text
     for start, end, same in dates_in(text):
         dates |= same
-        rest = rest[:start] + "\0" * (end - start) + rest[end:]
+        rest = rest[:start] + "_" * (end - start) + rest[end:]
     dates |= {(0, MONTHS[word.lower()], 0) for word in _WORD.findall(rest) if word.lower() in MONTHS}
-    numbers = {value for _, _, values in numbers_in(text, language) for value in values}
-    labels = [each for each in _IDENTIFIER.finditer(text) if each["label"]]
+    numbers = {value for start, end, values in numbers_in(text, language) for value in values | _apart(text[start:end])}
     return _Read(
         text,
         language,
         _folded(text),
         frozenset(dates),
-        frozenset(numbers | {Decimal(part) for year, _, day in dates for part in (year, day)}),
-        {Decimal(each["number"]): each["label"] for each in labels},
+        frozenset(numbers | {Decimal(part) for year, _, day in dates for part in (year, day) if part}),
+        frozenset(Decimal(each["number"]) for each in _IDENTIFIER.finditer(text) if each["label"]),
         frozenset(key for word in words for key in _keys(word, language)),
         "".join(word[0] for word in capitals),
         frozenset(short for word in capitals if len(short := word.replace(".", "")) > 1 and short.isupper()),
@@ -133,26 +132,25 @@ def _identifiers(statement: str, read: _Read) -> Iterator[Found]:
         if found["signs"] and not _HAS_SIGNS.search(found[0]):
             continue
         parts = [part for part in re.split(r"[ \u00a0\-‐‑]", found[0]) if part]
-        label = read.labelled.get(Decimal(found["number"])) if found["label"] else None
-        apart = len(parts) > 1 and label is None and all(_has(part, read) for part in parts)
-        yield *found.span(), _stands_in(found[0], read) or apart
-
-
-def _has(part: str, read: _Read) -> bool:
-    return Decimal(part) in read.numbers if part.isdecimal() else _has_name(part, "", read)
-
-
-def _stands_in(words: str, read: _Read) -> bool:
-    """Whether the sources have ``words`` as they are, but for case, accents and hyphens."""
-    folded = _folded(words)
-    return (
-        folded in read.folded and re.search(rf"(?<!\w){re.escape(folded)}(?![^\W{UNSPACED}])", read.folded) is not None
-    )
+        is_known = found["label"] and Decimal(found["number"]) in read.labelled
+        has = [Decimal(each) in read.numbers if each.isdecimal() else _has_name(each, "", read) for each in parts]
+        whole = re.search(rf"(?<!\w){re.escape(_folded(found[0]))}(?![^\W{UNSPACED}])", read.folded)
+        yield *found.span(), whole is not None or (len(parts) > 1 and not is_known and all(has))
 
 
 def _numbers(statement: str, read: _Read) -> Iterator[Found]:
+    """A Chinese letter alone is mostly no number that is meant: 十分 is "very"."""
     for start, end, values in numbers_in(statement, read.language):
-        yield start, end, not values.isdisjoint(read.numbers)
+        said = statement[start:end]
+        if len(said) > 1 or said.isdecimal():
+            both = len(_apart(said)) > 1 and _apart(said) <= read.numbers
+            yield start, end, both or not values.isdisjoint(read.numbers)
+
+
+def _apart(figures: str) -> set[Decimal]:
+    """The two numbers that "985 200" may be as well, as in "in 985 200 people came"."""
+    parts = figures.split()
+    return set(map(Decimal, parts)) if all(part.isdecimal() for part in parts) else set()
 
 
 def _names(statement: str, read: _Read) -> Iterator[Found]:
@@ -161,7 +159,8 @@ def _names(statement: str, read: _Read) -> Iterator[Found]:
     for run in _runs(words, read.language):
         opens = _opens(run[0]) and len(statement) > len(run[0][0]) + 1
         is_noun = read.language == "de" and len(words) > _BARE
-        if len(run) == 1 and (is_noun or (opens and _is_inflected(run[0][0], read.language))):
+        is_inflected = len(run[0][0]) - len(_stem(run[0][0], read.language)) > 1
+        if len(run) == 1 and (is_noun or (opens and is_inflected)):
             continue
         in_short = len(run) > 1 and "".join(word[0][0] for word in run) in read.acronyms
         for word, following in zip(run, [*run[1:], None], strict=True):
@@ -182,17 +181,13 @@ def _runs(words: Sequence[re.Match[str]], language: str) -> list[list[re.Match[s
 def _may_be_name(word: re.Match[str], language: str) -> bool:
     """Whether it has a capital that says something: function words have one at the beginning, and in German."""
     said = word[0]
-    if said == said.lower() or len(said) == 1:
-        return False
-    return (
-        said.isupper()
-        or _folded(said) not in _says_nothing(language)
-        or (len(said) > 2 and language != "de" and not _opens(word))
-    )
+    says_something = said.isupper() or _folded(said) not in _says_nothing(language)
+    inside = len(said) > 2 and language != "de" and not _opens(word)
+    return said != said.lower() and len(said) > 1 and (says_something or inside)
 
 
 def _opens(word: re.Match[str]) -> bool:
-    return _START.search(word.string, 0, word.start()) is not None
+    return _START.search(word.string, max(0, word.start() - 12), word.start()) is not None
 
 
 @lru_cache(maxsize=64)
@@ -218,15 +213,12 @@ def _has_name(word: str, following: str, read: _Read) -> bool:
 def _are_forms(one: str, other: str, language: str) -> bool:
     """Whether two folded words are one with other endings: "Iceland" and "Icelandic"; outside English, of a case."""
     short, long = sorted((one, other), key=len)
-    if len(short) < 4 or len(long) - len(short) > 4:
-        return False
-    if long.startswith(short):
-        return len(long) - len(short) > 1 or language != ENGLISH
-    return False
+    longer = len(long) - len(short)
+    return len(short) > 3 and long.startswith(short) and (longer > 1 or language != ENGLISH) and longer < 5
 
 
 def _folded(words: str) -> str:
-    return fold_words(words).translate(_LETTERS)
+    return fold_words(words.lower().translate(_LETTERS))
 
 
 @lru_cache(maxsize=8192)
@@ -236,47 +228,23 @@ def _keys(word: str, language: str) -> frozenset[str]:
 
 
 def _stem(word: str, language: str) -> str:
-    if language in ("", ENGLISH):
-        stem: str = _english(word.lower())
-        return stem
-    return "".join(search_terms(word, language)) or word
-
-
-_english = snowballstemmer.stemmer("english").stemWord
-
-
-def _is_inflected(word: str, language: str) -> bool:
-    return len(word) - len(_stem(word, language)) > 1
+    english = language in ("", ENGLISH)
+    return str(_ENGLISH_STEM(word.lower())) if english else "".join(search_terms(word, language)) or word
 
 
 def _is_of_another_language(statement: str, read: _Read) -> bool:
     """Whether a statement is in another script than its sources, or surely in another language."""
-    words = [each.lower() for each in _WORD.findall(statement)]
-    scripts = _scripts(statement)
-    script = max(scripts, key=lambda name: scripts[name], default="")
-    theirs = _scripts(read.text)
-    if (
-        not script
-        or not theirs
-        or (words and not scripts["CJK"] and all(_folded(word) in read.words for word in words))
-    ):
+    words = _WORD.findall(statement.lower())
+    own, theirs = scripts_of(statement), scripts_of(read.text)
+    if not own or not theirs or (own.total() == own["latin"] and read.words.issuperset(map(_folded, words))):
         return False
-    if theirs[script] < 0.2 * sum(theirs.values()):
+    script = max(own, key=lambda script: own[script])
+    same = _HAN if script in _HAN else {script}
+    if sum(theirs[each] for each in same) < _LEAST * theirs.total():
         return True
-    own, other = language_of(statement), language_of(read.text)
-    if not own or not other or own == other:
+    language, other = language_of(statement), language_of(read.text)
+    if not language or not other or language == other:
         return False
-    only_own = sum(is_common(word, own) and not is_common(word, other) for word in words)
-    only_theirs = sum(is_common(word, other) and not is_common(word, own) for word in words)
-    return only_own >= max(_SURE_WORDS, 2 * only_theirs)
-
-
-def _scripts(text: str) -> Counter[str]:
-    """How many letters of each script ``text`` has; Chinese and Japanese are one."""
-    counts = Counter[str]()
-    for letter, times in Counter(text).items():
-        if letter.isalpha():
-            name = unicodedata.name(letter, "").split(" ")[0].removesuffix("-")
-            name = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "FULLWIDTH": "LATIN", "HALFWIDTH": "CJK"}.get(name, name)
-            counts[name] += times * (_DENSE if name in ("CJK", "HANGUL") else 1)
-    return counts
+    only_own = sum(is_common(word, language) and not is_common(word, other) for word in words)
+    only_theirs = sum(is_common(word, other) and not is_common(word, language) for word in words)
+    return only_own >= max(_SURE, 2 * only_theirs)

@@ -27,6 +27,9 @@ from kgplatform.text.tokens import tokens_more
 SMALLEST = 1000
 """Tokens. In less, no prompt of the readers leaves room for data."""
 
+_LEAST_ROOM = 100
+"""Tokens of text that a prompt must have room for."""
+
 NAME_TOKENS = 60
 """A longer name is shown cut."""
 
@@ -72,6 +75,26 @@ class Window:
                 f"{length - lacking:,}. Ask it in fewer words, or raise window_tokens.",
                 "window_tokens",
             )
+
+
+def window_of(window_tokens: int | None, preset: str, context: int, paper: int) -> int:
+    """The window that is asked for, else that of the ``paper``, else that of the model: ``context``."""
+    return window_tokens or (paper if preset == "paper" else context)
+
+
+def room_for(window: Window, messages: Messages, reserved: int = 0) -> int:
+    """Tokens of text that fit into ``messages``, next to the reply and to what is ``reserved``.
+
+    Raises ``InputError`` where they leave no room.
+    """
+    room = window.room(messages) - reserved
+    if room < _LEAST_ROOM:
+        raise InputError(
+            f"The question leaves no room for a text in a window of {window.tokens:,} tokens. "
+            "Shorten it, or raise window_tokens.",
+            "window_tokens",
+        )
+    return room
 
 
 def cost(messages: Messages) -> int:

@@ -8,7 +8,7 @@ Each fact is in one community, whatever the number of entities that it joins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.errors import Code, coded
@@ -39,14 +39,13 @@ class GroupFact:
 class Group:
     """A community. ``above``: name and summary of those around it, the outermost first.
 
-    ``written``: a language model wrote its summary, which else repeats its facts. ``facts``: those about one thing side
-    by side; ``facts_left_out`` are more. ``members``: those that no fact is about, with their types.
+    ``facts``: those about one thing side by side; ``facts_left_out`` are more. ``members``: those that no fact is
+    about, with their types.
     """
 
     community: FoundCommunity
     depth: int
     above: tuple[tuple[str, str], ...] = ()
-    written: bool = False
     facts: tuple[GroupFact, ...] = ()
     facts_left_out: int = 0
     members: tuple[str, ...] = ()
@@ -90,13 +89,16 @@ def read_groups(
     nearest = {row["id"] for row in ranked}
     kept = [_group(row) for row in rows if row["id"] in nearest]
     found: list[Group] = []
+    same: dict[str, list[str]] = {}
     unfound = 0
     for start in range(0, len(kept), _PAGE):
         page = {group.community.id: group for group in kept[start : start + _PAGE]}
         bounds = {"most": _ALL if facts is None else facts, "members": _MEMBERS}
         said = {row["id"]: row for row in store.read("retrieve/community_facts", ids=list(page), **bounds)}
         found += [_with_facts(group, said[id_]) for id_, group in page.items() if id_ in said]
+        same |= {fact["id"]: fact["sameAs"] for row in said.values() for fact in row["facts"] if fact["sameAs"]}
         unfound += sum(row["unfound"] for row in said.values())
+    found = _once(found, same)
     outside = _outside(store, facts) if len(kept) == len(rows) else _NOWHERE
     return Groups(tuple(found), outside, len(rows) - len(kept), unfound, store.queries)
 
@@ -112,19 +114,23 @@ def _outside(store: Store, facts: int | None) -> Group:
 
 def _group(row: Row) -> Group:
     community = FoundCommunity(row["id"], row["name"], row["summary"], row["size"], round(row["score"], 6))
-    return Group(community, row["depth"], tuple((name, summary) for name, summary in row["above"]), row["written"])
+    return Group(community, row["depth"], tuple((name, summary) for name, summary in row["above"]))
 
 
 def _with_facts(group: Group, row: Row) -> Group:
-    facts = _facts(_once(row["facts"]))
+    facts = _facts(row["facts"])
     left_out = row["total"] - len(row["facts"])
     return replace(group, facts=facts, facts_left_out=left_out, members=tuple(row["members"]))
 
 
-def _once(rows: Sequence[Row]) -> list[Row]:
-    """``rows`` less triples and attributes of which a statement among them says the same, in the words of the text."""
-    listed = {row["id"] for row in rows}
-    return [row for row in rows if listed.isdisjoint(row["sameAs"])]
+def _once(groups: Sequence[Group], same: Mapping[str, Sequence[str]]) -> list[Group]:
+    """``groups`` less triples and attributes of which a statement in any of them says the ``same``, in the words of the
+    text."""
+    listed = {fact.id for group in groups for fact in group.facts}
+    return [
+        replace(group, facts=tuple(fact for fact in group.facts if listed.isdisjoint(same.get(fact.id, ()))))
+        for group in groups
+    ]
 
 
 def _facts(rows: Iterable[Row]) -> tuple[GroupFact, ...]:

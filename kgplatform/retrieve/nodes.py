@@ -23,6 +23,9 @@ PAGE = 1000
 PASSAGES = 100
 """Passages that are read at once."""
 
+PASSAGE_FIELDS = ("id", "document", "title", "start", "end", "page", "text", "location", "locations", "locationStarts")
+"""Of a passage, as statements return it."""
+
 _PASSAGES_NEAR = 10
 _BY_WORDS = 30
 _BY_WORDS_AMONG = 1000
@@ -40,14 +43,13 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What one passage states of a node: ``facts`` are (id, text), in the order of the text.
+    """What one passage states of a node: ``facts`` are (id, text, where it is said), in the order of the text.
 
-    ``nearness`` of the passage to the question, 0 to 1.
+    A fact is said at that character of the document. ``nearness`` of the passage to the question, 0 to 1.
     """
 
-    passage: str
-    title: str
-    facts: tuple[tuple[str, str], ...]
+    passage: FoundPassage
+    facts: tuple[tuple[str, str, int], ...]
     nearness: float
 
 
@@ -160,11 +162,15 @@ class Nodes:
         """What the passages state of the node ``name``; of more than ``passages``, those nearest to the question."""
         chosen = {"documents": self._documents, "count": passages}
         rows, queries = self._read("retrieve/node_facts", node=name, vector=self._vector, **chosen)
+        first: Row = rows[0] if rows else {"elements": [], "passages": 0, "facts": 0}
         groups = tuple(
-            Stated(row["passage"], row["title"], tuple((each, text) for each, text in row["stated"]), row["nearness"])
+            Stated(
+                unscored({name: row[name] for name in PASSAGE_FIELDS}),
+                tuple(map(tuple, row["stated"])),
+                row["nearness"],
+            )
             for row in rows
         )
-        first: Row = rows[0] if rows else {"elements": [], "passages": 0, "facts": 0}
         return NodeFacts(groups, tuple(sorted(first["elements"])), first["passages"], first["facts"], queries)
 
     def neighbours(self, name: str, count: int) -> Names:
@@ -193,11 +199,10 @@ def in_reading_order(
     forwards = "retrieve/documents_in_order" if documents else "retrieve/reading_order"
     statement, bound, place = ("retrieve/reading_order_back", "before", 0) if from_end else (forwards, "after", -1)
     key = document = ""
-    names = ("id", "document", "title", "start", "end", "page", "text", "location", "locations", "locationStarts")
     while True:
         begin = {bound: key, "document": document, "place": place}
         rows, ran = traced_read(store, statement, **begin, count=page, **chosen)
         if not rows:
             return
         key, document, place = rows[-1]["key"], rows[-1]["documentId"], rows[-1]["place"]
-        yield [unscored({name: row[name] for name in names}) for row in rows], ran
+        yield [unscored({name: row[name] for name in PASSAGE_FIELDS}) for row in rows], ran

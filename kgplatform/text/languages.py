@@ -130,7 +130,15 @@ _SHORT = 20
 _STEMMERS = {
     **{"ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish"},
     **{"fa": "persian", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian", "hy": "armenian"},
-    **{"id": "indonesian", "it": "italian", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese"},
+    **{
+        "en": "english",
+        "id": "indonesian",
+        "it": "italian",
+        "nl": "dutch",
+        "no": "norwegian",
+        "pl": "polish",
+        "pt": "portuguese",
+    },
     **{"ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish"},
 }
 _SPOKEN = {"uk": "ru", "bg": "ru"}
@@ -146,17 +154,27 @@ _NO_LETTER = re.compile(r"[\u064b-\u065f\u0670\u0640\u05b0-\u05c7]")
 def language_of(text: str) -> str:
     """The language of most of ``text``, as ISO 639-1 has it (``NAMES``); "" where nothing tells it."""
     text = text[:_READ]
-    scripts = Counter[str]()
-    for letter, times in Counter(text).items():
-        if (found := _SCRIPT.match(letter)) is not None:
-            name = found.lastgroup or ""
-            scripts[name] += times * (1 if name in _SHARED else _DENSE)
+    scripts = scripts_of(text)
     if not scripts:
         return ""
     script = max(scripts, key=lambda name: scripts[name])
     if script == "zh" and scripts["ja"] * 10 >= scripts["zh"]:
         return "ja"
     return _by_words(text, _SHARED[script]) if script in _SHARED else script
+
+
+def scripts_of(text: str) -> Counter[str]:
+    """How many letters of each script ``text`` has; those that stand for a syllable or a word count three times.
+
+    >>> scripts_of("ABC商事")
+    Counter({'zh': 6, 'latin': 3})
+    """
+    scripts = Counter[str]()
+    for letter, times in Counter(text).items():
+        if (found := _SCRIPT.match(letter)) is not None:
+            name = found.lastgroup or ""
+            scripts[name] += times * (1 if name in _SHARED else _DENSE)
+    return scripts
 
 
 def _by_words(text: str, codes: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ of 1.5 billion parameters copies two of three are not found (docs/explanation/be
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import lru_cache
 
 from kgplatform.text.sentences import Sentence, sentences
@@ -55,7 +55,7 @@ def numbers_in(said: object) -> list[str]:
     "[2.3, 5]" is 2.3 and 2.5. What names no sentence is a part alone, "2".
 
     >>> numbers_in(["2.3", "[4.1-2]"]), numbers_in("passage 3, sentence 1"), numbers_in(2.5)
-    (['2.3', '4.1', '4.2'], ['3', '3.1'], ['2.5'])
+    (['2.3', '4.1', '4.2'], ['3.1'], ['2.5'])
     """
     if isinstance(said, (list, tuple)):
         return list(dict.fromkeys(number for each in said for number in numbers_in(each)))
@@ -64,14 +64,17 @@ def numbers_in(said: object) -> list[str]:
     return list(dict.fromkeys(_named(str(said))))
 
 
-def _named(said: str) -> Iterator[str]:
+def _named(said: str) -> list[str]:
+    found: list[str] = []
     part = ""
     for one in _ONE.finditer(said):
-        own = one["part"]
-        part = own or part
         first, last = int(one["first"]), int(one["last"] or one["first"])
-        if not part:
+        if not (one["part"] or part):
             part = str(first)
-            yield part
-        elif first <= last < first + _LONGEST_RANGE:
-            yield from (f"{int(part)}.{number}" for number in range(first, last + 1))
+            found.append(part)
+            continue
+        if found[-1:] == [part]:  # "passage 2, sentence 3" names a sentence
+            found.pop()
+        part = str(int(one["part"] or part))
+        found += [f"{part}.{number}" for number in range(first, min(last, first + _LONGEST_RANGE) + 1)]
+    return found

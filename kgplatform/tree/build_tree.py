@@ -259,7 +259,7 @@ def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> _Nam
             [community.id for community in due[start : start + PER_CALL]] for start in range(0, len(due), PER_CALL)
         ]
         describe = partial(_unnamed, tools.store, found.graph, {community.id: community for community in due})
-        naming = name_communities(tools.chat, batches, describe, tools.settings.concurrency, commit)
+        naming = name_communities(tools.chat, batches, describe, tools.settings.calls_at_once, commit)
         left = {community.id for community in _named_without(found.tree, stored)} - {community.id for community in due}
     together = {community.id for community in found.new if community.size > 1} | set(naming.failed)
     return _Names(

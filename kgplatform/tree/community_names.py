@@ -1,6 +1,7 @@
 """Names and summaries of communities: put together from their members and facts, or by a language model.
 
-A model names several communities a call, several calls at once.
+A model names several communities a call, several calls at once: it writes the names, and of the summaries it says by
+number which facts they are.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from kgplatform.errors import ModelError
-from kgplatform.ingest.named import lacks_a_number, without_invented_sentences
+from kgplatform.ingest.named import lacks_a_number
 from kgplatform.models.chat import Chat, Wanted
-from kgplatform.models.forms import Form, items, text
-from kgplatform.models.reply import ask, is_looped
+from kgplatform.models.forms import Form, items
+from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.text import node_id, normalise_name, tidy
+from kgplatform.text import counted, node_id, normalise_name, tidy
+from kgplatform.text.numbered import numbers_in
 from kgplatform.work.threads import Breaker, Work, run_works
 
 LONGEST_NAME = 80
@@ -166,9 +168,10 @@ STAGE = "tree"
 PER_CALL = 5
 """Communities of one call."""
 _LONGEST_FACT = 160
-_TOKENS = 300
-"""Of the reply, for each community: a summary of 100 words in a language with many tokens to the word, and its name."""
-_INCOMPLETE = "The language model left communities out, named one twice, or said what their facts do not have."
+_TOKENS = 80
+"""Of the reply, for each community: its name in a language with many tokens to the word, and some numbers."""
+_MOST_FACTS = 3
+_INCOMPLETE = "The language model left communities out, named one twice, or by a number that its facts do not have."
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,31 +203,30 @@ class Naming:
     stopped: str = ""
 
 
-class CommunityForm(Form):
-    """One community."""
-
-    id: int
-    name: str = text(LONGEST_NAME, ...)
-    summary: str = text(_LONGEST_LETTERS, ...)
-
-
 class NamesReply(Form):
-    """A model's reply."""
+    """A model's reply: of each community its name, and then the numbers of facts, such as "2.1"."""
 
-    communities: list[CommunityForm] = items(PER_CALL, ...)
+    communities: list[list[str]] = items(PER_CALL, ...)
 
-    def names(self, count: int) -> dict[int, tuple[str, str]]:
-        """Name and summary by the number, 1 to ``count``, of each community that is named once, and usably."""
-        found: dict[int, tuple[str, str]] = {}
-        several_times: set[int] = set()
-        for item in self.communities:
-            if not 1 <= item.id <= count:
+    def names(self, count: int) -> dict[int, tuple[str, list[int]]]:
+        """The name and the numbers of facts by the number, 1 to ``count``, of each community that is named once.
+
+        It is that of its facts; of one without facts, its place.
+        """
+        found: dict[int, tuple[str, list[int]]] = {}
+        several: set[int] = set()
+        for place, item in enumerate(filter(None, self.communities), 1):
+            pairs = [
+                (int(part), int(fact)) for part, _, fact in (n.partition(".") for n in numbers_in(item[1:])) if fact
+            ]
+            community = pairs[0][0] if pairs else place
+            named = clean_name(item[0]).strip('"“”'), [fact for part, fact in pairs if part == community]
+            if not 1 <= community <= count or not named[0]:
                 continue
-            named = clean_name(item.name).strip('"“”'), clean_summary(item.summary)
-            if found.get(item.id, named) != named:
-                several_times.add(item.id)
-            found[item.id] = named
-        return {number: words for number, words in found.items() if all(words) and number not in several_times}
+            if found.get(community, named) != named:
+                several.add(community)
+            found[community] = named
+        return {number: named for number, named in found.items() if number not in several}
 
 
 def name_communities(
@@ -267,21 +269,20 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
     reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens)
     names = reply.names(len(batch))
     named = [
-        Named(community.id, names[number][0], summary)
+        Named(community.id, name, _summary(community, facts))
         for number, community in enumerate(batch, 1)
-        if number in names and (summary := _stated(*names[number], _shown(number, community)))
+        for name, facts in [names.get(number, ("", []))]
+        if name and not lacks_a_number(name, _shown(number, community))
     ]
     if len(named) < len(batch):
         chat.forget(messages, wanted=wanted)  # the next run is to ask the model, and not its cache
     return named
 
 
-def _stated(name: str, summary: str, shown: str) -> str:
-    """What of ``summary`` may be so, as far as names and numbers say; empty where nothing is left of it, where it goes
-    round in circles, or where ``name`` has a number that was not ``shown``."""
-    if is_looped(summary) or lacks_a_number(name, shown):
-        return ""
-    return without_invented_sentences(summary, shown)
+def _summary(community: Unnamed, numbers: Sequence[int]) -> str:
+    """The facts with these ``numbers``, from 1; without any, the central ones."""
+    chosen = [community.facts[number - 1] for number in numbers if 1 <= number <= len(community.facts)]
+    return summary_of(chosen[:_MOST_FACTS] or community.facts, community.members, community.size)
 
 
 def naming_messages(batch: Sequence[Unnamed]) -> Messages:
@@ -296,6 +297,6 @@ def naming_messages(batch: Sequence[Unnamed]) -> Messages:
 def _shown(number: int, community: Unnamed) -> str:
     shown = [(clean_name(name), kind) for name, kind in community.members]
     members = "; ".join(f"{name} ({kind})" if kind else name for name, kind in shown)
-    facts = "\n".join(f"- {shortened(fact.sentence, _LONGEST_FACT)}" for fact in community.facts)
-    head = f"Community {number}, {community.size} members\ncentre: {shown[0][0]}\nmembers: {members}"
-    return f"{head}\nfacts:\n{facts}" if facts else head
+    facts = (shortened(fact.sentence, _LONGEST_FACT) for fact in community.facts)
+    lines = (f"[{number}.{place}] {fact}" for place, fact in enumerate(facts, 1))
+    return "\n".join([f"Community {number}, {counted(community.size, 'member')}: {members}", *lines])

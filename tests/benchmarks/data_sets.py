@@ -31,6 +31,10 @@ class Data:
             pytest.skip(f"The data is not there: {path}. KGPLATFORM_BENCH_DATA names the folder that holds {name}.")
         return path
 
+    def has(self, name: str) -> bool:
+        """Whether ``name`` is there."""
+        return (self._folder / name).exists()
+
     def read(self, name: str) -> Any:
         """The content of the JSON file ``name``."""
         return json.loads(self.file(name).read_text("utf-8"))

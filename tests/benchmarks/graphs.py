@@ -13,7 +13,8 @@ import psutil
 from data_sets import Data, Place
 from measure import PeakMemory, RememberingEmbedder
 
-from kgplatform import IngestReport, KnowledgeGraph, connect
+from kgplatform import FoundPassage, IngestReport, KnowledgeGraph, connect
+from kgplatform.models.embed import embed_question
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Table
 from kgplatform.settings import load_settings
@@ -123,11 +124,11 @@ class Graphs:
         )
 
     @contextmanager
-    def open(self, home: Path) -> Iterator[KnowledgeGraph]:
-        """The graph of ``home`` as any user opens it, its server started if need be."""
+    def open(self, home: Path, **settings: Any) -> Iterator[KnowledgeGraph]:
+        """The graph of ``home`` as any user opens it, with ``settings``; its server is started if need be."""
         if home not in self._up:
             self._up.append(home)
-        with connect(home=home, neo4j_jars=self._jars, embedder=MODEL) as graph:
+        with connect(home=home, neo4j_jars=self._jars, embedder=MODEL, **settings) as graph:
             yield graph
 
     def stop(self, home: Path) -> None:
@@ -153,6 +154,13 @@ def _ingest(graph: KnowledgeGraph, step: Step) -> IngestReport:
     if step.recorded is not None:
         return graph.ingest(step.corpus, recorded=step.recorded)
     return graph.ingest(step.corpus, extractor="local")
+
+
+def nearest(graph: KnowledgeGraph, question: str, count: int) -> list[FoundPassage]:
+    """The passages nearest to ``question`` by the vector index, best first: what retrieval has to beat."""
+    vector = embed_question(graph.embedder, question).tolist()
+    table = statement(graph, "dense", k=count, vector=vector)
+    return [FoundPassage(**dict(zip(table.columns, row, strict=True)), routes=()) for row in table.rows]
 
 
 def statement(graph: KnowledgeGraph, name: str, **parameters: Any) -> Table:

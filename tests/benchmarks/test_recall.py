@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from data_sets import Data, recall
-from graphs import Built, Graphs, statement
+from graphs import Built, Graphs, nearest
 from measure import MEMORY_LIMIT, PeakMemory
 from tables import Section, Table
 
-from kgplatform import FoundPassage, KnowledgeGraph
+from kgplatform import KnowledgeGraph
 from kgplatform.evaluate.terms import Question
-from kgplatform.models.embed import embed_question
 from kgplatform.readers.baselines.retrieve import search_parts
 
 CUTS = (2, 5, 10)
@@ -94,10 +92,4 @@ def _by_route(graph: KnowledgeGraph, questions: Sequence[Question], route: str) 
 
 
 def _dense(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[float]:
-    vectors = (embed_question(graph.embedder, each.text).tolist() for each in questions)
-    results = (_nearest(statement(graph, "dense", k=max(CUTS), vector=vector)) for vector in vectors)
-    return recall(questions, results, CUTS)
-
-
-def _nearest(table: Any) -> list[FoundPassage]:
-    return [FoundPassage(**dict(zip(table.columns, row, strict=True)), routes=()) for row in table.rows]
+    return recall(questions, (nearest(graph, each.text, max(CUTS)) for each in questions), CUTS)

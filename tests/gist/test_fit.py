@@ -20,7 +20,6 @@ from kgplatform.gist.shorten import (
     candidates,
     joined,
     joints,
-    read_verdict,
     shortest_pair,
 )
 from kgplatform.testing import ScriptedChat
@@ -36,26 +35,19 @@ def of_words(*words: int) -> list[Page]:
 @pytest.mark.parametrize(
     ("reply", "verdict"),
     [
-        ("no", NO),
-        ("No.", NO),
-        ("**No** - it goes on.", NO),
-        ("Answer: no", NO),
-        ("Yes, a chapter begins.", YES),
-        ("not sure", NOT_SURE),
-        ("Not  sure.", NOT_SURE),
-        ("unsure", NOT_SURE),
-        ("Page 2: yes", YES),
-        ("nothing begins", UNUSABLE),
-        ("It is not a new chapter.", UNUSABLE),
-        ("", UNUSABLE),
+        ('{"reasoning": "It goes on.", "new_part": "no"}', NO),
+        ('{"new_part": "yes"}', YES),
+        ('{"new_part": "not sure"}', NOT_SURE),
+        ('{"new_part": "perhaps"}', UNUSABLE),
+        ("no", UNUSABLE),
     ],
 )
 def test_what_a_reply_says(reply: str, verdict: str) -> None:
-    assert read_verdict(reply) == verdict
+    assert ask_verdict(ScriptedChat([reply] * 2), "One.", "Two.", GistOptions.of("book")) == verdict
 
 
 def test_the_prompt_shows_both_pages() -> None:
-    chat = ScriptedChat(["Not sure."])
+    chat = ScriptedChat(['{"new_part": "not sure"}'])
     assert ask_verdict(chat, " One. \n", "Two.", GistOptions.of("book")) == NOT_SURE
     (call,) = chat.calls
     assert "two pages of a book" in call.messages[0]["content"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from corpora import difference
-from gists import assert_memory, by_rules, ingested, opened, pages_of, story, tasks
+from gists import assert_memory, by_rules, ingested, opened, pages_of, shortened, story, tasks
 from graph_state import snapshot
 from model_by_prompt import Prompt
 
@@ -24,11 +25,13 @@ TWENTY = story([100] * 20)
 def in_short(messages: Messages) -> str:
     """Ten words of a page, however long it is; half of a gist; no new part begins."""
     if Prompt(messages).kind == "merge":
-        return "no"
+        return '{"new_part": "no"}'
     if "Shorten it again" in messages[0]["content"]:
         words = Prompt(messages).data.split()
-        return " ".join(words[: max(1, len(words) // 2)])
-    return by_rules(messages).split("\n")[0] if Prompt(messages).kind == "gist" else by_rules(messages)
+        return shortened(" ".join(words[: max(1, len(words) // 2)]))
+    if Prompt(messages).kind == "gist":
+        return shortened(json.loads(by_rules(messages))["gist"].split("\n")[0])
+    return by_rules(messages)
 
 
 def test_pages_are_merged_where_no_new_part_begins(store: Store, tmp_path: Path) -> None:
@@ -70,7 +73,7 @@ def test_pages_are_merged_where_no_new_part_begins(store: Store, tmp_path: Path)
 def test_only_pages_of_no_are_merged_and_gisted_again(store: Store, tmp_path: Path) -> None:
     def third(messages: Messages) -> str:
         if Prompt(messages).kind == "merge":
-            return "no" if "Page 2:\nPgqa" in Prompt(messages).data else "yes"
+            return json.dumps({"new_part": "no" if "Page 2:\nPgqa" in Prompt(messages).data else "yes"})
         return in_short(messages)
 
     kg = opened(store, tmp_path / "home", third)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gists import assert_memory, by_rules, ingested, labels, opened, pages_of, paragraph, story
+from gists import assert_memory, by_rules, ingested, labels, opened, pages_of, paragraph, paused, story
 from model_by_prompt import Prompt
 
 from kgplatform import trace
@@ -42,7 +42,7 @@ def once_at(task: str, number: int, happens: Callable[[], object]) -> Callable[[
 
 def last_label(messages: Messages) -> str:
     """As ``by_rules``, with longer pages."""
-    return f"<{labels(messages)[-1]}>" if Prompt(messages).kind == "pause" else by_rules(messages)
+    return paused(labels(messages)[-1]) if Prompt(messages).kind == "pause" else by_rules(messages)
 
 
 def test_a_gist_of_a_text_that_changes_meanwhile_is_made_of_the_new_text(store: Store, tmp_path: Path) -> None:

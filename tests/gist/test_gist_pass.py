@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter
 from pathlib import Path
@@ -16,6 +17,8 @@ from gists import (
     opened,
     pages_of,
     paragraph,
+    paused,
+    shortened,
     story,
     tasks,
     text_of,
@@ -167,7 +170,7 @@ def test_a_conditional_memory_stands_beside_the_other(store: Store, tmp_path: Pa
         asked = "Who sailed?" in messages[0]["content"]
         if Prompt(messages).kind == "pause" and asked:
             return f"Break point: <{labels(messages)[-1]}>"
-        return "Ada sailed." if asked else by_rules(messages)
+        return shortened("Ada sailed.") if asked else by_rules(messages)
 
     kg = opened(store, tmp_path / "home", conditional)
     ingested(kg, tmp_path, {"ten.txt": TEN})
@@ -321,10 +324,10 @@ def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Pat
     def sloppy(messages: Messages) -> str:
         text = Prompt(messages).data
         if Prompt(messages).kind == "pause":
-            return "<99>" if "Paqa" in text else "I would not pause at all."
+            return paused(99) if "Paqa" in text else "I would not pause at all."
         if "Paqa" in text:
-            return f"Sure! Here is the shortened passage:\n<Page 0>\n{by_rules(messages)}"
-        return "" if "Pgqa" in text else f"{text} {text}"
+            return shortened(f"<Page 0>\n{json.loads(by_rules(messages))['gist']}")
+        return "" if "Pgqa" in text else shortened(f"{text} {text}")
 
     kg = opened(store, tmp_path / "home", sloppy)
     ingested(kg, tmp_path, {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
@@ -334,7 +337,6 @@ def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Pat
         "break point that was not offered": 1,
         "reply without a break point": 1,
         "gist with a page tag": 1,
-        "gist with a remark before it": 1,
         "empty gist": 2,
         "gist longer than its page": 2,
     }

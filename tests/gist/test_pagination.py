@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 import pytest
-from gists import labels, story
+from gists import labels, paused, story
 from hypothesis import given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
@@ -23,7 +23,6 @@ from kgplatform.gist.pagination import (
     next_offer,
     paragraphs,
     pause_messages,
-    read_label,
     uniform_ends,
 )
 from kgplatform.prompt import Messages
@@ -79,9 +78,9 @@ def test_the_labels_of_ten_paragraphs_of_a_hundred_words() -> None:
 def test_choices_that_are_good_not_offered_and_missing() -> None:
     text = story([100] * 23)
     replies = [
-        "Break point: <4>\nBecause.",
-        '{"reasoning": "A scene ends.", "break_point": "<4>"}',
-        "Break point: <99>",
+        paused(4),
+        '{"reasoning": "A scene ends.", "break_point": "4"}',
+        paused(99),
     ]
     chat = ScriptedChat([*replies, "It should go on.", "On and on."])
     ends, malformed = ends_of(text, chat, ARTICLE)
@@ -91,7 +90,7 @@ def test_choices_that_are_good_not_offered_and_missing() -> None:
 
 @pytest.mark.parametrize(("words", "calls"), [([100, 200, 49], 0), ([100, 200, 50], 1), ([349], 0)])
 def test_a_rest_below_350_words_is_the_last_page(words: list[int], calls: int) -> None:
-    chat = ScriptedChat(lambda messages: f"<{labels(messages)[-1]}>")
+    chat = ScriptedChat(lambda messages: paused(labels(messages)[-1]))
     assert ends_of(story(words), chat, ARTICLE)[0][-1] >= len(words)
     assert len(chat.calls) == calls
 
@@ -103,38 +102,9 @@ def test_one_label_needs_no_call() -> None:
     assert next_offer(of_lengths([100] * 3), 0, ARTICLE) == Offer(0, 3, (3,))
 
 
-@pytest.mark.parametrize(
-    ("reply", "label"),
-    [
-        ("Break point: <57>\nBecause ...", 57),
-        ("**Break point:** <57>", 57),
-        ("Breakpoint: <57>", 57),
-        ("Label: <57>", 57),
-        ("The break point is: 57", 57),
-        ("Break point: ⟨57⟩", 57),
-        ("break-point: [57]", 57),
-        ("I think of <3> and <4>. My break point, after all, is <4>.", 4),
-        ("The label <3> ends the talk; Break point: <9>", 9),
-        ("The break point <12> is a candidate, for the talk ends. Break point: <19>", 19),
-        ("Break point: <12>? Rather not. Break point: <19>\nBecause <12> comes too early.", 19),
-        ("**Pausenpunkt:** <19>", 19),
-        ("<57>", 57),
-        ("57", 57),
-        (" **57.**\n", 57),
-        ("I would choose (57).", 57),
-        ("Between <3> and <4>.", None),
-        ("Chapter 5 is a natural place.", None),
-        ("", None),
-        ("Break point: <" + "9" * 5000 + ">", None),
-    ],
-)
-def test_what_a_reply_chooses(reply: str, label: int | None) -> None:
-    assert read_label(reply) == label
-
-
 def test_thoughts_choose_nothing() -> None:
     found = paragraphs(TEN, ARTICLE.longest_paragraph)
-    chat = ScriptedChat(["<think>Break point: <3>? No.</think>\nBreak point: <5>"])
+    chat = ScriptedChat(['<think>{"break_point": 3}? No.</think>\n{"break_point": 5}'])
     assert ask_pause(chat, TEN, found, next_offer(found, 0, ARTICLE), ARTICLE).end == 5
 
 
@@ -150,7 +120,7 @@ def test_thoughts_choose_nothing() -> None:
 def test_what_the_prompt_says_of_a_kind_of_text(options: GistOptions, system: str, begins: str) -> None:
     """The page before is shown for transcripts alone (appendix E)."""
     found = paragraphs(TEN, options.longest_paragraph)
-    chat = ScriptedChat(["<4>"])
+    chat = ScriptedChat([paused(4)])
     ask_pause(chat, TEN, found, next_offer(found, 0, options), options, "Before.")
     (call,) = chat.calls
     assert system in call.messages[0]["content"]
@@ -239,7 +209,7 @@ def test_the_words_that_prompts_carry_are_bounded() -> None:
     def first(messages: Messages) -> str:
         passage = re.sub(r"^<\d+>$|…", "", Prompt(messages).data, flags=re.M)
         sent.append(len(passage.split()))
-        return f"<{labels(messages)[0]}>"
+        return paused(labels(messages)[0])
 
     ends_of(text, ScriptedChat(first), ARTICLE)
     words = len(text.split())

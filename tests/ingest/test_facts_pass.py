@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from corpora import difference, invented, put, put_jsonl
 from graph_state import snapshot
+from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli import main as cli
@@ -29,22 +30,18 @@ FACTS = "MATCH (f:Fact {kind: 'atomic'}) RETURN count(f)"
 
 def passage(messages: Messages) -> str:
     """The text of a passage, out of its prompt."""
-    lines = messages[1]["content"].split("\n")
-    return "\n".join(lines[2:-1]).strip()
+    return " ".join(Prompt(messages).sentences.values())
 
 
-def as_lines(messages: Messages) -> str:
-    """One fact a sentence, by rules; its key elements are its long words."""
-    text = passage(messages).replace("\n", " ")
-    found = [each.strip() for each in text.split(". ") if each.strip()]
-    return "\n".join(
-        f"{number}. {each.rstrip('.')}. | " + " | ".join(word.strip(".,") for word in each.split() if len(word) > 4)
-        for number, each in enumerate(found, start=1)
-    )
+def by_rules(messages: Messages) -> str:
+    """One fact a sentence; its key elements are its long words."""
+    told = Prompt(messages).sentences.items()
+    facts = [[str(number), "", *(word.strip(".,") for word in said.split() if len(word) > 4)] for number, said in told]
+    return json.dumps({"facts": facts})
 
 
 def opened(
-    store: Store, home: Path, answers: Callable[[Messages], str | Reply] | None = as_lines, **more: Any
+    store: Store, home: Path, answers: Callable[[Messages], str | Reply] | None = by_rules, **more: Any
 ) -> KnowledgeGraph:
     chat = ScriptedChat(answers) if answers else None
     settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
@@ -83,7 +80,8 @@ def test_the_facts_of_the_rules_are_replaced(store: Store, tmp_path: Path) -> No
 
 def test_a_key_element_that_the_passage_names_as_an_entity_is_that_entity(store: Store, tmp_path: Path) -> None:
     text = "Kestrel Lines was founded by Ben Okafor in the winter of 1899, when the harbour froze for nine weeks."
-    kg = opened(store, tmp_path / "home", lambda _: "1. KESTREL LINES was founded. | KESTREL LINES | founded")
+    said = json.dumps({"facts": [["1", "KESTREL LINES was founded.", "KESTREL LINES", "founded"]]})
+    kg = opened(store, tmp_path / "home", lambda _: said)
     files = put(tmp_path, {"note.txt": text})
     kg.ingest(files, extractor="local", facts=True)
     shown = "MATCH (f:Fact {kind: 'atomic'})-[:MENTIONS]->(k) RETURN k:Entity, k.name, k.aliases ORDER BY k.name"
@@ -139,7 +137,7 @@ def test_with_paths_only_their_passages_are_read(store: Store, tmp_path: Path) -
 
 def test_a_failed_passage_keeps_its_facts_and_is_tried_again(store: Store, tmp_path: Path) -> None:
     def moody(messages: Messages) -> str:
-        return "No." if "was founded by" in messages[1]["content"] else as_lines(messages)
+        return "No." if "was founded by" in messages[1]["content"] else by_rules(messages)
 
     files = invented(tmp_path / "notes", 1)
     kg = opened(store, tmp_path / "home", moody)
@@ -162,11 +160,11 @@ def test_a_failed_passage_keeps_its_facts_and_is_tried_again(store: Store, tmp_p
 
 
 def test_malformed_lines_are_counted(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home", lambda messages: as_lines(messages) + "\n9. Nothing to it.")
+    kg = opened(store, tmp_path / "home", lambda messages: by_rules(messages).replace("]]", '], ["0", "Nothing"]]'))
     files = invented(tmp_path / "notes", 1)
     kg.ingest(files, extractor="local")
-    assert kg.ingest(facts=True).malformed == {"atomic fact without key elements": 3}
-    assert kg.ingest(files, extractor="local").malformed == {"atomic fact without key elements": 3}, "the passages know"
+    assert kg.ingest(facts=True).malformed == {"atomic fact without text": 3}
+    assert kg.ingest(files, extractor="local").malformed == {"atomic fact without text": 3}, "the passages know"
 
 
 def test_key_elements_that_the_passage_does_not_name_stay_out_and_are_counted(
@@ -205,7 +203,7 @@ def test_a_pass_that_ran_out_of_budget_goes_on_where_it_was(store: Store, tmp_pa
         if not left[0]:
             raise BudgetError("The budget is used up.")
         left[0] -= 1
-        return as_lines(messages)
+        return by_rules(messages)
 
     report = opened(store, tmp_path / "home", poor, concurrency=1).ingest(facts=True)
     assert (report.stopped, report.facts_read, report.complete) == ("The budget is used up.", 5, False)
@@ -244,7 +242,7 @@ def test_the_estimate_counts_the_pass(store: Store, tmp_path: Path) -> None:
 
 def test_over_the_wire_answers_are_paid_for_once(store: Store, tmp_path: Path) -> None:
     files = invented(tmp_path / "notes", 5)
-    with OpenAIServer(as_lines) as server:
+    with OpenAIServer(by_rules) as server:
         settings = load_settings(
             home=tmp_path / "home", passage_tokens=40, embedder="hash:64", openai_base_url=server.base_url
         )
@@ -280,7 +278,7 @@ def test_the_command_reads_reports_and_counts(
     assert run("ingest", str(tmp_path / "notes"), "--extractor", "local")[0] == 0
     status, said = run("ingest", "--facts")
     assert (status, "OPENAI_BASE_URL" in said) == (2, True)
-    with OpenAIServer(as_lines) as server:
+    with OpenAIServer(by_rules) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert "3 language-model calls" in run("ingest", "--facts", "--estimate")[1]
         status, said = run("ingest", "--facts")

@@ -29,6 +29,17 @@ def test_what_it_does_not(name: str) -> None:
     assert not is_named(name, TEXT, "The Atlantic")
 
 
+def test_pronouns_are_those_of_the_language_of_the_text() -> None:
+    treaty = "Convention on the Prohibition of the Development, Production and Stockpiling of Bacteriological Weapons"
+    treaty += " and on their Destruction"
+    text = (
+        f"Ella works for Nordlys, and Lei for Oceanic. Nan is a province. Mr. Null signed the {treaty}, and so did it."
+    )
+    assert all(is_named(name, text) for name in ("Ella", "Lei", "Nan", "Null", treaty))
+    assert not any(is_named(name, text) for name in ("it", "It", "null", "None"))
+    assert not is_named("Lei", "Lei ha detto che la nave era nel porto di Genova, e che il capitano è partito.")
+
+
 def test_word_forms_of_other_languages() -> None:
     assert is_named("Москва", "Он родился в Москве в 1815 году.")
     assert is_named("Bundestag", "Die Reden des Bundestages dauern.")

@@ -63,6 +63,33 @@ def test_a_triple_and_its_place() -> None:
     assert made.found() == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "names", "place"),
+    [
+        (2, ("Ada", "Petrel"), "ADA, born in 1815, liked it."),
+        (1, ("Ada", "Petrel"), "Ada sailed on the Petrel."),
+        (9, ("Ada", "Petrel"), "Ada sailed on the Petrel."),
+        (1, ("Ada", "1815"), "Ada sailed on the Petrel."),
+        (1, ("liked", "1815"), "ADA, born in 1815, liked it."),
+        (2, ("Bo", "Albatross"), "ADA, born in 1815, liked it."),
+    ],
+)  # fmt: skip
+def test_the_number_of_a_sentence_is_its_place_unless_another_one_has_the_names(
+    sentence: int, names: tuple[str, str], place: str
+) -> None:
+    said = ExtractedTriple(names[0], "sailed on", names[1], sentence=sentence)
+    (row,) = rows(Extraction(tuple(map(ExtractedEntity, names)), (said,))).triples.values()
+    assert (TEXT[row["start"] - 100 : row["end"] - 100], row["found"]) == (place, True)
+
+
+def test_a_sentence_that_stands_twice_is_where_its_number_says() -> None:
+    text = "It rained.\n\nIt rained.\n\nIt rained."
+    (row,) = rows(
+        Extraction((), (), (), (AtomicFact("It rained.", ("rained",), sentence=3),)), text
+    ).atomic_facts.values()
+    assert (row["start"] - 100, row["end"] - 100) == (24, 34)
+
+
 def test_what_the_text_does_not_say_is_marked() -> None:
     lost = ExtractedTriple("Ada", "sailed on", "Albatross", "Ada sank the Albatross in 1900", in_schema=False)
     made = rows(Extraction((ADA, ExtractedEntity("Albatross")), (lost,)))

@@ -36,12 +36,8 @@ _SLIPS = {
 }
 
 
-def _plain(said: Fields) -> str:
-    return f"Answer: {said['answer']}" if said["answer"] else "The text does not say."
-
-
-FULLTEXT: Mapping[str, Rule] = {"full_text": Rule(_read, _plain, _SLIPS)}
-CHUNKREAD: Mapping[str, Rule] = {"chunk_read": Rule(_read, _plain, _SLIPS)}
+FULLTEXT: Mapping[str, Rule] = {"full_text": Rule(_read, _SLIPS)}
+CHUNKREAD: Mapping[str, Rule] = {"chunk_read": Rule(_read, _SLIPS)}
 
 # ----------------------------------------------------------------------------------------------------------- chunknotes
 
@@ -61,14 +57,9 @@ def _forgotten(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     return {**right, "notes": " ".join(f"{each.words}." for each in told(piece) if each.words in right["notes"])}
 
 
-def _plain_notes(said: Fields) -> str:
-    return "\n".join([f"Notes: {said['notes']}"] * bool(said["notes"]) + [_plain(said)])
-
-
 CHUNKNOTES: Mapping[str, Rule] = {
     "chunk_notes": Rule(
         _noted,
-        _plain_notes,
         {
             **_SLIPS,
             "forgotten notes": _forgotten,

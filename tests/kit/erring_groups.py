@@ -42,17 +42,6 @@ def _rated(found: Sequence[Fields], chance: random.Random) -> list[Fields]:
     return [{**each, "score": chance.choice([0, 1, 1000, "low", "none", None])} for each in found]
 
 
-def _plain_findings(said: Fields) -> str:
-    points = [f"- {each['point']} {_marks(each['facts'])} (score {each['score']})" for each in said["points"]]
-    items = [f"- {each['name']} {_marks(each['facts'])}" for each in said["items"]]
-    told = ["Points:", *points] * bool(points) + ["Items:", *items] * bool(items)
-    return "\n".join(told) or "This part says nothing about the question."
-
-
-def _marks(facts: Sequence[int]) -> str:
-    return f"[{', '.join(map(str, facts))}]"
-
-
 def _invents(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     return {**right, "answer": f"{right['answer']}. Most of them are kept by Nemo Drake."}
 
@@ -68,7 +57,6 @@ GLOBAL = Trial(
     {
         "map": Rule(
             lambda asked: RULES["corpus/map"](asked, None),
-            _plain_findings,
             {
                 "invented sentence": _found(_with_invented),
                 "forgotten point": _found(less_one),
@@ -81,7 +69,6 @@ GLOBAL = Trial(
         ),
         "reduce": Rule(
             lambda asked: RULES["corpus/reduce"](asked, None),
-            lambda said: said["answer"],
             {
                 "invented sentence": _invents,
                 "wrong number": _other_number,

@@ -40,41 +40,33 @@ INVENTED = ("Nemo Drake", "Nemo Harbour", "1799")
 """A person, a place and a year of which no text tells."""
 _INVENTED = re.compile("Nemo|1795|1799")
 NONE = ("none", "None.", "N/A", "null", "unknown", "not stated", "Not mentioned in the text.", "no answer", "nothing")
-_LABEL = re.compile(r"^([A-Z][\w ]{2,30}):[ \n]*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How one kind of prompt is answered. ``plain``: the reply as people, and the papers' prompts, write it."""
+    """How one kind of prompt is answered, and what may go wrong with it."""
 
     right: Callable[[Prompt], Fields]
-    plain: Callable[[Fields], str]
     slips: Mapping[str, Slip]
 
 
-def _headings(plain: str) -> str:
-    """Labels as headings, without a colon."""
-    return _LABEL.sub(r"### \1\n\n", plain) if _LABEL.search(plain) else f"### Answer\n\n{plain}"
+def _fenced(form: str) -> str:
+    return f"Sure! Here is my reply:\n\n```json\n{form}\n```\n\nI hope this helps."
 
 
-def _fenced(plain: str, form: str) -> str:
-    said = f"```json\n{form}\n```" if form else _LABEL.sub(r"**\1:** ", plain)
-    return f"Sure! Here is my reply:\n\n{said}\n\nI hope this helps."
+def _cut(form: str) -> Fault:
+    return Fault.length_limit(form[: len(form) * 2 // 3])
 
 
-def _cut(plain: str, form: str) -> Fault:
-    whole = form or plain
-    return Fault.length_limit(whole[: len(whole) * 2 // 3])
-
-
-FORMS: Mapping[str, Callable[[str, str], str | Fault]] = {
-    "prose": lambda plain, form: plain if form else f"Let me think. {plain}",
-    "headings": lambda plain, form: _headings(plain),
+FORMS: Mapping[str, Callable[[str], str | Fault]] = {
     "fenced": _fenced,
+    "broken": lambda form: form.replace("{", "{,", 1).removesuffix("}"),
+    "in a string": json.dumps,
     "cut off": _cut,
-    "empty": lambda plain, form: "",
+    "empty": lambda form: "",
+    "refused": lambda form: "I am sorry, but I cannot help with that.",
 }
-"""Errors of form, by kind: from the reply in prose, and in JSON where the prompt asks for that, else empty."""
+"""Errors of form, by kind: from the reply in JSON."""
 
 
 class ErringModel:
@@ -116,18 +108,13 @@ class ErringModel:
         """The kind of error, if any, and what is said."""
         rule = self.rules[prompt.kind]
         right = rule.right(prompt)
-        is_json = "JSON" in prompt.system
         if chance.random() >= self.errs:
-            return "", _written(rule, right, is_json)
+            return "", _json(right)
         if chance.random() < 0.5:
             kind = chance.choice(sorted(FORMS))
-            return kind, FORMS[kind](rule.plain(right), _json(right) if is_json else "")
+            return kind, FORMS[kind](_json(right))
         kind = chance.choice(sorted(rule.slips))
-        return kind, _written(rule, rule.slips[kind](prompt, right, chance), is_json)
-
-
-def _written(rule: Rule, said: Fields, is_json: bool) -> str:
-    return _json(said) if is_json else rule.plain(said)
+        return kind, _json(rule.slips[kind](prompt, right, chance))
 
 
 def _json(said: Fields) -> str:

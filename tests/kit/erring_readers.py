@@ -131,15 +131,9 @@ def _no_exit(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     return {**right, "query": chance.choice(NONE), "answer": chance.choice(NONE)}
 
 
-def _plain_step(said: Fields) -> str:
-    ending = f"The new query is: {said['query']}" if said["query"] else f"So the answer is: {said['answer']}"
-    return f"{said['reasoning']}\n{ending}"
-
-
 YOUTU: Mapping[str, Rule] = {
     "decompose": Rule(
         _decompose,
-        lambda said: "\n".join(f"{n}. {part}" for n, part in enumerate(said["sub_questions"], 1)),
         {
             "wrong sub-question": _wrong_part,
             "dangling sub-question": _dangling,
@@ -148,12 +142,10 @@ YOUTU: Mapping[str, Rule] = {
     ),
     "fill_in": Rule(
         _fill_in,
-        lambda said: "\n".join(f"{each['number']}. {', '.join(each['answers'])}" for each in said["answers"]),
         {"another entity": _fills(_other_answers), "none": _fills(_no_answers)},
     ),
     "answer": Rule(
         _answer,
-        lambda said: said["answer"] or "The documents do not say.",
         {
             "another entity": another_entity,
             "paraphrased quote": _quotes("as the register of the port has it for that one"),
@@ -165,7 +157,6 @@ YOUTU: Mapping[str, Rule] = {
     ),
     "reflect": Rule(
         _reflect,
-        _plain_step,
         {
             "another entity": another_entity,
             "wrong sub-question": _other_query,
@@ -200,16 +191,10 @@ def _remembered(asked: Prompt) -> Fields:
     return {"reasoning": "The page says so.", "answer": found.answer, "sufficient": bool(found.answer)}
 
 
-def _pages_in_words(said: Fields) -> str:
-    before = f"{said['reasoning']} So " if said["reasoning"].startswith("The gist of Page") else ""
-    return f"{before}I want to look up Page [{', '.join(map(str, said['pages']))}] to see what is said there."
-
-
 READAGENT: Mapping[str, Rule] = {
-    "gist": Rule(lambda asked: {"gist": asked.data.partition(". ")[0] + "."}, lambda said: said["gist"], {}),
+    "gist": Rule(lambda asked: {"gist": asked.data.partition(". ")[0] + "."}, {}),
     "lookup": Rule(
         _lookup,
-        _pages_in_words,
         {
             "unknown page": says(pages=[777]),
             "an unknown page beside": _page_beside,
@@ -220,7 +205,6 @@ READAGENT: Mapping[str, Rule] = {
     ),
     "answer": Rule(
         _remembered,
-        lambda said: said["answer"] or "[unanswerable]",
         {"another entity": another_entity, "none": says_nothing("answer")},
     ),
 }
@@ -292,7 +276,6 @@ def _other_content(asked: Prompt, right: Fields, chance: random.Random) -> Field
 _OVERLOOKED: Slip = says(content=REFUSAL, quote="")
 _MEMBER = Rule(
     _member,
-    lambda said: said["content"],
     {
         "invented answer": _invents,
         "overlooked": _OVERLOOKED,
@@ -302,22 +285,17 @@ _MEMBER = Rule(
 )
 
 
-def _led(said: Fields) -> str:
-    return f"{said['type'].title()}: {said['content']}"
-
-
 _LEADER = {"another entity": _other_content, "none": says_nothing("content")}
 LONGAGENT: Mapping[str, Rule] = {
-    "instruct": Rule(_instruct, _led, {"wrong sub-question": _other_content, "none": says_nothing("content")}),
+    "instruct": Rule(_instruct, {"wrong sub-question": _other_content, "none": says_nothing("content")}),
     "member": _MEMBER,
     "joint": _MEMBER,
     "group": Rule(
         _group,
-        lambda said: f"Replies {', '.join(map(str, said['groups'][0]['members']))} contradict each other.",
         {"overlooked": says(groups=[]), "other numbers": says(groups=[{"members": [77, 78], "relation": "same"}])},
     ),
-    "decide": Rule(_decide, _led, _LEADER),
-    "end": Rule(_end, _led, _LEADER),
+    "decide": Rule(_decide, _LEADER),
+    "end": Rule(_end, _LEADER),
 }
 
 # ------------------------------------------------------------------------------------------------------------- retrieve

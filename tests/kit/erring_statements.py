@@ -48,15 +48,9 @@ def _answer(asked: Prompt) -> Fields:
     return {"reasoning": "A row says it.", "answer": f"{found.answer} [{row[1] if row else '1.1'}]", "sufficient": True}
 
 
-def _plain_statement(said: Fields) -> str:
-    given = "\n".join(f"{name}: {value}" for name, value in said["parameters"].items())
-    return f"```cypher\n{said['statement']}\n```\n\nParameters:\n{given}"
-
-
 CYPHER: Mapping[str, Rule] = {
     "write": Rule(
         _write,
-        _plain_statement,
         {
             "invented relationship": _instead("MENTIONS", "TELLS_OF"),
             "invented label": _instead(":Entity", ":Vessel"),
@@ -71,7 +65,6 @@ CYPHER: Mapping[str, Rule] = {
     ),
     "answer": Rule(
         _answer,
-        lambda said: said["answer"] or "The rows do not say.",
         {
             "another entity": another_entity,
             "invented name": invented_name,

@@ -133,17 +133,9 @@ def _conclude(asked: Prompt) -> Fields:
     return {"reasoning": "They say it.", "answer": f"{found.answer} {' '.join(marks)}".strip(), "sufficient": True}
 
 
-def _plain_walk(said: Fields) -> str:
-    inside = ", ".join(f'"{id_}"' for id_ in said.get("chunks", ()))
-    call = f"{said['action']}({f'[{inside}]' if inside else said.get('node', '')})"
-    notes = f"Updated Notebook: {said['notebook']}\n" if "notebook" in said else ""
-    return f"{notes}Rationale for Next Action: {said['reasoning']}\nChosen Action: {call}"
-
-
 GRAPHREADER: Mapping[str, Rule] = {
     "plan": Rule(
         _plan,
-        lambda said: f"Plan: {' '.join(said['steps'])} Key information: {', '.join(said['key_information'])}.",
         {
             "wrong plan": _wrong_plan,
             "none": lambda asked, right, chance: {"steps": [chance.choice(NONE)], "key_information": []},
@@ -151,7 +143,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "nodes": Rule(
         _nodes,
-        lambda said: "\n".join(f"Node: {each['node']}, Score: {each['score']}" for each in said["nodes"]),
         {
             "invented node": _invented_nodes,
             "another entity": _other_nodes,
@@ -160,7 +151,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "facts": Rule(
         _facts,
-        _plain_walk,
         {
             "forgotten notebook": _forgotten,
             "unknown passage": says(action="read_chunk", chunks=["ID-9999"]),
@@ -170,7 +160,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "chunk": Rule(
         _chunk,
-        _plain_walk,
         {
             "forgotten notebook": _forgotten,
             "forgotten notes": _last_alone,
@@ -184,7 +173,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "neighbours": Rule(
         _neighbours,
-        _plain_walk,
         {
             "invented node": says(action="read_neighbor_node", node="Captain Nemo Drake"),
             "action of another step": says(action="search_more"),
@@ -193,7 +181,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
     "answer": Rule(
         _conclude,
-        lambda said: f"Analyze: {said['reasoning']}\nFinal answer: {said['answer'] or 'The documents do not say.'}",
         {
             "another entity": another_entity,
             "paraphrased quote": _marks("as the register has it"),

@@ -53,14 +53,25 @@ def labels(messages: Messages) -> list[int]:
     return [int(each) for each in re.findall(r"^<(\d+)>$", Prompt(messages).data, re.M)]
 
 
+def paused(label: int) -> str:
+    """A reply that pauses there."""
+    return json.dumps({"reasoning": "So much was said.", "break_point": label})
+
+
+def shortened(text: str) -> str:
+    """A reply with ``text`` as the gist."""
+    return json.dumps({"gist": text}, ensure_ascii=False)
+
+
 def by_rules(messages: Messages) -> str:
     """The first label; "no"; or the first sentence of each paragraph."""
     task = Prompt(messages).kind
     if task == "pause":
-        return f"Break point: <{labels(messages)[0]}>\nBecause so much was said."
+        return paused(labels(messages)[0])
     if task == "merge":
-        return "No."
-    return "\n\n".join(each.split(". ")[0].rstrip(".") + "." for each in Prompt(messages).data.split("\n\n"))
+        return '{"reasoning": "It goes on.", "new_part": "no"}'
+    parts = Prompt(messages).data.split("\n\n")
+    return shortened("\n\n".join(each.split(". ")[0].rstrip(".") + "." for each in parts))
 
 
 def opened(store: Store, home: Path, answers: Answers | None = by_rules, **more: Any) -> KnowledgeGraph:

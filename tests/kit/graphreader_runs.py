@@ -22,16 +22,15 @@ from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import Settings
 from kgplatform.testing import ScriptedChat
-from kgplatform.text.sentences import sentences
 
 
 class Asked(Prompt):
-    """A prompt of the reader, taken apart. ``here``: the node, or the passage's id, that it is about."""
+    """A prompt of the reader, taken apart. ``here``: the node, or the title of the passage, that it is about."""
 
     @property
     def here(self) -> str:
-        found = re.search(r"^(?:Node: |Chunk (?=ID-))(.+)$", self.user, re.MULTILINE)
-        return found[1].partition(" (")[0] if found and self.kind == "chunk" else found[1] if found else ""
+        found = re.search(r"^(?:Node|Passage \d+): (.+)$", self.user, re.MULTILINE)
+        return found[1] if found else ""
 
     @property
     def notebook(self) -> str:
@@ -45,24 +44,31 @@ class Asked(Prompt):
     @property
     def data(self) -> str:
         """The facts, the text, the names, or the notebooks."""
-        inside = self.user[self.user.index("<data-") :].partition(">\n")[2].rpartition("\n</data-")[0]
+        inside = self.user[self.user.index("<data-") :].partition(">\n")[2].partition("\n</data-")[0]
         if self.kind == "nodes":
             return inside.removeprefix("Nodes:\n")
         if self.kind in ("plan", "answer"):
             return inside
-        head = {"facts": "Its atomic facts", "chunk": f"Chunk {self.here}", "neighbours": "Its neighbours"}[self.kind]
-        return inside[inside.rindex(f"\n{head}") + 1 :].partition("\n")[2]
+        shown = inside.partition("Notebook:\n")[2].partition("\n\n")[2]
+        return shown if self.kind == "chunk" else shown.partition(":\n")[2]
 
     @property
-    def path(self) -> int:
-        """The number of the walk, told from an id of a passage; 0 where there is none."""
-        found = re.search(r"ID-(\d+)", self.user)
-        return int(found[1]) // 1000 if found else 0
+    def numbers(self) -> dict[str, str]:
+        """The shown sentences or facts, with their numbers."""
+        return {said: number for number, said in re.findall(r"^\[([\d.]+)\] (.*)$", self.data, re.MULTILINE)}
 
-    def id_of(self, words: str) -> str:
-        """The id of the passage in whose facts ``words`` stand."""
-        groups = re.findall(r"^(ID-\d+) \(.*\)\n((?:- .*\n?)+)", self.data, re.MULTILINE)
-        return next(id_ for id_, facts in groups if words in facts)
+    @property
+    def passages_shown(self) -> list[int]:
+        """The numbers of the passages that stand in it."""
+        return [int(number) for number in re.findall(r"^Passage (\d+): ", self.data, re.MULTILINE)]
+
+    def number_of(self, words: str) -> str:
+        """The number of the sentence in which ``words`` stand."""
+        return next(number for said, number in self.numbers.items() if words in said)
+
+    def passage_of(self, words: str) -> int:
+        """The number of the passage that states ``words``."""
+        return int(self.number_of(words).partition(".")[0])
 
     def _between(self, start: str, end: str) -> str:
         return self.user.partition(start)[2].partition(end)[0] if start in self.user else ""
@@ -73,28 +79,42 @@ class Walker(Model[Asked]):
 
     def __init__(self, starts: Sequence[str] = (), **rules: Line) -> None:
         nothing: dict[str, Line] = {
-            "plan": "Find it.",
+            "plan": plan("Find it."),
             "nodes": proposals({name: 90 - n for n, name in enumerate(starts)}),
-            "facts": step("stop_and_read_neighbor()"),
-            "chunk": step("search_more()"),
-            "neighbours": step("termination()", None),
-            "answer": "Analyze: nothing.\nFinal answer: The documents do not say.",
+            "facts": step("stop_and_read_neighbor"),
+            "chunk": step("search_more"),
+            "neighbours": go(),
+            "answer": final("", sufficient=False),
         }
         super().__init__({**nothing, **rules}, Asked)
 
 
+def plan(*steps: str) -> str:
+    return json.dumps({"steps": steps})
+
+
 def proposals(scores: Mapping[str, float]) -> str:
-    return "\n".join(f"Node: {name}, Score: {score}" for name, score in scores.items())
+    return json.dumps({"nodes": [{"node": name, "score": score} for name, score in scores.items()]})
 
 
-def step(action: str, notebook: str | None = "None") -> str:
-    """A reply in the paper's form; without a notebook if it is None."""
-    first = "" if notebook is None else f"Updated Notebook: {notebook}\n"
-    return f"{first}Rationale for Next Action: It is what is next.\nChosen Action: {action}"
+def step(action: str, notebook: str = "", **more: Any) -> str:
+    """What a model does at facts or a text."""
+    return json.dumps({"reasoning": "It is what is next.", "notebook": notebook, "action": action, **more})
 
 
-def final(text: str) -> str:
-    return f"Analyze: all is clear.\nFinal answer: {text}"
+def reads(*chunks: int, notebook: str = "") -> str:
+    """Reads the passages of these numbers."""
+    return step("read_chunk", notebook, chunks=chunks)
+
+
+def go(node: str = "") -> str:
+    """On to a neighbour; without one the walk ends."""
+    action = "read_neighbor_node" if node else "termination"
+    return json.dumps({"reasoning": "It is what is next.", "action": action, "node": node})
+
+
+def final(text: str, sufficient: bool = True) -> str:
+    return json.dumps({"evidence": [], "answer": text, "sufficient": sufficient})
 
 
 def fill(store: Store, settings: Settings, folder: Path, texts: Mapping[str, str], elements: Sequence[str]) -> Evidence:
@@ -104,10 +124,9 @@ def fill(store: Store, settings: Settings, folder: Path, texts: Mapping[str, str
     """
 
     def extract(messages: Messages) -> str:
-        text = messages[1]["content"].partition("</title>\n")[2].rpartition("\n</")[0]
-        facts = [" ".join(text[each.start : each.end].split()) for each in sentences(text)]
-        told = [{"text": fact, "key_elements": [name for name in elements if name in fact]} for fact in facts]
-        return json.dumps({"facts": [each for each in told if each["key_elements"]], "entities": []})
+        told = Prompt(messages).sentences.items()
+        facts = [[str(number), "", *(name for name in elements if name in said)] for number, said in told]
+        return json.dumps({"facts": [fact for fact in facts if len(fact) > 2], "entities": []})
 
     kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(256), chat=ScriptedChat(extract))
     kg.ingest(put(folder / "texts", dict(texts)))
@@ -131,19 +150,17 @@ def walk(kg: KnowledgeGraph, question: str, *names: str, keep: bool = False) -> 
     """
     model = Walker(
         names,
-        facts=lambda asked: step("read_chunk({})".format(*re.findall(r"^(ID-\d+) \(", asked.user, re.MULTILINE))),
+        facts=lambda asked: reads(asked.passages_shown[0]),
         chunk=_first_words,
-        answer=lambda asked: final("{1} {0}.".format(*re.findall(r'(\[ID-\d+ "([^"]*)"\])', asked.user)[0])),
+        answer=lambda asked: final(asked.data.partition("\n")[2].partition("\n")[0]),
     )
     scripted = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
     return scripted.ask(question, "graphreader", nodes=len(names), keep=keep)
 
 
 def _first_words(asked: Asked) -> str:
-    """Notes the first sentence of the passage, below its headings, which the answer repeats."""
-    found = re.search(r'^Chunk (ID-\d+).*:\n(?:[^".\n]*\n)*([^".\n]+)\.', asked.user, re.MULTILINE)
-    mark = f'[{found[1]} "{found[2]}"]' if found else ""
-    action = (
-        "Hm." if asked.user.endswith("?") else "Chosen Action: search_more()"
-    )  # the reminder is behind the question
-    return f"Updated Notebook: It is so {mark}.\nRationale for Next Action: There may be more.\n{action}"
+    """Notes the first sentence of the passage that has a full stop, which the answer repeats."""
+    said, number = next(((said, number) for said, number in asked.numbers.items() if said.endswith(".")), ("", ""))
+    if len(asked.messages[1]["content"]) == len(asked.user) and not asked.is_again:
+        return "Hm."
+    return step("search_more", f"{said} [{number}]")

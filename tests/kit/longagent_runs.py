@@ -22,7 +22,7 @@ from kgplatform.records import Answer
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
-NOTE_TOKENS = 50
+NOTE_TOKENS = 75
 """Tokens of a member that reads one note."""
 
 _WEATHER = (
@@ -49,18 +49,16 @@ class Asked(Prompt):
     @property
     def numbers(self) -> tuple[int, ...]:
         """The notes in the passage, in its order: one for a member, two for a merge."""
-        return tuple(
-            map(int, re.findall(r"^Note (\d+):", self.section("Passage", self.messages[1]["content"]), re.MULTILINE))
-        )
+        return tuple(map(int, re.findall(r"^\[[\d.]+\] Note (\d+):", self.data, re.MULTILINE)))
 
     @property
     def replies(self) -> list[str]:
-        """What the members said, as the leader is shown it, less their quotes."""
-        return [line.partition(" — “")[0] for line in self.section("Replies").splitlines()]
+        """What the members said, as the leader is shown it, less the sentences that say so."""
+        return [re.sub(r"(?: \[[\d., ]+\])?(?: — “.*)?$", "", line) for line in self.section("Replies").splitlines()]
 
     @property
     def quotes(self) -> list[str]:
-        """The quotes of the replies; empty where one has none."""
+        """The sentences of the replies; empty where one has none."""
         return [line.partition(" — “")[2].removesuffix("”") for line in self.section("Replies").splitlines()]
 
     @property
@@ -107,11 +105,15 @@ def instructs(text: str) -> str:
 
 
 def answers(text: str) -> str:
-    return json.dumps({"type": "answer", "content": text})
+    """The leader's answer, whichever form is asked for."""
+    return json.dumps({"type": "answer", "content": text, "answer": text, "sufficient": bool(text)})
 
 
-def responds(text: str, quote: str = "") -> str:
-    said = {"reasoning": "The note {says} this.", "type": "response", "content": text, "quote": quote}
+def responds(text: str, prompt: Asked | None = None) -> str:
+    """A member's reply, with the sentences of ``prompt`` that have its words."""
+    shown = prompt.sentences if prompt else {}
+    named = [number for number, sentence in shown.items() if text and text in sentence]
+    said = {"reasoning": "The note {says} this.", "mentioned": bool(text), "content": text, "sentences": named}
     return json.dumps(said)
 
 
@@ -121,9 +123,9 @@ def related(**groups: Iterable[int]) -> str:
     return json.dumps({"reasoning": "", "groups": said})
 
 
-def by_note(said: Mapping[tuple[int, ...], str], otherwise: str = "No Mention") -> Rule:
-    """A member's reply by the numbers of the notes that it reads, in their order."""
-    return lambda prompt: responds(said.get(prompt.numbers, otherwise))
+def by_note(said: Mapping[tuple[int, ...], str]) -> Rule:
+    """A member's reply by the numbers of the notes that it reads, in their order; others find nothing."""
+    return lambda prompt: responds(said.get(prompt.numbers, ""), prompt)
 
 
 def fill(store: Store, folder: Path, texts: Mapping[str, str], passage_tokens: int = 400) -> None:

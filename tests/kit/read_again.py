@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from readagent_runs import pages, said
 from written_pages import define_pages, write_pages
 
 from kgplatform.client import KnowledgeGraph
@@ -26,6 +27,6 @@ def read_again(graph: KnowledgeGraph) -> None:
     define_pages(graph.store)
     document = graph.documents()[0].title
     write_pages(graph.store, document, [("The first page.", "The first."), ("All the rest.", "The rest.")])
-    chat = ScriptedChat(["I want to look up Page [0] to see.", "It says so."])
+    chat = ScriptedChat([pages(0), said("It says so.", "1.1")])
     reading = KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat)
     assert reading.ask("What does it say?", "readagent", documents=[document], keep=True).counts["pages.looked_up"] == 1

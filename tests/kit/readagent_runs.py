@@ -1,15 +1,16 @@
 """What the tests of the reader readagent share: gist memories that are written as they are given, and a model by rules.
 
     evidence = fill(store, folder, {"story.txt": [("The text of page 0 …", "its gist"), …]})
-    model = Rereader(lookup=lambda asked: "I want to look up Page [5, 6] to …", choose=lambda asked: "Answer: (D)")
+    model = Rereader(lookup=pages(5, 6), choose=chosen("D"))
 
 The pass that makes gists is not needed for that: see ``written_pages``.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.question import make_question
 from kgplatform.testing import ScriptedChat
+from kgplatform.text.numbered import lines
 
+_NUMBER = re.compile(r"^\[\d+\.\d+\] ", re.MULTILINE)
 _MOVE = "UNWIND $rows AS row MATCH (p:Page {name: row.name}) SET p.embedding = row.vector"
 
 
@@ -73,17 +76,31 @@ class Asked(Prompt):
 
     @property
     def memory(self) -> dict[int, str]:
-        """What stands under each tag, by number, in order."""
+        """What stands under each tag, by number, in order; sentences with their numbers."""
         parts = re.split(r"^<Page (\d+)>\n", self.data, flags=re.MULTILINE)[1:]
         return {
             int(number): text.partition("\n\n# ")[0].rstrip("\n")
             for number, text in zip(parts[::2], parts[1::2], strict=True)
         }
 
+    def plain(self, number: int) -> str:
+        """A page as it stands in full, its sentences in lines, without their numbers."""
+        return _NUMBER.sub("", self.memory[number])
+
+    @property
+    def full(self) -> list[int]:
+        """The numbers of the pages that stand in full."""
+        return [number for number, text in self.memory.items() if _NUMBER.match(text)]
+
+    def number_of(self, words: str) -> str:
+        """The number of the sentence in which ``words`` stand, in brackets; empty for none."""
+        found = re.search(rf"^(\[[\d.]+\]) .*{re.escape(words)}", self.data, re.MULTILINE)
+        return found[1] if found else ""
+
     @property
     def read(self) -> str:
         """The list of pages that were read already."""
-        found = re.search(r"Read again already \(.*\): (.*)", self.user)
+        found = re.search(r"Read again already: (.*)", self.user)
         return found[1] if found else ""
 
 
@@ -92,6 +109,36 @@ class Rereader(Model[Asked]):
 
     def __init__(self, **rules: Line | Sequence[Line]) -> None:
         super().__init__(rules, Asked)
+
+
+def pages(*numbers: int) -> str:
+    """A reply that asks for pages."""
+    return json.dumps({"reasoning": "To see.", "pages": numbers})
+
+
+def page(number: int | str) -> str:
+    """A reply that asks for one page, or says STOP."""
+    return json.dumps({"reasoning": "To see.", "page": number})
+
+
+def chosen(letter: str, *evidence: str) -> str:
+    """A reply that chooses an option."""
+    return json.dumps({"evidence": evidence, "choice": letter})
+
+
+def said(answer: str, *evidence: str, sufficient: bool = True) -> str:
+    """A reply with an answer."""
+    return json.dumps({"evidence": evidence, "answer": answer, "sufficient": sufficient})
+
+
+def cites(answer: str, words: str = "") -> Callable[[Asked], str]:
+    """Answers, and cites the first sentence that has ``words``, or those of the answer."""
+    return lambda asked: said(answer, asked.number_of(words or answer))
+
+
+def in_lines(text: str) -> str:
+    """A text with each of its sentences in a line, as a page in full has them."""
+    return _NUMBER.sub("", lines(text, "1"))
 
 
 def ask(evidence: Evidence, model: Rereader, question: str, **options: Any) -> Answer:

@@ -9,19 +9,20 @@ for it. ``Wanderer`` looks for nothing, and goes on as long as it may: what a wa
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from model_by_prompt import Prompt
 
 from kgplatform.prompt import Messages
 
-REFUSES = "The documents do not say."
 _NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 _STATED = re.compile(r"\b[Tt]he ([a-z]+) of ((?:the )?[A-Z][\w ]*?) is (\w+(?: [A-Z]\w+)*)\.")
 _LATER = re.compile(r"Since then it is (\w+)\.")
 _ARTICLE = re.compile(r"\A(?:The|A|An|Since|Nobody|Some|It|On|In) (?=[A-Z])")
-_MARK = re.compile(r'\[(ID-\d+) "([^"]+)"\]')
+_NUMBERED = re.compile(r"^\[(\d+\.\d+)\] (.+)$", re.MULTILINE)
 _NO_NAMES = {"The", "Since", "Nobody", "Some", "It"}
 
 
@@ -31,111 +32,105 @@ class RuleReader:
     def __call__(self, messages: Messages) -> str:
         prompt = Prompt(messages)
         rules = {
-            "graphreader/plan": lambda question, data: f"Find what the question asks for: {_relations(question)}",
+            "graphreader/plan": lambda question, data: json.dumps({"steps": [f"Find {_relations(question)}"]}),
             "graphreader/nodes": self._nodes,
             "graphreader/facts": self._facts,
             "graphreader/chunk": self._chunk,
             "graphreader/neighbours": self._neighbours,
             "graphreader/answer": self._answer,
-            "ingest/atomic_facts": lambda question, data: extract(data),
+            "ingest/atomic_facts": lambda question, data: extract(prompt.sentences),
         }
         return rules.get(prompt.name, _from_text)(prompt.question, prompt.data)
 
     def _nodes(self, question: str, data: str) -> str:
         names = data.split("Nodes:\n", 1)[1].splitlines()
         scored = sorted(((_overlap(name, question), name) for name in names), key=lambda each: (-each[0], each[1]))
-        return "\n".join(f"Node: {name}, Score: {score}" for score, name in scored[:10])
+        return json.dumps({"nodes": [{"node": name, "score": score} for score, name in scored[:10]]})
 
     def _facts(self, question: str, data: str) -> str:
-        notebook, facts = _notebook(data), data.rpartition("Its atomic facts")[2]
+        notebook, facts = _notebook(data), data.rpartition("Its facts")[2]
         relation, subject = _wanted(question, notebook)
-        read = set(re.findall(r"ID-\d+", data.partition("Notebook:")[0]))
-        here, chosen = "", []
-        for line in facts.splitlines():
-            here = found[0] if (found := re.search(r"ID-\d+", line)) else here
-            if subject in line and (relation in line or "was changed" in line) and here not in [*read, *chosen]:
-                chosen.append(here)
-        action = f"read_chunk({chosen})" if chosen else "stop_and_read_neighbor()"
-        return _step(notebook, action)
+        told = [(int(number.partition(".")[0]), said) for number, said in _NUMBERED.findall(facts)]
+        chosen = [passage for passage, said in told if subject in said and (relation in said or "was changed" in said)]
+        return _read(notebook, list(dict.fromkeys(chosen)))
 
     def _chunk(self, question: str, data: str) -> str:
-        notebook, text = _notebook(data), data[data.index("\n\nChunk ID-") :]
-        chunks = re.split(r"\n\nChunk (ID-\d+)", text)[1:]
-        marks = dict(zip(chunks[1::2], chunks[::2], strict=True))
+        notebook, shown = _notebook(data), data[data.index("\n\nPassage ") :]
+        numbers = {said: number for number, said in _NUMBERED.findall(shown)}
+        text = "\n".join(numbers)
         for _ in range(4):  # one statement may lead to the next in the same passage
             relation, subject = _wanted(question, notebook)
             found = _stated(relation, subject, text)
             if found is None:
                 break
-            mark = next(id_ for chunk, id_ in marks.items() if found in chunk)
-            notebook += f'\n{found} [{mark} "{found.rstrip(".")}"]'
+            number = next(numbers[said] for said in numbers if found in said)
+            notebook += f"\n{found} [{number}]"
             if relation == _relations(question)[0]:
-                return _step(notebook, "termination()")
+                return _step(notebook, "termination")
         later = _LATER.search(text)
         if later and f"The {relation} of {subject} was changed" in notebook + text:
-            told = f"The {relation} of {subject} is {later[1]}."
-            mark = next(id_ for chunk, id_ in marks.items() if later[0] in chunk)
-            return _step(f'{notebook}\n{told} [{mark} "{later[0].rstrip(".")}"]', "termination()")
+            number = next(numbers[said] for said in numbers if later[0] in said)
+            return _step(f"{notebook}\nThe {relation} of {subject} is {later[1]}. [{number}]", "termination")
         if f"The {relation} of {subject} was changed" in text and not later:
-            return _step(f"{notebook}\nThe {relation} of {subject} was changed.", "read_subsequent_chunk()")
-        return _step(notebook, "search_more()")
+            return _step(f"{notebook}\nThe {relation} of {subject} was changed.", "read_subsequent_chunk")
+        return _step(notebook, "search_more")
 
     def _neighbours(self, question: str, data: str) -> str:
         _, subject = _wanted(question, _notebook(data))
         names = data.rpartition("Its neighbours")[2].splitlines()[1:]
         done = data.partition("Notebook:")[0]
         fits = [name for name in names if name in (subject, subject.removeprefix("the ")) and name not in done]
-        action = f"read_neighbor_node({fits[0]})" if fits else "termination()"
-        return f"Rationale for Next Action: by matching strings.\nChosen Action: {action}"
+        return _go(fits)
 
     def _answer(self, question: str, data: str) -> str:
         told: Counter[str] = Counter()
-        marks: dict[str, str] = {}
+        numbers: dict[str, str] = {}
         for notebook in re.split(r"Notebook \d+:\n", data)[1:]:
             last = _last_stated(question, notebook)
             if last:
                 told[last] += 1
-                marks.setdefault(last, next((m[0] for m in _MARK.finditer(notebook) if last in m[2]), ""))
+                noted = re.findall(r"^(.+) \[(\d+\.\d+)\]$", notebook, re.MULTILINE)
+                numbers.setdefault(last, next((number for said, number in noted if last in said), ""))
         if not told:
-            return f"Analyze: the notebooks do not say it.\nFinal answer: {REFUSES}"
+            return json.dumps({"answer": "", "sufficient": False})
         best = told.most_common(1)[0][0]
-        return f"Analyze: {told[best]} notebooks say so.\nFinal answer: {best} {marks[best]}".rstrip()
+        return json.dumps({"evidence": [numbers[best]], "answer": best, "sufficient": True})
 
 
 class Wanderer(RuleReader):
     """Reads up to two passages at each node, then goes on to a neighbour where it was not yet; never ends by itself."""
 
     def _facts(self, question: str, data: str) -> str:
-        ids = list(dict.fromkeys(re.findall(r"ID-\d+", data.rpartition("Its atomic facts")[2])))
-        return _step(_notebook(data), f"read_chunk({ids[:2]})" if ids else "stop_and_read_neighbor()")
+        numbers = re.findall(r"^Passage (\d+): ", data.rpartition("Its facts")[2], re.MULTILINE)
+        return _read(_notebook(data), [int(number) for number in numbers[:2]])
 
     def _chunk(self, question: str, data: str) -> str:
-        return _step(_notebook(data), "search_more()")
+        return _step(_notebook(data), "search_more")
 
     def _neighbours(self, question: str, data: str) -> str:
         done = data.partition("Notebook:")[0]
         names = data.rpartition("Its neighbours")[2].splitlines()[1:]
-        fresh = [name for name in names if name and name not in done]
-        action = f"read_neighbor_node({fresh[0]})" if fresh else "termination()"
-        return f"Rationale for Next Action: to see more.\nChosen Action: {action}"
+        return _go([name for name in names if name and name not in done])
 
 
-def extract(text: str) -> str:
+def extract(sentences: Mapping[str, str]) -> str:
     """One fact a sentence that names something, with its names and what it states of them as key elements."""
-    lines: list[str] = []
-    for sentence in re.split(r"(?<=[.!?])\s+", text):
+    facts: list[list[str]] = []
+    for number, sentence in sentences.items():
         stated = _STATED.search(sentence)
         elements = [_ARTICLE.sub("", name) for name in _NAME.findall(sentence)]
         elements = [each for each in dict.fromkeys(elements) if each not in _NO_NAMES and each]
         if stated:
             elements = [stated[2].removeprefix("the "), stated[1], stated[3]]
         if elements:
-            lines.append(f"{len(lines) + 1}. {' '.join(sentence.split())} | {' | '.join(elements)}")
-    return "\n".join(lines)
+            facts.append([str(number), "", *elements])
+    return json.dumps({"facts": facts}, ensure_ascii=False)
 
 
-def _from_text(question: str, text: str) -> str:
+def _from_text(question: str, data: str) -> str:
     """The readers of plain text: what a text says by itself, else that it does not."""
+    numbers = {said: number for number, said in _NUMBERED.findall(data)}
+    text = re.sub(r"^\[\d+\.\d+\] ", "", data, flags=re.MULTILINE)
     notebook = ""
     for _ in _relations(question):
         notebook += f"\n{_stated(*_wanted(question, notebook), text) or ''}"
@@ -143,17 +138,27 @@ def _from_text(question: str, text: str) -> str:
     changed = text.partition(f"The {_relations(question)[0]} of {_subject(question)} was changed")[2]
     if not last and (later := _LATER.search(changed)):
         last = later[1]
-    return f"[answerable] {last}" if last else "[unanswerable]"
+    cited = [number for said, number in numbers.items() if last and f" is {last}." in said]
+    return json.dumps({"evidence": cited[:1], "answer": last, "sufficient": bool(last)})
 
 
 def _notebook(data: str) -> str:
-    found = re.search(r"Notebook:\n(.*?)\n\n(?:Node|Chunk)\b", data, re.S)
+    found = re.search(r"Notebook:\n(.*?)\n\n(?:Node|Passage)\b", data, re.S)
     return "" if found is None or found[1].strip() == "(empty)" else found[1].strip()
 
 
-def _step(notebook: str, action: str) -> str:
-    rationale = "Rationale for Next Action: by matching strings."
-    return f"Updated Notebook: {notebook.strip() or '(empty)'}\n{rationale}\nChosen Action: {action}"
+def _step(notebook: str, action: str, chunks: Sequence[int] = ()) -> str:
+    said = {"reasoning": "By matching strings.", "notebook": notebook.strip(), "action": action, "chunks": chunks}
+    return json.dumps(said)
+
+
+def _read(notebook: str, chosen: Sequence[int]) -> str:
+    return _step(notebook, "read_chunk" if chosen else "stop_and_read_neighbor", chosen)
+
+
+def _go(names: Sequence[str]) -> str:
+    action = "read_neighbor_node" if names else "termination"
+    return json.dumps({"reasoning": "By matching strings.", "action": action, "node": names[0] if names else ""})
 
 
 def _relations(question: str) -> list[str]:

@@ -15,7 +15,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from model_by_prompt import Prompt
 from rule_reader import extract
@@ -24,9 +24,7 @@ from shared_words import WORD, by_rank, names_in, sentences_of, shared, stems_of
 from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer
 
-NO_MENTION = "No Mention"
 REFUSES = "The documents do not say."
-_UNANSWERABLE = "[unanswerable]"
 _ASKED_AGAIN = re.compile(r"\ASay what is told of (?P<name>.+?), asked: (?P<question>.+)", re.DOTALL)
 
 
@@ -80,19 +78,17 @@ def _reflect(asked: Prompt) -> str:
     return json.dumps(said, ensure_ascii=False)
 
 
-def _from_text(asked: Prompt) -> str:
-    told = tell(asked.question, [asked.data])
-    return f"[answerable] {told.text}" if told.text else _UNANSWERABLE
-
-
 def _from_piece(asked: Prompt) -> str:
     """With notes: all that helps is noted; the answer where no name is left to follow."""
-    piece, _, notes = asked.data.removeprefix("Piece:\n").rpartition("\n\nNotes on what came before:\n")
-    told = tell(asked.question, [notes, piece])
-    if not told.text:
-        return _UNANSWERABLE
-    ending = _UNANSWERABLE if told.lead(asked.question) else f"[answerable] {told.text}"
-    return f"[summary] {told.text}\n{ending}"
+    notes = asked.data.rpartition("\n\nNotes on what came before:\n")[2]
+    noted = dict(re.findall(r"(\S.*?) \[(\d+\.\d+)\]", notes))
+    numbers = noted | {said: number for number, said in asked.sentences.items()}
+    told = tell(asked.question, numbers)
+    said = [(each, next((numbers[one] for one in numbers if each in one), "")) for each in told.sentences]
+    text = " ".join(f"{each} [{number}]" for each, number in said if number)
+    is_done = bool(text) and not told.lead(asked.question)
+    reply = {"evidence": [], "answer": text if is_done else "", "sufficient": is_done, "notes": text}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 # ---------------------------------------------------------------------------------------------------------- graphreader
@@ -101,7 +97,7 @@ def _from_piece(asked: Prompt) -> str:
 def _nodes(asked: Prompt) -> str:
     names = asked.data.partition("Nodes:\n")[2].splitlines()
     scored = sorted(((_likeness(name, asked.question), name) for name in names), key=lambda each: (-each[0], each[1]))
-    return "\n".join(f"Node: {name}, Score: {score}" for score, name in scored[:10]) or "Node: none, Score: 0"
+    return json.dumps({"nodes": [{"node": name, "score": score} for score, name in scored[:10]]}, ensure_ascii=False)
 
 
 def _likeness(name: str, question: str) -> int:
@@ -110,28 +106,23 @@ def _likeness(name: str, question: str) -> int:
 
 
 def _facts(asked: Prompt) -> str:
-    """The passages not yet read whose facts share most with the question, two at most."""
-    done, notebook, listed = _walk(asked, "Node: ")
-    facts = listed.partition("Its atomic facts")[2]
-    read = set(re.findall(r"ID-\d+", done))
-    parts = re.split(r"^(ID-\d+)", facts, flags=re.MULTILINE)[1:]
-    wanted = {number: shared(asked.question, text) for number, text in zip(parts[::2], parts[1::2], strict=True)}
-    best = sorted((number for number in wanted if wanted[number] and number not in read), key=lambda n: (-wanted[n], n))
-    action = f"read_chunk({json.dumps(best[:2])})" if best else "stop_and_read_neighbor()"
-    return _step(notebook, action)
+    """The passages whose facts share most with the question, two at most."""
+    _, notebook, listed = _walk(asked, "Node: ")
+    parts = re.split(r"^Passage (\d+): .*\n", listed.partition("Its facts")[2], flags=re.MULTILINE)[1:]
+    wanted = {int(n): shared(asked.question, text) for n, text in zip(parts[::2], parts[1::2], strict=True)}
+    best = sorted((number for number in wanted if wanted[number]), key=lambda n: (-wanted[n], n))[:2]
+    return _step(notebook, "read_chunk" if best else "stop_and_read_neighbor", chunks=best)
 
 
 def _passage(asked: Prompt) -> str:
-    _, notebook, shown = _walk(asked, "Chunk ID-")
-    parts = re.split(r"(?:\A|\n\n)Chunk (ID-\d+)[^\n]*:\n", shown)[1:]
-    texts = dict(zip(parts[::2], parts[1::2], strict=True))
-    told = tell(asked.question, [*_noted(notebook), *texts.values()])
+    _, notebook, shown = _walk(asked, "Passage ")
+    told = tell(asked.question, [*_numbered(notebook), *_numbered(shown)])
+    numbers = _numbered(shown)
     for said in told.sentences:
-        here = next((id_ for id_, text in texts.items() if said in sentences_of(text)), "")
-        if here and said.partition('"')[0] not in notebook:
-            notebook += f'\n{said.replace(chr(34), "")} [{here} "{said.partition(chr(34))[0].rstrip(" .")}"]'
+        if (number := next((numbers[each] for each in numbers if said in each), "")) and said not in notebook:
+            notebook += f"\n{said} [{number}]"
     complete = told.sentences and not told.lead(asked.question)
-    return _step(notebook, "termination()" if complete else "search_more()")
+    return _step(notebook, "termination" if complete else "search_more")
 
 
 def _neighbours(asked: Prompt) -> str:
@@ -139,16 +130,16 @@ def _neighbours(asked: Prompt) -> str:
     done, notebook, listed = _walk(asked, "Node: ")
     names = [name for name in listed.partition("Its neighbours")[2].splitlines()[1:] if name and name not in done]
     found = next((name for text in (notebook, asked.question) for name in names if len(name) > 3 and name in text), "")
-    action = f"read_neighbor_node({found})" if found else "termination()"
-    return f"Rationale for Next Action: by shared words.\nChosen Action: {action}"
+    action = {"action": "read_neighbor_node", "node": found} if found else {"action": "termination", "node": ""}
+    return json.dumps({"reasoning": "By shared words.", **action}, ensure_ascii=False)
 
 
 def _from_notebooks(asked: Prompt) -> str:
-    """The noted sentences that answer, each with its mark."""
-    marks = {said.strip(): mark for said, mark in re.findall(r'^(.+?) (\[ID-\d+ "[^"]*"\])$', asked.data, re.MULTILINE)}
-    told = tell(asked.question, marks)
-    final = " ".join(f"{said} {marks[said]}" for said in told.sentences if said in marks)
-    return f"Analyze: by shared words.\nFinal answer: {final or REFUSES}"
+    """The noted sentences that answer, each with its number."""
+    numbers = _numbered(asked.data)
+    told = tell(asked.question, numbers)
+    said = [(each, next((numbers[noted] for noted in numbers if each in noted), "")) for each in told.sentences]
+    return _answered([(each, number) for each, number in said if number])
 
 
 def _walk(asked: Prompt, label: str) -> tuple[str, str, str]:
@@ -158,13 +149,24 @@ def _walk(asked: Prompt, label: str) -> tuple[str, str, str]:
     return done, "" if notebook.strip() == "(empty)" else notebook.strip(), label + shown
 
 
-def _noted(notebook: str) -> list[str]:
-    return [re.sub(r' \[ID-\d+ "[^"]*"\]$', "", line) for line in notebook.splitlines()]
+def _numbered(text: str) -> dict[str, str]:
+    """Sentences with their numbers, which stand before those of passages and behind those of notes."""
+    before = re.findall(r"^\[(\d+\.\d+)\] (.+)$", text, re.MULTILINE)
+    return {said: number for number, said in before} | dict(
+        re.findall(r"^(?!\[)(.+?) \[(\d+\.\d+)\]$", text, re.MULTILINE)
+    )
 
 
-def _step(notebook: str, action: str) -> str:
-    rationale = "Rationale for Next Action: by shared words."
-    return f"Updated Notebook: {notebook.strip() or '(empty)'}\n{rationale}\nChosen Action: {action}"
+def _answered(said: Sequence[tuple[str, str]]) -> str:
+    """What is said, with the numbers of its sentences."""
+    text = " ".join(f"{each} [{number}]" if number else each for each, number in said)
+    numbers = [number for _, number in said if number]
+    return json.dumps({"evidence": numbers, "answer": text, "sufficient": bool(said)}, ensure_ascii=False)
+
+
+def _step(notebook: str, action: str, **more: object) -> str:
+    said = {"reasoning": "By shared words.", "notebook": notebook.strip(), "action": action, **more}
+    return json.dumps(said, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- cypher
@@ -188,22 +190,23 @@ def _write_cypher(asked: Prompt) -> str:
 
 def _pause(asked: Prompt) -> str:
     labels = re.findall(r"^<(\d+)>$", asked.data, re.MULTILINE)
-    return f"Break point: <{labels[len(labels) // 2]}>\nBecause it is the one in the middle."
+    return json.dumps({"reasoning": "It is the one in the middle.", "break_point": int(labels[len(labels) // 2])})
 
 
 def _gist(asked: Prompt) -> str:
     """The first sentence of each paragraph."""
     firsts = (sentences_of(each) for each in re.split(r"\n\s*\n", asked.data))
-    return "\n".join(each[0] for each in firsts if each)
+    return json.dumps({"gist": "\n".join(each[0] for each in firsts if each)}, ensure_ascii=False)
 
 
 def _lookup(asked: Prompt) -> str:
-    return f"I want to look up Page [{', '.join(map(str, _best_pages(asked)[:2]))}] to see what they say."
+    return json.dumps({"reasoning": "By shared words.", "pages": _best_pages(asked)[:2]})
 
 
 def _next_page(asked: Prompt) -> str:
-    read = set(map(int, re.findall(r"Page (\d+)", asked.user.rpartition("Read again already")[2])))
-    return next((f"Page {number}" for number in _best_pages(asked) if number not in read), "STOP")
+    read = set(map(int, re.findall(r"\d+", asked.user.rpartition("Read again already: ")[2].partition("\n")[0])))
+    page = next((number for number in _best_pages(asked) if number not in read), "STOP")
+    return json.dumps({"reasoning": "By shared words.", "page": page})
 
 
 def _best_pages(asked: Prompt) -> list[int]:
@@ -213,51 +216,64 @@ def _best_pages(asked: Prompt) -> list[int]:
 
 
 def _from_memory(asked: Prompt) -> str:
-    return tell(asked.question, asked.pages.values()).text or _UNANSWERABLE
+    numbers = _numbered(asked.data)
+    told = tell(asked.question, _plain_pages(asked))
+    said = [(each, next((numbers[line] for line in numbers if each in line), "")) for each in told.sentences]
+    return _answered(said)
+
+
+def _plain_pages(asked: Prompt) -> list[str]:
+    return [re.sub(r"^\[\d+\.\d+\] ", "", text, flags=re.MULTILINE) for text in asked.pages.values()]
 
 
 def _choose(asked: Prompt) -> str:
     """The option that shares most with what is remembered about the question."""
     options = re.findall(r"^\(([A-Z])\) (.+)", asked.user, re.MULTILINE)
-    told = tell(asked.question, asked.pages.values()).text
-    letter, text = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
-    return f"Answer: ({letter}) {text}"
+    told = tell(asked.question, _plain_pages(asked)).text
+    letter, _ = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
+    numbers = [number for line, number in _numbered(asked.data).items() if line in told]
+    return json.dumps({"evidence": numbers, "choice": letter})
 
 
 # ------------------------------------------------------------------------------------------------------------ longagent
 
 
 def _member(asked: Prompt) -> str:
-    instruction, passage = asked.section("Instruction"), asked.section("Passage")
+    instruction, sentences = asked.section("Instruction"), asked.sentences
     of_name = _ASKED_AGAIN.match(instruction)
     if of_name:
-        said = tell_of(of_name["name"], of_name["question"], [passage])
+        said = tell_of(of_name["name"], of_name["question"], sentences.values())
     else:
-        said = by_rank(instruction, passage, most=3) or tell(instruction, [passage]).text
-    return f"<scratchpad>By shared words.</scratchpad>\n{_envelope('response', said or NO_MENTION)}"
+        said = by_rank(instruction, "\n".join(sentences.values()), most=3)
+    told = (said,) if said else () if of_name else tell(instruction, sentences.values()).sentences
+    named = [number for number, text in sentences.items() if any(each in text for each in told)]
+    reply = {"reasoning": "By shared words.", "mentioned": bool(told), "content": " ".join(told), "sentences": named}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 def _decide(asked: Prompt) -> str:
     """An answer, or in the first round an instruction that asks for what a name was told of."""
     objective = asked.section("Objective")
-    told = tell(objective, _said(asked))
+    said = _said(asked)
+    told = tell(objective, said)
     name = told.lead(objective)
     if name and re.match(r"Round 1 of (?!at most 1\.)", asked.messages[-1]["content"]):
         return _envelope("instruction", f"Say what is told of {name}, asked: {objective}")
-    return _envelope("answer", told.text or NO_MENTION)
+    marks = dict.fromkeys(said[one] for each in told.sentences for one in said if each in one)
+    return _envelope("answer", f"{told.text} {' '.join(marks)}".strip())
 
 
 def _batch(asked: Prompt) -> str:
     objective = asked.section("Objective")
     said = _said(asked)
-    return _envelope("response", by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or NO_MENTION)
+    return json.dumps({"content": by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or "-"})
 
 
-def _said(asked: Prompt) -> list[str]:
-    """All members' replies, those of earlier rounds too, less their quotes."""
+def _said(asked: Prompt) -> dict[str, str]:
+    """All members' replies, those of earlier rounds too, and the numbers of their sentences."""
     shown = [asked.section("Replies", each["content"]) for each in asked.messages[1:] if each["role"] == "user"]
-    lines = re.findall(r"^Members? [\d-]+: (.*)$", "\n".join(shown), re.MULTILINE)
-    return list(dict.fromkeys(line.partition(" — “")[0] for line in lines))
+    lines = re.findall(r"^Members? [\d-]+: (.*?)(?: (\[[\d., ]+\]))?(?: — “.*)?$", "\n".join(shown), re.MULTILINE)
+    return dict(lines)
 
 
 def _rivals(replies: str) -> str:
@@ -267,7 +283,9 @@ def _rivals(replies: str) -> str:
 
 
 def _envelope(kind: str, content: str) -> str:
-    return json.dumps({"type": kind, "content": content}, ensure_ascii=False)
+    """Of the leader, whichever form is asked for."""
+    said = {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
+    return json.dumps(said, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- global
@@ -279,13 +297,15 @@ def _from_communities(asked: Prompt) -> str:
     told = tell(asked.question, listed.values())
     said = [(int(n), text) for n, text in listed.items() if any(each in text for each in told.sentences)]
     points = [{"point": text, "facts": [n], "score": 60} for n, text in said]
-    return json.dumps({"reasoning": "By shared words.", "points": points, "items": []}, ensure_ascii=False)
+    return json.dumps({"points": points, "items": []}, ensure_ascii=False)
 
 
 def _from_findings(asked: Prompt) -> str:
-    found = json.loads(_from_communities(asked))["points"]
-    text = " ".join(f"{each['point']} [{each['facts'][0]}]" for each in found)
-    return json.dumps({"answer": text, "citations": [], "sufficient": bool(text)}, ensure_ascii=False)
+    """What was found that says most, with the numbers of its facts."""
+    found = dict(re.findall(r"^- (.+?)((?: ?\[0\.\d+\])*)$", asked.data, re.MULTILINE))
+    told = tell(asked.question, found)
+    text = " ".join(f"{each}{found[each]}" for each in found if any(said in each for said in told.sentences))
+    return json.dumps({"evidence": [], "answer": text, "sufficient": bool(text)}, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------- building the graph
@@ -293,18 +313,16 @@ def _from_findings(asked: Prompt) -> str:
 
 def _extract(asked: Prompt) -> str:
     """Facts alone, and what they name: all of it people, since nothing tells them from other things."""
-    named = [(said, names_in(said)) for said in sentences_of(asked.data.partition("</title>\n")[2])]
-    facts = [{"text": said, "key_elements": names, "quote": said} for said, names in named if names]
-    firsts = {name: said for said, names in reversed(named) for name in names}
-    entities = [{"name": name, "type": "Person", "quote": said} for name, said in sorted(firsts.items())]
-    found = {"entities": entities, "attributes": [], "triples": [], "facts": facts, "proposals": []}
+    named = [(str(number), names_in(said)) for number, said in asked.sentences.items()]
+    facts = [[number, "", *names] for number, names in named if names]
+    entities = [[name, "Person"] for name in sorted({name for _, names in named for name in names})]
+    found = {"facts": facts, "entities": entities, "statements": [], "proposals": []}
     return json.dumps(found, ensure_ascii=False)
 
 
 def _name_communities(asked: Prompt) -> str:
-    centres = re.findall(r"^Community (\d+), .*\ncentre: (.*)", asked.data, re.MULTILINE)
-    named = [{"id": int(n), "name": f"Around {centre}", "summary": f"{centre} and others."} for n, centre in centres]
-    return json.dumps({"communities": named}, ensure_ascii=False)
+    centres = re.findall(r"^Community (\d+), \d+ members?: (.+?)(?: \(|;|$)", asked.data, re.MULTILINE)
+    return json.dumps({"communities": [[f"Around {centre}", f"{n}.1"] for n, centre in centres]}, ensure_ascii=False)
 
 
 # --------------------------------------------------------------------------------------------------------------- rating
@@ -360,22 +378,20 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "youtu/decompose": _decompose,
     "youtu/fill_in": _fill_in,
     "youtu/reflect": _reflect,
-    "baselines/full_text": _from_text,
-    "baselines/chunk_read": _from_text,
     "baselines/chunk_notes": _from_piece,
-    "graphreader/plan": lambda asked: (
-        f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."
+    "graphreader/plan": lambda asked: json.dumps(
+        {"steps": [f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."]}
     ),
     "graphreader/nodes": _nodes,
     "graphreader/facts": _facts,
     "graphreader/chunk": _passage,
     "graphreader/neighbours": _neighbours,
     "graphreader/answer": _from_notebooks,
-    "ingest/atomic_facts": lambda asked: extract(asked.data.partition("</title>\n")[2]),
+    "ingest/atomic_facts": lambda asked: extract(asked.sentences),
     "cypher/write": _write_cypher,
     "gist/pause": _pause,
     "gist/gist": _gist,
-    "gist/merge": lambda asked: "no",
+    "gist/merge": lambda asked: '{"new_part": "no"}',
     "readagent/lookup": _lookup,
     "readagent/lookup_ordered": _lookup,
     "readagent/next": _next_page,
@@ -395,8 +411,8 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "ingest/extract": _extract,
     "tree/name_communities": _name_communities,
     "doors/mcp_answer": lambda asked: "No tool can be called here.",
-    "evaluate/zero_shot": lambda asked: "I do not know.",
-    "evaluate/anonymity_zero_shot": lambda asked: "I do not know.",
+    "evaluate/zero_shot": lambda asked: '{"answer": "I do not know."}',
+    "evaluate/anonymity_zero_shot": lambda asked: '{"answer": "I do not know."}',
     "evaluate/rater_strict": _strict,
     "evaluate/rater_permissive": _permissive,
     "evaluate/rater_judge": _judge,

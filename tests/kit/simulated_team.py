@@ -24,7 +24,7 @@ from kgplatform.evaluate.needles import RANKS, NeedleTask
 from kgplatform.evaluate.needles.haystack import RARE_NAME, invented_name
 from kgplatform.prompt import Messages
 
-REFUSAL = "No Mention"
+REFUSAL = ""
 Knows = Callable[[str, str], str]
 """What a passage truly says to an instruction: (instruction, passage); empty where it says nothing."""
 
@@ -61,7 +61,7 @@ class SimulatedTeam:
         prompt = Prompt(_without_reminder(messages))
         if prompt.kind in ("member", "joint"):
             user = messages[1]["content"]
-            return self._member(prompt.section("Instruction", user), prompt.section("Passage", user))
+            return self._member(prompt, prompt.section("Instruction", user))
         if prompt.kind == "group":
             return self._groups(_said(prompt))
         objective = prompt.section("Objective")
@@ -69,19 +69,21 @@ class SimulatedTeam:
             self.raised.clear()
             return _json("instruction", self.plan(objective)[0])
         if prompt.kind == "batch":
-            return _json("response", "; ".join(_said(prompt)))
+            return json.dumps({"content": "; ".join(_said(prompt))})
         return self._decide(objective, prompt)
 
-    def _member(self, instruction: str, passage: str) -> str:
+    def _member(self, prompt: Prompt, instruction: str) -> str:
         """The same for the same text and instruction, whoever is asked, and however often."""
+        passage = "\n\n".join(prompt.passages.values())
         chance = random.Random(f"{self.seed}/{instruction}/{passage}")
-        parts = re.split(r"\n\n(?=# )", passage)
-        if len(parts) > 1 and chance.random() < self.errs:
+        parts = list(prompt.passages.values())
+        if prompt.kind == "joint" and len(parts) > 1 and chance.random() < self.errs:
             said = self._error(chance, instruction, parts)
         else:
             said = self._honest(chance, instruction, passage)
         self.replies.append(said)
-        return _json("response", said)
+        named = [number for number, text in prompt.sentences.items() if said and said in text]
+        return json.dumps({"mentioned": bool(said), "content": said, "sentences": named}, ensure_ascii=False)
 
     def _honest(self, chance: random.Random, instruction: str, passage: str) -> str:
         """The truth where the passage has it, else perhaps an invention."""
@@ -209,11 +211,12 @@ def _without_reminder(messages: Messages) -> Messages:
 def _said(prompt: Prompt) -> list[str]:
     """The members' replies, as the leader is shown them, less quotes and other wordings."""
     lines = re.findall(r"^Members? [\d-]+: (.*)$", prompt.section("Replies"), re.MULTILINE)
-    return [re.split(r" — “| \(also: ", line)[0] for line in lines]
+    return [re.split(r" — “| \(also: | \[\d", line)[0] for line in lines]
 
 
 def _json(kind: str, content: str) -> str:
-    return json.dumps({"type": kind, "content": content}, ensure_ascii=False)
+    said = {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
+    return json.dumps(said, ensure_ascii=False)
 
 
 def _folded(text: str) -> str:

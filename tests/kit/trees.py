@@ -54,16 +54,13 @@ def numbers(messages: Messages) -> list[int]:
 
 def centers(messages: Messages) -> list[str]:
     """Their centres, in order."""
-    return re.findall(r"^centre: (.+)$", messages[1]["content"], re.M)
+    return re.findall(r"^Community \d+, \d+ members?: (.+?)(?: \(|;|$)", messages[1]["content"], re.M)
 
 
 def names(messages: Messages) -> str:
     """A model's answer that names every community after its centre."""
-    items = [
-        {"id": number, "name": f"Around {center}", "summary": f"What is known of {center}."}
-        for number, center in zip(numbers(messages), centers(messages), strict=True)
-    ]
-    return json.dumps(items)
+    asked = zip(numbers(messages), centers(messages), strict=True)
+    return json.dumps({"communities": [[f"Around {center}", f"{number}.1"] for number, center in asked]})
 
 
 def rows(store: Store, statement: str, **parameters: Any) -> list[list[Any]]:

@@ -87,7 +87,8 @@ class TestAnswer:
             reply = client.send(HELLO, stage="answer")
         assert reply == Reply("Hi there.", Usage(calls=1, input_tokens=1, output_tokens=3), cut_off=False)
         assert client.ledger.by_stage() == {"answer": reply.usage}
-        assert server.requests[0].body == {"model": "tiny", "messages": HELLO, "temperature": 0, "max_tokens": 4096}
+        sent = {"model": "tiny", "messages": HELLO, "temperature": 0, "max_tokens": 4096}
+        assert server.requests[0].body == {**sent, "stream": True, "stream_options": {"include_usage": True}}
 
     def test_json_mode_is_asked_of_the_server(self) -> None:
         with OpenAIServer(["{}"]) as server, chatting(server) as client:
@@ -205,7 +206,7 @@ class TestRetries:
                 assert len(server.requests) == 1
                 resumed.set()
                 assert {future.result().text for future in [first, *others]} == {"Hi."}
-        assert len(server.requests) == 5
+        assert len(server.requests_to("/chat/completions")) == 5
 
     def test_a_wait_of_hours_is_not_waited_for(self) -> None:
         words, server = refusal(Fault.rate_limit(7200))
@@ -266,7 +267,7 @@ class TestSentences:
             (Fault.refuse(500, "oops " * 1000), "it answered 500. It says: oops"),
             (Fault.rate_limit(), "it answered 429"),
             (Fault.malformed(), "it is not JSON"),
-            (Fault.no_choices(), "it has no text"),
+            (Fault.no_choices(), "ended before the reply did"),
             (Fault.malformed('{"error": {"message": "overloaded"}}'), "overloaded"),
             (Fault.break_off("half"), "broke the connection"),
         ],
@@ -350,7 +351,7 @@ class TestFallback:
 
         with OpenAIServer(lambda messages: "{}", faults=fault) as server, chatting(server) as client:
             client.send(HELLO, stage="s", wanted=ANY_OBJECT)
-        assert sorted(server.requests[-1].body) == ["max_tokens", "messages", "model"]
+        assert sorted(server.requests[-1].body) == ["max_tokens", "messages", "model", "stream", "stream_options"]
         assert len(server.requests) == 3
 
     def test_a_refusal_without_a_reason_is_blamed_on_json_mode_only_if_that_helps(self) -> None:

@@ -9,16 +9,13 @@ import pytest
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from model_by_prompt import Model, Prompt
-from reply_files import styled
 from youtu_runs import says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
 from kgplatform.graph.threads import ThreadInfo
-from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.readers.run import Calls
-from kgplatform.readers.thread import FAILED, Exchange, stand_alone, standalone_messages, why_not
+from kgplatform.readers.thread import FAILED, Exchange, standalone_messages, why_not
 from kgplatform.testing import ScriptedChat
 
 FOUNDER = "Who founded the Atlantic Telegraph Company?"
@@ -192,18 +189,6 @@ def test_a_question_that_stands_alone_stays_as_it_is(graph: KnowledgeGraph, mode
 )
 def test_why_a_rewriting_is_not_used(made: str, question: str, fault: str) -> None:
     assert why_not(made, question, EARLIER) == fault
-
-
-@pytest.mark.parametrize("case", styled("readers/replies/standalone.yaml"))
-def test_replies_in_the_styles_of_real_models(case: dict[str, str]) -> None:
-    """Each is read at once, without asking again; null: the follow-up is asked as it is, and that is said."""
-    chat = ScriptedChat([case["reply"]] * 2)
-    calls = Calls(chat, Ledger())
-    question = case.get("question", "When did he take command of it?")
-    read, note = stand_alone(question, EARLIER, calls, 32_768)
-    assert read == (case["reads"] or question)
-    assert note == ("" if case["reads"] else FAILED)
-    assert calls.made == 1 or case["reads"] is None
 
 
 def test_what_does_not_fit_into_the_window_is_left_out() -> None:

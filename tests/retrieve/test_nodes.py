@@ -63,7 +63,7 @@ def test_the_names_come_in_order_page_by_page(nodes: Nodes, monkeypatch: pytest.
 
 def test_the_facts_of_a_node_come_by_passage_in_reading_order(nodes: Nodes) -> None:
     found = nodes.facts("Ruth Moss", 10)
-    assert [(group.title, [text for _, text in group.facts]) for group in found.groups] == [
+    assert [(group.passage.title, [text for _, text, _ in group.facts]) for group in found.groups] == [
         ("one", ["Her captain was Ruth Moss."]),
         ("two", ["Ruth Moss was born in Whitby."]),
     ]
@@ -72,10 +72,10 @@ def test_the_facts_of_a_node_come_by_passage_in_reading_order(nodes: Nodes) -> N
 
 
 def test_triples_count_where_a_passage_has_no_atomic_fact(nodes: Nodes) -> None:
-    assert [text for group in nodes.facts("Yorkshire", 10).groups for _, text in group.facts] == [
+    assert [text for group in nodes.facts("Yorkshire", 10).groups for _, text, _ in group.facts] == [
         "Whitby located in Yorkshire"
     ]
-    assert [text for group in nodes.facts("Whitby", 10).groups for _, text in group.facts] == [
+    assert [text for group in nodes.facts("Whitby", 10).groups for _, text, _ in group.facts] == [
         "The Tern sailed from Whitby.",
         "Ruth Moss was born in Whitby.",
     ]
@@ -87,7 +87,7 @@ def test_of_many_passages_the_nearest_to_the_question_are_shown_and_all_are_coun
     evidence = Evidence(graph.store, graph.embedder)
     for question, title in (("Her captain was Ruth Moss", "one"), ("Ruth Moss was born in Whitby", "two")):
         found = evidence.nodes(question).facts("Ruth Moss", 1)
-        assert ([group.title for group in found.groups], found.passages, found.facts) == ([title], 2, 2)
+        assert ([group.passage.title for group in found.groups], found.passages, found.facts) == ([title], 2, 2)
 
 
 def test_neighbours_share_a_fact_and_are_symmetric(nodes: Nodes) -> None:

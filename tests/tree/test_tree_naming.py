@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import tree_measures
-from reply_files import styled
 from trees import Line, assert_whole, centers, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
@@ -70,7 +69,8 @@ def test_five_communities_a_call(store: Store, settings: Settings, tmp_path: Pat
     assert {call.stage for call in chat.calls} == {"tree"}
     for found in communities(store).values():
         [center] = rows(store, "MATCH (e:Entity {id: $id}) RETURN e.name", id=found["center"])
-        assert (found["name"], found["summary"]) == (f"Around {center[0]}", f"What is known of {center[0]}.")
+        assert found["name"] == f"Around {center[0]}"
+        assert center[0] in found["summary"], "the fact that the model names"
         assert found["nameBy"] == found["summaryBy"] == "model"
         assert "nameDue" not in found
 
@@ -84,31 +84,21 @@ def test_what_the_model_gets_to_see(store: Store, settings: Settings, tmp_path: 
     system, user = (message["content"] for message in call.messages)
     assert "Community 1, 14 members" in user
     assert user.count("(Person)") == 10
-    assert "- Sailor 0 met Sailor 1 at sea." in user
-    assert "language of the community's centre" in system
-    assert user.split("\n")[0] != user.split("\n")[-1]
-    assert user.split("\n")[0].strip("<>") == user.split("\n")[-1].strip("</>")
+    assert re.search(r"^\[1\.\d\] Sailor 0 met Sailor 1 at sea\.$", user, re.MULTILINE)
+    assert "gives you no instructions" in system
+    assert call.wanted.tokens == 80
+    fence = user.split("\n")[0].strip("<>")
+    assert user.count(fence) == 2
 
 
-def test_a_reply_may_be_an_array_or_an_object() -> None:
-    item = {"id": "1", "name": "A", "summary": "B."}
-    for text in (json.dumps([item]), json.dumps({"communities": [item]}), f"Here:\n```json\n{json.dumps([item])}\n```"):
-        assert parse_reply(text, NamesReply).names(1) == {1: ("A", "B.")}
-    odd = [{"id": 2, "name": "A", "summary": "B."}, "text", {"id": 1, "name": 5, "summary": "B."}, {"name": "A"}]
-    assert NamesReply.model_validate(odd).names(1) == {}
+def test_a_community_is_that_of_the_numbers_behind_its_name() -> None:
+    def names_of(*items: list[object]) -> dict[int, tuple[str, list[int]]]:
+        return parse_reply(json.dumps({"communities": items}), NamesReply).names(2)
 
-
-@pytest.mark.parametrize("row", styled("tree/replies/name_communities.yaml"))
-def test_replies_in_the_styles_of_real_models(row: dict[str, Any]) -> None:
-    batch = [Unnamed("a", 2, [("Cable", None)], []), Unnamed("b", 2, [("Mill", None)], [])]
-    chat, found = ScriptedChat([row["reply"], "No."]), dict[str, list[str]]()
-
-    def commit(named: list[Named]) -> None:
-        found.update({each.id: [each.name, each.summary] for each in named})
-
-    name_communities(chat, [["a", "b"]], lambda ids: batch, 1, commit)
-    assert found == {"ab"[number - 1]: words for number, words in (row["reads"] or {}).items()}
-    assert len(chat.calls) == (2 if row["reads"] is None else 1)
+    assert names_of(["B", "2.1", "2.3"], ["A", 1.2]) == {2: ("B", [1, 3]), 1: ("A", [2])}
+    assert names_of(["A"], ["B"]) == {1: ("A", []), 2: ("B", [])}
+    assert names_of(["A", "1.1", "2.1"], ["", "2.1"], ["C", "3.1"]) == {1: ("A", [1])}
+    assert names_of(["A", "1.1"], ["Another", "1.2"]) == {}
 
 
 # --------------------------------------------------------------------------------------------------------------- faults
@@ -118,8 +108,8 @@ def test_a_community_that_is_left_out_and_one_that_is_named_twice(
     store: Store, settings: Settings, tmp_path: Path
 ) -> None:
     def careless(messages: Messages) -> str:
-        items = [item for item in json.loads(names(messages)) if item["id"] != 2]
-        return json.dumps([*items, {"id": 3, "name": "Another", "summary": "Another one."}])
+        items = [item for item in json.loads(names(messages))["communities"] if item[1] != "2.1"]
+        return json.dumps({"communities": [*items, ["Another", "3.1"]]})
 
     chat = ScriptedChat(careless)
     kg = opened(store, settings, chat)
@@ -128,7 +118,7 @@ def test_a_community_that_is_left_out_and_one_that_is_named_twice(
     assert_whole(store)
     assert (report.named_by_model, report.named_by_members, report.failed_names) == (2, 2, 2)
     assert report.failures == [
-        "The language model left communities out, named one twice, or said what their facts do not have."
+        "The language model left communities out, named one twice, or by a number that its facts do not have."
     ]
     assert report.complete
     assert named_by(store) == {"model": 2, "members": 2}
@@ -139,7 +129,7 @@ def test_a_community_that_is_left_out_and_one_that_is_named_twice(
 
 
 def test_no_name_at_all(store: Store, settings: Settings, tmp_path: Path) -> None:
-    kg = opened(store, settings, ScriptedChat(lambda messages: "[]"))
+    kg = opened(store, settings, ScriptedChat(lambda messages: '{"communities": []}'))
     ingest(kg, tmp_path, GROUPS[:2])
     report = kg.build_tree()
     assert_whole(store)
@@ -205,7 +195,7 @@ def test_a_model_that_fails_throughout_is_asked_no_more(settings: Settings, thro
     def dying(messages: Messages) -> str | Fault:
         asked.append(messages)
         fails = len(asked) > 3 if throughout else len(asked) % 2 == 0
-        reply = json.dumps([{"id": 1, "name": "The mill", "summary": "A mill."}])
+        reply = json.dumps({"communities": [["The mill"]]})
         return Fault.refuse(401, "No such key.") if fails else reply
 
     found: list[str] = []
@@ -232,7 +222,7 @@ def test_over_the_wire_nothing_is_paid_for_twice(store: Store, tmp_path: Path) -
 
     def first_of_no_use(messages: Messages) -> str:
         asked.append(messages)
-        return names(messages) if len(asked) > 1 else "[]"
+        return names(messages) if len(asked) > 1 else '{"communities": []}'
 
     with OpenAIServer(first_of_no_use, faults=[None, Fault(status=500), None]) as server:
         settings = load_settings(
@@ -445,7 +435,8 @@ def test_the_counts_of_names_add_up(
         return (*ways, report.failed_names)
 
     def only_bakers(messages: Messages) -> str:
-        return json.dumps([each for each in json.loads(names(messages)) if "Baker" in each["name"]])
+        items = json.loads(names(messages))["communities"]
+        return json.dumps({"communities": [each for each in items if "Baker" in each[0]]})
 
     ingest(opened(store, settings, ScriptedChat(names)), tmp_path, [*GROUPS[:3], alone])
     assert counts(ScriptedChat(only_bakers), method="relations") == (1, 2, 1, 0, 2)
@@ -481,23 +472,19 @@ FERRY = Unnamed(
 
 
 @pytest.mark.parametrize(
-    ("name", "summary", "kept"),
+    ("said", "kept"),
     [
-        ("The ferry Rhea", "Odo Brandt mended the Rhea in 1874.", "Odo Brandt mended the Rhea in 1874."),
-        ("Ferries of the 1870s", "Brandt kept ferries going in the 1870s.", "Brandt kept ferries going in the 1870s."),
-        ("The ferry Rhea", "Brandt mended the Rhea. He drowned in 1912 off Cape Horn.", "Brandt mended the Rhea."),
-        # The rest is what SmolLM2-135M made of the sample corpus, with another name.
-        ("Pierre-Otac-Languis", "Pierre-Otac-Languis, 1823-1889, 1824-1889, 1889-1909, 1909-1912, 1912-1920.", None),
-        ("Rhea", "Odysse Lindau, l'Irlande, l'Anglo-American Telegraph Company, Brandt.", None),
-        ("Rhea", "It is a portrait of the artist's son. " * 9, None),
-        ("Ferries of 1911", "Odo Brandt mended the Rhea.", None),
+        (["The ferry Rhea", "1.1"], ("The ferry Rhea", "Odo Brandt mended Rhea in 1874.")),
+        (["The ferry Rhea", "1.7"], ("The ferry Rhea", "Odo Brandt mended Rhea in 1874.")),
+        (["The ferry Rhea"], ("The ferry Rhea", "Odo Brandt mended Rhea in 1874.")),
+        (["Ferries of 1911", "1.1"], None),
     ],
 )
-def test_what_a_summary_invents_is_left_out(name: str, summary: str, kept: str | None) -> None:
-    chat = ScriptedChat([json.dumps({"communities": [{"id": 1, "name": name, "summary": summary}]})])
+def test_a_summary_is_what_facts_say(said: list[str], kept: tuple[str, str] | None) -> None:
+    chat = ScriptedChat([json.dumps({"communities": [said]})])
     told: list[Named] = []
     naming = name_communities(chat, [["c1"]], lambda ids: [FERRY], 1, told.extend)
-    assert told == ([Named("c1", name, kept)] if kept else [])
+    assert told == ([Named("c1", *kept)] if kept else [])
     assert naming.failed == ([] if kept else ["c1"])
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kgplatform.records import Document
 
 _NOTES_SHOWN = 20
+_AT_ONCE = 8
+"""Questions that are asked beyond those that are wanted, at most, where the number of calls is not set."""
 
 
 class NameSource(str, Enum):
@@ -144,7 +146,7 @@ def _builder(wanted: int, drop: bool, seed: int, home: str | None) -> Callable[[
             unfiltered = "the questions were not filtered by what a model knows without texts (--filter)"
             return as_built(build_questions(work, wanted, seed), wanted, [unfiltered])
         pool = build_questions(work, wanted * POOL, seed)
-        items, dropped = kept_of(pool, wanted, chat, settings.concurrency)
+        items, dropped = kept_of(pool, wanted, chat, settings.concurrency or _AT_ONCE)
         known = f"{dropped:,} more were left out: {chat.model} answers them without any text"
         return as_built(items, wanted, [known])
 

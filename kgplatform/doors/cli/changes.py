@@ -111,6 +111,7 @@ def ingest(
     given: dict[str, Any] = {"token_budget": token_budget, "workers": workers, "ray": ray}
     given |= {"text_field": text_field, "title_field": title_field}
     with terminal.ProgressLines() as progress, connect_to(home, **given) as graph:
+        progress.by(lambda: graph.ledger.total)
         if estimate:
             cost = graph.estimate(paths or (), **what, progress=progress)
         else:
@@ -148,6 +149,7 @@ def tree(
     from kgplatform.doors.cli.show import reports, terminal
 
     with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:
+        progress.by(lambda: graph.ledger.total)
         report = graph.build_tree(method=method, update=update, rebuild=rebuild, progress=progress)
     terminal.show(as_json, report, reports.show_tree)
     if not report.complete:
@@ -191,6 +193,7 @@ def gist(
     from kgplatform.doors.cli.show import reports, terminal
 
     with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:
+        progress.by(lambda: graph.ledger.total)
         report = graph.gist(
             documents or (),
             preset=preset,

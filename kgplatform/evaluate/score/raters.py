@@ -37,7 +37,7 @@ from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import fence_for
+from kgplatform.readers.answer import fence_for
 from kgplatform.readers.window import head
 from kgplatform.text import tidy, unknown
 

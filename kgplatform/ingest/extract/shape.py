@@ -1,8 +1,12 @@
-"""What extractors really send, read into an ``Extraction``.
+"""What extractors send, read into an ``Extraction``: whatever wraps it, and in whose form it is.
 
-The wanted form is in ``prompts/ingest/extract.md``. Read as well are the forms that models fall into, and those of
-Youtu-GraphRAG (``attributes`` by entity, ``entity_types``, ``new_schema_types``) and of open information extraction
-(triples as lists of three). What cannot be read is reported as ``Malformed``, and the rest is kept.
+    {"entities": [["Ada", "Person"]], "statements": [["2", "Ada", "born_in", "London"]]}      prompts/ingest/extract.md
+    {"entities": [{"name", "type"}], "triples": [{"subject", "predicate", "object", "quote"}]}   ours before, recordings
+    {"attributes": {"Ada": ["born: 1815"]}, "entity_types": {"Ada": "Person"}, "new_schema_types": …}   Youtu-GraphRAG
+    {"nodes": [{"id", "label", "properties"}], "relationships": [{"type", "start_node_id", …}]}         neo4j-graphrag
+    [["Ada", "born in", "London"]]                                                         open information extraction
+
+What cannot be read is reported as ``Malformed``, and the rest is kept.
 """
 
 from __future__ import annotations
@@ -11,10 +15,12 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-from kgplatform.places import find_names
+from kgplatform.ingest.named import stated_place
+from kgplatform.models.forms import plain
+from kgplatform.models.json_text import value_of
+from kgplatform.places import find_names, find_words
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,
@@ -24,316 +30,278 @@ from kgplatform.records import (
     Malformed,
     Proposal,
 )
-from kgplatform.text import normalise_name, tidy, type_key
+from kgplatform.text import normalise_name, tidy
+from kgplatform.text.numbered import numbered, numbers_in
 
 KEYS = ("entities", "triples", "attributes", "facts", "proposals", "entity_types", "new_schema_types")
 
+_OTHER_KEYS = {
+    "entities": "nodes named_entities extracted_entities",
+    "triples": "relationships relations edges triplets extracted_triples",
+    "attributes": "properties",
+    "facts": "atomic_facts",
+}
+_KEYS = {plain(each): key for key in (*KEYS, "statements") for each in (key, *_OTHER_KEYS.get(key, "").split())}
+_DEEPEST = 6
+_NAME = "name title entity id"
+_TYPE = "type label entity_type"
+_SUBJECT = "subject head source start_node_id"
+_PREDICATE = "predicate relation type label"
+_OBJECT = "object tail target end_node_id"
+_QUOTE = "quote evidence"
+_KINDS = {
+    **dict.fromkeys(("entity", "entitytype", "node", "nodes"), "entity"),
+    **dict.fromkeys(("relation", "relationtype", "relationship", "relations"), "relation"),
+    **dict.fromkeys(("attribute", "attributetype", "property", "attributes"), "attribute"),
+}
 _UNSTATED_CONFIDENCE = 0.9
 """Of a proposal without a figure: the prompt asks for those above this only."""
-
-_UNSENDABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-_SERIAL = re.compile(r"^\s*\(?\d+[.,)]\s*")
-# Bars, the brackets of Cypher, arrows, semicolons, commas: each parts a triple if it makes three of the text.
-_ARROW = r"\s*--\s*(?!>)|\s*(?:-{1,2}|=)>\s*|\s*→\s*"
-_SIGNS = tuple(map(re.compile, (r"\||\t|｜", r"\)?\s*-\[:?|\]->\s*\(?", _ARROW, "[;；]", "[,，、]")))
+_WORDS_OF_A_FACT = 4
+"""Fewer are a key element, whose place is behind the fact."""
 _DETAIL = 160
-NAME = "name entity entity_name text id title label"
-_NAMED = "name entity entity_name"
-TYPE = "type entity_type label category class"
-_NO_TYPES = ("entity", "node")
-QUOTE = "quote evidence source_text span"
-SUBJECT = "subject head source from subj entity1 head_entity start source_entity"
-PREDICATE = "predicate relation relationship relation_type rel edge verb type label name"
-_NO_PREDICATES = ("relation", "relationship", "triple", "edge")
-OBJECT = "object tail target to obj entity2 tail_entity end target_entity"
-_OWNER = "entity subject entity_name entity_id"
-_VALUE = "value values object attribute_value"
-_KEY = "key attribute property name type"
-FACT = "text fact atomic_fact statement sentence"
-ELEMENTS = "key_elements elements keywords keyelements entities"
-_KINDS = {
-    **dict.fromkeys(("entity", "entities", "entity_type", "entity_types", "node", "nodes"), "entity"),
-    **dict.fromkeys(("relation", "relations", "relation_type", "relationship", "relationships", "edge"), "relation"),
-    **dict.fromkeys(("attribute", "attributes", "attribute_type", "property", "properties"), "attribute"),
-}
+_UNSENDABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-_key = lru_cache(maxsize=4096)(type_key)
-"""The same few keys come again in every reply."""
+def contents(raw: object, deep: int = _DEEPEST) -> dict[str, Any]:
+    """What ``raw`` has under each of the keys that are read, whatever wraps it; empty if nothing of the kind is in it.
+
+    >>> contents({"result": '{"Nodes": ["Ada"]}'})
+    {'entities': ['Ada']}
+    """
+    raw = _opened(_opened(raw))  # a document that is a text in another one, too
+    if isinstance(raw, Mapping):
+        if known := {_KEYS[key]: value for each, value in raw.items() if (key := plain(str(each))) in _KEYS}:
+            return known
+        parts = [*raw.values()]
+    elif isinstance(raw, list):
+        if raw and all(isinstance(each, list) for each in raw):
+            return {"triples": raw}
+        parts = raw
+    else:
+        return {}
+    found: dict[str, Any] = {}
+    for part in parts if deep else ():
+        for key, value in contents(part, deep - 1).items():
+            before = found.get(key)
+            found[key] = [*before, *value] if isinstance(before, list) and isinstance(value, list) else value
+    return found
 
 
-def plain_keys(value: Any) -> dict[str, Any]:
-    """An object with its keys as ``type_key`` has them; of anything else, nothing."""
-    return {_key(str(key)): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+def read_extraction(content: Mapping[str, Any], text: str = "") -> Extraction:
+    """The extraction that ``content`` means; everything in it that means nothing is in ``malformed``.
 
-
-def first_of(value: Any, keys: str) -> Any:
-    """What an object has under the first of ``keys``, however they are spelt; None where it has none."""
-    known = plain_keys(value)
-    return next((known[key] for each in keys.split() if known.get(key := _key(each)) is not None), None)
-
-
-def read_extraction(content: Mapping[str, Any]) -> Extraction:
-    """The extraction that ``content`` means; everything in it that means nothing is in ``malformed``."""
-    entities = _entities(content)
-    names = [entity.name for entity in entities if isinstance(entity, ExtractedEntity)]
-    read: dict[str, list[Any]] = {
-        "entities": entities,
-        "triples": list(_triples(content.get("triples"), _names_by_id(content.get("entities")))),
-        "attributes": [
-            *_attributes(content.get("attributes")),
-            *_attributes(_of_entities(content.get("entities"))),
-        ],
-        "facts": [_fact(item, names) for item in _members(content.get("facts"), "facts")],
-        "proposals": [
-            _proposal(kind, item)
-            for source in ("proposals", "new_schema_types")
-            for kind, item in _proposal_items(content.get(source))
-        ],
-    }
-    usable = {kind: tuple(item for item in items if not isinstance(item, Malformed)) for kind, items in read.items()}
-    malformed = (item for items in read.values() for item in items if isinstance(item, Malformed))
-    return Extraction(**usable, malformed=tuple(malformed))
-
-
-def _triples(value: object, names: Mapping[str, str]) -> Iterator[ExtractedTriple | Malformed]:
-    """Each triple; one with a list for its object is several. ``names`` stand for the ids that triples may join."""
-    for item in _triple_items(value):
-        if isinstance(item, Malformed):
-            yield item
-            continue
-        if isinstance(item, Mapping):
-            members = [first_of(item, SUBJECT), _first_telling(item, PREDICATE, _NO_PREDICATES), first_of(item, OBJECT)]
-        else:
-            members = list(item)
-        objects = members[2] if len(members) == 3 and isinstance(members[2], list) else members[2:3]
-        if not objects or len(members) != 3:
-            yield _triple(members, item, names)
-        yield from (_triple([*members[:2], object_], item, names) for object_ in objects if len(members) == 3)
-
-
-def _triple(members: Sequence[object], item: object, names: Mapping[str, str]) -> ExtractedTriple | Malformed:
-    if len(members) != 3:
-        return _malformed(f"triple with {len(members)} member{'' if len(members) == 1 else 's'}", item)
-    subject, predicate, object_ = (_text(member) for member in members)
-    if subject is None or predicate is None or object_ is None:
-        return _malformed("triple with an empty member", item)
-    quote = _text(first_of(item, QUOTE))
-    return ExtractedTriple(names.get(subject, subject), predicate, names.get(object_, object_), quote)
-
-
-def _triple_items(value: object) -> Iterator[Any]:
-    """Lists and mappings that should be triples, those under their relation's or their subject's name among them."""
-    if isinstance(value, Mapping) and first_of(value, f"{SUBJECT} {OBJECT}") is None:
-        value = [{key: inner} for key, inner in value.items()]
-    for item in _members(value, "triples"):
-        if isinstance(item, str) and (members := triple_in_words(item)):
-            yield members
-        elif isinstance(item, list | tuple | Malformed):
-            yield item
-        elif not isinstance(item, Mapping):
-            yield _malformed("triple that is not a list", item)
-        elif first_of(item, SUBJECT) is not None or first_of(item, OBJECT) is not None or len(item) != 1:
-            yield item
-        else:
-            yield from _under_name(*next(iter(item.items())))
-
-
-def _under_name(name: object, inner: object) -> Iterator[Any]:
-    """Of ``{"founded": [["Ada", "Acme"]]}`` and ``{"Ada": {"founded": "Acme"}}`` the triples; else what is there."""
-    if isinstance(inner, Mapping) and first_of(inner, SUBJECT) is None:
-        yield from ([name, predicate, object_] for predicate, object_ in inner.items())
-        return
-    for pair in inner if isinstance(inner, list) and isinstance(next(iter(inner), None), list | Mapping) else [inner]:
-        if isinstance(pair, Mapping):
-            yield pair if first_of(pair, PREDICATE) is not None else {"predicate": name, **pair}
-        elif isinstance(pair, list) and len(pair) == 2:
-            yield [pair[0], name, pair[1]]
-        else:
-            yield pair if isinstance(pair, list) else _malformed("triple that is not a list", {name: pair})
-
-
-def _first_telling(item: Mapping[str, Any], keys: str, telling_nothing: tuple[str, ...]) -> Any:
-    """The value of the first of ``keys`` that says more than what kind of item this is ("type": "relationship")."""
-    values = (first_of(item, key) for key in keys.split())
-    return next((v for v in values if v is not None and str(v).strip().lower() not in telling_nothing), None)
-
-
-def blank_controls(text: str) -> str:
-    """``text`` with a blank for each control character and lone surrogate, which neither the store nor JSON takes."""
-    return _UNSENDABLE.sub(" ", text)
-
-
-def _entities(content: Mapping[str, Any]) -> list[ExtractedEntity | Malformed]:
-    """Entities in order; the type that ``entity_types`` gives goes to those without one."""
-    listed = [_entity(item) for item in _named_items(content.get("entities"), "entities")]
-    typed = [_entity(item) for item in _named_items(content.get("entity_types"), "entity_types")]
-    found = [entity for entity in listed if isinstance(entity, ExtractedEntity)]
-    every = [entity for entity in listed + typed if isinstance(entity, ExtractedEntity)]
-    types = {normalise_name(entity.name): entity for entity in reversed(every) if entity.type}
-    entities: dict[tuple[str, str | None], ExtractedEntity] = {}
-    for entity in [*found, *types.values()]:
-        name = normalise_name(entity.name)
-        if entity.type is None and name in types:
-            entity = ExtractedEntity(entity.name, types[name].type, entity.quote)
-        entities.setdefault((name, entity.type), entity)
-    return [*entities.values(), *(each for each in listed + typed if isinstance(each, Malformed))]
-
-
-def _names_by_id(value: object) -> dict[str, str]:
-    """The names of entities that have an id beside their name, for triples that join ids."""
-    items = value if isinstance(value, list) else []
-    named = ((first_of(item, "id entity_id"), first_of(item, _NAMED)) for item in items)
-    return {str(id_): str(name) for id_, name in named if id_ is not None and name is not None}
-
-
-def _of_entities(value: object) -> list[object]:
-    """The attributes that entities have with them, as ``_attributes`` takes them."""
-    items = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-    return [
-        {"name": first_of(item, NAME), "attributes": inner}
-        for item in items
-        if (inner := first_of(item, "attributes properties"))
+    ``text``: the passage whose sentences it names by their numbers.
+    """
+    entities, ids, of_entities = _entities(content)
+    names = [each.name for each in entities if isinstance(each, ExtractedEntity)]
+    read: list[Any] = [
+        *entities,
+        *(_triple(item, ids) for item in _members(content.get("triples"), "triples")),
+        *_attributes(content.get("attributes")),
+        *of_entities,
+        *(_statement(item, names, text) for item in _members(content.get("statements"), "statements")),
+        *(_fact(item, names, text) for item in _members(content.get("facts"), "facts")),
+        *_proposals(content.get("proposals"), text),
+        *_proposals(content.get("new_schema_types"), text),
     ]
+    kinds = (ExtractedEntity, ExtractedTriple, ExtractedAttribute, AtomicFact, Proposal, Malformed)
+    return Extraction(*(tuple(each for each in read if isinstance(each, kind)) for kind in kinds))
 
 
-def _named_items(value: object, where: str) -> Iterator[object]:
-    """The members of a list; those of a mapping from name to type, from name to keys, or from type to names."""
-    if not isinstance(value, Mapping) or first_of(value, NAME) is not None:
-        for item in _members(value, where):
-            yield from _named_items(item, where) if _is_by_name(item) else [item]
+def _numbered(item: object, text: str) -> tuple[int | None, list[str]]:
+    """The number of the sentence of ``text`` that a list begins, or ends, with, and its other texts; None where it has
+    none, or one that no sentence has."""
+    first, *rest = [_text(each) or "" for each in item] if isinstance(item, list) and item else [""]
+    if _is_number(first) and (_sentence(first, text) or not (rest and _is_number(rest[-1]))):
+        return _sentence(first, text), rest
+    return (_sentence(rest[-1], text), [first, *rest[:-1]]) if rest and _is_number(rest[-1]) else (None, [first, *rest])
+
+
+def _is_number(said: str) -> bool:
+    return any(map(str.isdigit, said)) and not any(map(str.isalpha, said))
+
+
+def _sentence(said: object, text: str) -> int | None:
+    """The number of a sentence of ``text``; None where it has none of the number that is ``said``."""
+    number = next((int(each.partition(".")[0]) for each in numbers_in(said)), 0)
+    return number if 1 <= number <= len(numbered(text)) else None
+
+
+def _words(number: int | None, text: str) -> str:
+    """What the sentence of the number says."""
+    if number is None:
+        return ""
+    place = numbered(text)[number - 1]
+    return tidy(text[place.start : place.end])
+
+
+# ------------------------------------------------------------------------------------------------------------ entities
+
+
+def _entities(
+    content: Mapping[str, Any],
+) -> tuple[list[ExtractedEntity | Malformed], dict[str, str], list[ExtractedAttribute]]:
+    """Entities in order, their names by the ids that they have, and what they have for properties.
+
+    The type that ``entity_types`` gives goes to those without one.
+    """
+    found: dict[tuple[str, str | None], ExtractedEntity] = {}
+    ids: dict[str, str] = {}
+    attributes: list[ExtractedAttribute] = []
+    listed = [(_entity(item), item) for item in _named(content.get("entities"), "entities")]
+    typed = [_entity(item) for item in _named(content.get("entity_types"), "entity types")]
+    every = [*(entity for entity, _ in listed), *typed]
+    types = {
+        normalise_name(each.name): each for each in reversed(every) if isinstance(each, ExtractedEntity) and each.type
+    }
+    for entity, item in listed:
+        if isinstance(entity, ExtractedEntity):
+            type_ = entity.type or getattr(types.get(normalise_name(entity.name)), "type", None)
+            found.setdefault((normalise_name(entity.name), type_), ExtractedEntity(entity.name, type_, entity.quote))
+            if (id_ := _of(item, "id")) is not None:
+                ids.setdefault(str(id_), entity.name)
+            attributes += _properties(entity.name, item)
+    for entity in types.values():
+        found.setdefault((normalise_name(entity.name), entity.type), entity)
+    return [*found.values(), *(each for each in every if isinstance(each, Malformed))], ids, attributes
+
+
+def _named(value: object, where: str) -> Iterator[object]:
+    """The members of a list; of a mapping from names to types, or from types to names, the pairs."""
+    if not isinstance(value, Mapping) or _of(value, _NAME) is not None:
+        yield from _members(value, where)
         return
     for key, inner in value.items():
-        if isinstance(inner, list):
-            yield from ({"type": key, **each} if isinstance(each, Mapping) else [each, key] for each in inner)
+        if isinstance(inner, Mapping):
+            yield {"name": key, **inner}
         else:
-            yield {"name": key, **inner} if isinstance(inner, Mapping) else [key, inner]
-
-
-def _is_by_name(item: object) -> bool:
-    """Whether it is ``{"Ada": "Person"}`` or the like: a mapping of other keys than an entity has."""
-    if not isinstance(item, Mapping) or "" in item.values():
-        return False
-    return bool(item) and first_of(item, f"{NAME} {TYPE} {QUOTE}") is None
+            yield from ([each, key] for each in inner) if isinstance(inner, list) else [[key, inner]]
 
 
 def _entity(item: object) -> ExtractedEntity | Malformed:
     if isinstance(item, Malformed):
         return item
     if isinstance(item, Mapping):
-        parts = [first_of(item, NAME), _first_telling(item, TYPE, _NO_TYPES), first_of(item, QUOTE)]
-    elif isinstance(item, list | tuple) and 1 <= len(item) <= 3:
-        parts = [*item, None, None]
+        name = _text(_of(_opened(_of(item, "properties")), "name title")) or _text(_of(item, _NAME))
+        type_, quote = _text(_of(item, _TYPE)), _text(_of(item, _QUOTE))
     else:
-        parts = [item, None, None]
-    type_name = parts[1][0] if isinstance(parts[1], list) and parts[1] else parts[1]
-    name = _text(parts[0])
-    if name is None:
-        return _malformed("entity without a name", item)
-    return ExtractedEntity(name, _text(type_name), _text(parts[2]))
+        name, type_, quote = (_text(each) for each in [*_listed(item), None, None, None][:3])
+    return ExtractedEntity(name, type_, quote) if name else _malformed("entity without a name", item)
+
+
+def _properties(name: str, item: object) -> Iterator[ExtractedAttribute]:
+    """What a node has beside its name."""
+    properties = _opened(_of(item, "properties attributes"))
+    for key, value in properties.items() if isinstance(properties, Mapping) else ():
+        if key not in ("name", "title") and (text := _text(value)):
+            yield ExtractedAttribute(name, tidy(str(key)), text)
+
+
+# ---------------------------------------------------------------------------------------------------------- statements
+
+
+def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple | ExtractedAttribute | Malformed:
+    """What joins two of the entities of these ``names`` is a triple, and what else one of them has an attribute."""
+    number, members = _numbered(item, text)
+    if len(members) != 3 or not all(members):
+        return item if isinstance(item, Malformed) else _malformed("statement that is not of four texts", item)
+    subject, said, object_ = members
+    joins = normalise_name(object_) in map(normalise_name, names)
+    kind = ExtractedTriple if joins else ExtractedAttribute
+    return kind(subject, said, object_, sentence=number)
+
+
+def _triple(item: object, ids: Mapping[str, str]) -> ExtractedTriple | Malformed:
+    """A triple; ``ids`` of entities in it stand for their names."""
+    if isinstance(item, Mapping):
+        members = [_of(item, keys) for keys in (_SUBJECT, _PREDICATE, _OBJECT)]
+    elif isinstance(item, list):
+        members = item
+    else:
+        return item if isinstance(item, Malformed) else _malformed("triple that is not a list", item)
+    if len(members) != 3:
+        return _malformed(f"triple with {len(members)} member{'' if len(members) == 1 else 's'}", item)
+    subject, predicate, object_ = map(_text, members)
+    if not (subject and predicate and object_):
+        return _malformed("triple with an empty member", item)
+    return ExtractedTriple(ids.get(subject, subject), predicate, ids.get(object_, object_), _text(_of(item, _QUOTE)))
 
 
 def _attributes(value: object) -> Iterator[ExtractedAttribute | Malformed]:
-    for found in _attribute_items(value):
-        if isinstance(found, Malformed):
-            yield found
-            continue
-        entity, key, inner, quote = found
-        for single in inner if isinstance(inner, list) else [inner]:
-            name, key_name, text = _text(entity), _text(key), _text(single)
-            if key is None and text and ":" in text:
-                key_name, _, text = (part.strip() for part in text.partition(":"))
-            if name and text:
-                yield ExtractedAttribute(name, key_name or "description", text, quote)
-            else:
-                yield _malformed("attribute without an entity or a value", [entity, key, single])
-
-
-StatedAttribute = tuple[object, object, object, str | None]
-
-
-def _attribute_items(value: object) -> Iterator[StatedAttribute | Malformed]:
-    """``(entity, key, value or values, quote)``; the key is None where it stands in the value ("born: 1815")."""
-    if isinstance(value, Mapping) and first_of(value, _OWNER) is None:
+    """Attributes one by one, or by the entities that have them: ``["born: 1815"]``, or ``{"born": 1815}``."""
+    if isinstance(value, Mapping) and _of(value, "value") is None:
         for entity, inner in value.items():
-            yield from _attributes_of(entity, inner)
+            pairs = inner.items() if isinstance(inner, Mapping) else map(_pair, _listed(inner))
+            yield from (_attribute([entity, key, each], inner) for key, value in pairs for each in _listed(value))
         return
     for item in _members(value, "attributes"):
-        members = triple_in_words(item) if isinstance(item, str) else item
-        if isinstance(members, list | tuple) and len(members) == 3:
-            yield members[0], members[1], members[2], None
-        elif (inner := first_of(item, "attributes")) is not None:
-            yield from _attributes_of(first_of(item, NAME), inner)
-        elif (stated := first_of(item, _VALUE)) is not None and (owner := first_of(item, _OWNER)) is not None:
-            yield owner, first_of(item, _KEY), stated, _text(first_of(item, QUOTE))
-        elif isinstance(item, Mapping) and first_of(item, f"{_OWNER} key") is None:
-            for entity, inner in item.items():
-                yield from _attributes_of(entity, inner)
-        else:
-            yield item if isinstance(item, Malformed) else _malformed("attribute of an unknown shape", item)
+        keys = ("entity subject", "key attribute", "value object")
+        yield _attribute([_of(item, each) for each in keys] if isinstance(item, Mapping) else item, item)
 
 
-def _attributes_of(entity: object, inner: object) -> Iterator[StatedAttribute]:
-    """The attributes of one entity: a mapping from key to value, or texts "key: value", or mappings of one."""
-    for attribute in inner if isinstance(inner, list) else [inner]:
-        if (stated := first_of(attribute, "value")) is not None:
-            yield entity, first_of(attribute, _KEY), stated, _text(first_of(attribute, QUOTE))
-        elif isinstance(attribute, Mapping):
-            yield from ((entity, key, value, None) for key, value in attribute.items())
-        else:
-            yield entity, None, attribute, None
+def _pair(said: object) -> tuple[str, object]:
+    key, colon, value = str(said).partition(":")
+    return (key, value) if colon else ("description", said)
 
 
-def _fact(item: object, names: list[str]) -> AtomicFact | Malformed:
-    """An atomic fact; to one without key elements go the entities that it names."""
-    if isinstance(item, Malformed):
-        return item
-    if isinstance(item, Mapping) and len(item) == 1 and first_of(item, FACT) is None:
-        item = {"text": next(iter(item)), "key_elements": next(iter(item.values()))}
-    if isinstance(item, Mapping):
-        text, elements, quote = _text(first_of(item, FACT)), first_of(item, ELEMENTS), _text(first_of(item, QUOTE))
+def _attribute(members: object, item: object) -> ExtractedAttribute | Malformed:
+    entity, key, value = map(_text, members) if isinstance(members, list) and len(members) == 3 else (None, None, None)
+    if not (entity and value):
+        return item if isinstance(item, Malformed) else _malformed("attribute without an entity or a value", item)
+    return ExtractedAttribute(entity, key or "description", value, _text(_of(item, _QUOTE)))
+
+
+def _fact(item: object, names: Sequence[str], text: str) -> AtomicFact | Malformed:
+    """An atomic fact: a sentence of ``text``, or in words of its own. Where it stands by a number, or has no key
+    elements, the entities that it names are some."""
+    number = None
+    if isinstance(item, list):
+        number, elements = _numbered(item, text)
+        said = _words(number, text)
+        if elements and len(elements[0].split()) >= _WORDS_OF_A_FACT and elements[0] not in said:
+            said = elements.pop(0)
+        elif not any(find_words(each, said) for each in elements) and (place := stated_place(elements, text, "")):
+            number = 1 + [each.start for each in numbered(text)].index(place.start)
+            said = _words(number, text)
     else:
-        first, _, rest = item.partition("|") if isinstance(item, str) else ("", "", "")
-        text, elements, quote = _text(_SERIAL.sub("", first)), rest, None
-    if text is None:
-        return _malformed("atomic fact without text", item)
-    key_elements = _key_elements(elements) or [name for name in names if find_names(name, text)]
-    if not key_elements:
+        said = _text(_of(item, "text fact")) or ""
+        listed = _of(item, "key_elements")
+        elements = [_text(each) or "" for each in (listed.split("|") if isinstance(listed, str) else _listed(listed))]
+    if not said:
+        return item if isinstance(item, Malformed) else _malformed("atomic fact without text", item)
+    elements = [each for each in elements if each]
+    if number or not elements:
+        elements += [name for name in names if find_names(name, said)]
+    if not elements:
         return _malformed("atomic fact without key elements", item)
-    return AtomicFact(text, tuple(dict.fromkeys(key_elements)), quote)
+    return AtomicFact(said, tuple(dict.fromkeys(elements)), _text(_of(item, _QUOTE)), number)
 
 
-def _key_elements(value: object) -> list[str]:
-    if isinstance(value, str):
-        value = value.strip("[] ").split("|" if "|" in value else ",")
-    if not isinstance(value, list | tuple):
-        return []
-    return [element for element in map(_text, value) if element]
+# ----------------------------------------------------------------------------------------------------------- proposals
 
 
-def _proposal_items(value: object) -> Iterator[tuple[object, Any]]:
-    """What proposes a type, each with the kind that it is of."""
-    if isinstance(value, Mapping) and first_of(value, "name type_name kind") is None:
-        for kind, inner in value.items():
-            yield from ((kind, member) for member in _members(inner, "proposals"))
+def _proposals(value: object, text: str) -> Iterator[Proposal | Malformed]:
+    """What proposes a type, by itself or under the kind that it is of."""
+    if isinstance(value, Mapping) and _of(value, "name") is None:
+        yield from (_proposal(kind, each, text) for kind, inner in value.items() for each in _listed(inner))
         return
     for item in _members(value, "proposals"):
-        if isinstance(item, Mapping) and first_of(item, "name type_name kind") is None:
-            yield from _proposal_items(item)
-        else:
-            yield first_of(item, "kind category"), item
+        yield _proposal(item[0], item[1:], text) if isinstance(item, list) and item else _proposal(None, item, text)
 
 
-def _proposal(kind: object, item: Any) -> Proposal | Malformed:
+def _proposal(kind: object, item: Any, text: str) -> Proposal | Malformed:
     if isinstance(item, Malformed):
         return item
-    keys = item if isinstance(item, Mapping) else {"name": item}
-    name = _text(first_of(keys, "name type_name type"))
-    known_kind = _KINDS.get(str(kind).strip().lower().replace(" ", "_"))
-    confidence = _confidence(first_of(keys, "confidence score"))
-    if name is None or known_kind is None or confidence is None:
+    if isinstance(item, list):
+        name, score, number = [*item, None, None, None][:3]
+        example = _words(_sentence(number, text), text)
+    else:
+        name, score = (_of(item, "name"), _of(item, "confidence")) if isinstance(item, Mapping) else (item, None)
+        kind, example = _of(item, "kind") or kind, _text(_of(item, "example")) or ""
+    known, words, confidence = _KINDS.get(plain(str(kind))), _text(name), _confidence(score)
+    if not known or not words or confidence is None:
         return _malformed("proposal without a kind, a name or a confidence", item)
-    return Proposal(known_kind, name, confidence, _text(first_of(keys, "example")) or "")  # type: ignore[arg-type]  # from _KINDS
+    return Proposal(known, words, confidence, example)  # type: ignore[arg-type]  # it is from _KINDS
 
 
 def _confidence(value: object) -> float | None:
@@ -348,47 +316,51 @@ def _confidence(value: object) -> float | None:
     return share if math.isfinite(share) and 0 <= share <= 1 else None
 
 
+# --------------------------------------------------------------------------------------------------------- any of them
+
+
+def _of(item: object, keys: str) -> Any:
+    """What an object has under the first of ``keys``, however it spells them; None where it has none."""
+    if not isinstance(item, Mapping):
+        return None
+    known = {plain(str(key)): value for key, value in item.items() if value not in (None, "")}
+    return next((known[key] for each in keys.split() if (key := plain(each)) in known), None)
+
+
+def _opened(value: object) -> object:
+    """What stands in a text that is JSON."""
+    return value_of(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"') else value
+
+
+def _listed(value: object) -> list[Any]:
+    return [] if value is None else value if isinstance(value, list) else [value]
+
+
 def _members(value: object, where: str) -> list[Any]:
-    """The members of a list, or the one thing that stands where a list should."""
-    if value is None or value in ("", {}):
+    """The members of a list, or the one object that stands where a list should."""
+    if value in (None, "", {}):
         return []
-    if isinstance(value, list | tuple):
-        return list(value)
-    if isinstance(value, Mapping):
-        inner = list(value.values())
-        is_numbered = all(str(key).strip("#. ").isdigit() for key in value)
-        return inner if is_numbered or all(isinstance(each, list | Mapping) for each in inner) else [value]
-    if isinstance(value, str) and "\n" in value:
-        return [line for line in map(str.strip, value.splitlines()) if line]
+    if isinstance(value, list | Mapping):
+        return _listed(value)
     return [_malformed(f"{where} that are not a list", value)]
 
 
-def is_sentence(text: str) -> bool:
-    """Whether ``text`` says something, and names nothing."""
-    return len(text.split()) > 4 and text.rstrip(" \"'”)").endswith((".", "!", "?")) or text.rstrip().endswith("。")
-
-
-def triple_in_words(text: str) -> list[str] | None:
-    """The members of a triple in one text: "(Ada, born in, London)", "Ada | born in | London", "Ada -> wrote -> it"."""
-    inner = _SERIAL.sub("", text).strip().strip("-*• ").strip("()[]<>（）【】").strip()
-    for sign in _SIGNS:
-        parts = [part.strip(" \"'<>") for part in sign.split(inner)]
-        if len(parts) == 3 and all(parts) and not is_sentence(inner):
-            return parts
-    return None
-
-
 def _text(value: object) -> str | None:
-    """``value`` as one line of text, if it is a text, a number, or a mapping or list that has one; else None."""
+    """``value`` as one line of text, if it is a text, a number, or a mapping or list of one; else None."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, Mapping):
-        value = first_of(value, "name text value id")
+        value = _of(value, "name text value id")
     if isinstance(value, bool):
         value = str(value).lower()
     if not isinstance(value, str | int | float):
         return None
     return tidy(blank_controls(str(value))) or None
+
+
+def blank_controls(text: str) -> str:
+    """``text`` with a blank for each control character and lone surrogate, which neither the store nor JSON takes."""
+    return _UNSENDABLE.sub(" ", text)
 
 
 def _malformed(kind: str, item: object) -> Malformed:

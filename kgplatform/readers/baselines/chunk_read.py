@@ -7,12 +7,36 @@ than the window is read in parts. That costs a call for every window of text up 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
 
+from pydantic import model_validator
+
+from kgplatform.errors import ReplyError
+from kgplatform.models.forms import text
+from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import LARGEST_FENCE, NONE, STYLES, fence_for, without_model
+from kgplatform.readers.answer import (
+    EXAMPLES,
+    LARGEST_FENCE,
+    NONE,
+    NOTHING_NEAR,
+    REFUSAL,
+    REPLY_TOKENS,
+    STYLES,
+    Answered,
+    AnswerReply,
+    answer_messages,
+    answer_of,
+    fence_for,
+    record,
+    without_model,
+    write_answer,
+)
+from kgplatform.readers.baselines.full_text import PAPER_WINDOW, bare_messages
+from kgplatform.readers.numbering import Numbering
+from kgplatform.readers.pieces import cost_of, pieces
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerStyle,
@@ -25,34 +49,35 @@ from kgplatform.readers.reader import (
     style_option,
     window_option,
 )
-from kgplatform.readers.replies import (
-    NotesReply,
-    PieceReply,
-    Said,
-    ask_said,
-    asked,
-    finish,
-    reply_tokens,
-    room_for,
-    window_of,
-)
 from kgplatform.readers.run import Calls, Run, StepFound
-from kgplatform.readers.support import nearest
-from kgplatform.readers.window import Window, cut, head, tokens
-from kgplatform.records import Answer, FoundPassage, QueryRun
+from kgplatform.readers.selection import Selection
+from kgplatform.readers.window import Window, head, room_for, window_of
+from kgplatform.records import Answer, FoundPassage, QueryRun, SearchResult
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.found import part_of
+from kgplatform.retrieve.question import asked
+from kgplatform.text.numbered import numbers_in
 
-_PROMPT, _PROMPT_WITH_NOTES = "baselines/chunk_read", "baselines/chunk_notes"
-_PAPER_WINDOW = 4096
-"""Tokens (GraphReader, section 4.1)."""
+_PROMPT, _PROMPT_WITH_NOTES = "readers/answer", "baselines/chunk_notes"
 
 _NOTES_SHARE = 8
 """Of the window, the part that notes may fill."""
 
-_BETWEEN_TOKENS = 2
+_IN_BRACKETS = re.compile(r"\[[\d.,\s-]+\]")
 _NOTED = 100
 """Passages of which something was noted that are kept as evidence: the last ones."""
+
+
+class NotesReply(AnswerReply):
+    """An answer from a piece and notes, with notes for what comes after; notes alone say: not yet."""
+
+    notes: str = text(4000)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _notes_are_no_answer(cls, value: object) -> object:
+        if isinstance(value, dict) and value.get("notes") and not value.get("answer"):
+            return {**value, "sufficient": False}
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +106,21 @@ def answer_with_notes(question: str, run: Run, options: Options) -> Answer:
 
 @dataclass
 class _Pass:
-    """One question on its way through the text."""
+    """One question on its way through the text.
+
+    ``last``: the latest reply that says anything to the question, of ``last_piece``; with notes, the last piece of all.
+    """
 
     reader: str
     question: str
     calls: Calls
     options: Options
-    window: Window
+    size: int
+    shown: Numbering = field(default_factory=Numbering)
     notes: str = ""
     noted: list[FoundPassage] = field(default_factory=list)
+    last: AnswerReply | None = None
+    last_piece: Sequence[FoundPassage] = ()
 
     @property
     def takes_notes(self) -> bool:
@@ -99,12 +130,33 @@ class _Pass:
     @property
     def notes_room(self) -> int:
         """The most tokens of the notes."""
-        return self.window.tokens // _NOTES_SHARE if self.takes_notes else 0
+        return self.size // _NOTES_SHARE if self.takes_notes else 0
 
     @property
-    def prompt(self) -> str:
-        """The name of its prompt."""
-        return _PROMPT_WITH_NOTES if self.takes_notes else _PROMPT
+    def window(self) -> Window:
+        """The window, with what is kept for a reply and the notes in it."""
+        return Window(self.size, REPLY_TOKENS[self.options.answer_style] + self.notes_room)
+
+    @property
+    def room(self) -> int:
+        """Tokens of a piece: next to the longest notes that there may be. Raises ``InputError`` where there is none."""
+        if self.takes_notes:
+            return room_for(self.window, self._with_notes("", LARGEST_FENCE), self.notes_room)
+        return room_for(self.window, bare_messages(self.question, "reject", self.options.answer_style))
+
+    def messages(self, piece: Sequence[FoundPassage]) -> Messages:
+        """The prompt that shows ``piece``."""
+        if self.takes_notes:
+            evidence = self.shown.passages(piece)
+            return self._with_notes(evidence, fence_for(evidence, self.notes))
+        selected = Selection(SearchResult(self.question, tuple(piece), (), 0.0), {})
+        return answer_messages(self.question, selected, self.shown, "reject", style=self.options.answer_style)
+
+    def _with_notes(self, evidence: str, fence: str) -> Messages:
+        style = self.options.answer_style
+        inputs = {"style": STYLES[style], "example": EXAMPLES[style], "words": str(self.notes_room // 2)}
+        notes = self.notes or NONE
+        return render(_PROMPT_WITH_NOTES, question=self.question, evidence=evidence, notes=notes, fence=fence, **inputs)
 
 
 Piece = tuple[list[FoundPassage], tuple[QueryRun, ...]]
@@ -115,35 +167,41 @@ def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
     question = asked(question)
     if run.chat is None:
         return without_model(question, reader, run.evidence.search(question), run.tell)
-    size = window_of(options.window_tokens, options.preset, run.context, _PAPER_WINDOW)
-    window = Window(size, reply_tokens(options.answer_style, size))
+    size = window_of(options.window_tokens, options.preset, run.context, PAPER_WINDOW)
     calls = Calls(run.chat, run.ledger, run.tell, limit=options.calls, hear=run.hear)
-    reading = _Pass(reader, question, calls, options, window)
-    text, note = None, ""
-    read: list[FoundPassage] = []
-    for parts, queries in _pieces(reading, run.evidence):
-        if reading.calls.left < 1:
+    reading = _Pass(reader, question, calls, options, size)
+    note = ""
+    for piece, queries in _pieces(reading.room, run.evidence):
+        if calls.left < 1:
             note = f"Not all was read: the {options.calls:,} calls were made before the end of the text."
             break
-        text = _read(reading, parts, queries)
-        if text is not None or reading.takes_notes:
-            read = parts
-        if text is not None:
+        if _read(reading, piece, queries):
             break
-    read = [*read, *reading.noted[::-1]]
-    return finish(reader, question, text, read, run.evidence, reading.calls, options.mode, note)
+    result = SearchResult(question, (*reading.last_piece, *reversed(reading.noted)), (), 0.0)
+    return record(reader, _concluded(reading), result, calls, note, is_shown=False)
 
 
-def _pieces(reading: _Pass, evidence: Evidence) -> Iterator[Piece]:
-    """All passages in reading order: as many as fit together, or parts of one that does not."""
-    room = _room(reading)
+def _concluded(reading: _Pass) -> Answered:
+    """The answer, or what the last piece said that had anything; else, in open mode, what the model knows by itself."""
+    mode, calls = reading.options.mode, reading.calls
+    if reading.last is not None:
+        return answer_of(reading.last, reading.shown, "reject")
+    if mode == "open":
+        nothing = Selection(SearchResult(reading.question, (), (), 0.0), {})
+        style = reading.options.answer_style
+        return write_answer(reading.question, nothing, calls, mode, name="own knowledge", style=style)
+    return Answered(REFUSAL, sufficient=False) if calls.made else Answered(REFUSAL, note=NOTHING_NEAR)
+
+
+def _pieces(room: int, evidence: Evidence) -> Iterator[Piece]:
+    """All passages in reading order: as many as fit into ``room`` tokens together, or parts of one that does not."""
     piece: list[FoundPassage] = []
     ran: tuple[QueryRun, ...] = ()
     left = room
     for passages, queries in evidence.in_reading_order():
         ran += queries
-        for part in (part for passage in passages for part in _parts(passage, room)):
-            weight = tokens(part.text) + _BETWEEN_TOKENS
+        for part in (part for passage in passages for part in pieces(passage, room)):
+            weight = cost_of(part.text, part.title)
             if piece and weight > left:
                 yield piece, ran
                 piece, ran, left = [], (), room
@@ -153,33 +211,29 @@ def _pieces(reading: _Pass, evidence: Evidence) -> Iterator[Piece]:
         yield piece, ran
 
 
-def _parts(passage: FoundPassage, room: int) -> Iterator[FoundPassage]:
-    start = passage.start
-    for text in cut(passage.text, room):
-        yield part_of(passage, start, start + len(text))
-        start += len(text)
-
-
-def _shown(parts: Sequence[FoundPassage]) -> str:
-    """Passages below each other; parts of one as it has them."""
-    joints = ("" if one.id == other.id else "\n\n" for one, other in pairwise(parts))
-    return "".join(chain.from_iterable(zip(("", *joints), (part.text for part in parts), strict=True)))
-
-
-def _read(reading: _Pass, parts: list[FoundPassage], queries: tuple[QueryRun, ...]) -> str | None:
-    """The answer, if ``parts`` have it. The notes are brought up to them."""
-    calls, messages = reading.calls, _messages(reading, _shown(parts))
-    mark = calls.mark(queries)
-    form = NotesReply if reading.takes_notes else PieceReply
-    said, broken = ask_said(calls, messages, form, stage="read", tokens=reading.window.reply)
-    _note_down(reading, parts, said)
-    outcome = "answerable" if said.answer is not None else "unanswerable"
-    calls.counts.update({f"read.{outcome}": 1, "malformed.no answer": broken})
-    told = outcome if said.marked else f"{outcome}; no reply that can be used"
-    found = StepFound(queries, passages=tuple(dict.fromkeys(part.id for part in parts)))
-    detail = f"{_told(parts)}: {told}"
-    calls.add("read passage", detail, mark, prompt=reading.prompt, found=found, notebook=reading.notes or None)
-    return said.answer
+def _read(reading: _Pass, piece: list[FoundPassage], queries: tuple[QueryRun, ...]) -> bool:
+    """Whether ``piece`` answers the question. The notes are brought up to it."""
+    calls, mark = reading.calls, reading.calls.mark(queries)
+    form = NotesReply if reading.takes_notes else AnswerReply
+    tokens, show = reading.window.reply, calls.shown("answer")
+    told, is_done = "no reply that can be used", False
+    try:
+        said, _ = ask(calls, reading.messages(piece), form, stage="read", tokens=tokens, show=show)
+    except ReplyError:
+        calls.counts["malformed.no answer"] += 1
+    else:
+        is_done = said.sufficient
+        told = "answerable" if is_done else "unanswerable"
+        if said.answer or reading.takes_notes:
+            reading.last, reading.last_piece = (said if said.answer else reading.last), piece
+        if isinstance(said, NotesReply):
+            _note_down(reading, piece, said.notes)
+    calls.counts[f"read.{'answerable' if is_done else 'unanswerable'}"] += 1
+    found = StepFound(queries, passages=tuple(dict.fromkeys(part.id for part in piece)))
+    prompt = _PROMPT_WITH_NOTES if reading.takes_notes else _PROMPT
+    detail = f"{_told(piece)}: {told}"
+    calls.add("read passage", detail, mark, prompt=prompt, found=found, notebook=reading.notes or None)
+    return is_done
 
 
 def _told(parts: Sequence[FoundPassage]) -> str:
@@ -189,27 +243,15 @@ def _told(parts: Sequence[FoundPassage]) -> str:
     return f"{first.title}, character {first.start:,}, to {last.title}, character {last.end:,}"
 
 
-def _note_down(reading: _Pass, parts: Sequence[FoundPassage], said: Said) -> None:
+def _note_down(reading: _Pass, piece: Sequence[FoundPassage], notes: str) -> None:
     """New notes replace the old ones; what of them is too long is cut off at the end of a sentence, and counted."""
-    if not (reading.takes_notes and said.notes):
+    if not notes.strip():
         return
-    reading.notes = said.notes[: head(said.notes, reading.notes_room)].rstrip()
-    reading.calls.counts["cut.notes"] += len(reading.notes) < len(said.notes)
-    of_them = [part for part in parts if nearest(reading.notes, part.text)]
-    reading.noted = [*reading.noted, *(of_them or parts)][-_NOTED:]
-
-
-def _room(reading: _Pass) -> int:
-    """Tokens of a piece: next to the longest notes that there may be. Raises ``InputError`` where there is no room."""
-    return room_for(reading.window, _messages(reading, ""), reading.notes_room)
-
-
-def _messages(reading: _Pass, text: str) -> Messages:
-    notes = reading.notes or NONE
-    inputs = {"question": reading.question, "text": text, "style": STYLES[reading.options.answer_style]}
-    if reading.takes_notes:
-        inputs |= {"notes": notes if text else NONE, "words": str(reading.notes_room // 2)}
-    return render(reading.prompt, fence=fence_for(text, notes) if text else LARGEST_FENCE, **inputs)
+    reading.notes = notes[: head(notes, reading.notes_room)].strip()
+    reading.calls.counts["cut.notes"] += len(reading.notes) < len(notes.strip())
+    named = {number.partition(".")[0] for number in numbers_in(_IN_BRACKETS.findall(reading.notes))}
+    of_them = [part for part in piece if str(reading.shown.number_of(part)) in named]
+    reading.noted = [*reading.noted, *(of_them or piece)][-_NOTED:]
 
 
 def _read_last(answered: Answer) -> list[FoundPassage]:

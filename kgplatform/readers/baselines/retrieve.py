@@ -15,7 +15,7 @@ from kgplatform.readers.answer import REPLY_TOKENS, answer_messages, record, wit
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Need, Reader, check, mode_option, option, style_option
 from kgplatform.readers.run import Calls, Run, search_step
-from kgplatform.readers.selection import PASSAGES, Selection, select
+from kgplatform.readers.selection import MORE, PASSAGES, Selection, select
 from kgplatform.readers.window import Window
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
@@ -31,7 +31,11 @@ class Options:
 
     mode: AnswerMode = mode_option()
     route: str = option("all", "which route to search by", choices=SEARCHES)
-    top_k: int = option(PASSAGES, "how many passages, and how many facts at most", least=1)
+    top_k: int = option(
+        PASSAGES,
+        "how many passages, and facts at most; up to twice as many where they say as much of the question",
+        least=1,
+    )
     evidence_tokens: int = option(1100, "the most tokens of evidence that the model is shown", least=100)
     answer_style: AnswerStyle = style_option()
 
@@ -41,7 +45,8 @@ class Options:
 
 def answer(question: str, run: Run, options: Options) -> Answer:
     """Search, and let the model answer from what was found. Raises ``ModelError``."""
-    found = run.evidence.search(question, route=options.route, top_k=options.top_k)
+    looked = options.top_k if run.chat is None else MORE * options.top_k
+    found = run.evidence.search(question, route=options.route, top_k=looked)
     return _answer(found, run, options, READER.name, "")
 
 

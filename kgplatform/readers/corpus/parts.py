@@ -9,9 +9,10 @@ A community that is larger than what is left of a part goes on in the next one, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from kgplatform.readers.relevance import Asked, stems_of
 from kgplatform.readers.window import head, pack, short_name, tokens
 from kgplatform.retrieve.communities import Group, GroupFact
 from kgplatform.text import counted, tidy
@@ -23,6 +24,15 @@ _LINE = 4
 """No line takes more than this part of the room."""
 
 _ALSO = "Also in it: "
+
+_TELLING = 0.3
+"""Of a question, in a fact: with so much of it in any, the question speaks of some things, and not of all."""
+_LEAST_SHARE = 0.08
+"""Of a question, in one fact at least of a thing that it speaks of."""
+_LEADING = 10
+"""Facts with most of a question, whose names lead on from it."""
+_SHORTEST = 4
+"""Characters of a name that is looked for in texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,26 @@ class _Sheet:
     lines: list[str] = field(default_factory=list)
     facts: list[GroupFact] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
+
+
+def spoken_of(groups: Sequence[Group], question: str) -> tuple[list[Group], int]:
+    """``groups`` with the facts of things that the ``question`` speaks of, and how many others are left out.
+
+    It speaks of those of which a fact has words of it, and of those that the facts with most of it name. Where no fact
+    has much of it, it speaks of no one thing: all facts stay.
+    """
+    facts = [fact for group in groups for fact in group.facts]
+    stems = {fact.id: stems_of(fact.text.replace("_", " ")) for fact in facts}
+    asked = Asked.among(question, list(stems.values()))
+    shares = {fact.id: asked.share(stems[fact.id]) for fact in facts}
+    best = sorted(facts, key=lambda fact: -shares[fact.id])[:_LEADING]
+    if not best or shares[best[0].id] < _TELLING:
+        return list(groups), 0
+    names = {fact.about for fact in facts if len(fact.about) >= _SHORTEST and fact.about not in question}
+    led = [name for name in names if any(name in fact.text for fact in best)]
+    near = {fact.about for fact in facts if shares[fact.id] >= _LEAST_SHARE or any(name in fact.text for name in led)}
+    kept = [replace(group, facts=tuple(fact for fact in group.facts if fact.about in near)) for group in groups]
+    return [group for group in kept if group.facts], sum(fact.about not in near for fact in facts)
 
 
 def lay_out(groups: Iterable[Group], room: int) -> list[Part]:
@@ -93,11 +123,10 @@ def _heading(group: Group, sheet: _Sheet, room: int) -> list[str]:
     """Its name, and those of the communities around it where they are not the same as before."""
     around = sheet.groups[-1].above if sheet.groups else ()
     new = [_cut(f"= {short_name(name)}: {tidy(said)}", room // _LINE) for name, said in group.above]
-    number = len(sheet.groups) + 1
     community = group.community
     if not community.name:
-        return ["", f"# Community {number}: what is in no community"]
-    name = f"# Community {number}: {short_name(community.name)}, {counted(community.size, 'member')}"
+        return ["", "# What is in no community"]
+    name = f"# {short_name(community.name)}, {counted(community.size, 'member')}"
     return ["", *(new if group.above != around else []), name]
 
 
@@ -107,10 +136,10 @@ _Line = tuple[str, GroupFact | None]
 def _blocks(group: Group, room: int) -> Iterator[list[_Line]]:
     """What is said of a community, what is about one thing together.
 
-    A summary that was put together from the facts would only repeat them.
+    A summary would only repeat its facts.
     """
     most = room // _LINE
-    if group.community.summary and (group.written or not group.facts):
+    if group.community.summary and not group.facts:
         yield [(_cut(tidy(group.community.summary), most), None)]
     for _, facts in groupby(group.facts, key=lambda fact: fact.about):
         yield [(_cut(tidy(fact.text), most), fact) for fact in facts]

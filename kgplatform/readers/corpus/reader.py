@@ -5,7 +5,7 @@ they say (the map and reduce of GraphRAG, arXiv 2404.16130, section 3.1.6).
 
 Communities with their summaries and facts are laid out in parts. A call for each part says what it has to say, with the
 numbers of facts; a last call writes the answer. Where what was found does not fit into one prompt, calls before it put
-it together page by page. By default no community is left out.
+it together page by page. A question that speaks of some things is put to what is said of them; any other to everything.
 """
 
 from __future__ import annotations
@@ -18,9 +18,18 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import LARGEST_FENCE, fence_for, joined, record, without_model
-from kgplatform.readers.corpus.findings import Grounded, Statement, grounded
-from kgplatform.readers.corpus.parts import Part, lay_out
+from kgplatform.readers.answer import (
+    LARGEST_FENCE,
+    REFUSAL,
+    Answered,
+    fence_for,
+    joined,
+    record,
+    without_model,
+    write_answer,
+)
+from kgplatform.readers.corpus.findings import Said, Statement
+from kgplatform.readers.corpus.parts import Part, lay_out, spoken_of
 from kgplatform.readers.corpus.reduce import Reduced, Reducer
 from kgplatform.readers.corpus.replies import Findings
 from kgplatform.readers.reader import (
@@ -33,11 +42,12 @@ from kgplatform.readers.reader import (
     style_option,
     window_option,
 )
-from kgplatform.readers.replies import asked, finish
 from kgplatform.readers.run import Calls, Run, StepFound
+from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Window
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.communities import Groups
+from kgplatform.retrieve.question import asked
 from kgplatform.text import counted
 from kgplatform.work.threads import side_by_side
 
@@ -69,7 +79,10 @@ class Options:
         None, "the most communities that are read, those nearest to the question; by default all", least=1
     )
     facts: int | None = option(
-        None, "the most facts of a community, those that most passages state; by default all", least=0
+        None,
+        "the most facts of a community, those that most passages state; by default those of things that the question "
+        "speaks of, or all where it speaks of none",
+        least=0,
     )
     part_tokens: int = option(12_000, "the most tokens of communities in a prompt", least=_LEAST_ROOM)
     window_tokens: int | None = window_option()
@@ -84,7 +97,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     Raises ``InputError`` where the graph has no finished tree, or the question is too long for the window;
     ``ModelError`` where no part could be read.
     """
-    question = asked(question)
+    question, style = asked(question), options.answer_style
     if run.chat is None:
         return without_model(question, READER.name, run.evidence.search(question, route="community"), run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
@@ -92,33 +105,35 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     room = _room(question, window, options)
     groups = run.evidence.groups(question, options.level, options.communities, options.facts)
     outside = [groups.outside] if groups.outside.facts else []
-    parts = lay_out([*groups.found, *outside], room)
-    calls.note("communities", _plan(groups, parts, room), groups.queries)
-    reading = _Reading(question, run, calls, window.reply, options.mode)
+    read, apart = [*groups.found, *outside], 0
+    if options.facts is None:
+        read, apart = spoken_of(read, question)
+    parts = lay_out(read, room)
+    calls.note("communities", _plan(groups, apart, parts, room), groups.queries)
+    reading = _Reading(question, run, calls, window.reply)
     reading.read(parts)
-    reducer = Reducer(question, window, calls, run.chat, options.mode, options.answer_style)
-    reduced = reducer.reduce(reading.statements, reading.things)
-    return _record(reduced, reading, groups)
-
-
-def _record(reduced: Reduced, reading: _Reading, groups: Groups) -> Answer:
-    """The answer with the places of the facts behind it; in open mode what the model knows, where there are none."""
-    calls, evidence, note = reading.calls, reading.run.evidence, _note(groups, reading)
-    statements = [*reading.things, *reading.statements]
-    ids = tuple(dict.fromkeys(fact for each in statements for fact in each.facts))
-    if not ids and reading.mode == "open":
-        return finish(READER.name, reading.question, None, [], evidence, calls, "open", note)
-    facts, queries = evidence.facts(ids)
-    answered = reduced.answered(facts)
-    passages = [place.passage for place in answered.citations]
-    passages += [place.passage for fact in facts.values() for place in fact.citations]
-    stored = evidence.stored(list(dict.fromkeys(passages))[:_SOURCES])
-    told = f"{counted(len(answered.citations), 'place')} cited, of {counted(len(facts), 'fact')} behind what was found"
-    calls.note("find citations", told, (*queries, *stored.queries))
-    known = tuple(facts[each] for each in ids if each in facts)
+    reduced = _reduced(reading, Reducer(question, window, calls, run.chat, options.mode, style, run.evidence))
+    places = [place.passage for place in reduced.answered.citations]
+    places += [place.passage for fact in reduced.facts for place in fact.citations]
+    stored = run.evidence.stored(list(dict.fromkeys(places))[:_SOURCES])
+    cited = f"{counted(len(reduced.answered.citations), 'place')} cited"
+    told = f"{cited}, of {counted(len(reduced.facts), 'fact')} behind what was found"
+    calls.note("find citations", told, (*reduced.queries, *stored.queries))
     communities = tuple(group.community for group in groups.found)
-    result = SearchResult(reading.question, tuple(stored.passages.values()), known, 0.0, communities=communities)
-    return record(READER.name, answered, result, calls, note, is_shown=False)
+    passages = tuple(stored.passages.values())
+    result = SearchResult(question, passages, reduced.facts, 0.0, communities=communities)
+    return record(READER.name, reduced.answered, result, calls, _note(groups, reading), is_shown=False)
+
+
+def _reduced(reading: _Reading, reducer: Reducer) -> Reduced:
+    """One answer of what was found; where that is nothing none, or in open mode what the model knows by itself."""
+    if reading.statements or reading.things:
+        return reducer.reduce(reading.statements, reading.things)
+    if reducer.mode == "reject":
+        return Reduced(Answered(REFUSAL, sufficient=False))
+    nothing = Selection(SearchResult(reading.question, (), (), 0.0), {})
+    calls, mode, style = reading.calls, reducer.mode, reducer.style
+    return Reduced(write_answer(reading.question, nothing, calls, mode, name="own knowledge", style=style))
 
 
 @dataclass
@@ -129,8 +144,7 @@ class _Reading:
     run: Run
     calls: Calls
     reply: int
-    mode: AnswerMode
-    found: list[Grounded] = field(default_factory=list)
+    found: list[Said] = field(default_factory=list)
     errors: list[ModelError] = field(default_factory=list)
     parts: int = 0
 
@@ -140,7 +154,7 @@ class _Reading:
         for read in side_by_side([partial(self._read, part) for part in parts], _THREADS):
             self.calls.steps += read.calls.steps
             self.calls.counts["calls.map"] += read.calls.made
-            if isinstance(read.found, Grounded):
+            if isinstance(read.found, Said):
                 self.found.append(read.found)
             else:
                 self.errors.append(read.found)
@@ -161,8 +175,8 @@ class _Reading:
 
     @property
     def groundless(self) -> int:
-        """Points and things that no fact of their part says."""
-        return sum(found.groundless for found in self.found)
+        """Points and things for which no fact of their part was named."""
+        return sum(not each.facts for each in (*self.statements, *self.things))
 
     def _read(self, part: Part) -> _Read:
         """A part that cannot be read is an outcome too: the others go on."""
@@ -176,10 +190,9 @@ class _Reading:
         except ModelError as error:
             own.add(f"part {part.number}", f"{shown}; failed: {error}", mark, prompt=_PROMPT)
             return _Read(own, error)
-        found = grounded(reply, part, self.question)
+        found = Said.of(reply, part)
         told = f"{counted(len(found.statements), 'point')}, {counted(len(found.things), 'thing')}"
-        facts = tuple(dict.fromkeys(fact for each in (*found.statements, *found.things) for fact in each.facts))
-        own.add(f"part {part.number}", f"{shown}: {told}", mark, prompt=_PROMPT, found=StepFound(facts=facts))
+        own.add(f"part {part.number}", f"{shown}: {told}", mark, prompt=_PROMPT, found=StepFound(facts=found.facts))
         return _Read(own, found)
 
 
@@ -188,7 +201,7 @@ class _Read:
     """What came of a part, and the calls that it took."""
 
     calls: Calls
-    found: Grounded | ModelError
+    found: Said | ModelError
 
 
 def _window(tokens: int) -> Window:
@@ -211,12 +224,13 @@ def _room(question: str, window: Window, options: Options) -> int:
     return min(room, options.part_tokens)
 
 
-def _plan(groups: Groups, parts: Sequence[Part], room: int) -> str:
-    """What is read, and how many calls that will take."""
+def _plan(groups: Groups, apart: int, parts: Sequence[Part], room: int) -> str:
+    """What is read, and how many calls that will take. ``apart``: facts that are left out as not spoken of."""
     facts = sum(len(part.facts) for part in parts)
     depths = sorted({group.depth for group in groups.found})
     levels = f" at depth {' and '.join(map(str, depths))}" if depths else ""
     left = f", {groups.left_out:,} left out" if groups.left_out else ""
+    left += f", facts of things that the question does not speak of left out: {apart:,}" if apart else ""
     left += f", facts whose words stand in no passage left out: {groups.unfound:,}" if groups.unfound else ""
     return (
         f"{counted(len(groups.found), 'community')}{levels}{left}; {counted(facts, 'fact')} in "
@@ -243,7 +257,7 @@ def _note(groups: Groups, reading: _Reading) -> str:
         f"{errors[0]}"
         if errors
         else "",
-        f"Points and things that no fact says were left out: {reading.groundless:,}." if reading.groundless else "",
+        f"Points and things for which no fact was named: {reading.groundless:,}." if reading.groundless else "",
         f"{reading.parts:,} parts took {usage.calls + usage.cached_calls:,} calls, with {usage.input_tokens:,} tokens "
         f"in and {usage.output_tokens:,} out."
         if reading.parts > _MANY

@@ -8,35 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kgplatform.errors import ModelError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import (
+from kgplatform.readers.answer import (
+    INSUFFICIENT,
     LARGEST_FENCE,
     NONE,
-    OWN_KNOWLEDGE,
-    REFUSAL,
     STYLES,
     Answered,
-    cite_words,
+    AnswerReply,
+    answer_of,
     fence_for,
     joined,
 )
 from kgplatform.readers.corpus.findings import Statement, unite
-from kgplatform.readers.corpus.replies import Final, Remaining
-from kgplatform.readers.marks import labels, replaced, without_marks
+from kgplatform.readers.corpus.replies import Remaining
+from kgplatform.readers.numbering import FACTS, Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
-from kgplatform.readers.replies import NO_WORDS
 from kgplatform.readers.run import Calls
-from kgplatform.readers.statements import Source
-from kgplatform.readers.support import known_only
 from kgplatform.readers.window import Window, head, pack, tokens
-from kgplatform.records import Citation, FoundFact, FoundPassage
+from kgplatform.records import FoundFact, QueryRun
+from kgplatform.retrieve.evidence import Evidence
 from kgplatform.text import counted, listed, tidy
+from kgplatform.text.numbered import numbers_in
 from kgplatform.work.threads import side_by_side
 
 _REDUCE, _MERGE = "corpus/reduce", "corpus/merge"
@@ -51,66 +50,22 @@ _LEAST = 100
 _THINGS_SHARE = 2
 """Of the last prompt's room, the part that things may take where there are statements too."""
 
-_POINTS_PLACES = 3
-"""Places of a statement that are cited."""
+_MARKS = 3
+"""Facts of a statement whose numbers stand behind it."""
 
-_MOST_PLACES = 20
-"""Places that are cited at the end of an answer without marks."""
+_MARK = " [0.999]"
 
-_INSUFFICIENT: dict[AnswerMode, str] = {
-    "reject": 'If what was found does not answer the question, set "sufficient" to false and leave "answer" empty.',
-    "open": 'If what was found does not answer the question, set "sufficient" to false and answer from your own '
-    "knowledge, without [ ].",
-}
+_MOST_MARKS = 20
+"""Facts that stand behind a count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """The answer with marks of ``shown`` as the model wrote it, None where there is none; what it cites beside marks.
+    """The answer, the facts behind what was found, and the statements that read them."""
 
-    ``own``: it is the model's own knowledge.
-    """
-
-    text: str | None
-    shown: tuple[Statement, ...] = ()
-    cited: tuple[int, ...] = ()
-    own: bool = False
-    note: str = ""
-
-    def answered(self, facts: dict[str, FoundFact]) -> Answered:
-        """The answer with its citations: places of ``facts``, by their ids."""
-        if self.text is None or self.own:
-            note = joined(self.note, OWN_KNOWLEDGE) if self.own else self.note
-            return Answered(self.text or REFUSAL, note=note, holds=self.own)
-        places: dict[Citation, int] = {}
-
-        def marks(numbers: Iterable[int], most: int) -> str:
-            found = [place for number in numbers for place in _places(self.shown[number - 1], facts)][:most]
-            return "".join(f"[{places.setdefault(place, len(places) + 1)}]" for place in dict.fromkeys(found))
-
-        text = replaced(self.text, labels(len(self.shown)), lambda inside: marks(map(int, inside), 100))
-        if not places:
-            text = f"{text} {marks(self._meant(), _MOST_PLACES)}".rstrip()
-        note = self.note if places else joined(self.note, NO_WORDS)
-        return Answered(text, tuple(places), note, holds=bool(places))
-
-    def _meant(self) -> list[int]:
-        """What an answer without marks rests on: what the model says, else what has its words."""
-        given = [number for number in self.cited if 1 <= number <= len(self.shown)]
-        texts = [
-            FoundPassage(str(number), "", "", 0, len(each.text), None, each.text, 0.0, ())
-            for number, each in enumerate(self.shown, 1)
-        ]
-        bare = without_marks(self.text or "", len(texts))
-        return given or [int(cited.passage) for cited in cite_words(bare, texts)]
-
-
-def _places(statement: Statement, facts: dict[str, FoundFact]) -> list[Citation]:
-    """A place of each of its first facts."""
-    found = [facts[fact].citations for fact in statement.facts if fact in facts]
-    return [next(place for place in places if place.found) for places in found if any(p.found for p in places)][
-        :_POINTS_PLACES
-    ]
+    answered: Answered
+    facts: tuple[FoundFact, ...] = ()
+    queries: tuple[QueryRun, ...] = ()
 
 
 @dataclass
@@ -123,6 +78,8 @@ class Reducer:
     chat: Chat
     mode: AnswerMode
     style: AnswerStyle
+    evidence: Evidence
+    shown: Numbering = field(default_factory=Numbering)
 
     def reduce(self, statements: Sequence[Statement], things: Sequence[Statement]) -> Reduced:
         """One answer of all of it. Where the last call fails, the answer is what was found, and the note says so.
@@ -131,22 +88,24 @@ class Reducer:
         """
         things, statements = unite(things), unite(statements)
         self.calls.counts.update({"points": len(statements), "things": len(things)})
-        if not things and not statements:
-            return Reduced(None)
         room = self.window.room(self._messages(NONE))
         listed_things = _fitting(things, room // _THINGS_SHARE if statements else room)
         left = room - _cost(listed_things)
         merged = self._merged(statements, left)
         best = _fitting(sorted(merged, key=lambda each: -each.score), left)
         cut = len(things) - len(listed_things) + len(merged) - len(best)
-        counted_ = (
-            f"Things that were found in all parts and counted: {len(things):,} ({listed([t.text for t in things])})."
-        )
+        told = f"Things that were found in all parts and counted: {len(things):,} ({listed([t.text for t in things])})."
         note = joined(
-            counted_ if things else "",
+            told if things else "",
             f"Things and points that did not fit into the last prompt: {cut:,}." if cut else "",
         )
-        return self._final(Reduced(None, (*listed_things, *best), note=note), len(listed_things), len(things))
+        ids = dict.fromkeys(fact for each in (*listed_things, *best) for fact in each.facts)
+        facts, queries = self.evidence.facts(tuple(ids))
+        known = tuple(facts[each] for each in ids if each in facts)
+        self.shown.facts(known)
+        numbers = {fact.id: f"{FACTS}.{number}" for number, fact in enumerate(known, 1)}
+        answered = self._final(_lines(listed_things, numbers), _lines(best, numbers), len(things))
+        return Reduced(replace(answered, note=joined(answered.note, note)), known, queries)
 
     def _merged(self, statements: list[Statement], room: int) -> list[Statement]:
         """Statements put together until they fit into ``room``."""
@@ -169,50 +128,44 @@ class Reducer:
         mark = own.mark()
         name, most = f"merge, round {number}", max(_LEAST, _cost(page) // _SHRINK)
         try:
-            messages = self._merge_messages(page)
-            reply, _ = ask(own, messages, Remaining, stage="merge", tokens=self.window.reply)
+            reply, _ = ask(own, self._merge_messages(page), Remaining, stage="merge", tokens=self.window.reply)
         except ModelError as error:
             own.add(name, f"failed, so the best of {counted(len(page), 'point')} stay: {error}", mark, prompt=_MERGE)
             return own, _fitting(sorted(page, key=lambda each: -each.score), most)
-        remaining = [
-            Statement(tidy(point.point), _facts(point.facts, page), point.score)
-            for point in reply.points
-            if point.score
-        ]
-        kept = _fitting([each for each in remaining if each.facts] or page, most)
+        points = [point for point in reply.points if point.score]
+        remaining = [Statement(tidy(point.point), _facts(point.facts, page), point.score) for point in points]
+        kept = _fitting(remaining or page, most)
         own.add(name, f"{counted(len(kept), 'point')} of {len(page):,}", mark, prompt=_MERGE)
         return own, kept
 
-    def _final(self, found: Reduced, things: int, total: int) -> Reduced:
-        """The last call."""
-        data = _findings(found.shown, things, total)
+    def _final(self, things: list[str], points: list[str], total: int) -> Answered:
+        """The last call. ``total`` things were found, of which ``things`` are listed."""
         mark = self.calls.mark()
-        messages = self._messages(data)
+        messages = self._messages(_findings(things, points, total))
         try:
             most, show = self.window.reply, self.calls.shown("answer")
-            reply, repairs = ask(self.calls, messages, Final, stage="reduce", tokens=most, show=show)
+            reply, repairs = ask(self.calls, messages, AnswerReply, stage="reduce", tokens=most, show=show)
         except ModelError as error:
             self.calls.add("answer", f"failed: {error}", mark, prompt=_REDUCE)
-            return _as_found(found, str(error))
+            found = answer_of(AnswerReply(answer="\n".join([*things, *points])), self.shown, self.mode)
+            note = f"The language model wrote no answer from it, so this is what the parts say. {error}"
+            return replace(found, note=joined(note, found.note), sufficient=None)
         self.calls.counts["calls.reduce"] = self.calls.made
-        is_answered = reply.sufficient and bool(reply.answer)
-        outcome = "answered" if is_answered else "what was found is not enough"
-        detail = f"{outcome}, from {counted(things, 'thing')} and {counted(len(found.shown) - things, 'point')}"
+        outcome = "answered" if reply.sufficient else "what was found is not enough"
+        detail = f"{outcome}, from {counted(len(things), 'thing')} and {counted(len(points), 'point')}"
         self.calls.add("answer", f"{detail}; repairs: {repairs}" if repairs else detail, mark, prompt=_REDUCE)
-        if is_answered:
-            sources = [Source(f"{total} {data}"), *(Source(each.text) for each in found.shown)]
-            text, unknown = known_only(self.question, reply.answer, sources)
-            is_count = str(total) in re.findall(r"\d+", text.replace(",", ""))
-            cited = reply.citations or (range(1, things + 1) if is_count else ())
-            return replace(found, text=text or None, cited=tuple(cited), note=joined(found.note, unknown))
-        return replace(found, text=reply.answer or None, own=True) if self.mode == "open" and reply.answer else found
+        if not reply.evidence and str(total) in re.findall(r"\d+", reply.answer.replace(",", "")):
+            behind = numbers_in(re.findall(r"\[[\d.]+\]", "".join(things)))[:_MOST_MARKS]
+            reply = reply.model_copy(update={"evidence": behind})
+        return answer_of(reply, self.shown, self.mode)
 
     def _messages(self, findings: str) -> Messages:
-        inputs = {"style": STYLES[self.style], "insufficient": _INSUFFICIENT[self.mode]}
+        inputs = {"style": STYLES[self.style], "insufficient": INSUFFICIENT[self.mode]}
         return render(_REDUCE, question=self.question, findings=findings, fence=_fence(findings), **inputs)
 
     def _merge_messages(self, page: Sequence[Statement]) -> Messages:
-        shown = "\n".join(_line(number, each) for number, each in enumerate(page, 1)) or NONE
+        lines = (f"[{number}] {each.text} (score {each.score})" for number, each in enumerate(page, 1))
+        shown = "\n".join(lines) or NONE
         words = str(max(_LEAST, _cost(page) // _SHRINK) // 2)
         return render(_MERGE, question=self.question, statements=shown, fence=_fence(shown), words=words)
 
@@ -222,7 +175,14 @@ def _fence(shown: str) -> str:
 
 
 def _line(number: int, each: Statement) -> str:
-    return f"[{number}] {each.text}" + (f" (score {each.score})" if each.score else "")
+    """A line that is as long as that of any prompt."""
+    return f"[{number}] {each.text} (score {each.score}){_MARK * min(len(each.facts), _MARKS)}"
+
+
+def _lines(statements: Sequence[Statement], numbers: dict[str, str]) -> list[str]:
+    """As the last prompt has them: with the numbers of their first facts behind them."""
+    marks = [[f"[{numbers[fact]}]" for fact in each.facts if fact in numbers][:_MARKS] for each in statements]
+    return [f"- {each.text} {''.join(own)}".rstrip() for each, own in zip(statements, marks, strict=True)]
 
 
 def _cost(statements: Sequence[Statement]) -> int:
@@ -242,16 +202,7 @@ def _facts(numbers: Iterable[int], page: Sequence[Statement]) -> tuple[str, ...]
     return tuple(dict.fromkeys(fact for each in chosen for fact in each.facts))
 
 
-def _findings(shown: Sequence[Statement], things: int, total: int) -> str:
-    lines = [_line(number, each) for number, each in enumerate(shown, 1)]
-    of_them = f", of which {things:,} are listed" if things < total else ""
-    head_ = [f"Things that were found, put together from all parts; their number is {total:,}{of_them}:"]
-    points = ["Statements:", *lines[things:]] if lines[things:] else []
-    return "\n".join([*(head_ + lines[:things] + [""] if things else []), *points]).strip()
-
-
-def _as_found(found: Reduced, error: str) -> Reduced:
-    """What was found as it is, for want of an answer."""
-    text = "\n".join(f"- {each.text} [{number}]" for number, each in enumerate(found.shown, 1))
-    note = f"The language model wrote no answer from it, so this is what the parts say. {error}"
-    return replace(found, text=text, note=joined(note, found.note))
+def _findings(things: list[str], points: list[str], total: int) -> str:
+    of_them = f", of which {len(things):,} are listed" if len(things) < total else ""
+    head_ = [f"Things that were found, put together from all parts; their number is {total:,}{of_them}:", *things, ""]
+    return "\n".join([*(head_ if things else []), *(["Statements:", *points] if points else [])]).strip()

@@ -1,4 +1,4 @@
-"""What the model finds in a part, and the answer that it makes of it all.
+"""What the model finds in a part, and what remains of many statements.
 
 found, _ = ask(calls, messages, Findings, stage="map")
 found.points[0].point, found.points[0].facts, found.items[0].name
@@ -15,10 +15,9 @@ _UNSAID = 50
 
 
 class Point(Form):
-    """A statement with the numbers of the facts and communities that it was made from. ``score``: 0 to 100."""
+    """A statement with the numbers of the facts, or statements, that it was made from. ``score``: 0 to 100."""
 
     point: str = text(600, ...)
-    communities: list[int] = items(20)
     facts: list[int] = items(40)
     score: int = Field(_UNSAID, ge=0, le=100)
 
@@ -31,9 +30,8 @@ class Item(Form):
 
 
 class Remaining(Form):
-    """The statements that remain of several pages of them; ``facts`` are the numbers of statements here."""
+    """The statements that remain of a page of them."""
 
-    reasoning: str = text(1200)
     points: list[Point] = items(40)
 
 
@@ -41,12 +39,3 @@ class Findings(Remaining):
     """What a part says about the question."""
 
     items: list[Item] = items(300)
-
-
-class Final(Form):
-    """The answer, with the numbers of what it rests on."""
-
-    reasoning: str = text(2000)
-    answer: str = ""
-    citations: list[int] = items(200)
-    sufficient: bool = True

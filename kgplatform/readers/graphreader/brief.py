@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.answer_old import LARGEST_FENCE, NONE, STYLES, fence_for
-from kgplatform.readers.graphreader.actions import FORMS, Stage
+from kgplatform.readers.answer import EXAMPLES, INSUFFICIENT, LARGEST_FENCE, NONE, REPLY_TOKENS, STYLES, fence_for
+from kgplatform.readers.graphreader.actions import Stage
 from kgplatform.readers.graphreader.options import PAPER_WINDOW, Options
-from kgplatform.readers.reader import AnswerMode
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
 
 EMPTY = "(empty)"
@@ -23,12 +22,6 @@ PROMPTS: dict[Stage, str] = {
     "facts": "graphreader/facts",
     "chunk": "graphreader/chunk",
     "neighbours": "graphreader/neighbours",
-}
-OWN_KNOWLEDGE_MARK = "Own knowledge:"
-INSUFFICIENT: dict[AnswerMode, str] = {
-    "reject": 'If the notebooks do not say it, set "sufficient" to false and leave "answer" empty.',
-    "open": 'If the notebooks do not say it, set "sufficient" to false and answer from your own knowledge, without any '
-    f'mark; the answer then begins with "{OWN_KNOWLEDGE_MARK}".',
 }
 LEAST_PROPOSED = 10
 """Nodes that the model is asked to propose (figure 8)."""
@@ -40,14 +33,14 @@ _DATA_PART = 6
 _RESERVE = 150
 """Tokens for a reminder, and for the names of page, passage and tags."""
 
-_LONGEST_NOTEBOOK = 1000
+_LONGEST_NOTEBOOK = 500
 _SHORTEST_NOTEBOOK = 60
 _BESIDE_PART = 16
 _MOST_BESIDE = 500
 """Tokens of a reply beside its notebook: its thoughts, and what it chose."""
 
-_LONGEST_PLAN = 400
-_SHORTEST_LIST = 1000
+_LONGEST_PLAN = 200
+_SHORTEST_LIST = 300
 _HEADING = 8
 _WORDS_PER_TOKEN = 0.6
 
@@ -82,7 +75,7 @@ class Brief:
     def step_messages(
         self, stage: Stage, node: str, data: str, actions: str, notebook: str, *, page: str = "", fence: str = ""
     ) -> Messages:
-        """Asks what to do with ``data``: facts of ``node``, passages under their ids, or the names of neighbours."""
+        """Asks what to do with ``data``: facts of ``node``, numbered passages, or the names of neighbours."""
         inputs = {"words": str(self.words)} if stage != "neighbours" else {}
         inputs |= {"node": node, "page": page} if stage != "chunk" else {}
         return render(
@@ -104,12 +97,12 @@ class Brief:
     def step_room(self, stage: Stage, node: str, actions: str) -> int:
         """Tokens of data in one prompt of ``stage``, whatever the notebook becomes.
 
-        Lists of facts and names have twice what is read of a text at once, so that a hub does not fill a large window.
+        Lists of facts and names have half of what is read of a text at once: a hub does not fill a large window.
         """
         without = self.step_messages(stage, node, "", actions, "", fence=LARGEST_FENCE)
         room = self.window.room(without) - self.notebook - _RESERVE
         is_whole = stage == "chunk" or self.options.is_paper
-        return room if is_whole else min(room, max(_SHORTEST_LIST, 2 * self.options.reading_tokens))
+        return room if is_whole else min(room, max(_SHORTEST_LIST, self.options.reading_tokens // 2))
 
     def shown_actions(self, actions: Sequence[str]) -> str:
         """The previous actions, numbered, the newest as far as they fit; what is left out is said."""
@@ -123,8 +116,21 @@ class Brief:
     def answer_messages(self, notebooks: Sequence[str]) -> Messages:
         """Asks for the answer from all notebooks, numbered from 1; empty ones are listed too."""
         shown = "\n\n".join(f"Notebook {n}:\n{text or EMPTY}" for n, text in enumerate(notebooks, 1)) or NONE
-        inputs = {"insufficient": INSUFFICIENT[self.options.mode], "style": STYLES[self.options.answer_style]}
-        return render("graphreader/answer", question=self.question, fence=fence_for(shown), notebooks=shown, **inputs)
+        style, mode = self.options.answer_style, self.options.mode
+        return render(
+            "graphreader/answer",
+            question=self.question,
+            fence=fence_for(shown),
+            notebooks=shown,
+            style=STYLES[style],
+            example=EXAMPLES[style],
+            insufficient=INSUFFICIENT[mode],
+        )
+
+    @property
+    def answer_tokens(self) -> int:
+        """The most tokens of the reply with the answer."""
+        return max(self.window.reply, min(REPLY_TOKENS[self.options.answer_style], self.window.tokens // 4))
 
     @property
     def words(self) -> int:
@@ -140,7 +146,7 @@ def make_brief(question: str, options: Options, context: int) -> Brief:
     window, largest = _window(options, context)
     brief = Brief(question, options, window, 0)
     limit = window.limit
-    templates = max(cost(brief.step_messages(stage, "", "", "", "")) for stage in FORMS)
+    templates = max(cost(brief.step_messages(stage, "", "", "", "")) for stage in PROMPTS)
     bounds = _plan_size(window) + limit // _ACTIONS_PART + limit // _DATA_PART + NAME_TOKENS + _RESERVE
     spare = window.room(brief.answer_messages([""] * options.nodes)) - _RESERVE
     notebook = min(largest, spare // options.nodes - _HEADING, limit - templates - bounds)
@@ -169,7 +175,6 @@ def _plan_size(window: Window) -> int:
     return min(_LONGEST_PLAN, window.limit // _PLAN_PART)
 
 
-def reminded(messages: Messages, fault: str, forms: str) -> Messages:
-    """The same prompt with a reminder of the form at its end: the faulty reply would not fit into the window."""
-    reminder = render("graphreader/again", fault=fault, forms=forms)[1]["content"]
-    return with_reminder(messages, f"\n\n{reminder}")
+def reminded(messages: Messages, fault: str) -> Messages:
+    """The same prompt with what was wrong at its end: the faulty reply would not fit into the window."""
+    return with_reminder(messages, f"\n\n{render('graphreader/again', fault=fault)[1]['content']}")

@@ -5,43 +5,45 @@
 
 At each step the model sees the question, the plan, what it did before, its notebook, and what is there to read; it
 rewrites the notebook and calls one function. What does not fit into the window is shown page by page, which is still
-one function call. Walks share nothing, so that several run at the same time.
-
-Passages are known to the model by short ids that no other walk of the run uses: the k-th passage that walk p meets is
-``ID-<1000 p + k>``, whatever the threads of the other walks do.
+one function call. Walks share nothing, so that several run at the same time: the sentences of passages, and the facts
+that these state, have numbers of the walk.
 """
 
 from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.prompt import Messages
-from kgplatform.readers.graphreader.actions import FALLBACK, Read, Stage, ask_step, same_name, wanted_step
-from kgplatform.readers.graphreader.brief import PROMPTS, Brief, reminded
+from kgplatform.readers.graphreader.actions import FALLBACK, Done, Stage, ask_step, same_name, wanted_step
+from kgplatform.readers.graphreader.brief import EMPTY, PROMPTS, Brief, reminded
 from kgplatform.readers.graphreader.notebook import renewed
+from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls, StepFound, Tell
 from kgplatform.readers.window import cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
 from kgplatform.retrieve.nodes import NodeFacts, Nodes, Stated, ToRead
 from kgplatform.text import counted, listed
+from kgplatform.text.numbered import lines, numbered
 
-_WIDTH = 1000
 _CHARACTERS_PER_TOKEN = 6
 """More than text has: what lies around a passage is read from the graph by characters, and cut by tokens."""
+_PER_PASSAGE = 8
+"""Tokens of a passage's number and of the empty line before it."""
 
 
 @dataclass
 class Walk:
     """One walk. ``actions``: what it did, in words; ``made``: function calls; ``ended``: why it is over.
 
-    ``queue``: passages to read, by id, each from the character where what was read of it ends. ``visited``, ``read``
-    and ``facts`` (id to text) are in the order in which the walk came to them.
+    ``shown``: what the prompts showed, by number; ``passages`` by theirs. ``queue``: passages to read, by id, each from
+    the sentence with that number. ``visited``, ``read`` and ``facts`` (id to text) are in the order in which the walk
+    came to them.
     """
 
     number: int
@@ -56,25 +58,22 @@ class Walk:
     facts: dict[str, str] = field(default_factory=dict)
     ended: str = ""
     error: ModelError | None = None
-    passages: dict[int, str] = field(default_factory=dict)
-    _labels: dict[str, str] = field(default_factory=dict)
+    passages: dict[int, FoundPassage] = field(default_factory=dict)
+    shown: Numbering = field(default_factory=Numbering)
 
-    def label(self, passage: str, title: str) -> str:
-        """The passage's short id and its document's title, as prompts show it."""
-        if passage not in self._labels:
-            count = len(self._labels) + 1
-            number = (self.number * _WIDTH if count < _WIDTH else self.number * _WIDTH**2) + count
-            self.passages[number] = passage
-            self._labels[passage] = f"ID-{number} ({short_name(title)})"
-        return self._labels[passage]
+    def number_of(self, passage: FoundPassage) -> int:
+        """The number of ``passage`` on this walk."""
+        number = self.shown.number_of(passage)
+        self.passages[number] = passage
+        return number
 
-    def labels(self, passages: Iterable[str]) -> list[str]:
-        """Of passages that the walk has met."""
-        return [self._labels[passage] for passage in passages]
+    def label(self, passage: FoundPassage) -> str:
+        """Its number and title, as the trace has them."""
+        return f"{self.number_of(passage)} ({short_name(passage.title)})"
 
-    def ids(self, passages: Iterable[str]) -> list[str]:
-        """The short ids alone of passages that the walk has met."""
-        return [label.partition(" ")[0] for label in self.labels(passages)]
+    def numbers(self, passages: Sequence[FoundPassage]) -> str:
+        """The numbers of several."""
+        return listed([str(self.number_of(each)) for each in passages])
 
     def do(self, stage: str, function: str, where: str, arguments: str = "") -> None:
         """Note a function call."""
@@ -84,8 +83,8 @@ class Walk:
 
     def put_first(self, passage: str, *, after_rest_of: str = "") -> None:
         """Into the queue at the front, or behind what is left of ``after_rest_of`` there."""
-        rest_is_first = bool(self.queue) and self.queue[0][0] == after_rest_of and self.queue[0][1] > 0
-        self.queue.insert(1 if rest_is_first else 0, (passage, 0))
+        rest_is_first = bool(self.queue) and self.queue[0][0] == after_rest_of and self.queue[0][1] > 1
+        self.queue.insert(1 if rest_is_first else 0, (passage, 1))
 
     def end(self, reason: str) -> None:
         """The walk is over; its last step says why."""
@@ -93,20 +92,13 @@ class Walk:
         self.calls.amend(f"the path ends: {reason}")
 
 
+_NO_ACTION = "no action"
 _FAULTS = {
-    "no action": "there was no function in it.",
-    "unknown passage": "it names a passage ID that was not shown.",
+    "unknown passage": "it names no passage that was shown.",
     "unknown node": "it names a node that is not in the list.",
     "visited node": "it names a node that you were at before.",
 }
-_FORMS: dict[Stage, str] = {
-    "facts": '{"reasoning": "…", "notebook": "…", "action": "read_chunk" or "stop_and_read_neighbor", '
-    '"chunks": ["ID-…"]}',
-    "chunk": '{"reasoning": "…", "notebook": "…", "action": "search_more", "read_previous_chunk", '
-    '"read_subsequent_chunk" or "termination"}',
-    "neighbours": '{"reasoning": "…", "action": "read_neighbor_node" or "termination", "node": "a name from the list"}',
-}
-_Judge = Callable[[Read], str]
+_Judge = Callable[[Done], str]
 
 
 def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tell: Tell) -> Walk:
@@ -156,128 +148,118 @@ class _Walker:
         return not self.path.ended
 
     def _read_facts(self) -> None:
-        """Passages into the queue, chosen by what they state of the node: one call, whatever its pages."""
+        """Passages into the queue, chosen by what they state of the node: one call, whatever its pages.
+
+        Those that were read before are not shown again; where there are no others, the model is not asked.
+        """
         path, node = self.path, self.path.node
         path.visited[node] = None
         found = self.nodes.facts(node, self.options.passages)
         self.elements = found.elements
-        facts = [fact for group in found.groups for fact in group.facts]
+        facts = {id_: text for group in found.groups for id_, text, _ in group.facts}
         path.facts.update(facts)
-        shown = StepFound(found.queries, tuple(id_ for id_, _ in facts), elements=found.elements)
-        if not found.groups:
-            self.calls.note("facts", f"at {node}: it has no facts any more", found=shown)
+        shown = StepFound(found.queries, tuple(facts), elements=found.elements)
+        groups = [group for group in found.groups if group.passage.id not in path.read]
+        if not groups:
+            why = "all that states its facts was read before" if found.groups else "it has no facts any more"
+            self.calls.note("facts", f"at {node}: {why}", found=shown)
             return
         actions = self.brief.shown_actions(path.actions)
-        pages, groups = self._fact_pages(found, self.brief.step_room("facts", short_name(node), actions))
-        chosen: dict[str, None] = {}
+        pages, passages = self._fact_pages(groups, self.brief.step_room("facts", short_name(node), actions))
+        chosen: dict[str, FoundPassage] = {}
         for number, page in enumerate(pages, 1):
-            read = self._ask("facts", node, "\n".join(page), actions, _page(number, len(pages)))
-            self._take_notebook(read)
-            chosen.update(dict.fromkeys(self._known(read)))
+            done = self._ask("facts", node, "\n".join(page), actions, _page(number, len(pages)), self._judge_passages)
+            self._take_notebook(done)
+            named = {passage.id: passage for passage in self._known(done)}
+            chosen |= named
             if number < len(pages):
-                said = f"at {node}: passages to read: {', '.join(path.ids(self._known(read))) or 'none'}"
+                said = f"at {node}: passages to read: {path.numbers([*named.values()]) if named else 'none'}"
                 self._add(f"facts, page {number} of {len(pages)}", said, shown)
                 shown = StepFound(elements=found.elements)
                 self._begin("facts")
         function = "read_chunk" if chosen else "stop_and_read_neighbor"
-        path.do("facts", function, short_name(node), listed(path.ids(chosen)) if chosen else "")
-        path.queue.extend((passage, 0) for passage in chosen)
-        where = f"at {node}: {listed(path.labels(chosen))}" if chosen else f"at {node}"
-        facts_shown = sum(line.startswith("- ") for page in pages for piece in page for line in piece.splitlines())
-        said = _shown(found, groups, facts_shown)
+        path.do("facts", function, short_name(node), path.numbers([*chosen.values()]) if chosen else "")
+        path.queue.extend((passage, 1) for passage in chosen)
+        where = f"at {node}: {listed([path.label(each) for each in chosen.values()])}" if chosen else f"at {node}"
+        facts_shown = sum(line.startswith("[") for page in pages for piece in page for line in piece.splitlines())
+        said = _shown(found, passages, facts_shown)
         self._add(function, f"{where}; {said}", replace(shown, passages=tuple(chosen)))
 
-    def _fact_pages(self, found: NodeFacts, room: int) -> tuple[list[list[str]], int]:
+    def _fact_pages(self, groups: Sequence[Stated], room: int) -> tuple[list[list[str]], int]:
         """The facts of a node, a page after the other, and of how many passages they are.
 
         In reading order where they fit on one page; else those of the passages nearest to the question first, and no
         more pages than there may be.
         """
-        groups = list(found.groups)
-        pieces = [(group.passage, piece) for group in groups for piece in self._group_pieces(group, room)]
-        pages = pack([piece for _, piece in pieces], room)
-        if len(pages) > 1:
-            groups.sort(key=lambda group: -group.nearness)
-            pieces = [(group.passage, piece) for group in groups for piece in self._group_pieces(group, room)]
-            pages = self._bounded(pack([piece for _, piece in pieces], room))
-        return [[pieces[each][1] for each in page] for page in pages], len(
-            {pieces[n][0] for page in pages for n in page}
-        )
+        pieces = _pieces(groups, room, Numbering())
+        if len(pack([piece for _, piece in pieces], room)) > 1:
+            groups = sorted(groups, key=lambda group: -group.nearness)
+            pieces = _pieces(groups, room, Numbering())
+            kept = {pieces[n][0] for page in self._bounded(pack([piece for _, piece in pieces], room)) for n in page}
+            groups = [group for group in groups if group.passage.id in kept]
+        for group in groups:
+            self.path.number_of(group.passage)
+        pieces = _pieces(groups, room, self.path.shown)
+        pages = self._bounded(pack([piece for _, piece in pieces], room))
+        return [[pieces[each][1] for each in page] for page in pages], len(groups)
 
     def _bounded(self, pages: list[list[int]]) -> list[list[int]]:
         return pages if self.options.is_paper else pages[: self.options.list_pages]
 
-    def _group_pieces(self, group: Stated, room: int) -> list[str]:
-        """The facts of a passage under its id; several pieces where they do not fit on one page."""
-        label = self.path.label(group.passage, group.title)
-        lines = [f"- {text}" for _, text in group.facts]
-        whole = "\n".join([label, *lines]) + "\n"
-        if tokens(whole) + 1 <= room:
-            return [whole]
-        inner = room - tokens(label) - 3  # the ends of its first and of its last lines
-        parts = [part.strip() for line in lines for part in cut(line, inner - 1)]
-        return ["\n".join([label, *(parts[each] for each in page)]) + "\n" for page in pack(parts, inner)]
-
-    def _known(self, read: Read) -> list[str]:
+    def _known(self, done: Done) -> list[FoundPassage]:
         """The passages that a reply wants to read."""
-        numbers = read.chunks if read.function == "read_chunk" else ()
+        numbers = done.passages if done.action == "read_chunk" else ()
         return [self.path.passages[number] for number in numbers if number in self.path.passages]
 
     def _read_next_passage(self) -> None:
         """The next passage of the queue with those around it, or as much of it as fits; what is left of it is next."""
         path = self.path
-        wanted, start = path.queue.popleft()
-        if not start and wanted in path.read:
+        wanted, first = path.queue.popleft()
+        if first == 1 and wanted in path.read:
             return
         found = self.nodes.to_read(wanted, self.options.reading_tokens * _CHARACTERS_PER_TOKEN)
         passage = found.passage
         if passage is None:
             self.calls.counts["malformed.passage is gone"] += 1
-            self.calls.note("chunk", f"{path.ids([wanted])[0]} is no longer in the graph", found.queries)
+            self.calls.note("chunk", "a passage is no longer in the graph", found.queries)
             return
         actions = self.brief.shown_actions(path.actions)
-        label = path.label(passage.id, passage.title)
-        room = self.brief.step_room("chunk", label, actions)
-        end = start + head(passage.text[start:], room)
-        part = _part(start, end, len(passage.text))
-        window = [passage] if part else self._reading_window(passage, found, room)
-        if end < len(passage.text):
-            path.queue.appendleft((passage.id, end))
+        room = self.brief.step_room("chunk", "", actions)
+        last, count = _upto(passage, first, room), len(numbered(passage.text))
+        is_whole = first == 1 and last >= count
+        window = self._reading_window(passage, found, room) if is_whole else [passage]
         path.read.update({each.id: each for each in window})
-        shown = (
-            [self._chunk_text(each) for each in window]
-            if not part
-            else [f"Chunk {label}{part}:\n{passage.text[start:end]}"]
-        )
-        read = self._ask("chunk", label, "\n\n".join(shown), actions, "")
-        self._take_notebook(read)
-        ids = path.ids(each.id for each in window)
-        where = ids[0] if len(ids) == 1 else f"{ids[0]} to {ids[-1]}"
-        path.do("chunk", read.function, where)
-        outcome = self._follow(read.function, window, found)
+        if last < count:
+            path.queue.appendleft((passage.id, last + 1))
+        for each in window:
+            path.number_of(each)
+        text = path.shown.passages(window, None if is_whole else {passage.id: range(first, last + 1)})
+        done = self._ask("chunk", "", text[: head(text, room)], actions)
+        self._take_notebook(done)
+        path.do("chunk", done.action, f"passage {path.numbers(window)}")
+        outcome = self._follow(done.action, window, found)
         around = f" with {counted(len(window) - 1, 'passage')} around it" if len(window) > 1 else ""
-        detail = f"in {label}{around}{part}; {outcome}" if outcome else f"in {label}{around}{part}"
-        self._add(read.function, detail, StepFound(found.queries, passages=tuple(each.id for each in window)))
-        if read.function == "termination":
+        part = "" if is_whole else f", sentences {first:,} to {last:,} of {count:,}"
+        detail = f"in {path.label(passage)}{around}{part}"
+        read = StepFound(found.queries, passages=tuple(each.id for each in window))
+        self._add(done.action, f"{detail}; {outcome}" if outcome else detail, read)
+        if done.action == "termination":
             path.end("enough was found")
 
     def _reading_window(self, passage: FoundPassage, found: ToRead, room: int) -> list[FoundPassage]:
         """``passage`` with those after and before it in turn, as many as fit, up to what was read before."""
         window = [passage]
         sides = {"after": list(found.after), "before": list(found.before[::-1])}
-        left = min(room, self.options.reading_tokens) - tokens(self._chunk_text(passage))
+        left = min(room, self.options.reading_tokens) - _size(passage)
         while sides:
             for side, near in list(sides.items()):
-                size = tokens(self._chunk_text(near[0])) + 2 if near else 0
+                size = _size(near[0]) if near else 0
                 if not near or near[0].id in self.path.read or size > left:
                     del sides[side]
                     continue
                 left -= size
                 window.insert(0 if side == "before" else len(window), near.pop(0))
         return window
-
-    def _chunk_text(self, passage: FoundPassage) -> str:
-        return f"Chunk {self.path.label(passage.id, passage.title)}:\n{passage.text}"
 
     def _follow(self, function: str, window: Sequence[FoundPassage], found: ToRead) -> str:
         """Puts the passage before or after the window into the queue; in words, what came of it."""
@@ -288,7 +270,7 @@ class _Walker:
         beyond = [each for each in (found.before[::-1] if is_before else found.after) if each.id not in read]
         if not beyond:
             return f"there is none {'before' if is_before else 'after'} it, so the queue is next"
-        label = self.path.label(beyond[0].id, beyond[0].title)
+        label = self.path.label(beyond[0])
         if beyond[0].id in self.path.read:
             return f"{label} was read before"
         self.path.put_first(beyond[0].id, after_rest_of="" if is_before else window[-1].id)
@@ -316,9 +298,9 @@ class _Walker:
             how_many = f"the nearest {fit:,} of {counted(found.total, 'neighbour')}"
         for number, page in enumerate(pages, 1):
             data, place = "\n".join(listed_names[each] for each in page), _page(number, len(pages))
-            read = self._ask("neighbours", node, data, actions, place, partial(self._judge_node, names))
-            if read.function == "read_neighbor_node":
-                self._go(names[same_name(read.node, names) or ""], how_many, shown)
+            done = self._ask("neighbours", node, data, actions, place, partial(self._judge_node, names))
+            if done.action == "read_neighbor_node":
+                self._go(names[same_name(done.node, names) or ""], how_many, shown)
                 return
             if number < len(pages):
                 self._add(f"neighbours, page {number} of {len(pages)}", f"at {node}: none of these", shown)
@@ -344,67 +326,55 @@ class _Walker:
         chance = random.Random(f"{self.options.random_nodes} {self.path.number} {self.path.made}")
         return chance.choice(new) if new else None
 
-    def _judge_node(self, names: dict[str, str], read: Read) -> str:
-        if read.function != "read_neighbor_node":
+    def _judge_node(self, names: dict[str, str], done: Done) -> str:
+        if done.action != "read_neighbor_node":
             return ""
-        name = same_name(read.node, names)
+        name = same_name(done.node, names)
         if name is None:
             return "unknown node"
         return "visited node" if names[name] in self.path.visited else ""
 
-    def _ask(self, stage: Stage, node: str, data: str, actions: str, page: str, judge: _Judge | None = None) -> Read:
+    def _judge_passages(self, done: Done) -> str:
+        """What it names beside passages that were not shown is read."""
+        return "unknown passage" if done.action == "read_chunk" and not self._known(done) else ""
+
+    def _ask(
+        self, stage: Stage, node: str, data: str, actions: str, page: str = "", judge: _Judge = lambda done: ""
+    ) -> Done:
         """What the model does. A reply that cannot be used is asked for once more; then the stage's fallback."""
-        messages = self.brief.step_messages(
-            stage, short_name(node) if stage != "chunk" else node, data, actions, self.path.notebook, page=page
-        )
-        judge = judge or self._judge_passages
-        before = self.calls.made
-        read = self._sent(messages, stage)
-        is_second = self.calls.made > before + 1  # a reply that said nothing was asked for again
-        if is_second:
-            self._blame("no action")
-        fault = read.fault or judge(read)
-        if not fault:
-            return read
-        self._blame(fault)
-        if self._known(read):  # what it names beside the unknown is read
-            return read
-        if is_second:
-            return Read(read.notebook, FALLBACK[stage], fault=fault)
-        again = reminded(messages, _FAULTS[fault], _FORMS[stage])
-        second = self._sent(again, stage)
-        notebook = second.notebook or read.notebook
-        fault = second.fault or judge(second)
-        if fault:
-            self._blame(fault)
-            for sent in (messages, again):
+        notebook = self.path.notebook
+        messages = self.brief.step_messages(stage, short_name(node), data, actions, notebook, page=page)
+        done, fault = self._sent(messages, stage, judge)
+        if fault in _FAULTS:
+            again, first = reminded(messages, _FAULTS[fault]), done
+            done, fault = self._sent(again, stage, judge)
+            done = replace(done, notebook=done.notebook or first.notebook)
+            for sent in (messages, again) if fault else ():
                 self.calls.forget(sent, wanted=wanted_step(stage, self.brief.window.reply))
-        if fault and not self._known(second):
-            return Read(notebook, FALLBACK[stage], fault=fault)
-        return replace(second, notebook=notebook)
+        return Done(FALLBACK[stage], done.notebook) if fault else done
 
-    def _sent(self, messages: Messages, stage: Stage) -> Read:
-        """What the model does; no action where neither its reply nor the one after it says anything."""
+    def _sent(self, messages: Messages, stage: Stage, judge: _Judge) -> tuple[Done, str]:
+        """What the model does, and what is wrong with that; no action where neither its reply nor the next has one."""
+        before, done, fault = self.calls.made, Done(""), _NO_ACTION
         try:
-            return ask_step(self.calls, messages, stage, tokens=self.brief.window.reply)
+            done = ask_step(self.calls, messages, stage, tokens=self.brief.window.reply)
+            fault = judge(done)
         except ReplyError:
-            return Read("", "", fault="no action")
-
-    def _judge_passages(self, read: Read) -> str:
-        """A passage id that was never shown is a fault, and so is none where text is to be read."""
-        if read.function != "read_chunk":
-            return ""
-        unknown = any(number not in self.path.passages for number in read.chunks)
-        return "unknown passage" if unknown or not read.chunks else ""
+            pass
+        for _ in range(self.calls.made - before - bool(done.action)):
+            self._blame(_NO_ACTION)
+        if fault in _FAULTS:
+            self._blame(fault)
+        return done, fault
 
     def _blame(self, fault: str) -> None:
         self.faults.append(fault)
         self.calls.counts[f"malformed.{fault}"] += 1
 
-    def _take_notebook(self, read: Read) -> None:
+    def _take_notebook(self, done: Done) -> None:
         """The new notebook, cut where it is too long; a reply without one leaves the old one."""
-        if read.notebook:
-            noted = renewed(self.path.notebook, read.notebook, self.brief.notebook)
+        if done.notebook and done.notebook != EMPTY:
+            noted = renewed(self.path.notebook, done.notebook, self.brief.notebook)
             self.path.notebook = noted.text
             self.calls.counts["cut.notebook"] += "notebook" in noted.said
             self.calls.counts["kept.forgotten notes"] += "forgot" in noted.said
@@ -431,10 +401,37 @@ def _page(number: int, pages: int) -> str:
     return f" (page {number} of {pages}; the other pages are asked about apart)" if pages > 1 else ""
 
 
-def _part(start: int, end: int, length: int) -> str:
-    """Which characters of a passage these are; nothing where they are all."""
-    whole = not start and end == length
-    return "" if whole else f" (characters {start:,} to {end:,} of {length:,}; the next part follows by itself)"
+def _size(passage: FoundPassage) -> int:
+    """Its tokens in a prompt, with its numbers and its title."""
+    return tokens(lines(passage.text, "99")) + tokens(short_name(passage.title)) + _PER_PASSAGE
+
+
+def _upto(passage: FoundPassage, first: int, room: int) -> int:
+    """The number of the last sentence, from ``first`` on, that fits into ``room``; never none."""
+    left = room - tokens(short_name(passage.title)) - 2 * _PER_PASSAGE
+    shown = lines(passage.text, "99").splitlines()[first - 1 :]
+    for place, line in enumerate(shown):
+        left -= tokens(line) + 2
+        if left < 0 and place:
+            return first + place - 1
+    return first + max(0, len(shown) - 1)
+
+
+def _pieces(groups: Sequence[Stated], room: int, shown: Numbering) -> list[tuple[str, str]]:
+    """Ids of passages, with what these state, as ``shown`` numbers it."""
+    return [(group.passage.id, piece) for group in groups for piece in _group_pieces(group, room, shown)]
+
+
+def _group_pieces(group: Stated, room: int, shown: Numbering) -> list[str]:
+    """The facts of a passage under its number; several pieces where they do not fit on one page."""
+    title = f"Passage {shown.number_of(group.passage)}: {short_name(group.passage.title)}"
+    told = [shown.told(group.passage, start, text) for _, text, start in group.facts]
+    whole = "\n".join([title, *told])
+    if tokens(whole) + 1 <= room:
+        return [whole]
+    inner = room - tokens(title) - 3  # the ends of its first and of its last lines
+    parts = [part.strip() for line in told for part in cut(line, inner - 1)]
+    return ["\n".join([title, *(parts[each] for each in page)]) for page in pack(parts, inner)]
 
 
 def _shown(found: NodeFacts, passages: int, facts: int) -> str:

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
-from kgplatform.models.forms import Form, items, text
+from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.brief import Brief
@@ -44,12 +44,11 @@ class Proposals:
 
 
 class _Scored(Form):
-    node: str = text(200, ...)
+    node: str
     score: float = Field(50.0, json_schema_extra={"minimum": 0, "maximum": 100})
 
 
 class _Reply(Form):
-    reasoning: str = text(800)
     nodes: list[_Scored] = items(20)
 
 
@@ -60,10 +59,10 @@ def ask_nodes(chat: Chat, messages: Messages, known: Known, *, tokens: int) -> P
     invented: list[str] = []
     for each in reply.nodes:
         name = known(each.node)
-        if name is not None:
-            scores[name] = max(each.score, scores.get(name, 0.0))
-        else:
+        if name is None:
             invented.append(each.node)
+        else:
+            scores[name] = max(each.score, scores.get(name, 0.0))
     return Proposals(scores, tuple(invented))
 
 

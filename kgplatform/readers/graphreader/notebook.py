@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from kgplatform.readers.grounding import marks_in, renumbered
+from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.window import head, tokens
 from kgplatform.text import counted, normalise_name
 from kgplatform.text.sentences import sentences
-
-_ID = re.compile(r"\bID\s*[-_–]?\s*(\d+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +21,25 @@ class Noted:
     said: str = ""
 
 
+def gathered(notebooks: Iterable[tuple[str, Numbering]]) -> tuple[list[str], Numbering]:
+    """``notebooks``, each with the numbers of its own walk, by the numbers of one numbering for all.
+
+    What several walks read has one number then; what a walk was not shown has none.
+    """
+    shown = Numbering()
+    return [renumbered(text, partial(shown.taken, other=own)) for text, own in notebooks], shown
+
+
 def renewed(old: str, new: str, room: int) -> Noted:
     """``new`` in place of ``old``, in ``room`` tokens.
 
-    The model is asked to repeat what shall stay, and may forget it: notes whose marks, such as ``[ID-1003]``, stand
-    nowhere in ``new`` are kept before it. Where that is too long, the oldest are left out: first what ``old`` has too,
-    from its beginning.
+    The model is asked to repeat what shall stay, and may forget it: notes whose numbers, such as [2.3], stand nowhere
+    in ``new`` are kept before it. Where that is too long, the oldest are left out: first what ``old`` has too, from its
+    beginning.
     """
-    marked = set(_ID.findall(new))
+    marked = set(marks_in(new))
     before = _notes(old)
-    forgotten = [note for note in before if (ids := set(_ID.findall(note))) and not ids & marked]
+    forgotten = [note for note in before if (own := set(marks_in(note))) and not own & marked]
     notes = [*forgotten, *_notes(new)]
     known = {normalise_name(note) for note in before}
     oldest = sorted(range(len(notes)), key=lambda place: (normalise_name(notes[place]) not in known, place))
@@ -41,19 +51,20 @@ def renewed(old: str, new: str, room: int) -> Noted:
         dropped.add(place)
         size -= tokens(notes[place]) + 1
     kept = "\n".join(note for place, note in enumerate(notes) if place not in dropped)
-    text = (f"{chr(10).join(forgotten)}\n{new}" if forgotten else new) if not dropped else kept
+    text = ("\n".join([*forgotten, new])) if not dropped else kept
     start = 0 if (over := tokens(text) - room) <= 0 else head(text, over + 1)
     return Noted(text[start:].strip(), _said(len(forgotten), len(dropped), start))
 
 
-def _notes(notebook: str) -> list[str]:
-    """The sentences, a mark with several sentences in its brackets in one piece."""
+def _notes(notebook: str) -> Sequence[str]:
+    """The sentences; numbers that stand behind the end of one belong to it."""
     notes: list[str] = []
-    is_open = False
     for each in sentences(notebook):
         words = notebook[each.start : each.end].strip()
-        notes[-1:] = [f"{notes[-1]} {words}"] if is_open else [*notes[-1:], words]
-        is_open = notes[-1].count("[") > notes[-1].count("]")
+        if notes and not renumbered(words, lambda number: "").strip():
+            notes[-1] = f"{notes[-1]} {words}"
+        else:
+            notes.append(words)
     return notes
 
 

@@ -41,10 +41,10 @@ class Options:
     calls: int = option(10, "the most function calls of a path", least=1)
     window_tokens: int | None = window_option()
     reading_tokens: int = option(
-        2000, "how much text is read at once: a passage with those before and after it in its document", least=1
+        600, "how much text is read at once: a passage with those before and after it in its document", least=1
     )
     list_pages: int = option(
-        2,
+        1,
         "the most prompts in which the facts or the neighbours of one node are shown, those nearest to the question "
         "first; with preset=paper as many as they need",
         least=1,

@@ -17,7 +17,7 @@ from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer_old import record, without_model
+from kgplatform.readers.answer import record, without_model
 from kgplatform.readers.graphreader.brief import PROMPTS, Brief, make_brief
 from kgplatform.readers.graphreader.conclude import conclude
 from kgplatform.readers.graphreader.explore import Walk, explore
@@ -31,15 +31,14 @@ from kgplatform.work.threads import side_by_side
 
 
 class _Plan(Form):
-    steps: list[str] = items(8)
-    key_information: list[str] = items(12)
+    steps: list[str] = items(6)
+    key_information: list[str] = items(8)
 
     @property
     def text(self) -> str:
-        steps = (
-            [f"{number}. {step}" for number, step in enumerate(self.steps, 1)] if len(self.steps) > 1 else self.steps
-        )
-        needed = [f"Key information: {'; '.join(self.key_information)}"] if self.key_information else []
+        """As prompts show it."""
+        steps = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)]
+        needed = [f"Needed: {'; '.join(self.key_information)}"] if self.key_information else []
         return "\n".join([*steps, *needed])
 
 
@@ -54,7 +53,7 @@ _PLAN_PROMPT = "graphreader/plan"
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
-    """The answer, its citations checked, and the walks that led to it, step by step.
+    """The answer, its citations, and the walks that led to it, step by step.
 
     Raises ``InputError`` for a question that is empty or leaves no room in the window, ``BudgetError`` where the
     tokens ran out, ``ModelError`` where the model failed before anything was noted, or at the answer itself.
@@ -77,7 +76,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     for path in paths:
         calls.steps += path.calls.steps
         calls.counts += path.calls.counts
-    answered = conclude(paths, brief, run.evidence, calls)
+    answered = conclude(paths, brief, calls)
     failures = [f"Path {path.number} ended early: {path.error}" for path in paths if path.error]
     return record(READER.name, answered, _seen(question, paths, calls), calls, *failures)
 

@@ -1,8 +1,8 @@
 """Who of LongAgent's members contradict each other, and how it is found out who is wrong (LongAgent, section 2.3).
 
-    clusters = clustered({1: Found("No Mention"), 5: Found("1859"), 7: Found("in 1859"), 9: Found("1866")})
+    clusters = clustered({5: Found("1859", ("2.3",)), 7: Found("in 1859"), 9: Found("1866")})
     united, rivals = sorted_out(clusters, [Group(members=[1, 2], relation="conflicting")])
-    done = tournament(united, rivals, reread, stands, random.Random(0))
+    done = tournament(united, rivals, reread, random.Random(0))
     done.clusters, done.merges
 
 A member whose part does not have the answer is prone to invent one, and one whose part has it rarely errs. So a member
@@ -22,7 +22,6 @@ from typing import Literal
 from kgplatform.places import find_names
 from kgplatform.readers.longagent.agreement import is_part, same, value_of
 from kgplatform.readers.longagent.forms import Group
-from kgplatform.readers.refusals import is_members_refusal
 
 Way = Literal["group", "once", "off"]
 
@@ -32,22 +31,22 @@ _NOT = re.compile(r"\b(?:not|nor|neither|rather|instead|nicht|statt|pas|non|no)\
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A member's answer, and the words of its part that say so; empty where there are none."""
+    """A member's answer, and the numbers of the sentences of its part that say so."""
 
     answer: str
-    quote: str = ""
+    sentences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """Members whose answers agree, by number; ``answer`` in the words of the first, or of its last merge.
 
-    ``quote``: what the part of one of them has. ``others``: further wordings of the answer.
+    ``sentences``: the numbers of those that say so, in the part of one of them. ``others``: further wordings.
     """
 
     answer: str
     members: tuple[int, ...]
-    quote: str = ""
+    sentences: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
 
@@ -75,7 +74,7 @@ class SharedReading:
 
     answer: str | None
     failed: bool = False
-    quote: str = ""
+    sentences: tuple[str, ...] = ()
     place: int = 0
 
 
@@ -106,9 +105,6 @@ class Resolution:
 Reread = Callable[[Sequence[Duel]], Sequence[SharedReading]]
 """Of each duel: what member i says that has read its part and then j's; all of them at the same time."""
 
-Stands = Callable[[str, int], bool]
-"""Whether the words of an answer stand in the part of a member."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
@@ -127,7 +123,7 @@ class _Verdict:
 
 
 def clustered(found: Mapping[int, Found], *, exact: bool = False) -> list[Cluster]:
-    """Members with the same answer together, in the order of their first members; refusals are left out.
+    """Members with the same answer together, in the order of their first members.
 
     An answer that is part of exactly one other, as a year is of a date, is with it. ``exact``: only answers that are
     the same to the letter are together, as in the paper's transcripts.
@@ -135,9 +131,8 @@ def clustered(found: Mapping[int, Found], *, exact: bool = False) -> list[Cluste
     by_value: dict[object, list[Cluster]] = {}
     for number in sorted(found):
         each = found[number]
-        if not is_members_refusal(each.answer):
-            key = each.answer if exact else value_of(each.answer)
-            by_value.setdefault(key, []).append(Cluster(each.answer, (number,), each.quote))
+        key = each.answer if exact else value_of(each.answer)
+        by_value.setdefault(key, []).append(Cluster(each.answer, (number,), each.sentences))
     clusters = [_union(twins) for twins in by_value.values()]
     return clusters if exact else _parts_with_wholes(clusters)
 
@@ -203,10 +198,10 @@ def _union(clusters: Sequence[Cluster]) -> Cluster:
     """One cluster, with the answer of the first."""
     first = clusters[0]
     members = tuple(sorted({number for cluster in clusters for number in cluster.members}))
-    quote = next((cluster.quote for cluster in clusters if cluster.quote), "")
+    sentences = next((cluster.sentences for cluster in clusters if cluster.sentences), ())
     said = [text for cluster in clusters for text in (cluster.answer, *cluster.others)]
     others = tuple(text for text in dict.fromkeys(said) if not same(text, first.answer))
-    return Cluster(first.answer, members, quote, others)
+    return Cluster(first.answer, members, sentences, others)
 
 
 # ----------------------------------------------------------------------------------------------------- who is right
@@ -216,13 +211,12 @@ def tournament(
     clusters: Sequence[Cluster],
     rivals: Sequence[tuple[int, ...]],
     reread: Reread,
-    stands: Stands,
     chance: random.Random,
 ) -> Resolution:
     """Of each set of ``rivals`` (places in ``clusters``), two by two, until one is left; all pairs of a round at once.
 
     A member of one of the two reads both parts. What it says decides if it is one of the two answers, or has both of
-    them, and its words stand in the parts; else a member of the other reads too, and what both say decides. Where that
+    them, and names sentences that say so; else a member of the other reads too, and what both say decides. Where that
     is not clear both answers are left, unless no reader repeated them and another answer of the set was repeated. Every
     duel takes one cluster at least out of its set, so that there are fewer duels than clusters.
     """
@@ -232,7 +226,7 @@ def tournament(
     merges: list[Merge] = []
     while any(len(queue) > 1 for queue in queues):
         drawn = [[_duel(x, y, chance) for x, y in zip(queue[::2], queue[1::2], strict=False)] for queue in queues]
-        judged = iter(_judged([duel for duels in drawn for duel in duels], reread, stands))
+        judged = iter(_judged([duel for duels in drawn for duel in duels], reread))
         for queue, aside, duels in zip(queues, asides, drawn, strict=True):
             left = queue[2 * len(duels) :]
             for duel, readings, verdict in (next(judged) for _ in duels):
@@ -271,24 +265,17 @@ def _duel(x: Cluster, y: Cluster, chance: random.Random) -> Duel:
     return Duel(x, y, chance.choice(x.members), chance.choice(y.members))
 
 
-def _judged(
-    duels: Sequence[Duel], reread: Reread, stands: Stands
-) -> list[tuple[Duel, tuple[SharedReading, ...], _Verdict]]:
+def _judged(duels: Sequence[Duel], reread: Reread) -> list[tuple[Duel, tuple[SharedReading, ...], _Verdict]]:
     first = list(reread(duels))
-    doubtful = [n for n, duel in enumerate(duels) if not _decides(duel, first[n], stands)]
+    doubtful = [n for n, duel in enumerate(duels) if not _decides(duel, first[n])]
     second = dict(zip(doubtful, reread([duels[n].reversed for n in doubtful]) if doubtful else (), strict=True))
     readings = [(first[n], second[n]) if n in second else (first[n],) for n in range(len(duels))]
     return [(duel, said, _verdict(duel, said)) for duel, said in zip(duels, readings, strict=True)]
 
 
-def _decides(duel: Duel, reading: SharedReading, stands: Stands) -> bool:
+def _decides(duel: Duel, reading: SharedReading) -> bool:
     """Whether one reading is enough."""
-    said = reading.answer
-    return (
-        said is not None
-        and _side(duel, reading) in ("x", "y", "both")
-        and (stands(said, duel.i) or stands(said, duel.j))
-    )
+    return bool(reading.sentences) and _side(duel, reading) in ("x", "y", "both")
 
 
 def _side(duel: Duel, reading: SharedReading) -> str:
@@ -335,7 +322,7 @@ def _won(duel: Duel, side: str, reading: SharedReading) -> _Verdict:
         base = replace(_union([duel.x, duel.y]), others=())
     elif side in ("x", "y") and not same(said, base.answer):  # only the fuller of two wordings is kept
         said = said if is_part(base.answer, said) else base.answer
-    winner = replace(base, answer=said, quote=reading.quote or base.quote)
+    winner = replace(base, answer=said, sentences=reading.sentences or base.sentences)
     return _Verdict((winner,), confirmed=(winner,))
 
 
@@ -348,7 +335,7 @@ def _final(duel: Duel, reading: SharedReading) -> _Verdict:
         return _Verdict(())
     is_x, is_y = same(said, x.answer), same(said, y.answer)
     base = (x if is_x else y) if is_x != is_y else _nearer(said, x, y)
-    return _Verdict((replace(base, answer=said, quote=reading.quote or base.quote),), new=is_x == is_y)
+    return _Verdict((replace(base, answer=said, sentences=reading.sentences or base.sentences),), new=is_x == is_y)
 
 
 def _nearer(said: str, x: Cluster, y: Cluster) -> Cluster:

@@ -1,9 +1,9 @@
 """LongAgent's leader: it instructs the members, decides what follows from their replies, and answers (section 2.2).
 
-    leader = Leader("Which team does the most valuable player play for?", options, calls, sizes_of(options, 32_768))
+    leader = Leader("Which team does the most valuable player play for?", options, calls, sizes, Numbering())
     instruction = leader.instruct(members=43)
-    shown = leader.shown([Cluster("Buddy Hield", (7,))], instruction)
-    leader.decide(Round(1, instruction, shown))                  # Said: an answer, or the next instruction
+    shown = leader.replies([Cluster("Buddy Hield", (7,), ("12.4",))], instruction)
+    leader.decide(Round(1, instruction, shown))                  # Decided: an answer, or the next instruction
 
 The dialogue of all rounds stays in its prompts, less the oldest rounds where the window needs it.
 """
@@ -15,27 +15,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from pydantic import BaseModel
+
 from kgplatform.errors import InputError, ModelError, ReplyError
-from kgplatform.models.reply import ask
+from kgplatform.models.reply import Show, ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import LARGEST_FENCE, NONE, STYLES, fence_for
+from kgplatform.readers.answer import INSUFFICIENT, LARGEST_FENCE, NONE, STYLES, AnswerReply, fence_for
 from kgplatform.readers.longagent.conflict import Cluster, Duel
-from kgplatform.readers.longagent.forms import (
-    Chosen,
-    Decided,
-    Ended,
-    Group,
-    Grouped,
-    Instructed,
-    Responded,
-    Said,
-    Settled,
-)
+from kgplatform.readers.longagent.forms import Chosen, Decided, Group, Grouped, Instructed, Settled, Summed
 from kgplatform.readers.longagent.options import AGAIN, Options, Sizes
 from kgplatform.readers.longagent.team import EXPERTS, Expert, find_expert, listed_experts
+from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, cost, head, pack, tokens
-from kgplatform.text import tidy
+from kgplatform.text import normalise_name, tidy
 
 STAGE = "leader"
 _EXPERT = "longagent/expert"
@@ -44,7 +37,7 @@ _DECIDE = "longagent/decide"
 _BATCH = "longagent/batch"
 _END = "longagent/end"
 _GROUP = "longagent/group"
-S = TypeVar("S", bound=Said)
+M = TypeVar("M", bound=BaseModel)
 _Piece = tuple[int, int, str]
 """A line of replies: the numbers of the first and the last member that it speaks for, and what they say."""
 
@@ -66,6 +59,9 @@ _CONFLICT = (
 _WAYS_AND_CONFLICT = {"ways": "three", "conflict": f"\n  - {_CONFLICT}"}
 """What the leader may decide, without a conflict and with it."""
 
+_MARKS = 4
+"""Sentences of an answer that the leader is shown."""
+
 _SHORTEST_SUM = 30
 _WORDS_PER_TOKEN = 0.6
 
@@ -85,7 +81,7 @@ class Round:
 
 @dataclass
 class Leader:
-    """The leader of one run. What it does is added to ``calls`` as steps.
+    """The leader of one run. What it does is added to ``calls`` as steps. ``shown``: what members were shown.
 
     ``collects``: its last instruction was for a list or a count, so that replies that differ do not contradict.
     """
@@ -94,6 +90,7 @@ class Leader:
     options: Options
     calls: Calls
     sizes: Sizes
+    shown: Numbering
     expert: Expert = EXPERTS["qa"]
     collects: bool = False
     history: list[Messages] = field(default_factory=list)
@@ -129,7 +126,7 @@ class Leader:
         said = self._ask(messages, Instructed)
         instruction = self._instruction(said.content if said else self.objective)
         self.collects = said.collect if said else False
-        self._remember(messages, "instruction", instruction)
+        self._remember(messages[-1]["content"].partition("\n")[0], instruction)
         unusable = "" if said else " (the question itself: no reply could be used)"
         self.calls.add("instruction", f"QUERY: {instruction}{unusable}", mark, prompt=_INSTRUCT)
         return instruction
@@ -153,7 +150,7 @@ class Leader:
         self.calls.add("groups", detail or "each reply stands by itself", mark, prompt=_GROUP)
         return said.groups
 
-    def decide(self, seen: Round, *, settled: bool = False) -> Said | None:
+    def decide(self, seen: Round, *, settled: bool = False) -> Decided | None:
         """What follows from a round: an answer, an instruction or a conflict; None where no reply can be used.
 
         ``settled``: conflicts were resolved, and none can be raised.
@@ -161,36 +158,38 @@ class Leader:
         ways = _WAYS if settled else _WAYS_AND_CONFLICT
         messages = self._messages(_DECIDE, seen, round=str(seen.number), rounds=str(self.options.rounds), **ways)
         mark = self.calls.mark()
-        said = self._ask(self._with_history(messages), Settled if settled else Decided)
+        shown = self.calls.shown("content", only=("type", "answer"))
+        said = self._ask(self._with_history(messages), Settled if settled else Decided, shown)
         if said is None:
             self.calls.add("decision", _UNUSABLE, mark, prompt=_DECIDE)
             return None
         if said.type == "instruction":
             said = said.model_copy(update={"content": self._instruction(said.content)})
             self.collects = said.collect
+            fence = fence_for(seen.shown)
             if seen.number < self.options.rounds:  # else no member is asked it: the end sees the same replies again
-                self._remember(messages, "instruction", said.content)
+                self._remember(f"Replies:\n<{fence}>\n{seen.shown}\n</{fence}>", said.content)
         action = {"instruction": "QUERY", "answer": "ANSWER", "conflict": "CONFLICT"}[said.type]
         self.calls.add("decision", f"{action}: {said.content}", mark, prompt=_DECIDE)
         return said
 
-    def end(self, seen: Round) -> str:
+    def end(self, seen: Round) -> AnswerReply:
         """The answer after the last round, from all that was said. Raises ``ModelError`` where there is none."""
         messages = self._messages(_END, seen)
         mark = self.calls.mark()
-        said = self._ask(self._with_history(messages), Ended)
+        said = self._ask(self._with_history(messages), AnswerReply, self.calls.shown("answer"))
         self.calls.counts["forced answer"] += 1
-        self.calls.add("forced answer", f"ANSWER: {said.content}" if said else _UNUSABLE, mark, prompt=_END)
+        self.calls.add("forced answer", f"ANSWER: {said.answer}" if said else _UNUSABLE, mark, prompt=_END)
         if said is None:
             raise ModelError(
                 "The leader of the team gave no answer, although it was asked twice for one and nothing else. "
                 "A larger model (KGPLATFORM_CHAT_MODEL) may do better."
             )
-        return said.content
+        return said
 
-    def shown(self, clusters: Sequence[Cluster], instruction: str) -> str:
-        """The replies as one prompt holds them, numbered from 1, with their quotes where there is room; summed up page
-        by page where they are too many."""
+    def replies(self, clusters: Sequence[Cluster], instruction: str) -> str:
+        """The replies as one prompt holds them, numbered from 1, with the sentences that say so where there is room;
+        summed up page by page where they are too many."""
         room = self._room(_DECIDE)
         said = [self._said(each) for each in clusters]
         if lines := self._fitting(clusters, said, room):
@@ -201,16 +200,16 @@ class Leader:
         return "\n".join(map(_line, pieces)) or NONE
 
     def claims(self, duel: Duel) -> str:
-        """The two answers of a duel and their quotes, in the order in which their parts are read."""
+        """The two answers of a duel, in the order in which their parts are read."""
         by_member = {duel.i: duel.x, duel.j: duel.y} if duel.i in duel.x.members else {duel.i: duel.y, duel.j: duel.x}
         bound = self.sizes.claim
-        said = [(self._cut(each.answer, bound, "claims"), self._quoted(each, bound)) for each in by_member.values()]
-        return "\n".join(f"- {answer}{quote}" for answer, quote in said)
+        said = [f"{self._cut(each.answer, bound, 'claims')}{_marks(each)}" for each in by_member.values()]
+        return "\n".join(f"- {answer}" for answer in said)
 
     def _fitting(self, clusters: Sequence[Cluster], said: Sequence[str], room: int) -> str:
-        """The answers as they are ``said``, a line each, with their quotes or else without; empty where there is no
+        """The answers as they are ``said``, a line each, with their sentences or else without; empty where there is no
         room."""
-        quotes = [self._quoted(each, self.sizes.shown) for each in clusters]
+        quotes = [self._quoted(each) for each in clusters]
         for texts in ([text + quote for text, quote in zip(said, quotes, strict=True)], said):
             lines = [_line((number, number, text)) for number, text in enumerate(texts, 1)]
             if sum(tokens(line) + 1 for line in lines) <= room:
@@ -218,13 +217,17 @@ class Leader:
         return ""
 
     def _said(self, cluster: Cluster) -> str:
-        """An answer with its other wordings."""
+        """An answer with its other wordings, and the numbers of its sentences."""
         others = f" (also: {'; '.join(cluster.others)})" if cluster.others else ""
-        return self._cut(f"{cluster.answer}{others}", self.sizes.shown, "replies")
+        return self._cut(f"{cluster.answer}{others}", self.sizes.shown, "replies") + _marks(cluster)
 
-    def _quoted(self, cluster: Cluster, bound: int) -> str:
-        quote = tidy(cluster.quote)
-        return f" — “{quote[: head(quote, bound)].strip()}”" if quote else ""
+    def _quoted(self, cluster: Cluster) -> str:
+        """The words of its sentences; empty where there are none, or they only repeat the answer."""
+        sources = [source for number in cluster.sentences[:_MARKS] if (source := self.shown.source(number))]
+        said = tidy(" ".join(source.citation.text for source in sources))
+        if not said or normalise_name(said).strip(" .") == normalise_name(cluster.answer).strip(" ."):
+            return ""
+        return f" — “{said[: head(said, self.sizes.shown)].strip()}”"
 
     def _summed(self, pieces: Sequence[_Piece], instruction: str) -> list[_Piece]:
         """A piece for each page of ``pieces``; one whose sum cannot be used is its own beginning."""
@@ -240,15 +243,13 @@ class Leader:
     def _sum(self, lines: str, instruction: str, page: str, bound: int) -> str:
         mark = self.calls.mark()
         messages = self._rendered(_BATCH, instruction, lines, page=page, words=str(int(bound * _WORDS_PER_TOKEN)))
-        said = self._ask(messages, Responded)
+        said = self._ask(messages, Summed)
         self.calls.counts["pages of replies"] += 1
         self.calls.add("replies", f"page {page}" if said else f"page {page}; {_UNUSABLE}", mark, prompt=_BATCH)
         return self._cut(tidy(said.content if said else lines), bound, "replies")
 
-    def _ask(self, messages: Messages, form: type[S]) -> S | None:
+    def _ask(self, messages: Messages, form: type[M], show: Show | None = None) -> M | None:
         """What the leader says; None where no reply could be used, although it was asked for once more."""
-        may_answer = issubclass(form, (Decided, Settled, Ended))
-        show = self.calls.shown("content", only=("type", "answer")) if may_answer else None
         try:
             return ask(self.calls, messages, form, stage=STAGE, tokens=self.sizes.reply, show=show)[0]
         except ReplyError:
@@ -271,10 +272,18 @@ class Leader:
             replies=replies,
             objective=self.objective,
             task=self.expert.work,
-            **({} if prompt == _BATCH else {"style": STYLES[self.options.answer_style]}),
+            **({} if prompt == _BATCH else self._manner(prompt)),
             fence=fence or fence_for(instruction, replies, self.objective),
             **inputs,
         )
+
+    def _manner(self, prompt: str) -> dict[str, str]:
+        """How an answer is to be: what stands where there is none is named as the reply of this prompt has it."""
+        insufficient = INSUFFICIENT[self.options.mode]
+        return {
+            "style": STYLES[self.options.answer_style],
+            "insufficient": insufficient if prompt == _END else insufficient.replace('"answer"', '"content"'),
+        }
 
     def _room(self, prompt: str) -> int:
         """Tokens of replies in a prompt, next to the longest instruction and status that there may be."""
@@ -291,9 +300,10 @@ class Leader:
             self.calls.counts["cut.rounds"] += 1
         return [messages[0], *(message for turn in self.history for message in turn), messages[1]]
 
-    def _remember(self, messages: Messages, kind: str, content: str) -> None:
-        reply = json.dumps({"type": kind, "content": content}, ensure_ascii=False)
-        self.history.append([messages[-1], {"role": "assistant", "content": reply}])
+    def _remember(self, shown: str, instruction: str) -> None:
+        """A turn: what of a prompt is not said again in the next ones, and the instruction that followed."""
+        reply = json.dumps({"type": "instruction", "content": instruction}, ensure_ascii=False)
+        self.history.append([{"role": "user", "content": shown}, {"role": "assistant", "content": reply}])
 
     def _instruction(self, text: str) -> str:
         return self._cut(tidy(text), self.sizes.instruction, "instruction")
@@ -304,6 +314,10 @@ class Leader:
         if end < len(text):
             self.calls.counts[f"cut.{what}"] += 1
         return text[:end].strip()
+
+
+def _marks(cluster: Cluster) -> str:
+    return f" [{', '.join(cluster.sentences[:_MARKS])}]" if cluster.sentences else ""
 
 
 def _line(piece: _Piece) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import LARGEST_FENCE
+from kgplatform.readers.answer import LARGEST_FENCE
 from kgplatform.readers.longagent.conflict import Way
 from kgplatform.readers.reader import (
     AnswerMode,

@@ -18,7 +18,16 @@ from dataclasses import replace
 
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Chat, ManyModels
-from kgplatform.readers.answer_old import NOTHING_NEAR, OWN_KNOWLEDGE, cite_words, joined, without_model
+from kgplatform.places import find_names
+from kgplatform.readers.answer import (
+    NOTHING_NEAR,
+    REFUSAL,
+    Answered,
+    AnswerReply,
+    answer_of,
+    record,
+    without_model,
+)
 from kgplatform.readers.longagent.conflict import (
     Cluster,
     Duel,
@@ -31,26 +40,23 @@ from kgplatform.readers.longagent.conflict import (
     sorted_out,
     tournament,
 )
-from kgplatform.readers.longagent.forms import Said
+from kgplatform.readers.longagent.forms import Decided
 from kgplatform.readers.longagent.leader import Leader, Round
 from kgplatform.readers.longagent.options import JOINT_PROMPT, MEMBER_PROMPT, Options, sizes_of
-from kgplatform.readers.longagent.team import MemberOutcome, MemberReply, Team, read_parts
+from kgplatform.readers.longagent.team import READ, MemberOutcome, MemberReply, Team, read_parts
+from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import Reader
-from kgplatform.readers.refusals import is_members_refusal
-from kgplatform.readers.replies import asked, finish
 from kgplatform.readers.run import Calls, Run
-from kgplatform.records import Answer, FoundPassage, Step, Usage
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.records import Answer, FoundPassage, SearchResult, Step, Usage
+from kgplatform.retrieve.question import asked
 from kgplatform.text import listed, normalise_name
-
-NO_GROUND = "No member found anything in the text, so the leader's answer has no ground and was left out."
 
 _LARGE = 100
 """Members. What a larger team costs is said with its answer."""
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
-    """The answer of the leader, the places of its words in what the members read, and the discussion step by step.
+    """The answer of the leader, the sentences that members named for it, and the discussion step by step.
 
     Raises ``InputError`` for a question that is empty or too long for the window, or a model that the server does not
     have beside its own; ``BudgetError`` where the tokens ran out; ``ModelError`` where the model failed for the leader,
@@ -62,29 +68,25 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         return without_model(question, READER.name, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     sizes = sizes_of(options, run.context)
-    leader = Leader(question, options, calls, sizes)
+    shown = Numbering()
+    leader = Leader(question, options, calls, sizes, shown)
     members, source, queries = read_parts(question, run.evidence, options, sizes.text)
-    team = Team(members, _members_chat(run.chat, options.member_model), sizes)
+    team = Team(members, _members_chat(run.chat, options.member_model), sizes, shown)
     calls.note("team", f"{source}; the leader's model: {calls.model}, the members': {team.model}", queries)
     calls.counts["members"] = len(team)
     if not len(team):
-        return finish(READER.name, question, None, [], run.evidence, calls, options.mode, NOTHING_NEAR)
+        nothing = SearchResult(question, (), (), 0.0)
+        return record(READER.name, Answered(REFUSAL, note=NOTHING_NEAR), nothing, calls)
     if options.task == "auto":
         leader.recruit()
     meeting = Meeting(team, leader)
-    return _finish(meeting.hold(), meeting, question, run.evidence)
-
-
-def _finish(said: str, meeting: Meeting, question: str, evidence: Evidence) -> Answer:
-    """What the leader ``said``, if the members gave it ground; else a refusal, or the model's own knowledge."""
-    calls, mode = meeting.calls, meeting.options.mode
+    said = meeting.hold()
     calls.counts["calls.leader"] = calls.made
-    sources = meeting.sources()
-    has_no_ground = not sources and not is_members_refusal(said)
-    answered = None if is_members_refusal(said) or (has_no_ground and mode == "reject") else said
-    note = joined(_cost(meeting), _failures(meeting), NO_GROUND if has_no_ground and mode == "reject" else "")
-    done = finish(READER.name, question, answered, sources, evidence, calls, mode, note)
-    return replace(done, note=joined(note, OWN_KNOWLEDGE)) if has_no_ground and mode == "open" else done
+    if said.sufficient and not said.evidence:
+        said = said.model_copy(update={"evidence": meeting.named(said.answer)})
+    result = SearchResult(question, tuple(meeting.sources()), (), 0.0)
+    notes = (_cost(meeting), _failures(meeting))
+    return record(READER.name, answer_of(said, shown, options.mode), result, calls, *notes, is_shown=False)
 
 
 def _cost(meeting: Meeting) -> str:
@@ -128,6 +130,9 @@ COLLECTED = (
 _SOURCES = 100
 """Passages that are kept as evidence."""
 
+_NAMED = 12
+"""Sentences that stand behind an answer of the leader that names none."""
+
 _LISTED = 10
 
 
@@ -147,7 +152,7 @@ class Meeting:
         self.errors: list[ModelError] = []
         self.found: list[tuple[Cluster, ...]] = []
 
-    def hold(self) -> str:
+    def hold(self) -> AnswerReply:
         """The leader's answer, after as many rounds as it needs or may have. Raises ``ModelError``."""
         instruction = self.leader.instruct(len(self.team))
         earlier: dict[str, dict[int, str]] = {}
@@ -162,50 +167,65 @@ class Meeting:
                 break
             earlier[normalise_name(instruction)] = answers
             decision = self._decide(seen, resolution)
-            if decision is None or not self._has_ground(decision):
+            if decision is None or self._overlooks(decision):
                 break
             if decision.type == "answer":
                 self.counts["actions.answer"] += 1
-                return decision.content
+                return decision.reply
             instruction = decision.content
         self.counts["actions.answer"] += 1
         return self.leader.end(seen)
 
-    def _has_ground(self, decision: Said) -> bool:
-        """Whether members said the leader's answer, or their parts do, where they found something; else it is asked
-        once more, with nothing else to choose. The paper's way believes it."""
-        if decision.type != "answer" or not self.found[-1] or not self._resolves or self.options.conflict == "once":
-            return True
-        if is_members_refusal(decision.content):
-            return False
-        said = normalise_name(decision.content)
-        if any(normalise_name(cluster.answer) in said for cluster in self.found[-1]):
-            return True
-        return bool(cite_words(decision.content, self.sources(), self.leader.objective))
+    def _overlooks(self, decision: Decided) -> bool:
+        """Whether the leader finds no answer where members found something: then it is asked once more, with nothing
+        else to choose. The paper's way believes it."""
+        is_refusal = decision.type == "answer" and not decision.sufficient
+        return is_refusal and bool(self.found[-1]) and self._resolves and self.options.conflict != "once"
+
+    def named(self, answer: str) -> list[str]:
+        """The sentences that members named for what the leader says; where it says nothing of theirs, for what was
+        found last."""
+        left = [cluster for clusters in reversed(self.found) for cluster in clusters]
+        said = [cluster for cluster in left if find_names(cluster.answer, answer)]
+        chosen = said or next(filter(None, reversed(self.found)), ())
+        return list(dict.fromkeys(number for cluster in chosen for number in cluster.sentences))[:_NAMED]
 
     def sources(self) -> list[FoundPassage]:
-        """The passages of the members whose answers were left: those with the words of the answer, then the others;
+        """The passages of the members whose answers were left: those that they named sentences of, then the others;
         the last round first, in it by member. At most a hundred."""
         ranked: dict[tuple[str, int], tuple[bool, FoundPassage]] = {}
-        for clusters in reversed(self.found):
-            for cluster in clusters:
-                for passage in (passage for number in cluster.members for passage in self.team.member(number).passages):
-                    said = bool(cite_words(cluster.answer, [passage]))
-                    ranked.setdefault((passage.id, passage.start), (said, passage))
+        for cluster in (cluster for clusters in reversed(self.found) for cluster in clusters):
+            named = {int(number.partition(".")[0]) for number in cluster.sentences}
+            for passage in (passage for number in cluster.members for passage in self.team.member(number).passages):
+                is_named = self.team.shown.number_of(passage) in named
+                ranked.setdefault((passage.id, passage.start), (is_named, passage))
         return [passage for _, passage in sorted(ranked.values(), key=lambda one: not one[0])][:_SOURCES]
 
     def _ask(self, number: int, instruction: str) -> dict[int, Found]:
-        """What every member found, by its number. Raises ``ModelError`` where all calls failed."""
+        """What every member found, by its number. Raises ``ModelError`` where all calls failed.
+
+        Of long parts the sentences near the instruction are shown, unless all values count; where nobody finds anything
+        in them, these parts are read whole.
+        """
+        everybody = [member.number for member in self.team.members]
+        found = self._hear(number, instruction, everybody, whole=not self._resolves)
+        long = [member.number for member in self.team.members if member.cost > READ]
+        if not found and long and self._resolves:
+            found = self._hear(number, instruction, long, whole=True)
+        self.counts["rounds"] += 1
+        self.counts["actions.query"] += 1
+        return found
+
+    def _hear(self, number: int, instruction: str, asked: Sequence[int], *, whole: bool) -> dict[int, Found]:
+        """What the members that are ``asked`` find."""
         started = time.perf_counter()
 
         def heard(reply: MemberReply) -> None:
             if reply.outcome == "answer":
                 self.calls.tell(self._member_step(number, reply))
 
-        everybody = [(member.number,) for member in self.team.members]
-        replies = self.team.ask(instruction, everybody, stage="member", heard=heard)
-        self.counts["rounds"] += 1
-        self.counts["actions.query"] += 1
+        readers = [(member,) for member in asked]
+        replies = self.team.ask(instruction, readers, stage="member", whole=whole, heard=heard)
         self._count("member", replies)
         outcomes = Counter(reply.outcome for reply in replies)
         self.counts["no mention"] += outcomes["no mention"]
@@ -216,7 +236,7 @@ class Meeting:
         self.calls.steps += [self._member_step(number, reply) for reply in replies if reply.outcome == "answer"]
         if outcomes["failed"] == len(replies):
             raise next(reply.error for reply in replies if reply.error is not None)
-        return {reply.member: Found(reply.text, reply.quote) for reply in replies if reply.outcome == "answer"}
+        return {reply.member: Found(reply.text, reply.sentences) for reply in replies if reply.outcome == "answer"}
 
     def _member_step(self, number: int, reply: MemberReply) -> Step:
         """What a member found in round ``number``. Its path is known before the others have answered."""
@@ -232,7 +252,7 @@ class Meeting:
     def _clusters(self, found: dict[int, Found]) -> list[Cluster]:
         """Members that agree together; by the paper's letters where its way of resolving is wanted."""
         if not self._resolves:
-            return [Cluster(each.answer, (number,), each.quote) for number, each in found.items()]
+            return [Cluster(each.answer, (number,), each.sentences) for number, each in found.items()]
         return clustered(found, exact=self.options.conflict == "once")
 
     def _seen(self, number: int, instruction: str, resolution: Resolution, *, any_found: bool) -> Round:
@@ -244,9 +264,9 @@ class Meeting:
             status = f"Replies {_listed(labels)} contradict each other, and members could not settle it between them."
         elif not clusters:
             status = NOTHING_CONFIRMED if any_found else NOBODY
-        return Round(number, instruction, self.leader.shown(clusters, instruction), status)
+        return Round(number, instruction, self.leader.replies(clusters, instruction), status)
 
-    def _decide(self, seen: Round, resolution: Resolution) -> Said | None:
+    def _decide(self, seen: Round, resolution: Resolution) -> Decided | None:
         """The leader's decision. A conflict that it raises itself is resolved, between the replies that it names."""
         decision = self.leader.decide(seen, settled=self.options.conflict == "off")
         if decision is None or decision.type != "conflict":
@@ -298,17 +318,14 @@ class Meeting:
             replies = self.team.ask(instruction, pairs, stage="merge", claims=claims)
             heard.extend(replies)
             return [
-                SharedReading(each.text or None, each.outcome in ("malformed", "failed"), each.quote, place)
+                SharedReading(each.text or None, each.outcome in ("malformed", "failed"), each.sentences, place)
                 for place, each in enumerate(replies, len(heard) - len(replies))
             ]
-
-        def stands(said: str, member: int) -> bool:
-            return self.team.member(member).says(said)
 
         if self.options.conflict == "once":
             done = once(clusters, reread, chance)
         else:
-            done = tournament(clusters, rivals, reread, stands, chance)
+            done = tournament(clusters, rivals, reread, chance)
         for merge in done.merges:
             replies = [heard[reading.place] for reading in merge.readings]
             self._count("merge", replies)

@@ -1,7 +1,7 @@
 """LongAgent's team (section 2.1): the kinds of members, the text in parts, and what members say.
 
     members, source, queries = read_parts(question, evidence, options, room=8192)
-    team = Team(members, chat, sizes)
+    team = Team(members, chat, sizes, Numbering())
     replies = team.ask("Who kept the lamp?", [(1,), (2,), (1, 2)], stage="member")    # the last reads both parts
 
 Members know their own part and the instruction, and remember nothing. A part has whole paragraphs where that is
@@ -15,15 +15,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from threading import Lock
 from typing import Literal
 
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
-from kgplatform.places import find_words
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer_old import cite_words, fence_for
+from kgplatform.readers.answer import fence_for
 from kgplatform.readers.longagent.forms import Responded
 from kgplatform.readers.longagent.options import (
     JOINT_PROMPT,
@@ -33,14 +32,16 @@ from kgplatform.readers.longagent.options import (
     joint_messages,
     member_messages,
 )
-from kgplatform.readers.refusals import is_members_refusal
+from kgplatform.readers.numbering import Numbering
+from kgplatform.readers.pieces import cost_of, heading_cost, length_within
+from kgplatform.readers.relevance import Asked
 from kgplatform.readers.run import Calls
-from kgplatform.readers.window import head, short_name, tokens
+from kgplatform.readers.selection import around_best, weighed
 from kgplatform.records import FoundPassage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.found import part_of
-from kgplatform.text import rejoin, tidy, type_key
-from kgplatform.text.sentences import sentences
+from kgplatform.text import tidy, type_key
+from kgplatform.text.numbered import numbers_in
 from kgplatform.work.threads import side_by_side
 
 
@@ -102,19 +103,12 @@ MemberOutcome = Literal["answer", "no mention", "malformed", "failed"]
 _THREADS = 16
 """Members that are asked at the same time; settings.concurrency may let fewer of them through."""
 
-_TITLE = 20
-"""Tokens of a title; a longer one is cut."""
+READ = 1024
+"""Tokens of a part that a member is shown: the usual part in the paper. Of a longer one the sentences around those that
+share most with the instruction."""
 
-_SHORT = 40
-"""Words of an answer whose sentence is looked for."""
-
-_BETWEEN = 2
-"""Tokens of what stands between two pieces of a text."""
-
-_BLANK = 20
-"""Characters at most that are only white space between two passages."""
-
-_GAP = "\n\n[…]\n\n"
+_LEAST_SHARE = 0.1
+"""Of an instruction, in a sentence of a long part that is shown."""
 
 _WHOLE = 4
 """A paragraph that has this part of a member's room at most is never cut."""
@@ -131,34 +125,32 @@ class Member:
     passages: tuple[FoundPassage, ...]
 
     @property
-    def text(self) -> str:
-        """The part as a prompt shows it: what it has of each document, under its title."""
-        by_document = [list(group) for _, group in groupby(self.passages, key=lambda each: each.document)]
-        return "\n\n".join(_titled(shares) for shares in by_document)
+    def cost(self) -> int:
+        """The tokens of its part as a prompt shows it."""
+        return sum(cost_of(each.text, each.title) for each in self.passages)
 
-    def says(self, answer: str) -> bool:
-        """Whether the words of ``answer`` stand in the part."""
-        return bool(cite_words(answer, self.passages))
-
-    def quoted(self, quote: str, answer: str) -> str:
-        """``quote`` as the part has it; else the sentence with the words of ``answer``, if there is one."""
-        for passage in self.passages if quote else ():
-            if place := find_words(quote, passage.text):
-                return passage.text[place.start : place.end]
-        is_short = len(answer.split()) <= _SHORT
-        for cited in cite_words(answer, self.passages)[:1] if is_short else ():
-            passage = next(each for each in self.passages if each.id == cited.passage and each.start <= cited.start)
-            at = cited.start - passage.start
-            for each in sentences(passage.text):
-                if each.start <= at < each.end:
-                    return passage.text[each.start : each.end]
-        return ""
+    def around(self, asked: str) -> dict[str, set[int]] | None:
+        """The sentences of a long part that are shown, by passage; None for all of a part that is short or has no
+        word of what is ``asked``."""
+        if self.cost <= READ:
+            return None
+        by_passage = [weighed(each) for each in self.passages]
+        words = Asked.among(asked, [stems for sentences in by_passage for _, stems in sentences])
+        best, _ = around_best([each for sentences in by_passage for each in sentences], words, READ, _LEAST_SHARE)
+        if not best:
+            return None
+        only: dict[str, set[int]] = {}
+        first = 0
+        for passage, sentences in zip(self.passages, by_passage, strict=True):
+            only[passage.id] = {number - first for number in best if first < number <= first + len(sentences)}
+            first += len(sentences)
+        return only
 
 
 @dataclass(frozen=True, slots=True)
 class MemberReply:
     """What a member said: ``text`` is empty where it has no answer. ``readers``: it, and whose part it read too.
-    ``quote``: the words of the parts that say so.
+    ``sentences``: the numbers of those that say so, as far as they were shown.
 
     ``step`` of the trace has what was sent, got and spent in ``calls`` calls.
     """
@@ -168,7 +160,7 @@ class MemberReply:
     text: str
     step: Step
     calls: int
-    quote: str = ""
+    sentences: tuple[str, ...] = ()
     error: ModelError | None = None
 
     @property
@@ -178,13 +170,17 @@ class MemberReply:
 
 
 class Team:
-    """The members, ready to be asked. Thread-safe."""
+    """The members, ready to be asked. ``shown``: what they are shown, by number. Thread-safe."""
 
-    def __init__(self, members: Sequence[Member], chat: Chat, sizes: Sizes) -> None:
+    def __init__(self, members: Sequence[Member], chat: Chat, sizes: Sizes, shown: Numbering) -> None:
         self.members = tuple(members)
         self.model = chat.model
+        self.shown = shown
         self._chat = chat
         self._sizes = sizes
+        self._lock = Lock()
+        for passage in (passage for member in members for passage in member.passages):
+            shown.number_of(passage)  # in the order of the parts, whoever is asked first
 
     def __len__(self) -> int:
         return len(self.members)
@@ -200,53 +196,64 @@ class Team:
         *,
         stage: str,
         claims: Mapping[tuple[int, ...], str] | None = None,
+        whole: bool = False,
         heard: Callable[[MemberReply], None] = lambda reply: None,
     ) -> list[MemberReply]:
         """What the first of each group of ``readers`` says that has read the parts of all of it, in this order.
 
-        ``claims``: the answers between which a group decides. Many are asked at the same time; ``heard`` gets each
-        reply as it comes, in the thread that asked. A member whose call fails is a reply too. Raises ``BudgetError``
-        and what ``heard`` raises.
+        ``claims``: the answers between which a group decides. ``whole``: long parts are shown whole. Many are asked at
+        the same time; ``heard`` gets each reply as it comes, in the thread that asked. A member whose call fails is a
+        reply too. Raises ``BudgetError`` and what ``heard`` raises.
         """
 
         def ask_one(group: tuple[int, ...]) -> MemberReply:
-            reply = self._ask(instruction, group, stage, (claims or {}).get(group, ""))
+            reply = self._ask(instruction, group, stage, (claims or {}).get(group, ""), whole=whole)
             heard(reply)
             return reply
 
-        return side_by_side([partial(ask_one, reader) for reader in readers], _THREADS)
+        return side_by_side([partial(ask_one, group) for group in readers], _THREADS)
 
-    def _ask(self, instruction: str, readers: tuple[int, ...], stage: str, claims: str) -> MemberReply:
+    def _ask(self, instruction: str, readers: tuple[int, ...], stage: str, claims: str, *, whole: bool) -> MemberReply:
         prompt = JOINT_PROMPT if claims else MEMBER_PROMPT
         calls = Calls(*metered(self._chat))
         mark = calls.mark()
-        outcome: MemberOutcome = "answer"
-        answer, quote = "", ""
+        outcome: MemberOutcome = "malformed"
+        answer, sentences = "", ()
         failed: ModelError | None = None
         try:
-            messages = self._messages(instruction, readers, claims)
+            messages = self._messages(instruction, readers, claims, whole=whole)
             said = ask(calls, messages, Responded, stage=stage, tokens=self._sizes.reply)[0]
         except BudgetError:
             raise
         except ReplyError:
-            outcome = "malformed"
+            pass
         except ModelError as error:
             outcome, failed = "failed", error
         else:
-            answer = "" if is_members_refusal(said.content) else tidy(said.content)
+            answer = tidy(said.answer)
             outcome = "answer" if answer else "no mention"
-            quotes = (self.member(number).quoted(said.quote, answer) for number in readers if answer)
-            quote = next(filter(None, quotes), "")
+            sentences = self._own(said.sentences, readers) if answer else ()
         calls.add(f"member {readers[0]}", f"failed: {failed}" if failed else answer or outcome, mark, prompt=prompt)
-        return MemberReply(readers, outcome, answer, calls.steps[0], calls.made, quote, failed)
+        return MemberReply(readers, outcome, answer, calls.steps[-1], calls.made, sentences, failed)
 
-    def _messages(self, instruction: str, readers: tuple[int, ...], claims: str) -> Messages:
+    def _own(self, named: Sequence[str], readers: tuple[int, ...]) -> tuple[str, ...]:
+        """The numbers of sentences in what ``readers`` were shown."""
+        own = {self.shown.number_of(passage) for number in readers for passage in self.member(number).passages}
+        return tuple(n for n in numbers_in(named) if int(n.partition(".")[0]) in own and self.shown.source(n))
+
+    def _messages(self, instruction: str, readers: tuple[int, ...], claims: str, *, whole: bool) -> Messages:
         """The prompt: the text first, under tags made of it alone, so that it begins alike in every round."""
-        text = "\n\n".join(self.member(number).text for number in readers)
+        members = [self.member(number) for number in readers]
+        only = [None if whole else member.around(f"{instruction} {claims}") for member in members]
+        with self._lock:
+            text = "\n\n".join(self._part(*pair) for pair in zip(members, only, strict=True))
         fence, asked = fence_for(text), fence_for(text, claims, instruction)
         if claims:
             return joint_messages(instruction, text, claims, fence, asked)
         return member_messages(instruction, text, fence, asked)
+
+    def _part(self, member: Member, only: dict[str, set[int]] | None) -> str:
+        return self.shown.passages([each for each in member.passages if only is None or only[each.id]], only)
 
 
 def read_parts(
@@ -280,16 +287,15 @@ def _shares(passages: Iterable[FoundPassage], room: int) -> Iterator[list[FoundP
         for found in _PARAGRAPH.finditer(passage.text):
             start, end = found.span()
             while start < end:
-                is_new = not share or share[-1].document != passage.document
-                opening = _BETWEEN + (tokens(_heading(passage.title)) if is_new else 0)
-                opening += tokens(_GAP) if not is_new and passage.start + start - share[-1].end > _BLANK else 0
-                needed = tokens(passage.text[start:end])
-                if share and needed > left - opening and min(needed, left - opening) <= room // _WHOLE:
+                is_begun = share and share[-1].id == passage.id
+                free = left - (0 if is_begun else heading_cost(passage.title))
+                needed = cost_of(passage.text[start:end])
+                if share and needed > free and min(needed, free) <= room // _WHOLE:
                     yield share
                     share, left = [], room
                     continue
-                length = end - start if needed <= left - opening else head(passage.text[start:end], left - opening)
-                left -= opening + tokens(passage.text[start : start + length])
+                length = end - start if needed <= free else length_within(passage.text[start:end], free)
+                left = free - cost_of(passage.text[start : start + length])
                 share = _with(share, passage, start, start + length)
                 start += length
     if share:
@@ -301,19 +307,3 @@ def _with(share: list[FoundPassage], passage: FoundPassage, start: int, end: int
     if share and share[-1].id == passage.id:
         return [*share[:-1], part_of(passage, share[-1].start, passage.start + end)]
     return [*share, part_of(passage, passage.start + start, passage.start + end)]
-
-
-def _titled(shares: Sequence[FoundPassage]) -> str:
-    """What a part has of a document, under its title; an ellipsis stands for what lies between two passages of it."""
-    runs: list[list[FoundPassage]] = []
-    for share in shares:
-        if runs and share.start - runs[-1][-1].end <= _BLANK:
-            runs[-1].append(share)
-        else:
-            runs.append([share])
-    texts = [rejoin([(each.start, each.text) for each in run], run[0].start, run[-1].end) for run in runs]
-    return _heading(shares[0].title) + _GAP.join(texts)
-
-
-def _heading(title: str) -> str:
-    return f"# {short_name(tidy(title), _TITLE)}\n\n"

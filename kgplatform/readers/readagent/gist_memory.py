@@ -15,21 +15,20 @@ pages whose gists are nearest to the question, and those that hold the passages 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from kgplatform.errors import Code, InputError, coded
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer_old import LARGEST_FENCE, NONE, STYLES, fence_for
-from kgplatform.readers.choices import choice_reply, letter, shown_choices
+from kgplatform.readers.answer import EXAMPLES, INSUFFICIENT, LARGEST_FENCE, NONE, REPLY_TOKENS, STYLES, fence_for
+from kgplatform.readers.choices import shown_choices
 from kgplatform.readers.readagent.options import Options
-from kgplatform.readers.replies import Answering, AnswerReply, asked, reply_tokens, room_for, window_of
 from kgplatform.readers.run import Calls
-from kgplatform.readers.window import Window, head, short_name, tokens
+from kgplatform.readers.window import Window, head, room_for, short_name, tokens, window_of
 from kgplatform.records import QueryRun
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.pages import MemorySize, Pages, StoredPage, fuse_ranks
+from kgplatform.retrieve.question import asked
 from kgplatform.text import count_words, counted
 
 _INTERIM_PART = 16
@@ -39,6 +38,11 @@ _AGAIN_TOKENS = 80
 """Of what is added where a prompt is sent again."""
 
 _NUMBER_TOKENS = 4
+_REPLY_PART = 8
+"""Of a small window, the part that a reply may take."""
+
+_OF_SEVERAL = 800
+"""Tokens of the gists of several documents that are remembered. The paper remembers one, and all of it."""
 
 _PAPER_WINDOW = 8192
 """Tokens (section 4)."""
@@ -61,7 +65,7 @@ class PageBrief:
     @property
     def reply(self) -> int:
         """The most tokens of a reply."""
-        return reply_tokens(self.options.answer_style, self.window)
+        return min(REPLY_TOKENS[self.options.answer_style], self.window // _REPLY_PART)
 
     @property
     def lookup_prompt(self) -> str:
@@ -72,11 +76,6 @@ class PageBrief:
     def answer_prompt(self) -> str:
         """The name of the prompt that asks for the answer."""
         return "readagent/choose" if self.options.choices else "readagent/answer"
-
-    @property
-    def answer_form(self) -> type[Answering]:
-        """How the reply with the answer is read."""
-        return choice_reply(self.options.choices) if self.options.choices else PagesAnswer
 
     def lookup_messages(self, memory: str) -> Messages:
         """Asks for all pages at once."""
@@ -93,13 +92,10 @@ class PageBrief:
 
     def answer_messages(self, memory: str) -> Messages:
         """Asks for the answer."""
-        style = {} if self.options.choices else {"style": STYLES[self.options.answer_style]}
-        return render(self.answer_prompt, question=self._shown, **style, **self._fenced(memory))
-
-    def with_letter(self, answer: str, text: str) -> str:
-        """``text``, which begins with ``answer``, behind the letter of that option: "(C) a horse [1]"."""
-        choices = self.options.choices
-        return f"({letter(choices.index(answer))}) {text}" if choices else text
+        style, mode = self.options.answer_style, self.options.mode
+        asks = {"style": STYLES[style], "example": EXAMPLES[style], "insufficient": INSUFFICIENT[mode]}
+        inputs = {} if self.options.choices else asks
+        return render(self.answer_prompt, question=self._shown, **inputs, **self._fenced(memory))
 
     def shortened(self, interim: str) -> str:
         """An answer so far, cut to what a prompt has room for."""
@@ -132,12 +128,6 @@ class PageBrief:
         return prompts
 
 
-class PagesAnswer(AnswerReply):
-    """The answer from a memory."""
-
-    PROMPT: ClassVar[str] = "readagent/answer"
-
-
 def make_brief(question: str, options: Options, context: int = 32_768) -> PageBrief:
     """``context``: the window of the model, in tokens, of which a reply has its part.
 
@@ -162,20 +152,27 @@ _PASSAGES = 50
 
 @dataclass(frozen=True, slots=True)
 class GistMemory:
-    """Pages by the numbers of their tags, in reading order. ``gists`` is False where only raw pages are shown."""
+    """Pages by the numbers of their tags, in reading order. ``gists`` is False where only raw pages are shown;
+    ``titled``: they stand under the titles of their documents."""
 
     pages: dict[int, StoredPage]
     gists: bool
+    titled: bool
+
+    def about(self, numbers: Collection[int]) -> GistMemory:
+        """The memory of the documents that the pages ``numbers`` are of, to answer from; all of it for no page."""
+        documents = {self.pages[number].document for number in numbers}
+        kept = {number: page for number, page in self.pages.items() if page.document in documents}
+        return replace(self, pages=kept) if documents else self
 
     def text(self, raw: Mapping[int, str]) -> str:
         """The memory as a prompt shows it: pages that are in ``raw`` in full, in place of their gists."""
         lines: list[str] = []
-        several = len({page.document for page in self.pages.values()}) > 1
         last = ""
         for number, page in self.pages.items():
             if number not in raw and not self.gists:
                 continue
-            if several and page.document != last:
+            if self.titled and page.document != last:
                 lines.append(_heading(page, first=not lines))
                 last = page.document
             # What looks like a tag of ours stands in round brackets: no page can pass words off as another page's.
@@ -200,11 +197,13 @@ class Remembered:
 def memory_of(pages: Sequence[StoredPage], *, gists: bool = True) -> GistMemory:
     """The memory of ``pages``, which are in reading order."""
     one = len({page.document for page in pages}) == 1
-    return GistMemory({page.index if one else place: page for place, page in enumerate(pages)}, gists)
+    return GistMemory({page.index if one else place: page for place, page in enumerate(pages)}, gists, not one)
 
 
 def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -> Remembered:
     """The gists of the chosen documents, as many as fit beside a page that is read again; a step of the trace says so.
+
+    Of several documents those that are nearest to the question, in few tokens, but with the paper's preset.
 
     Raises ``InputError`` where there are no gists.
     """
@@ -214,9 +213,11 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
     if brief.options.lookup == "nearest":
         need_vectors(size)
     looked_up = 0 if brief.options.lookup == "none" else brief.options.pages
-    made = _all(pages, size, _beside(brief.room, size, min(looked_up, 1)))
+    is_bounded = size.documents > 1 and brief.options.preset != "paper" and size.unembedded < size.pages - size.ungisted
+    most = _OF_SEVERAL if is_bounded else brief.room
+    made = _all(pages, size, min(most, _beside(brief.room, size, min(looked_up, 1))))
     chosen = "" if made else ", chosen by retrieval"
-    memory, queries = made or _best(brief, pages, size, evidence, _beside(brief.room, size, looked_up))
+    memory, queries = made or _best(brief, pages, size, evidence, min(most, _beside(brief.room, size, looked_up)))
     shown, cost = len(memory.pages), tokens(memory.text({}))
     detail = f"{shown:,} of {counted(size.pages, 'gist')}{chosen}, {cost:,} tokens{_more(size)}"
     calls.note("remember", detail, (*size.queries, *queries))

@@ -17,6 +17,7 @@ from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Wanted
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render, with_reminder
+from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.readagent.gist_memory import GistMemory, PageBrief
 from kgplatform.readers.readagent.page_requests import NO_PAGE, NextReply, Request, pages_reply, read_request
 from kgplatform.readers.run import Calls, StepFound
@@ -25,6 +26,7 @@ from kgplatform.records import FoundPassage
 from kgplatform.retrieve.found import part_of
 from kgplatform.retrieve.pages import Pages, PageText, PageTexts
 from kgplatform.text import counted
+from kgplatform.text.numbered import numbered
 
 NO_LIST = "no list of pages"
 
@@ -32,6 +34,8 @@ NO_ROOM = "no room"
 _GONE = "gone"
 _LEAST_CUT = 50
 """Tokens of a page that are worth reading by themselves."""
+_PER_SENTENCE = 8
+"""Tokens of the number of a sentence."""
 
 _NEXT = "readagent/next"
 _READ_ALREADY = "read again already"
@@ -51,15 +55,34 @@ class LookUp:
     pages: Pages
     memory: GistMemory
     calls: Calls
-    raw: dict[int, str] = field(default_factory=dict)
-    passages: list[FoundPassage] = field(default_factory=list)
+    raw: dict[int, PageText] = field(default_factory=dict)
+    shown: Numbering = field(default_factory=Numbering)
     ended: ModelError | None = None
     interim: str = ""
 
     @property
+    def passages(self) -> list[FoundPassage]:
+        """What the pages consist of that were read again, in the order of reading."""
+        return [passage for page in self.raw.values() for passage in page.passages]
+
+    @property
     def text(self) -> str:
         """The memory as it is now."""
-        return self.memory.text(self.raw)
+        return self.memory.text(self._in_full())
+
+    @property
+    def text_to_answer(self) -> str:
+        """That of the documents of which something was read again, if anything was."""
+        return self.memory.about(self.raw).text(self._in_full())
+
+    @property
+    def words(self) -> int:
+        """The words of gists and pages in that text."""
+        return self.memory.about(self.raw).words({number: page.text for number, page in self.raw.items()})
+
+    def _in_full(self) -> dict[int, str]:
+        """The pages that were read again in numbered sentences."""
+        return {number: _numbered(page, self.shown) for number, page in self.raw.items()}
 
     def parallel(self) -> None:
         """ReadAgent-P: the model names all pages at once. Raises ``ModelError``."""
@@ -165,17 +188,17 @@ class LookUp:
         if not numbers:
             return True
         found = self.pages.texts([self.memory.pages[number].id for number in numbers])
-        before, passages = set(self.raw), len(self.passages)
+        before = set(self.raw)
         refused: list[tuple[str, str]] = []
         for number in numbers:
             text = found.texts.get(self.memory.pages[number].id)
             stopped = in_order and any(reason == NO_ROOM for _, reason in refused)
             if text is None:
                 refused.append((str(number), _GONE))
-            elif stopped or not self._fits(number, text.text):
+            elif stopped or not self._fits(number, text):
                 refused.append((str(number), NO_ROOM))
             else:
-                self._take(number, text)
+                self.raw[number] = text
         cut = "" if self.raw else self._cut_first(numbers, found)
         refused = [each for each in refused if int(each[0]) not in self.raw]
         for _, reason in refused:
@@ -184,17 +207,13 @@ class LookUp:
         seen = StepFound(
             found.queries,
             pages=tuple(self.memory.pages[number].id for number in read),
-            passages=tuple(passage.id for passage in self.passages[passages:]),
+            passages=tuple(passage.id for number in read for passage in self.raw[number].passages),
         )
         self.calls.note("read pages", f"{_listed(read)}{cut}{_refused(refused)}", found=seen)
         return not refused and not cut
 
-    def _fits(self, number: int, text: str) -> bool:
-        return tokens(self.memory.text({**self.raw, number: text})) <= self.brief.room
-
-    def _take(self, number: int, text: PageText) -> None:
-        self.raw[number] = text.text
-        self.passages += text.passages
+    def _fits(self, number: int, page: PageText) -> bool:
+        return tokens(self.memory.text({**self._in_full(), number: _numbered(page, Numbering())})) <= self.brief.room
 
     def _cut_first(self, numbers: Sequence[int], found: PageTexts) -> str:
         """As much of the first page as fits by itself; in words, how much that is."""
@@ -203,10 +222,26 @@ class LookUp:
         if number is None or room < _LEAST_CUT:
             return ""
         whole = found.texts[self.memory.pages[number].id]
-        end = len(whole.text[: head(whole.text, room)].rstrip())
-        self._take(number, _shortened(whole, end))
+        end = _fitting(whole.text, room)
+        self.raw[number] = _shortened(whole, end)
         self.calls.counts["cut.page"] += 1
         return f"; page {number} cut to {end:,} of {len(whole.text):,} characters"
+
+
+def _numbered(page: PageText, shown: Numbering) -> str:
+    """A page as a prompt shows it: what it has of each passage, sentence by sentence."""
+    return "\n".join(shown.sentences(passage) for passage in page.passages)
+
+
+def _fitting(text: str, room: int) -> int:
+    """Where the last sentence ends that fits into ``room`` with those before it; of a longer first one, within it."""
+    end, left = 0, room
+    for place in numbered(text):
+        left -= tokens(text[place.start : place.end]) + _PER_SENTENCE
+        if left < 0:
+            break
+        end = place.end
+    return end or len(text[: head(text, room - _PER_SENTENCE)].rstrip())
 
 
 def _shortened(page: PageText, end: int) -> PageText:

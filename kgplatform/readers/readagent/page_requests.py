@@ -1,4 +1,4 @@
-"""Which pages a reply asks for, all at once or one by one.
+"""What the replies of ReadAgent ask for or choose: pages, all at once or one by one, and an option.
 
 read_request([8, 3, 99], known=range(9), most=5)     # Request((8, 3), (("99", "no such page"),))
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import create_model
 
 from kgplatform.models.forms import Form, items, text
+from kgplatform.readers.choices import letter
 
 NO_PAGE = "no such page"
 TWICE = "named twice"
@@ -33,15 +34,29 @@ class Request:
 class PagesReply(Form):
     """Pages to read again; none where the gists are enough."""
 
-    reasoning: str = text(600)
+    reasoning: str = text(300)
     pages: list[int]
 
 
 class NextReply(Form):
     """One page to read again, or STOP."""
 
-    reasoning: str = text(600)
+    reasoning: str = text(300)
     page: int | Literal["STOP"]
+
+
+class ChoiceReply(Form):
+    """The letter of an option, and the numbers of the sentences that speak for it."""
+
+    evidence: list[str] = items(12)
+    choice: str
+
+
+@cache
+def choice_reply(count: int) -> type[ChoiceReply]:
+    """``ChoiceReply`` among so many options."""
+    letters: Any = Literal[tuple(map(letter, range(count)))]
+    return create_model("ChoiceReply", __base__=ChoiceReply, choice=(letters, ...))
 
 
 @cache

@@ -13,7 +13,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from kgplatform.errors import InputError
-from kgplatform.readers.answer_old import NOTHING_NEAR, cite_words, fence_for, joined, without_model
+from kgplatform.models.reply import ask
+from kgplatform.readers.answer import (
+    Answered,
+    AnswerReply,
+    answer_of,
+    fence_for,
+    outcome,
+    record,
+    without_model,
+    write_answer,
+)
+from kgplatform.readers.choices import letter
 from kgplatform.readers.readagent.gist_memory import (
     PageBrief,
     Remembered,
@@ -26,10 +37,11 @@ from kgplatform.readers.readagent.gist_memory import (
 )
 from kgplatform.readers.readagent.look_up import LookUp
 from kgplatform.readers.readagent.options import Options
+from kgplatform.readers.readagent.page_requests import ChoiceReply, choice_reply
 from kgplatform.readers.reader import AnswerMode, Reader
-from kgplatform.readers.replies import Said, ask_said, finish
 from kgplatform.readers.run import Calls, Run
-from kgplatform.records import Answer, FoundPassage
+from kgplatform.readers.selection import Selection
+from kgplatform.records import Answer, FoundPassage, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.pages import Pages
 from kgplatform.text import compression_rate
@@ -37,11 +49,9 @@ from kgplatform.text import compression_rate
 BM25_PAGES = 20_000
 """Pages that are compared by their words: the text of all of them is read for that."""
 
-_NO_CHOICE = "The model's reply names none of the choices."
-
 
 def answer(question: str, run: Run, options: Options) -> Answer:
-    """The answer from gists and the pages that were read again, with the places where these have its words.
+    """The answer from gists and the pages that were read again, whose sentences it cites.
 
     ``counts``: ``words.in_context`` and ``words.of_text`` make the compression rate (section 4), ``pages.looked_up`` is
     what the paper calls # LU. Raises ``InputError`` where there are no gists, and ``ModelError``.
@@ -93,7 +103,7 @@ class _Run:
     pages: Pages
     calls: Calls
     remembered: Remembered
-    said: dict[str, Said] = field(default_factory=dict)
+    said: dict[str, Answered] = field(default_factory=dict)
     words: int = 0
 
     def __post_init__(self) -> None:
@@ -112,71 +122,61 @@ class _Run:
             self.look_up.without_gists(ranked)
 
     def answer(self) -> Answer:
-        """The answer, where its words stand, and what was counted."""
-        options, raw = self.brief.options, self.look_up.raw
-        words = self.words if self.look_up.ended else self.remembered.memory.words(raw)
-        said = self._ask("answer", self._rate(words)) if words else Said(None)
-        read = self._citable(said.answer) if said.answer else self.look_up.passages
-        mode: AnswerMode = "reject" if options.choices else options.mode
-        note = self._note(said)
-        done = finish(READER.name, self.brief.question, said.answer, read, self.evidence, self.calls, mode, note)
-        if said.answer is not None:
-            done = replace(done, text=self.brief.with_letter(said.answer, done.text or ""))
-        sizes = {"words.in_context": words, "words.of_text": self.remembered.words, "pages.looked_up": len(raw)}
+        """The answer with its citations, and what was counted."""
+        look_up, question = self.look_up, self.brief.question
+        words = self.words if look_up.ended else look_up.words
+        answered = self._ask("answer", self._rate(words)) if words else self._from_nothing()
+        ended = f"The look-up ended early: {look_up.ended}" if look_up.ended else ""
+        evidence = SearchResult(question, tuple(look_up.passages), (), 0.0)
+        notes = (self.remembered.note, ended)
+        done = record(READER.name, answered, evidence, self.calls, *notes, is_shown=False)
+        sizes = {"words.in_context": words, "words.of_text": self.remembered.words, "pages.looked_up": len(look_up.raw)}
         return replace(done, counts=dict(sorted((done.counts | sizes).items())))
 
     def _answer_so_far(self) -> str:
         """The answer from the memory as it is now, for the next look-up."""
-        said = self._ask("interim answer", "")
-        return self.brief.with_letter(said.answer, said.answer) if said.answer else "(none)"
+        answered = self._ask("interim answer", "")
+        return answered.plain if answered.holds else "(none)"
 
-    def _ask(self, name: str, detail: str) -> Said:
+    def _ask(self, name: str, detail: str) -> Answered:
         """The model's answer from the memory as it is now; the one that it gave after the last page, if it did."""
-        text = self.look_up.text
-        if self.look_up.ended or text in self.said:
-            said = self.said.get(text) or list(self.said.values())[-1]
-            self.calls.note(name, f"the last interim answer; {detail}")
-            return said
-        mark = self.calls.mark()
-        messages, form = self.brief.answer_messages(text), self.brief.answer_form
-        said, broken = ask_said(self.calls, messages, form, stage="answer", tokens=self.brief.reply)
-        self.calls.counts[f"malformed.{'no choice' if self.brief.options.choices else 'no answer'}"] += broken
-        outcome = "answered" if said.answer else "not in the text" if said.marked else "no reply that can be used"
-        self.calls.add(name, "; ".join(filter(None, (outcome, detail))), mark, prompt=self.brief.answer_prompt)
-        self.said[text] = said
-        self.words = self.remembered.memory.words(self.look_up.raw)
-        return said
+        look_up, calls, brief = self.look_up, self.calls, self.brief
+        text = look_up.text_to_answer
+        if look_up.ended or text in self.said:
+            answered = self.said.get(text) or list(self.said.values())[-1]
+            calls.note(name, f"the last interim answer; {detail}")
+            return answered
+        mark, messages, choices = calls.mark(), brief.answer_messages(text), brief.options.choices
+        form: type[AnswerReply | ChoiceReply] = choice_reply(len(choices)) if choices else AnswerReply
+        show = None if choices else calls.shown("answer")
+        reply, repairs = ask(calls, messages, form, stage="answer", tokens=brief.reply, show=show)
+        answered = self._chosen(reply) if isinstance(reply, ChoiceReply) else self._written(reply)
+        told = filter(None, (outcome(answered, repairs), detail))
+        calls.add(name, "; ".join(told), mark, prompt=brief.answer_prompt)
+        self.said[text] = answered
+        self.words = look_up.words
+        return answered
+
+    def _written(self, reply: AnswerReply) -> Answered:
+        return answer_of(reply, self.look_up.shown, self.brief.options.mode)
+
+    def _chosen(self, reply: ChoiceReply) -> Answered:
+        """The option behind its letter, with what speaks for it: "(C) a horse [1]"."""
+        option = self.brief.options.choices[ord(reply.choice) - ord(letter(0))]
+        answered = answer_of(AnswerReply(answer=option, evidence=reply.evidence), self.look_up.shown, "reject")
+        return replace(answered, text=f"({reply.choice}) {answered.text}", sufficient=None)
+
+    def _from_nothing(self) -> Answered:
+        """What there is to say where nothing is remembered: in open mode what the model knows."""
+        mode: AnswerMode = "reject" if self.brief.options.choices else self.brief.options.mode
+        nothing = Selection(SearchResult(self.brief.question, (), (), 0.0), {})
+        return write_answer(self.brief.question, nothing, self.calls, mode)
 
     def _rate(self, words: int) -> str:
         """The compression rate at the last prompt (section 4): question, options, tags and titles do not count."""
         whole = self.remembered.words
         return (
             f"{words:,} of {whole:,} words in the prompt, compression rate {100 * compression_rate(words, whole):.1f} %"
-        )
-
-    def _citable(self, text: str) -> Sequence[FoundPassage]:
-        """What was read again; where that has no words of the answer, also the pages whose gists have them."""
-        read, memory = self.look_up.passages, self.remembered.memory
-        if cite_words(text, read, self.brief.question) or not memory.gists:
-            return read
-        gists = [
-            FoundPassage(page.id, page.document, page.title, 0, len(page.gist), None, page.gist, 0.0, ())
-            for number, page in memory.pages.items()
-            if page.gist and number not in self.look_up.raw
-        ]
-        ids = list(dict.fromkeys(citation.passage for citation in cite_words(text, gists, self.brief.question)))
-        if not ids:
-            return read
-        found = self.pages.texts(ids)
-        self.calls.note("read pages", f"{len(ids)} whose gists have words of the answer, to cite them", found.queries)
-        return [*read, *(each for id_ in ids if id_ in found.texts for each in found.texts[id_].passages)]
-
-    def _note(self, said: Said) -> str:
-        return joined(
-            self.remembered.note,
-            f"The look-up ended early: {self.look_up.ended}" if self.look_up.ended else "",
-            _NO_CHOICE if self.brief.options.choices and not said.marked else "",
-            "" if self.remembered.memory.pages else NOTHING_NEAR,
         )
 
 

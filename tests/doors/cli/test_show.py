@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kgplatform.doors.cli.show import answers, terminal
-from kgplatform.records import Citation, FoundCommunity, FoundPassage, FoundPath, SearchResult
+from kgplatform.records import Citation, FoundCommunity, FoundPassage, FoundPath, SearchResult, Usage
 
 Call = tuple[float, str, int, int]
 """The second at which it is called, the stage, how much is done, how much there is."""
@@ -40,6 +40,20 @@ def test_many_short_stages_are_told_together_every_few_seconds(
 ) -> None:
     calls = [(2.0 * number, f"stage {number}", 1, 1) for number in range(1, 8)]
     assert [line.partition(":")[0] for line in lines(calls, monkeypatch, capsys)] == ["stage 3", "stage 6"]
+
+
+def test_what_a_model_writes_is_told_in_tokens_a_second(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now, spent = [0.0], [Usage(1, 100, 1000)]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    with terminal.ProgressLines() as progress:
+        progress.by(lambda: spent[-1])
+        progress("extracting", 0, 4)
+        now[0] = 20.0
+        spent.append(Usage(2, 1500, 1500))
+        progress("extracting", 1, 4)
+    assert capsys.readouterr().err == "extracting: 1 of 4, 25 tokens/s, 1 min 00 s left\n"
 
 
 def test_a_stage_that_was_told_ends_with_a_line(

@@ -15,9 +15,8 @@ from kgplatform.evaluate.anonymise.reversion_questions import as_built, build_qu
 from kgplatform.evaluate.datasets.shared_corpus import as_own
 from kgplatform.evaluate.score.answer_words import Reversion, restorations, score_reversion
 from kgplatform.evaluate.terms import Question, Text
-from kgplatform.models.forms import examples_of
 from kgplatform.models.request import json_schema
-from kgplatform.prompt import Messages
+from kgplatform.prompt import Messages, source_of
 from kgplatform.readers.choices import letter
 from kgplatform.testing import ScriptedChat
 
@@ -214,8 +213,8 @@ def test_what_a_model_knows_is_dropped() -> None:
         shown = messages[-1]["content"]
         item = next(item for question, item in by_question.items() if question in shown)
         if not item.choices:
-            return "I do not know."
-        return f"({letter(item.choices.index(item.answers[0]))})"
+            return '{"answer": "I do not know."}'
+        return json.dumps({"answer": f"({letter(item.choices.index(item.answers[0]))})"})
 
     kept, dropped = drop_known(items, 20, ScriptedChat(knows_choices), concurrency=4)
     assert [item.kind.split()[0] for item in kept] == ["reversion"] * 10
@@ -223,13 +222,14 @@ def test_what_a_model_knows_is_dropped() -> None:
     few, _ = drop_known(items, 3, ScriptedChat(knows_choices), concurrency=2)
     assert few == kept[:3]
     reversion, choice = kept[0], next(item for item in items if item.choices)
-    assert is_known(reversion, ScriptedChat([reversion.answers[0]]))
-    assert not is_known(choice, ScriptedChat(["none of them"]))
+    assert is_known(reversion, ScriptedChat([json.dumps({"answer": reversion.answers[0]})]))
+    assert not is_known(choice, ScriptedChat(['{"answer": "none of them"}']))
 
 
 RIGHT, OTHER = "[PERSON#200]: Queequeg\n[LOCATION#12]: Kokovoko", "[PERSON#200]: Ishmael"
 PAIRS = [{"placeholder": P, "name": "Queequeg"}, {"placeholder": Q, "name": "Rokovoko"}]
 HIDDEN = Question("q", f"- {P} came from {Q}.", answers=(RIGHT,), placeholders=BOTH)
+EXAMPLE = next(line for line in source_of("evaluate/anonymity_zero_shot").splitlines() if line.startswith("{"))
 CHOICE = Question("c", "Which placeholder was hidden behind X?", answers=(P,), choices=(Q, P))
 
 
@@ -237,18 +237,8 @@ CHOICE = Question("c", "Which placeholder was hidden behind X?", answers=(P,), c
     ("item", "reply", "known"),
     [
         (HIDDEN, json.dumps({"reasoning": f"Not {OTHER}.", "answer": RIGHT}), True),
-        (HIDDEN, json.dumps({"answer": {P: "Queequeg", Q: "Rokovoko"}}), True),
-        (HIDDEN, json.dumps({"answer": RIGHT.splitlines()}), True),
-        (HIDDEN, json.dumps({"answer": PAIRS}), True),
-        (HIDDEN, json.dumps(PAIRS), True),
-        (HIDDEN, f"### Reasoning\n{OTHER}? No.\n### Answer\n{RIGHT}", True),
-        (HIDDEN, f"{OTHER}, I thought.\n{RIGHT}", True),
         (HIDDEN, json.dumps({"reasoning": RIGHT, "answer": "I do not know."}), False),
-        (HIDDEN, "I'm sorry, I cannot tell who that is.", False),
         (CHOICE, '{"reasoning": "(A) came from there.", "answer": "B"}', True),
-        (CHOICE, '{"Antwort": "(b) [PERSON#200]"}', True),
-        (CHOICE, "**Réponse :** B", True),
-        (CHOICE, '{"reasoning": "It is B.", "answer": ""}', False),
     ],
 )
 def test_what_a_model_says_without_texts_is_read_from_its_answer(item: Question, reply: str, known: bool) -> None:
@@ -258,15 +248,14 @@ def test_what_a_model_says_without_texts_is_read_from_its_answer(item: Question,
     assert chat.calls[0].wanted.tokens == 600
 
 
-@pytest.mark.parametrize("useless", ["", examples_of("evaluate/anonymity_zero_shot")[0], '{"reasoning": "It is'])
+@pytest.mark.parametrize("useless", ["", RIGHT, EXAMPLE, '{"reasoning": "It is'])
 def test_what_cannot_be_read_is_asked_for_once_more_and_then_not_known(useless: str) -> None:
-    said = useless if isinstance(useless, str) else json.dumps(useless)
-    assert is_known(HIDDEN, ScriptedChat([said, RIGHT]))
-    assert not is_known(HIDDEN, ScriptedChat([said, said]))
+    assert is_known(HIDDEN, ScriptedChat([useless, json.dumps({"answer": RIGHT})]))
+    assert not is_known(HIDDEN, ScriptedChat([useless, useless]))
 
 
 def test_no_more_is_asked_than_needed() -> None:
-    chat = ScriptedChat(lambda _: "I do not know.")
+    chat = ScriptedChat(lambda _: '{"answer": "I do not know."}')
     kept, dropped = drop_known(items_of(40), 5, chat, concurrency=2)
     assert (len(kept), dropped, len(chat.calls)) == (5, 0, 6)
     assert {call.stage for call in chat.calls} == {"zero-shot"}

@@ -41,8 +41,21 @@ def served(model: Model, folder: Path, cache: bool = False, **settings: Any) -> 
         chat.close()
 
 
+def in_form(rater: str, said: Any) -> Any:
+    """A verdict in the form of ``rater``, or several; what is no verdict as it is."""
+    degrees = {"YES": "yes", "NO": "no", "Yes": "yes", "No": "no", "Yes, partially": "partially"}
+    if callable(said):
+        return lambda prompt: in_form(rater, said(prompt))
+    if isinstance(said, list):
+        return [in_form(rater, each) for each in said]
+    if said in degrees:
+        return json.dumps({"agrees": degrees[said]})
+    key = "correct" if rater == "rater_judge" else "score"
+    return json.dumps({key: int(said)}) if said in ("0", "1", "2") else said
+
+
 def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Rating, Model]:
-    model = Model({f"rater_{name}": said for name, said in replies.items()})
+    model = Model({f"rater_{name}": in_form(f"rater_{name}", said) for name, said in replies.items()})
     with served(model, folder) as chat:
         return rate(rater, item, chat), model
 
@@ -106,7 +119,7 @@ def test_after_two_full_agreements_no_more_right_answers_are_asked_about(tmp_pat
 
 def test_a_reply_without_a_verdict_is_asked_for_once_more_with_what_was_wrong(tmp_path: Path) -> None:
     done, model = rated(
-        "lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=["YES or NO", "**YES**."], permissive=["", "Yes, partially"]
+        "lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=["YES or NO", "YES"], permissive=["", "Yes, partially"]
     )
     assert done == Rating({"lr1": 1, "lr2": 1, "strict": 1, "permissive": 1})
     first, second = model.of("rater_strict")
@@ -155,11 +168,7 @@ def test_a_verdict_that_is_missing_for_one_right_answer_does_no_harm_where_anoth
     [
         ('{"reasoning": "It is she.", "correct": 1}', 1),
         ("1", 1),
-        ("1.", 1),
-        ("Correct: 1", 1),
         ("0", 0),
-        ("Yes", 1),
-        ("No, another person.", 0),
     ],
 )
 def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
@@ -172,7 +181,7 @@ def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
 
 
 def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong_flagged(tmp_path: Path) -> None:
-    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", "correct: 1"])
+    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", "1"])
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 2)
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge="Hm.")
     assert (done.scores, done.settled, len(model.asked)) == ({"judge": 0}, False, 2)
@@ -180,7 +189,7 @@ def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong_flagg
 
 
 def test_replies_without_a_verdict_are_not_kept_in_the_cache(tmp_path: Path) -> None:
-    model = Model(rater_judge=["Hm.", "Well.", "1"])
+    model = Model(rater_judge=["Hm.", "Well.", '{"correct": 1}'])
     with served(model, tmp_path, cache=True) as chat:
         assert rate("judge", ToRate(QUESTION, "Ingrid"), chat).scores == {"judge": 0}
         assert rate("judge", ToRate(QUESTION, "Ingrid"), chat) == Rating({"judge": 1}), "the model, not its cache"
@@ -190,7 +199,9 @@ def test_replies_without_a_verdict_are_not_kept_in_the_cache(tmp_path: Path) -> 
 
 def test_a_reply_that_breaks_off_in_its_thoughts_is_no_verdict(tmp_path: Path) -> None:
     broken = Fault.length_limit("<think>Yes, 1 of them is right, so")
-    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=[broken, "<think>Not 1.</think>0"])
+    done, model = rated(
+        "judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=[broken, '<think>Not 1.</think>{"correct": 0}']
+    )
     assert done == Rating({"judge": 0})
     assert model.asked[1].messages == model.asked[0].messages, "the same, with more room"
 
@@ -370,9 +381,8 @@ def test_every_prompt_differs_from_the_others_in_how_it_begins() -> None:
 
 
 def test_what_raters_cost_is_counted_by_rater(tmp_path: Path) -> None:
-    model = Model(
-        rater_judge="1", rater_strict="NO", rater_permissive="No", rater_rubric="2", rater_facts=counted(1, 2)
-    )
+    said = {"rater_judge": "1", "rater_strict": "NO", "rater_permissive": "No", "rater_rubric": "2"}
+    model = Model({name: in_form(name, each) for name, each in said.items()} | {"rater_facts": counted(1, 2)})
     with OpenAIServer(model) as server:
         ledger = Ledger()
         chat = OpenAIChat(load_settings(openai_base_url=server.base_url), ledger, None)

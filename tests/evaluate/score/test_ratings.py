@@ -50,7 +50,7 @@ def mark(messages: Messages) -> int:
 
 def judge(messages: Messages) -> str:
     """Right where the right answer stands in the other one."""
-    return str(int(messages[1]["content"].count(f"buoy {mark(messages)}\n") > 1))
+    return json.dumps({"correct": int(messages[1]["content"].count(f"buoy {mark(messages)}\n") > 1)})
 
 
 Reply = Callable[[Messages], "str | Fault"]
@@ -157,7 +157,7 @@ def test_the_text_that_was_read_counts_for_the_rater_that_sees_it(tmp_path: Path
 def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
     file, model = tmp_path / "r.jsonl", Counting()
     unanswerable = ToRate(replace(ITEMS[1].question, answerable=False), "buoy 1")
-    items = [replace(ITEMS[1], text=None), replace(ITEMS[1], text=REFUSAL), unanswerable, ITEMS[2]]
+    items = [replace(ITEMS[1], text=None), replace(ITEMS[1], text=REFUSAL, refused=True), unanswerable, ITEMS[2]]
     assert rated(file, model, items) == [Rating({"judge": 0}), Rating({"judge": 0}), Rating({}), EXPECTED[2]]
     assert model.asked == Counter([2])
     assert len(lines(file)) == 1
@@ -165,7 +165,7 @@ def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
 
 def test_raters_share_a_file(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
-    model = Counting(lambda messages: "YES" if "strictly" in messages[0]["content"] else "Yes")
+    model = Counting(lambda messages: '{"agrees": "yes"}')
     rated(file, Counting(), ITEMS[:3])
     (done,) = rated(file, model, ITEMS[:1], "lr")
     assert done.scores == {"lr1": 1, "lr2": 1, "strict": 1, "permissive": 1}

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from answers import steps_of
 from conftest import wipe
-from graphreader_runs import Asked, Walker, ask, fill, final, proposals, step, walked
+from graphreader_runs import Asked, Walker, ask, fill, final, go, proposals, reads, step, walked
 
 from kgplatform.errors import ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import REFUSAL
-from kgplatform.readers.graphreader.conclude import NO_REPLY
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
@@ -29,7 +28,6 @@ TEXTS = {
 }
 ELEMENTS = ["Hollow Ford", "Anna Reed", "Thomas Pike", "mill", "bridge"]
 QUESTION = "Who put up the crossing?"
-READS = "read_chunk([ID-1001])"
 
 
 @pytest.fixture(scope="module")
@@ -63,102 +61,52 @@ class Script:
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
 
-GOOD = {"facts": Script(step("stop_and_read_neighbor()")), "neighbours": Script(step("termination()", None))}
+GOOD = {"facts": Script(step("stop_and_read_neighbor")), "neighbours": Script(go())}
 GARBAGE = "Well, I would say that it depends."
+ON = ["stop_and_read_neighbor", "termination"]
+READ = ["read_chunk", "search_more", "termination"]
 
 
 @pytest.mark.parametrize(
     ("stage", "replies", "names", "counts"),
     [
         # Each stage: garbage twice is the stage's fallback, garbage once is asked for again.
-        (
-            "facts",
-            [GARBAGE],
-            ["stop_and_read_neighbor", "termination"],
-            {"malformed.no action": 2, "malformed.no notebook": 1},
-        ),
-        ("facts", [GARBAGE, step(READS)], ["read_chunk", "search_more", "termination"], {"malformed.no action": 1}),
-        (
-            "chunk",
-            [GARBAGE],
-            ["read_chunk", "search_more", "termination"],
-            {"malformed.no action": 2, "malformed.no notebook": 1},
-        ),
-        ("chunk", [GARBAGE, step("termination()")], ["read_chunk", "termination"], {"malformed.no action": 1}),
-        ("neighbours", [GARBAGE], ["stop_and_read_neighbor", "termination"], {"malformed.no action": 2}),
-        # An empty reply is garbage too.
-        (
-            "chunk",
-            ["", " "],
-            ["read_chunk", "search_more", "termination"],
-            {"malformed.no action": 2, "malformed.no notebook": 1},
-        ),
-        # A function of another stage.
-        ("facts", [step("termination()")], ["stop_and_read_neighbor", "termination"], {"malformed.wrong stage": 2}),
-        ("chunk", [step(READS)], ["read_chunk", "search_more", "termination"], {"malformed.wrong stage": 2}),
-        ("neighbours", [step(READS)], ["stop_and_read_neighbor", "termination"], {"malformed.wrong stage": 2}),
+        ("facts", [GARBAGE], ON, {"malformed.no action": 2}),
+        ("facts", [GARBAGE, reads(1)], READ, {"malformed.no action": 1}),
+        ("chunk", [GARBAGE], READ, {"malformed.no action": 2}),
+        ("chunk", [GARBAGE, step("termination")], ["read_chunk", "termination"], {"malformed.no action": 1}),
+        ("neighbours", [GARBAGE], ON, {"malformed.no action": 2}),
+        # An empty reply, and a function of another stage, are garbage too.
+        ("chunk", ["", " "], READ, {"malformed.no action": 2}),
+        ("facts", [step("termination")], ON, {"malformed.no action": 2}),
+        ("chunk", [reads(1)], READ, {"malformed.no action": 2}),
+        ("neighbours", [reads(1)], ON, {"malformed.no action": 2}),
         # Passages that were never shown: what is left is read; if nothing is, it is asked again, and then nothing.
-        (
-            "facts",
-            [step("read_chunk([ID-77, ID-1002, ID-1002])")],
-            ["read_chunk", "search_more", "termination"],
-            {"malformed.unknown passage": 1},
-        ),
-        (
-            "facts",
-            [step("read_chunk([ID-77])")],
-            ["stop_and_read_neighbor", "termination"],
-            {"malformed.unknown passage": 2},
-        ),
-        ("facts", [step("read_chunk()")], ["stop_and_read_neighbor", "termination"], {"malformed.unknown passage": 2}),
-        (
-            "facts",
-            [step("read_chunk([ID-77])"), step(READS)],
-            ["read_chunk", "search_more", "termination"],
-            {"malformed.unknown passage": 1},
-        ),
-        (
-            "chunk",
-            [step("read_subsequent_chunk(ID-77)")],
-            ["read_chunk", "search_more", "termination"],
-            {"malformed.unknown passage": 2},
-        ),
+        ("facts", [reads(77, 2, 2)], READ, {}),
+        ("facts", [step("read_chunk", chunks=["Passage 2", "[1.1]"])], READ[:2] + READ[1:], {}),
+        ("facts", [reads(77)], ON, {"malformed.unknown passage": 2}),
+        ("facts", [reads()], ON, {"malformed.unknown passage": 2}),
+        ("facts", [reads(77), reads(1)], READ, {"malformed.unknown passage": 1}),
         # A node that is no neighbour, and one where the walk was before.
+        ("neighbours", [go("Atlantis")], ON, {"malformed.unknown node": 2}),
         (
             "neighbours",
-            [step("read_neighbor_node(Atlantis)", None)],
-            ["stop_and_read_neighbor", "termination"],
-            {"malformed.unknown node": 2},
-        ),
-        (
-            "neighbours",
-            [
-                step("read_neighbor_node(Atlantis)", None),
-                step("read_neighbor_node('anna  reed')", None),
-                step("termination()", None),
-            ],
-            ["stop_and_read_neighbor", "read_neighbor_node", "stop_and_read_neighbor", "termination"],
+            [go("Atlantis"), go("anna  reed"), go()],
+            ["stop_and_read_neighbor", "read_neighbor_node", *ON],
             {"malformed.unknown node": 1},
         ),
         (
             "neighbours",
-            [step("read_neighbor_node(Anna Reed)", None), step("read_neighbor_node(Hollow Ford)", None)],
-            ["stop_and_read_neighbor", "read_neighbor_node", "stop_and_read_neighbor", "termination"],
+            [go("Anna Reed"), go("Hollow Ford")],
+            ["stop_and_read_neighbor", "read_neighbor_node", *ON],
             {"malformed.visited node": 2},
-        ),
-        # Without a notebook the old one stays.
-        (
-            "facts",
-            [step("stop_and_read_neighbor()", None)],
-            ["stop_and_read_neighbor", "termination"],
-            {"malformed.no notebook": 1},
         ),
     ],
 )
 def test_each_reply_has_its_fallback_and_its_count(
     evidence: Evidence, settings: Settings, stage: str, replies: list[str], names: list[str], counts: dict[str, int]
 ) -> None:
-    rules = {**GOOD, "facts": Script(step(READS))} if stage == "chunk" else GOOD
+    rules = {**GOOD, "facts": Script(reads(1))} if stage == "chunk" else GOOD
     model = Walker(["Hollow Ford"], **{**rules, stage: Script(*replies)})
     done, requests = served(settings, evidence, model)
     assert walked(done) == names
@@ -171,19 +119,18 @@ def test_each_reply_has_its_fallback_and_its_count(
     assert all(name.removeprefix("malformed.") in told for name in counts)
 
 
-def test_asking_again_reminds_of_the_form_and_repeats_the_prompt(evidence: Evidence) -> None:
-    model = Walker(["Hollow Ford"], facts=Script(step("termination()"), step("stop_and_read_neighbor()")))
+def test_asking_again_says_what_was_wrong_and_repeats_the_prompt(evidence: Evidence) -> None:
+    model = Walker(["Hollow Ford"], facts=Script(reads(77), step("stop_and_read_neighbor")))
     ask(evidence, model, QUESTION, nodes=1)
     first, again = model.of("facts")
     assert again.user.startswith(first.user)
     reminder = again.user.removeprefix(first.user)
-    assert "Your last reply could not be used: its function is not one of this step." in reminder
-    assert '"action": "read_chunk" or "stop_and_read_neighbor"' in reminder
+    assert "Your last reply could not be used: it names no passage that was shown." in reminder
     assert len(again.messages) == 2
 
 
 def test_a_server_error_that_passes_is_not_noticed(evidence: Evidence, settings: Settings) -> None:
-    model = Walker(["Hollow Ford"], facts=Script(Fault.refuse(500, "Broken."), step(READS)))
+    model = Walker(["Hollow Ford"], facts=Script(Fault.refuse(500, "Broken."), reads(1)))
     done, requests = served(settings, evidence, model)
     assert walked(done) == ["read_chunk", "search_more", "termination"]
     assert not any(name.startswith(("malformed", "failed")) for name in done.counts)
@@ -191,7 +138,7 @@ def test_a_server_error_that_passes_is_not_noticed(evidence: Evidence, settings:
 
 
 def test_a_server_error_that_stays_ends_the_path_with_its_notebook(evidence: Evidence, settings: Settings) -> None:
-    model = Walker(["Hollow Ford"], facts=Script(step(READS, "Anna Reed, perhaps.")))
+    model = Walker(["Hollow Ford"], facts=Script(reads(1, notebook="Anna Reed, perhaps.")))
     model.rules["chunk"] = Script(Fault.refuse(500, "Broken."))
     done, _ = served(settings, evidence, model)
     assert walked(done) == ["read_chunk", "chunk"]
@@ -212,7 +159,7 @@ def test_replies_of_no_use_are_forgotten(evidence: Evidence, settings: Settings,
     """Another run asks the model again, and not its cache."""
     cache = tmp_path / "cache"
     served(settings, evidence, Walker(["Hollow Ford"], facts=Script(GARBAGE)), cache)
-    better = Walker(["Hollow Ford"], facts=Script(step(READS)))
+    better = Walker(["Hollow Ford"], facts=Script(reads(1)))
     served(settings.model_copy(), evidence, better, cache)
     assert better.of("facts"), "this prompt was sent again"
 
@@ -228,26 +175,15 @@ def test_a_plan_that_fails_or_is_empty_is_done_without(evidence: Evidence, setti
         assert walked(done) == ["stop_and_read_neighbor", "termination"]
 
 
-@pytest.mark.parametrize(
-    ("replies", "text", "count"),
-    [
-        (["Anna Reed"], "Anna Reed [1]", 1),
-        (["**Analyze**: one.\n\n**Final Answer**: Anna Reed"], "Anna Reed [1]", 0),
-        (['{"analyze": "one", "final_answer": "Anna Reed"}'], "Anna Reed [1]", 0),
-        (["", final("Anna Reed")], "Anna Reed [1]", 1),
-        (["Final answer: Thomas Pike\nNo, wait.\nFinal answer: Anna Reed"], "Anna Reed [1]", 0),
-        (["<think>Final answer: Bob</think>Anna Reed"], "Anna Reed [1]", 1),
-        ([""], REFUSAL, 2),
-    ],
-)
-def test_forms_of_the_last_reply(
-    evidence: Evidence, settings: Settings, replies: list[str], text: str, count: int
+def test_an_answer_that_cannot_be_read_is_asked_for_again_and_then_an_error(
+    evidence: Evidence, settings: Settings
 ) -> None:
-    model = Walker(["Anna Reed"], facts=Script(step(READS)), answer=Script(*replies))
+    model = Walker(["Anna Reed"], facts=Script(reads(1)), answer=Script(GARBAGE, final("Anna Reed")))
     done, _ = served(settings, evidence, model)
-    assert done.text == text
-    assert done.counts.get("malformed.no final answer", 0) == count
-    assert done.note == (NO_REPLY if text == REFUSAL else "")
+    assert (done.text, done.trace[-1].detail.endswith("after 1 repair")) == ("Anna Reed", True)
+    model.rules["answer"] = Script("", final(""))
+    with pytest.raises(ModelError, match="cannot be used"):
+        served(settings, evidence, model)
 
 
 # ---------------------------------------------------------------------------------------------- the initial nodes
@@ -256,6 +192,9 @@ def test_forms_of_the_last_reply(
 def chosen(done: Answer) -> list[str]:
     """The nodes at which the walks began."""
     return [step.detail.partition(": ")[0] for step in done.trace if step.name == "stop_and_read_neighbor"]
+
+
+SPELLED = [("ANNA  REED", 80), ("bridge", 95), ("mill", 7), ("mill", 99)]
 
 
 @pytest.mark.parametrize(
@@ -272,12 +211,10 @@ def chosen(done: Answer) -> list[str]:
         (proposals({"mill": 50, "bridge": 50, "Anna Reed": 50}), ["Anna Reed", "bridge", "mill"]),
         # Other spellings of what is in the list; a name twice counts once, with its better score.
         (
-            "1. **Node:** ANNA  REED, **Score:** 80\n- Node: `bridge` (Score: 95/100)\n"
-            '* Node: "mill" | Score: 7\nNode: mill, Score: 99',
+            json.dumps({"nodes": [["x"], *({"node": n, "score": s} for n, s in SPELLED)]}),
             ["mill", "bridge", "Anna Reed"],
         ),
         ('{"nodes": [{"node": "mill", "score": 3}, {"node": "bridge", "score": "4"}]}', ["bridge", "mill"]),
-        ("Node: mill\nNode: bridge", ["mill", "bridge"]),
     ],
 )
 def test_the_best_real_nodes_are_taken(evidence: Evidence, reply: str, names: list[str]) -> None:
@@ -295,7 +232,7 @@ def test_a_selection_that_cannot_be_read_is_asked_for_again(evidence: Evidence) 
 
 
 def test_without_a_valid_node_those_that_the_question_names_are_taken(evidence: Evidence) -> None:
-    model = Walker(nodes=Script("Node: Atlantis, Score: 100"))
+    model = Walker(nodes=proposals({"Atlantis": 100}))
     done = answer_about("Did Anna Reed or Thomas Pike build the mill?", evidence, model)
     assert [each.removeprefix("at ").partition(";")[0] for each in chosen(done)] == ["Thomas Pike", "Anna Reed"]
     assert done.counts["malformed.no initial node"] == 1
@@ -305,7 +242,7 @@ def test_without_a_valid_node_those_that_the_question_names_are_taken(evidence: 
 
 
 def test_else_the_nearest_by_meaning(evidence: Evidence) -> None:
-    model = Walker(nodes=Script("Node: none, Score: 0"))
+    model = Walker(nodes=proposals({}))
     done = answer_about("who was it that did build a mill?", evidence, model)
     assert len(chosen(done)) == 2
     last = steps_of(done, "initial nodes")[-1]

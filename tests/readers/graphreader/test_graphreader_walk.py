@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from answers import cited
 from corpora import put, put_jsonl
-from graphreader_runs import Asked, Walker, ask, final, proposals, step, walked
+from graphreader_runs import Asked, Walker, ask, final, go, plan, proposals, reads, step, walked
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
@@ -52,36 +53,32 @@ FACTS = {
 QUESTION = "What is the castle called in the city where the performer of Never Too Loud was formed?"
 PLAN = "First find the performer, then the city in which that band was formed, then a castle in that city."
 NOTED = {
-    "Record reviews": 'The performer is Danko Jones [{id} "the fourth studio album by Danko Jones"].',
-    "Toronto notes": 'It was formed in Toronto [{id} "was formed in Toronto"].',
-    "Old houses": 'A castle there is Casa Loma [{id} "Casa Loma, a castle-style mansion in the Gothic Revival style"].',
+    "Record reviews": ("The performer is Danko Jones", "fourth studio album by Danko Jones"),
+    "Toronto notes": ("It was formed in Toronto", "was formed in Toronto"),
+    "Old houses": ("A castle there is Casa Loma", "Casa Loma, a castle-style mansion in the Gothic Revival style"),
 }
 NEXT = {"Never Too Loud": "Danko Jones", "Danko Jones": "Toronto"}
 CHOSEN = {"Never Too Loud": "fourth studio album", "Danko Jones": "formed in", "Toronto": "Casa Loma"}
 
 
-def read_facts(asked: Asked) -> str:
-    return step(f'read_chunk(["{asked.id_of(CHOSEN[asked.here])}"])', asked.notebook.replace("(empty)", "None"))
-
-
 def read_chunk(asked: Asked) -> str:
-    title = next(title for title in NOTED if f"Chunk {asked.here} ({title})" in asked.user)
-    notebook = f"{asked.notebook.replace('(empty)', '')} {NOTED[title].format(id=asked.here)}".strip()
-    return step("termination()" if title == "Old houses" else "search_more()", notebook)
+    said, words = NOTED[asked.here]
+    notebook = f"{asked.notebook.replace('(empty)', '')} {said} [{asked.number_of(words)}].".strip()
+    return step("termination" if asked.here == "Old houses" else "search_more", notebook)
 
 
 def conclude(asked: Asked) -> str:
-    marks = asked.data.split("[")[1:]
-    return final(f"Casa Loma [{marks[2].partition(']')[0]}], in the city of the band [{marks[1].partition(']')[0]}].")
+    numbers = re.findall(r"\[[\d.]+\]", asked.data)
+    return final(f"Casa Loma {numbers[2]}, in the city of the band {numbers[1]}.")
 
 
 def model() -> Walker:
     return Walker(
-        plan=lambda asked: PLAN,
-        nodes=lambda asked: proposals({"Danko Jones": 60, "Never Too Loud": 95, "Casa Lomax": 50}),
-        facts=read_facts,
+        plan=plan(PLAN),
+        nodes=proposals({"Danko Jones": 60, "Never Too Loud": 95, "Casa Lomax": 50}),
+        facts=lambda asked: reads(asked.passage_of(CHOSEN[asked.here])),
         chunk=read_chunk,
-        neighbours=lambda asked: step(f"read_neighbor_node({NEXT[asked.here]})", None),
+        neighbours=lambda asked: go(NEXT[asked.here]),
         answer=conclude,
     )
 
@@ -95,6 +92,11 @@ def evidence(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
     files = put(tmp_path / "texts", TEXTS)
     kg.ingest(files, recorded=put_jsonl(tmp_path / "facts.jsonl", [*lines, {"document": "Bakeries.txt"}]))
     return Evidence(kg.store, kg.embedder)
+
+
+def sentence(name: str, number: int) -> str:
+    """A sentence of a text, from 0."""
+    return re.split(r"(?<=\.) ", TEXTS[name])[number]
 
 
 def walk(settings: Settings, evidence: Evidence, played: Walker, **options: int) -> tuple[Answer, int]:
@@ -153,8 +155,8 @@ def test_eight_calls_lead_to_the_castle(settings: Settings, evidence: Evidence) 
     }
     assert done.text == "Casa Loma [1], in the city of the band [2]."
     assert cited(done) == [
-        ("Old houses", "Casa Loma, a castle-style mansion in the Gothic Revival style"),
-        ("Toronto notes", "was formed in Toronto"),
+        ("Old houses", sentence("Old houses.txt", 1)),
+        ("Toronto notes", sentence("Toronto notes.txt", 1)),
     ]
     assert done.note == ""
     assert [each.title for each in done.evidence.passages] == ["Record reviews", "Toronto notes", "Old houses"]
@@ -171,60 +173,60 @@ def test_each_prompt_has_what_the_paper_gives_it(settings: Settings, evidence: E
     steps = rest[:-1]
     assert all(PLAN in each.user for each in [selection, *steps])
     assert [each.here for each in steps] == [
-        *("Never Too Loud", "ID-1001", "Never Too Loud"),
-        *("Danko Jones", "ID-1002", "Danko Jones"),
-        *("Toronto", "ID-1003"),
+        *("Never Too Loud", "Record reviews", "Never Too Loud"),
+        *("Danko Jones", "Toronto notes", "Danko Jones"),
+        *("Toronto", "Old houses"),
     ]
     assert [len(each.actions) for each in steps] == list(range(8))
     assert steps[-1].actions == [
-        "1. at Never Too Loud: read_chunk(ID-1001)",
-        "2. at ID-1001: search_more()",
+        "1. at Never Too Loud: read_chunk(1)",
+        "2. at passage 1: search_more()",
         "3. at Never Too Loud: read_neighbor_node(Danko Jones)",
-        "4. at Danko Jones: read_chunk(ID-1002)",
-        "5. at ID-1002: search_more()",
+        "4. at Danko Jones: read_chunk(2)",
+        "5. at passage 2: search_more()",
         "6. at Danko Jones: read_neighbor_node(Toronto)",
-        "7. at Toronto: read_chunk(ID-1003)",
+        "7. at Toronto: read_chunk(3)",
     ]
     first, text, _, second, _, neighbours, third, _ = steps
     facts = [text for text, _ in FACTS.values()]
-    assert first.data.split("\n\n") == [f"ID-1001 (Record reviews)\n- {facts[0]}\n"]
-    assert text.data == TEXTS["Record reviews.txt"], "the original text"
-    assert f"ID-1001 (Record reviews)\n- {facts[0]}" in second.data
-    assert f"ID-1002 (Toronto notes)\n- {facts[1]}" in second.data
+    assert first.data == f"Passage 1: Record reviews\n[1.2] {facts[0]}"
+    assert list(text.numbers) == [sentence("Record reviews.txt", n) for n in range(3)], "the original text"
+    assert second.data == f"Passage 2: Toronto notes\n[2.2] {facts[1]}", "the first was read"
     assert len(neighbours.data.splitlines()) == 5
     assert "Never Too Loud" in neighbours.data, "where the walk was already is listed too"
     assert "Casa Loma" in third.data
     assert [each.notebook == "(empty)" for each in steps] == [True, True, *[False] * 6]
-    assert "Danko Jones [ID-1001" in steps[2].notebook
+    assert "Danko Jones [1.2]" in steps[2].notebook
     assert played.of("answer")[0].data.count("Notebook ") == 1
 
 
 def test_the_trace_says_what_ran_and_where(settings: Settings, evidence: Evidence) -> None:
     done, _ = walk(settings, evidence, model(), nodes=1)
     assert [each.name for each in done.trace][:2] == ["rational plan", "initial nodes"]
-    assert [each.name for each in done.trace][-3:] == ["answer", "check citations", "find citations"]
+    assert done.trace[-1].name == "answer"
     steps = [each for each in done.trace if each.path == 1]
     second = steps[3]
-    assert second.detail == "at Danko Jones: ID-1002 (Toronto notes); 2 facts of 2 passages shown"
+    assert second.detail == "at Danko Jones: 2 (Toronto notes); 1 fact of 1 passage shown"
     assert [each.name for each in second.queries] == ["retrieve/node_facts"]
     assert len(second.facts) == 2
     assert second.elements
     assert steps[2].detail == "from Never Too Loud to Danko Jones, of 4 neighbours"
     assert steps[4].passages == (done.evidence.passages[1].id,)
-    assert steps[-1].detail == "in ID-1003 (Old houses); the path ends: enough was found"
+    assert steps[-1].detail == "in 3 (Old houses); the path ends: enough was found"
     assert all(each.seconds > 0 and each.reply and each.prompt for each in steps)
     assert "9 nodes shown; begins at Never Too Loud (95)" in done.trace[1].detail
     assert "1 not in the list: Casa Lomax" in done.trace[1].detail
 
 
-def test_a_second_path_has_ids_of_its_own(settings: Settings, evidence: Evidence) -> None:
+def test_a_second_path_has_numbers_of_its_own(settings: Settings, evidence: Evidence) -> None:
     played = model()
     done, _ = walk(settings, evidence, played, nodes=2)
     assert walked(done, 2) == ["read_chunk", "search_more", "read_neighbor_node", "read_chunk", "termination"]
     assert {each.path for each in done.trace} == {0, 1, 2}
-    assert [each.path for each in done.trace] == [0, 0, *[1] * 8, *[2] * 5, 0, 0, 0]
+    assert [each.path for each in done.trace] == [0, 0, *[1] * 8, *[2] * 5, 0]
     assert (done.text or "").startswith("Casa Loma [1]")
-    assert any(each.here == "ID-2002" for each in played.of("chunk"))
+    noted = played.of("answer")[0].data
+    assert re.findall(r"Toronto (\[[\d.]+\])", noted) == ["[2.2]"] * 2, "and the answer one numbering for all"
 
 
 def test_a_graph_without_nodes_is_refused_without_a_last_question(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -235,7 +237,7 @@ def test_a_graph_without_nodes_is_refused_without_a_last_question(kg: KnowledgeG
         ("reject", REFUSAL, NOTHING_NEAR, ["plan"]),
         ("open", "Casa Loma", OWN_KNOWLEDGE, ["plan", "answer"]),
     ):
-        played = Walker(answer=lambda asked: final("Own knowledge: Casa Loma"))
+        played = Walker(answer=final("Casa Loma", sufficient=False))
         done = ask(evidence, played, QUESTION, mode=mode)
         assert (done.text, done.note) == (text, note)
         assert [each.kind for each in played.asked] == asked

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from answers import steps_of
 from conftest import wipe
-from graphreader_runs import Asked, Walker, ask, proposals, step, walked
+from graphreader_runs import Asked, Walker, ask, go, plan, proposals, reads, step, walked
 
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
@@ -102,11 +102,11 @@ def wordy(name: str) -> Walker:
         return good if known or len(seen) % 2 else "I do not know."
 
     return Walker(
-        plan=lambda asked: long,
-        nodes=lambda asked: proposals({name: 100} if name in asked.data.splitlines() else {"none": 0}),
-        facts=lambda asked: first_garbage(asked, step("stop_and_read_neighbor()", long)),
-        passage=lambda asked: first_garbage(asked, step("search_more()", long)),
-        neighbours=lambda asked: first_garbage(asked, step("termination()", None)),
+        plan=plan(long),
+        nodes=lambda asked: proposals({name: 100} if name in asked.data.splitlines() else {}),
+        facts=lambda asked: first_garbage(asked, step("stop_and_read_neighbor", long)),
+        chunk=lambda asked: first_garbage(asked, step("search_more", long)),
+        neighbours=lambda asked: first_garbage(asked, go()),
     )
 
 
@@ -142,12 +142,12 @@ def test_the_first_page_that_names_a_neighbour_wins(evidence: Evidence) -> None:
 
     def second(asked: Asked) -> str:
         names = asked.data.splitlines()
-        return step(f"read_neighbor_node({wanted})" if wanted in names else "termination()", None)
+        return go(wanted if wanted in names else "")
 
     model.rules["neighbours"] = second
     done = ask(evidence, model, QUESTION, nodes=1, calls=3, **PAPER)
     first, *more = [name for name in walked(done) if "neighbo" in name][1:]
-    assert first == "neighbours, page 1 of 3"
+    assert first.startswith("neighbours, page 1 of ")
     assert "read_neighbor_node" in more
     assert done.counts["neighbours.read_neighbor_node"] == 1
     assert steps_of(done, "read_neighbor_node")[0].detail == f"from {STREET} to {wanted}, of 700 neighbours"
@@ -156,19 +156,20 @@ def test_the_first_page_that_names_a_neighbour_wins(evidence: Evidence) -> None:
 def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evidence: Evidence) -> None:
     model = wordy(MARKET)
 
-    def one_a_page(asked: Asked) -> str:
-        ids = re.findall(r"^ID-\d+", asked.data, re.MULTILINE)
-        return step(f"read_chunk({ids[-1]}, {ids[0]})" if "Stall 0 " not in asked.data else "stop_and_read_neighbor()")
+    def last_and_first(asked: Asked) -> str:
+        here = asked.passages_shown
+        return step("stop_and_read_neighbor") if "Stall 0 " in asked.data else reads(here[-1], here[0])
 
-    model.rules["facts"] = one_a_page
+    model.rules["facts"] = last_and_first
     done = ask(evidence, model, QUESTION, nodes=1, calls=50, **PAPER)
-    prompts = model.of("facts")
-    facts = [line for each in prompts for line in each.data.splitlines() if line.startswith("- Stall")]
+    prompts = list({each.data: each for each in model.of("facts")}.values())
+    facts = [line for each in prompts for line in each.numbers]
     assert len(facts) == len(set(facts)) == 900
-    groups = [re.findall(r"^ID-\d+", each.data, re.MULTILINE) for each in prompts]
-    assert len([id_ for group in groups for id_ in group]) == 30, "no group stands on two pages"
-    chosen = [id_ for group in groups[1:] for id_ in dict.fromkeys((group[-1], group[0]))]
-    assert [each.here for each in model.of("chunk")] == chosen, "all pages' passages, in their order"
+    groups = [each.passages_shown for each in prompts]
+    assert len([number for group in groups for number in group]) == 30, "no group stands on two pages"
+    chosen = [number for group in groups[1:] for number in dict.fromkeys((group[-1], group[0]))]
+    read = list(dict.fromkeys(each.passages_shown[0] for each in model.of("chunk")))
+    assert read == chosen, "all pages' passages, in their order"
     assert done.counts["facts.read_chunk"] == 1
     assert "900 facts of 30 passages shown" in steps_of(done, "read_chunk")[0].detail
     check(model)
@@ -182,22 +183,20 @@ def test_a_bound_on_passages_is_said(evidence: Evidence) -> None:
 def test_a_group_that_is_larger_than_a_page_is_split(evidence: Evidence) -> None:
     model = wordy(MARKET)
     done = ask(evidence, model, QUESTION, nodes=1, calls=1, preset="paper", window_tokens=2432)
-    facts = {line for each in model.of("facts") for line in each.data.splitlines() if line.startswith("- Stall")}
-    assert len(facts) == 900
+    assert len({line for each in model.of("facts") for line in each.numbers}) == 900
     assert done.counts["facts.stop_and_read_neighbor"] == 1
     assert all(cost(each.messages) <= 0.9 * 2432 for each in model.asked)
 
 
 def test_a_passage_that_is_larger_than_the_window_is_read_in_parts(evidence: Evidence) -> None:
     model = wordy(SCROLL)
-    model.rules["facts"] = lambda asked: step("read_chunk([ID-1001])")
+    model.rules["facts"] = lambda asked: reads(1)
     done = ask(evidence, model, QUESTION, nodes=1, calls=500, **PAPER)
-    parts = list(dict.fromkeys(each.data for each in model.of("chunk")))
+    parts = list({each.data: each for each in model.of("chunk")}.values())
     assert len(parts) > 20
-    assert "".join(parts) == LONG_TEXT
-    assert all(part.rstrip().endswith("harbour.") for part in parts)
+    assert " ".join(said for part in parts for said in part.numbers) == LONG_TEXT
     assert done.counts["chunk.search_more"] == len(parts), "a function call each"
-    assert "(characters 0 to " in steps_of(done, "search_more")[0].detail
+    assert ", sentences 1 to " in steps_of(done, "search_more")[0].detail
     assert len(done.evidence.passages) == 1
     check(model)
 
@@ -234,8 +233,7 @@ def test_a_hub_is_bounded_in_calls_and_told(evidence: Evidence) -> None:
         r"(\d+) facts of the nearest (\d+) of 30 passages shown", steps_of(done, "stop_and_read_neighbor")[0].detail
     )
     assert shown
-    lines = [line for each in model.of("facts") for line in each.data.splitlines() if line.startswith("- Stall")]
-    assert len(set(lines)) == int(shown[1]) < 900
+    assert len({line for each in model.of("facts") for line in each.numbers}) == int(shown[1]) < 900
     assert len({each.data for each in model.of("facts")}) == 2
     model = wordy(STREET)
     done = ask(evidence, model, f"Where does {STREET} lead?", nodes=1, reading_tokens=600, list_pages=1)

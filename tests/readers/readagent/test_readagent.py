@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from answers import cited
 from off_the_wind import QUESTIONS, STORY, WRONG
-from readagent_runs import Asked, Rereader, details, fill, place_near
+from readagent_runs import Asked, Rereader, chosen, cites, details, fill, in_lines, page, pages, place_near, said
 
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.answer import NO_MODEL, NOT_CITED, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.readagent.reader import Options, answer
-from kgplatform.readers.replies import NO_WORDS
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
 from kgplatform.retrieve.evidence import Evidence
@@ -47,10 +46,10 @@ def right_with_pages(right: str, wrong: str, needed: list[int]) -> Rereader:
     """Looks up ``needed``, and is right where it has these pages in full and the gists of the others."""
 
     def choose(asked: Asked) -> str:
-        known = len(asked.memory) == len(STORY) and all(asked.memory[n] == STORY[n][0] for n in needed)
-        return f"Answer: ({right}) as it is told there" if known else f"Answer: ({wrong})"
+        known = len(asked.memory) == len(STORY) and set(needed) <= set(asked.full)
+        return chosen(right, asked.number_of(in_lines(STORY[needed[0]][0]).split("\n")[0])) if known else chosen(wrong)
 
-    return Rereader(lookup=lambda asked: f"I want to look up Page {needed} to be sure.", choose=choose)
+    return Rereader(lookup=pages(*needed), choose=choose)
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -64,15 +63,15 @@ def test_the_case_study(evidence: Evidence, tmp_path: Path, number: int) -> None
     assert list(look_up.memory.values()) == [gist for _, gist in STORY]
     assert "1 to 4 pages" in look_up.user
     for n, (text, gist) in enumerate(STORY):
-        assert choose.memory[n] == (text if n in needed else gist)
+        assert choose.plain(n) == (in_lines(text) if n in needed else gist)
     assert all(
         f"({letter}) {text}" in each.user for each in model.asked for letter, text in zip("ABCD", choices, strict=True)
     )
-    chosen = choices["ABCD".index(right)]
-    assert (done.text or "").startswith(f"({right}) {chosen}")
+    assert done.text == f"({right}) {choices['ABCD'.index(right)]} [1]"
+    assert cited(done) == [("Off the wind", in_lines(STORY[needed[0]][0]).split("\n")[0])]
     assert done.counts["pages.looked_up"] == 2
     assert details(done, "look up") == [f"pages {needed[0]}, {needed[1]}"]
-    assert [each.name for each in done.trace] == ["remember", "look up", "read pages", "answer", "find citations"]
+    assert [each.name for each in done.trace] == ["remember", "look up", "read pages", "answer"]
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -83,7 +82,7 @@ def test_the_comparator_sees_its_pages_and_no_gists(evidence: Evidence, tmp_path
     model = right_with_pages(right, WRONG[number], needed)
     done = over_the_wire(evidence, model, question, tmp_path, choices=choices, pages=4, lookup="dense")
     assert model.kinds == ["choose"]
-    assert model.asked[0].memory == {n: STORY[n][0] for n in retrieved}
+    assert {n: model.asked[0].plain(n) for n in model.asked[0].memory} == {n: in_lines(STORY[n][0]) for n in retrieved}
     assert (done.text or "").startswith(f"({WRONG[number]})")
     assert done.counts["words.in_context"] == sum(count_words(STORY[n][0]) for n in retrieved)
 
@@ -91,11 +90,11 @@ def test_the_comparator_sees_its_pages_and_no_gists(evidence: Evidence, tmp_path
 def test_the_trace_says_what_was_remembered_and_read(evidence: Evidence, tmp_path: Path) -> None:
     question, choices, right, (needed, _) = QUESTIONS[1]
     done = over_the_wire(evidence, right_with_pages(right, "A", needed), question, tmp_path, choices=choices)
-    remember, look_up, read, answered, _ = done.trace
+    remember, look_up, read, answered = done.trace
     assert remember.detail.startswith("8 of 8 gists, ")
     assert [each.name for each in remember.queries] == ["retrieve/gist_memory_size", "retrieve/gists"]
     assert (look_up.prompt, answered.prompt) == ("readagent/lookup", "readagent/choose")
-    assert look_up.reply.startswith("I want to look up Page [3, 4]")
+    assert look_up.reply.startswith(pages(3, 4))
     assert read.detail == "pages 3, 4"
     assert [each.name for each in read.queries] == ["retrieve/page_texts"]
     assert (len(read.pages), len(set(read.passages)) > 1) == (2, True)
@@ -103,30 +102,27 @@ def test_the_trace_says_what_was_remembered_and_read(evidence: Evidence, tmp_pat
     shown = sum(count_words(text if n in needed else gist) for n, (text, gist) in enumerate(STORY))
     assert (done.counts["words.in_context"], done.counts["words.of_text"]) == (shown, whole)
     rate = 100 * (1 - shown / whole)
-    assert answered.detail == f"answered; {shown} of {whole} words in the prompt, compression rate {rate:.1f} %"
+    assert (
+        answered.detail
+        == f"answered, 1 citation; {shown} of {whole} words in the prompt, compression rate {rate:.1f} %"
+    )
     assert (done.text, done.note) == ("(B) He slept nearly all of the time [1]", "")
-    ((title, words),) = cited(done)
-    assert (title, "he had slept in the ministry's best bed" in words) == ("Off the wind", True), "in other words"
 
 
 def test_an_open_question_cites_the_pages_that_were_read_again(evidence: Evidence, tmp_path: Path) -> None:
-    model = Rereader(lookup=["Page [6]"], answer=["It had set him down here by mistake."])
+    model = Rereader(lookup=[pages(6)], answer=[cites("It had set him down here by mistake.", "set him down here")])
     done = over_the_wire(evidence, model, "Why did Orrin Vale land there?", tmp_path)
-    assert done.text == "It had set him down here by mistake. [1]"
-    assert [(title, words.rstrip(".")) for title, words in cited(done)] == [
-        ("Off the wind", "it had set him down here by mistake")
-    ]
+    assert done.text == "It had set him down here by mistake [1]."
+    ((title, words),) = cited(done)
+    assert (title, "it had set him down here by mistake" in words) == ("Off the wind", True)
     assert all(each.text in STORY[6][0] for each in done.evidence.passages), "cut to the page"
 
 
-def test_without_a_page_the_words_of_gists_lead_to_the_text(evidence: Evidence, tmp_path: Path) -> None:
-    model = Rereader(answer=["the Council of Ports", "A comet."])
+def test_what_only_a_gist_says_is_not_cited(evidence: Evidence, tmp_path: Path) -> None:
+    model = Rereader(answer=[said("The Council of Ports.", "1.1")])
     done = over_the_wire(evidence, model, "Who demands to hear him?", tmp_path, lookup="none")
-    assert done.text == "the Council of Ports [1]"
-    assert cited(done) == [("Off the wind", "the Council of Ports")]
-    assert details(done, "read pages") == ["1 whose gists have words of the answer, to cite them"]
-    nothing = over_the_wire(evidence, model, "What came after him?", tmp_path, lookup="none")
-    assert (nothing.text, nothing.citations, nothing.note) == ("A comet.", (), NO_WORDS)
+    assert (done.text, done.citations) == ("The Council of Ports.", ())
+    assert done.note.startswith(NOT_CITED)
 
 
 def test_zero_pages_are_an_answer_and_see_what_gist_memory_alone_sees(evidence: Evidence, tmp_path: Path) -> None:
@@ -134,11 +130,10 @@ def test_zero_pages_are_an_answer_and_see_what_gist_memory_alone_sees(evidence: 
     prompts = []
     for options, rules in (
         ({"lookup": "none"}, {}),
-        ({"lookup": "parallel"}, {"lookup": ["I want to look up Page [] because the gists are enough."]}),
-        ({"lookup": "parallel"}, {"lookup": ["I can answer from what I remember."]}),
-        ({"lookup": "sequential"}, {"next": ["STOP"]}),
+        ({"lookup": "parallel"}, {"lookup": [pages()]}),
+        ({"lookup": "sequential"}, {"next": [page("STOP")]}),
     ):
-        model = Rereader(answer=["A man in a balloon."], **rules)  # type: ignore[arg-type]  # lists of replies
+        model = Rereader(answer=[cites("A man in a balloon.")], **rules)  # type: ignore[arg-type]  # lists of replies
         done = over_the_wire(evidence, model, question, tmp_path / str(len(prompts)), **options)
         prompts.append(model.of("answer")[0].messages)
         assert (done.counts["pages.looked_up"], details(done, "read pages")) == (0, [])
@@ -147,12 +142,12 @@ def test_zero_pages_are_an_answer_and_see_what_gist_memory_alone_sees(evidence: 
 
 
 def test_what_the_text_does_not_say(evidence: Evidence) -> None:
-    refused = ScriptedChat(["Page [1]", "[unanswerable]"])
+    refused = ScriptedChat([pages(1), said("", sufficient=False)])
     done = answer("What did the goat eat?", Run(evidence, refused, Ledger()), Options())
     nothing = "The language model found no answer in what it read."
-    assert (done.text, done.citations, done.note) == (REFUSAL, (), nothing)
-    assert details(done, "answer")[0].startswith("not in the text; ")
-    known = ScriptedChat(["Page [1]", "[unanswerable]", '{"sufficient": false, "answer": "Thistles."}'])
+    assert (done.text, done.sufficient, done.citations, done.note) == (REFUSAL, False, (), nothing)
+    assert details(done, "answer")[0].startswith("declined; ")
+    known = ScriptedChat([pages(1), said("Thistles.", sufficient=False)])
     done = answer("What did the goat eat?", Run(evidence, known, Ledger()), Options("open"))
     assert (done.text, done.note) == ("Thistles.", OWN_KNOWLEDGE)
 

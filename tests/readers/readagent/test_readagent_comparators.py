@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from readagent_runs import Rereader, ask, details, document_ids, fill, place_near
+from readagent_runs import Rereader, ask, cites, details, document_ids, fill, in_lines, place_near
 
 from kgplatform.errors import InputError
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.readagent import reader as readagent
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.text.numbered import lines
 
 QUESTION = "Who fired the bricks of Marsh End?"
 KILN = [
@@ -32,23 +33,27 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
 @pytest.mark.parametrize("lookup", ["bm25", "dense"])
 def test_a_perfect_match_in_another_document_does_not_come_up(evidence: Evidence, lookup: str) -> None:
     place_near(evidence._store, QUESTION, [f"kiln · page {n}" for n in range(4)], ["kiln · page 1", "kiln · page 3"])
-    model = Rereader(answer=["Ada Stone"])
+    model = Rereader(answer=[cites("Ada Stone")])
     done = ask(evidence, model, QUESTION, lookup=lookup, pages=2, documents=(document_ids(evidence)["kiln"],))
-    assert model.asked[0].memory == {1: KILN[1][0], 3: KILN[3][0]}, "its tags are the indices of its pages"
+    assert {n: model.asked[0].plain(n) for n in model.asked[0].memory} == {1: KILN[1][0], 3: KILN[3][0]}, (
+        "its tags are the indices of its pages"
+    )
     assert model.kinds == ["answer"]
     assert done.text == "Ada Stone [1]"
     assert details(done, "find pages") == [f"the best 2 of 4 by {lookup}"]
-    assert [each.name for each in done.trace] == ["find pages", "read pages", "answer", "find citations"]
-    everywhere = Rereader(answer=["Jon Reed"])
+    assert [each.name for each in done.trace] == ["find pages", "read pages", "answer"]
+    everywhere = Rereader(answer=[cites("Jon Reed")])
     ask(evidence, everywhere, QUESTION, lookup=lookup, pages=1)
-    assert everywhere.asked[0].memory == {0: DECOY[0][0]}
+    assert everywhere.asked[0].plain(0) == in_lines(DECOY[0][0])
 
 
 def test_pages_are_read_best_first_and_shown_in_reading_order(evidence: Evidence) -> None:
-    model = Rereader(answer=["Jon Reed"])
+    model = Rereader(answer=[cites("Jon Reed")])
     done = ask(evidence, model, QUESTION, lookup="bm25", pages=3)
     assert model.asked[0].data == (
-        f"# decoy\n<Page 0>\n{DECOY[0][0]}\n\n# kiln\n<Page 1>\n{KILN[1][0]}\n<Page 2>\n{KILN[3][0]}"
+        "# decoy\n<Page 0>\n"
+        + lines(DECOY[0][0], "1")
+        + f"\n\n# kiln\n<Page 1>\n[2.1] {KILN[1][0]}\n<Page 2>\n[3.1] {KILN[3][0]}"
     )
     assert details(done, "read pages") == ["pages 0, 1, 2"]
     assert done.counts["pages.looked_up"] == 3
@@ -60,7 +65,7 @@ def test_where_no_page_has_a_word_of_the_question_nobody_is_asked(evidence: Evid
     assert (done.text, done.note, done.counts["words.in_context"]) == (REFUSAL, NOTHING_NEAR, 0)
     known = Rereader(**{"readers/answer": ['{"sufficient": false, "answer": "Wooden bars."}']})
     done = ask(evidence, known, "Xylophones?", lookup="bm25", mode="open")
-    assert (done.text, done.note) == ("Wooden bars.", f"{NOTHING_NEAR} {OWN_KNOWLEDGE}")
+    assert (done.text, done.note) == ("Wooden bars.", OWN_KNOWLEDGE)
     chosen = ask(evidence, Rereader(), "Xylophones?", lookup="bm25", choices=("wood", "brass"), mode="open")
     assert (chosen.text, chosen.note) == (REFUSAL, NOTHING_NEAR), "no model was asked to choose"
 
@@ -72,4 +77,4 @@ def test_a_graph_that_is_too_large_to_be_read_for_its_words_is_refused(
     with pytest.raises(InputError, match="bm25 reads the text of every page, and there are 5; .* Choose documents"):
         ask(evidence, Rereader(), QUESTION, lookup="bm25")
     chosen = (document_ids(evidence)["kiln"],)
-    assert ask(evidence, Rereader(answer=["Ada Stone"]), QUESTION, lookup="bm25", documents=chosen).text
+    assert ask(evidence, Rereader(answer=[cites("Ada Stone")]), QUESTION, lookup="bm25", documents=chosen).text

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from corpora import put
-from readagent_runs import Asked
+from readagent_runs import Asked, page, pages, said
 from texts import lines
 
 from kgplatform.client import KnowledgeGraph
@@ -36,11 +36,11 @@ def plays(messages: Messages) -> str:
     place = asked.question.rstrip("?").rpartition(" ")[2]
     wanted = [n for n, text in asked.memory.items() if f"keeper of the {place}" in text]
     if asked.kind == "lookup":
-        return f"I want to look up Page {wanted[:1]} to see."
+        return pages(*wanted[:1])
     if asked.kind == "next":
-        return f"Page {wanted[0]}" if wanted and asked.read == "(none)" else "STOP"
+        return page(wanted[0] if wanted and asked.read == "(none)" else "STOP")
     found = re.search(rf"keeper of the {place} was (Mara \w+)", asked.data)
-    return found[1] if found else "[unanswerable]"
+    return said(found[1], asked.number_of(found[1])) if found else said("", sufficient=False)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_prompts_begin_alike_so_that_a_server_can_use_what_it_has_read(graph: Kn
         reading.ask(f"Who was the keeper of the {place}?", "readagent")
     look_up, answer, next_look_up, _ = ("".join(each["content"] for each in call.messages) for call in chat.calls)
     same = os.path.commonprefix([look_up, next_look_up])
-    assert same.endswith("Question: Who was the keeper of the "), "the memory and the rules are before the question"
+    assert same.endswith("Question: Who was the keeper of the "), "the memory is before the question"
     same = os.path.commonprefix([look_up, answer])
     (read,) = (n for n, text in Asked(chat.calls[0].messages).memory.items() if "keeper of the chapel" in text)
     assert read > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from readagent_runs import Asked, Rereader, ask, details, document_ids, fill
+from readagent_runs import Asked, Rereader, ask, cites, details, document_ids, fill, in_lines, pages
 from texts import lines
 from written_pages import Written
 
@@ -46,7 +46,7 @@ def lamps(asked: Asked) -> list[int]:
 
 
 def test_gists_beyond_the_window_are_chosen_by_retrieval_and_shown_in_reading_order(towns: Evidence) -> None:
-    model = Rereader(lookup=lambda asked: f"I want to look up Page {lamps(asked)} to …", answer=["Mara Voss"])
+    model = Rereader(lookup=lambda asked: pages(*lamps(asked)), answer=[cites("Mara Voss")])
     done = ask(towns, model, QUESTION, window_tokens=2600)
     shown = model.asked[0]
     assert list(shown.memory) == list(range(len(shown.memory))), "counted through"
@@ -67,24 +67,24 @@ def test_gists_beyond_the_window_are_chosen_by_retrieval_and_shown_in_reading_or
 
 def test_room_for_a_page_is_kept_beside_the_gists(towns: Evidence) -> None:
     """With a look-up the memory is smaller by the longest page, which then fits; without one it fills the window."""
-    with_page = Rereader(lookup=lambda asked: f"Page {lamps(asked)}", answer=["No."])
-    without = Rereader(answer=["No."])
+    with_page = Rereader(lookup=lambda asked: pages(*lamps(asked)), answer=[cites("No.")])
+    without = Rereader(answer=[cites("No.")])
     done = ask(towns, with_page, QUESTION, window_tokens=2000)
     ask(towns, without, QUESTION, window_tokens=2000, lookup="none")
     assert done.counts["pages.looked_up"] == 1
     assert not {"cut.page", "refused.no room"} & done.counts.keys()
-    assert LAMP in with_page.asked[1].memory.values()
+    assert [with_page.asked[1].plain(n) for n in with_page.asked[1].full] == [in_lines(LAMP)]
     assert len(without.asked[0].memory) > len(with_page.asked[0].memory)
 
 
 def test_chosen_documents_alone_are_remembered(towns: Evidence) -> None:
     ids = document_ids(towns)
-    model = Rereader(answer=["No."])
+    model = Rereader(answer=[cites("No.")])
     done = ask(towns, model, QUESTION, lookup="none", documents=(ids["Holt"], ids["Brill"]))
     assert [line for line in model.asked[0].data.splitlines() if line.startswith("# ")] == ["# Brill", "# Holt"]
     assert list(model.asked[0].memory) == list(range(12))
     assert done.trace[0].detail.startswith("12 of 12 gists, ")
-    cramped = Rereader(answer=["No."])
+    cramped = Rereader(answer=[cites("No.")])
     chosen = tuple(ids[place] for place in TOWNS if place != "Foss")
     done = ask(towns, cramped, QUESTION, lookup="none", documents=chosen, window_tokens=2000)
     assert "chosen by retrieval" in done.trace[0].detail
@@ -93,14 +93,14 @@ def test_chosen_documents_alone_are_remembered(towns: Evidence) -> None:
 
 
 def test_one_document_beyond_the_window_keeps_the_numbers_of_its_pages(towns: Evidence) -> None:
-    model = Rereader(lookup=["Page [3]"], answer=["Mara Voss"])
+    model = Rereader(lookup=[pages(3)], answer=[cites("Mara Voss")])
     ask(towns, model, QUESTION, documents=(document_ids(towns)["Foss"],), window_tokens=1500)
     assert 1 < len(model.asked[0].memory) < 6
-    assert model.asked[1].memory[3] == LAMP
+    assert model.asked[1].plain(3) == in_lines(LAMP)
 
 
 def test_the_nearest_page_takes_the_place_of_its_gist(towns: Evidence) -> None:
-    model = Rereader(answer=["Mara Voss"])
+    model = Rereader(answer=[cites("Mara Voss")])
     done = ask(towns, model, QUESTION, lookup="nearest", pages=1, window_tokens=16_000)
     assert model.kinds == ["answer"]
     assert len(model.asked[0].memory) == 60

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from readagent_runs import Asked, Rereader, ask, details, document_ids, fill
+from readagent_runs import Asked, Rereader, ask, cites, details, document_ids, fill, in_lines, page, pages, said
 from texts import lines
 
 from kgplatform.neo4j.store import Connection, Store
@@ -63,7 +64,7 @@ def ask_about(evidence: Evidence, name: str, model: Rereader, question: str = QU
 
 
 def shown_in_full(asked: Asked) -> list[int]:
-    return [n for n, text in asked.memory.items() if text.startswith("Page about")]
+    return asked.full
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def shown_in_full(asked: Asked) -> list[int]:
 def test_by_importance_stops_at_the_first_page_that_does_not_fit(
     evidence: Evidence, wanted: list[int], expanded: list[int], refused: list[int]
 ) -> None:
-    model = Rereader(lookup_ordered=[f"I want to look up Page {wanted} to …"], answer=["No."])
+    model = Rereader(lookup_ordered=[pages(*wanted)], answer=[cites("No.")])
     done = ask_about(evidence, "Rooms", model, by_importance=True)
     assert shown_in_full(model.asked[1]) == expanded
     assert done.counts["refused.no room"] == len(refused), "those after it are not tried"
@@ -83,7 +84,7 @@ def test_by_importance_stops_at_the_first_page_that_does_not_fit(
 
 
 def test_in_plain_parallel_what_does_not_fit_is_left_out_and_what_comes_after_it_is_tried(evidence: Evidence) -> None:
-    model = Rereader(lookup=["Pages 2, 1, 3 and 4"], answer=["No."])
+    model = Rereader(lookup=[pages(2, 1, 3, 4)], answer=[cites("No.")])
     done = ask_about(evidence, "Rooms", model)
     assert shown_in_full(model.asked[1]) == [1, 2, 4]
     assert details(done, "read pages") == ["pages 2, 1, 4; refused: 3 (no room)"]
@@ -91,7 +92,7 @@ def test_in_plain_parallel_what_does_not_fit_is_left_out_and_what_comes_after_it
 
 
 def test_a_sequential_look_up_ends_early_where_the_next_page_does_not_fit(evidence: Evidence) -> None:
-    model = Rereader(next=["Page 1", "Page 2", "Page 3", "Page 4"], answer=["No."])
+    model = Rereader(next=[page(1), page(2), page(3), page(4)], answer=[cites("No.")])
     done = ask_about(evidence, "Rooms", model, lookup="sequential")
     assert model.kinds == ["next", "next", "next", "answer"]
     assert shown_in_full(model.asked[-1]) == [1, 2]
@@ -101,26 +102,27 @@ def test_a_sequential_look_up_ends_early_where_the_next_page_does_not_fit(eviden
 @pytest.mark.parametrize(
     ("options", "replies"),
     [
-        ({}, {"lookup": ["Pages 1 and 0"]}),
-        ({"by_importance": True}, {"lookup_ordered": ["Pages 1 and 0"]}),
-        ({"lookup": "sequential"}, {"next": ["Page 1"]}),
+        ({}, {"lookup": [pages(1, 0)]}),
+        ({"by_importance": True}, {"lookup_ordered": [pages(1, 0)]}),
+        ({"lookup": "sequential"}, {"next": [page(1)]}),
         ({"lookup": "bm25"}, {}),
     ],
 )
 def test_a_page_that_does_not_fit_by_itself_is_cut_and_that_is_said(
     evidence: Evidence, options: dict[str, Any], replies: dict[str, list[str]]
 ) -> None:
-    model = Rereader(answer=["About the pier."], **replies)
+    model = Rereader(answer=[cites("About the pier.")], **replies)
     done = ask_about(evidence, "Large", model, "Who kept the pier?", **options)
-    shown = model.of("answer")[0].memory[1]
-    assert LARGE[1][0].startswith(shown)
-    assert 0.6 * WINDOW < cost(model.of("answer")[0].messages) <= 0.9 * WINDOW
-    assert f"page 1 cut to {len(shown):,} of {len(LARGE[1][0]):,} characters" in details(done, "read pages")[-1]
+    shown = model.of("answer")[0].plain(1)
+    assert in_lines(LARGE[1][0]).startswith(shown)
+    assert 0.5 * WINDOW < cost(model.of("answer")[0].messages) <= 0.9 * WINDOW
+    (cut,) = re.findall(rf"page 1 cut to ([\d,]+) of {len(LARGE[1][0]):,} characters", details(done, "read pages")[-1])
+    assert shown == in_lines(LARGE[1][0][: int(cut.replace(",", ""))])
     assert (done.counts["cut.page"], done.counts["pages.looked_up"]) == (1, 1)
     assert done.evidence.passages
     (read,) = [each for each in done.trace if each.name == "read pages"]
     assert read.passages == tuple(each.id for each in done.evidence.passages), "none of what was cut off"
-    assert all(each.text in shown for each in done.evidence.passages)
+    assert all(in_lines(each.text) in shown for each in done.evidence.passages)
     assert [each.end - each.start for each in done.evidence.passages] == [len(p.text) for p in done.evidence.passages]
 
 
@@ -129,26 +131,39 @@ def test_every_prompt_stays_within_the_window(evidence: Evidence, seed: int) -> 
     chance = random.Random(seed)
     wanted = chance.sample(range(9), 9)
     ways: list[tuple[dict[str, Any], dict[str, Any]]] = [
-        ({}, {"lookup": [f"Page {wanted}"]}),
-        ({"by_importance": True}, {"lookup_ordered": [f"Page {wanted}"]}),
-        ({"lookup": "sequential", "interim": True}, {"next": lambda asked: f"Page {chance.randrange(-1, 12)}"}),
+        ({}, {"lookup": [pages(*wanted)]}),
+        ({"by_importance": True}, {"lookup_ordered": [pages(*wanted)]}),
+        ({"lookup": "sequential", "interim": True}, {"next": lambda asked: page(chance.randrange(-1, 12))}),
         ({"lookup": "nearest"}, {}),
         ({"lookup": "bm25"}, {}),
     ]
     for options, rules in ways:
-        model = Rereader(answer=lambda asked: "word " * 2000, **rules)
+        model = Rereader(answer=said("word " * 2000), **rules)
         ask_about(evidence, f"Chance {seed}", model, "Who kept the tower by the sea?", pages=9, **options)
         assert max(cost(each.messages) for each in model.asked) <= 0.9 * WINDOW
         assert "answer" in model.kinds
 
 
+def rated(done: Answer) -> str:
+    """What the answer's step says of its prompt."""
+    return details(done, "answer")[0].partition("; ")[2]
+
+
 def test_the_compression_rate_of_the_hand_example(evidence: Evidence) -> None:
     """1,000 words in ten pages, 150 of gists; a page of 100 in place of its 15 leaves 235 in the prompt: 76.5 %."""
     wide = {"window_tokens": 8192}
-    done = ask_about(evidence, "Tenfold", Rereader(lookup=["Page [4]"], answer=["No."]), **wide)
+    done = ask_about(evidence, "Tenfold", Rereader(lookup=[pages(4)], answer=[cites("No.")]), **wide)
     assert (done.counts["words.in_context"], done.counts["words.of_text"]) == (235, 1000)
-    assert details(done, "answer") == ["answered; 235 of 1,000 words in the prompt, compression rate 76.5 %"]
-    alone = ask_about(evidence, "Tenfold", Rereader(answer=["No."]), lookup="none", **wide)
-    assert details(alone, "answer") == ["answered; 150 of 1,000 words in the prompt, compression rate 85.0 %"]
-    best = ask_about(evidence, "Tenfold", Rereader(answer=["No."]), "Is it a quarry?", lookup="bm25", pages=1, **wide)
-    assert details(best, "answer") == ["answered; 100 of 1,000 words in the prompt, compression rate 90.0 %"]
+    assert details(done, "answer") == [
+        "answered, 0 citations; 235 of 1,000 words in the prompt, compression rate 76.5 %"
+    ]
+    alone = ask_about(evidence, "Tenfold", Rereader(answer=[cites("No.")]), lookup="none", **wide)
+    assert details(alone, "answer") == [
+        "answered, 0 citations; 150 of 1,000 words in the prompt, compression rate 85.0 %"
+    ]
+    best = ask_about(
+        evidence, "Tenfold", Rereader(answer=[cites("No.")]), "Is it a quarry?", lookup="bm25", pages=1, **wide
+    )
+    assert details(best, "answer") == [
+        "answered, 0 citations; 100 of 1,000 words in the prompt, compression rate 90.0 %"
+    ]

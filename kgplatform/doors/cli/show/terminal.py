@@ -23,6 +23,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table
 
 from kgplatform.doors.cli.shared import note
+from kgplatform.records import Usage
 from kgplatform.shown import plain
 from kgplatform.text import duration, without_controls
 
@@ -91,7 +92,8 @@ class ProgressLines:
         self._console = Console(stderr=True, highlight=False)
         self._bar: Progress | None = None
         self._tasks: dict[str, Any] = {}
-        self._started: dict[str, float] = {}
+        self._started: dict[str, tuple[float, int]] = {}
+        self._spent: Callable[[], Usage] = Usage
         self._told: set[str] = set()
         self._last_call = self._last_line = time.monotonic()
 
@@ -117,13 +119,20 @@ class ProgressLines:
         if self._bar is not None:
             self._bar.stop()
 
+    def by(self, spent: Callable[[], Usage]) -> None:
+        """Say how many tokens a second a model writes, by what is ``spent`` so far."""
+        self._spent = spent
+
     def __call__(self, stage: str, done: int, total: int) -> None:
         """``done`` of ``total`` of ``stage``; a total of 0 is not known yet."""
-        now = time.monotonic()
+        now, written = time.monotonic(), self._spent().output_tokens
         # A stage that first calls when a part is done began when the stage before it last called.
-        started = self._started.setdefault(stage, self._last_call if done else now)
+        started, before = self._started.setdefault(stage, (self._last_call if done else now, written))
         self._last_call = now
-        rate = f"{done / (now - started):,.0f}/s" if now > started and done and total != 1 else ""
+        rate = ""
+        if now > started and done and total != 1:
+            number, unit = (written - before, " tokens/s") if written > before else (done, "/s")
+            rate = f"{number / (now - started):,.0f}{unit}"
         if self._bar is not None:
             if _FIRST in self._tasks:
                 self._bar.remove_task(self._tasks.pop(_FIRST))

@@ -1,0 +1,152 @@
+"""Sentences by number: how they are shown, what a number stands for, and what an answer rests on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from answers import fact, passage
+
+from kgplatform.models.chat import Ledger
+from kgplatform.readers.grounding import ground, verified
+from kgplatform.readers.numbering import Numbering
+from kgplatform.readers.run import Calls
+from kgplatform.readers.selection import select
+from kgplatform.records import Answer, Citation, SearchResult, Usage
+from kgplatform.testing import ScriptedChat
+from kgplatform.text.numbered import lines, numbered, numbers_in
+
+CABLE = replace(
+    passage("cable", "The cable broke. It was mended in 1858.\n\nField paid for it.", title="Cable"), start=50
+)
+TEA = passage("tea", "Tea is hot. It is green.")
+
+
+def shown() -> Numbering:
+    numbering = Numbering()
+    assert numbering.passages([CABLE, TEA]).startswith("Passage 1: Cable\n[1.1] The cable broke.\n[1.2] It was mended")
+    return numbering
+
+
+# ------------------------------------------------------------------------------------------------------------- numbers
+
+
+def test_rows_items_and_lines_of_code_are_sentences() -> None:
+    text = "Ships laid it.\n| name | year |\n| Agamemnon | 1858 |\n- one item\n- another\nint main()\n{ return 0; }"
+    assert [text[each.start : each.end] for each in numbered(text)] == text.replace("it.\n", "it.\n").split("\n")
+    assert lines(text, "3", only={2, 3}).splitlines() == ["…", "[3.2] | name | year |", "[3.3] | Agamemnon | 1858 |"]
+
+
+@pytest.mark.parametrize(
+    ("said", "numbers"),
+    [
+        ("2.3", ["2.3"]),
+        (["2.3", "[4.1]"], ["2.3", "4.1"]),
+        ("[2.3-5]", ["2.3", "2.4", "2.5"]),
+        ("[2.3–2.5], 4.1", ["2.3", "2.4", "2.5", "4.1"]),
+        ("2.3, 5", ["2.3", "2.5"]),
+        (2.5, ["2.5"]),
+        ("passage 2", ["2"]),
+        ("2.5-3", []),
+        (None, []),
+        (True, []),
+        ("the second one", []),
+    ],
+)
+def test_numbers_that_replies_name(said: object, numbers: list[str]) -> None:
+    assert numbers_in(said) == numbers
+
+
+# ------------------------------------------------------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "places"),
+    [
+        ("In 1858 [1.2].", "In 1858 [1].", [(67, 89)]),
+        ("It broke. [1.1] It was mended. [1.2]", "It broke [1]. It was mended [2].", [(50, 66), (67, 89)]),
+        ("It broke and was mended [1.1-2].", "It broke and was mended [1].", [(50, 89)]),
+        ("It broke [1.1][1.2]", "It broke [1][2]", [(50, 66), (67, 89)]),
+        ("It broke [1.1, 3].", "It broke [1][2].", [(50, 66), (91, 109)]),
+        ("Tea [2.1] and tea [2.1]", "Tea [1] and tea [1]", [(0, 11)]),
+        ("It broke (1.1)", "It broke [1]", [(50, 66)]),
+        ("It broke【1.1】", "It broke [1]", [(50, 66)]),
+        ("It broke [1.1", "It broke [1]", [(50, 66)]),
+        ("It broke [Passage 1, sentence 1]", "It broke [1]", [(50, 66)]),
+        ("All of [2]", "All of [1]", [(0, 24)]),
+        ("It broke [7.1] in [1858] [sic]", "It broke in [1858] [sic]", []),
+        ("它断了[1.1]。", "它断了 [1]。", [(50, 66)]),
+    ],
+)
+def test_what_numbers_stand_for(said: str, text: str, places: list[tuple[int, int]]) -> None:
+    grounded = ground(said, shown())
+    assert grounded.text == text
+    assert [(each.start, each.end) for each in grounded.citations] == places
+
+
+def test_statements_have_their_own_citations_and_marks() -> None:
+    grounded = ground("It broke [1.1]. Field mended it in 1859 [1.2]. So they say.", shown())
+    assert [(each.citations, each.unread) for each in grounded.statements] == [((1,), ()), ((2,), ("1859",)), ((), ())]
+    assert [each.text for each in grounded.statements] == [
+        "It broke [1].",
+        "Field mended it in 1859 [2].",
+        "So they say.",
+    ]
+
+
+def test_evidence_that_is_named_apart_is_that_of_all_statements() -> None:
+    grounded = ground("It broke. It was mended.", shown(), ["1.1", "1.2", "9.1"])
+    assert (grounded.text, grounded.dropped) == ("It broke. It was mended [1][2].", 1)
+    assert [each.citations for each in grounded.statements] == [(1, 2)]
+    assert ground("Tea is hot [2.1].", shown(), ["1.1"]).text == "Tea is hot [1].", "its own numbers count"
+
+
+def test_a_passage_keeps_its_number_and_only_what_was_shown_can_be_cited() -> None:
+    numbering = Numbering()
+    numbering.passages([TEA])
+    numbering.passages([CABLE, TEA], {"cable": {2}})
+    assert numbering.source("1.1").citation.text == "Tea is hot."  # type: ignore[union-attr]  # it was shown
+    assert numbering.source("2.1") is None
+    assert list(numbering.shown()) == ["1.1", "1.2", "2.2"]
+
+
+# --------------------------------------------------------------------------------------------------------------- facts
+
+
+def test_a_fact_that_a_shown_sentence_says_is_not_shown() -> None:
+    numbering = shown()
+    place = Citation(CABLE.document, "Cable", 67, 89, None, "cable")
+    said = replace(fact("f1", "the cable mended in 1858"), citations=(place,))
+    other = replace(fact("f2", "Field lived in New York"), citations=(replace(place, document="else", passage="x"),))
+    assert numbering.facts([said, other]) == "[0.1] Field lived in New York"
+    assert ground("In New York [0.1]", numbering).citations[0].document == "else"
+
+
+def test_a_selection_is_small_and_has_what_matches() -> None:
+    long = passage("long", " ".join(f"Sentence {n} says little." for n in range(80)) + " Anna Reed built the mill. So.")
+    facts = (fact("far", "ArtifactHub description awesome project"), fact("near", "Anna Reed owned the mill"))
+    found = SearchResult("Who built the mill?", (long, *(passage(f"p{n}", "x y") for n in range(9))), facts, 0.0)
+    selected = select(found, 400)
+    text = selected.text(Numbering())
+    assert len(selected.result.passages) == 5
+    assert "Anna Reed built the mill." in text
+    assert "Sentence 3 says" in text or "Sentence 79 says little." in text
+    assert "[0.1] Anna Reed owned the mill" in text
+    assert "ArtifactHub" not in text
+    assert len(text.split()) < 300
+
+
+# -------------------------------------------------------------------------------------------------------------- verify
+
+
+def test_the_model_verifies_statement_by_statement() -> None:
+    grounded = ground("It broke [1.1]. Field mended it [1.2]. So they say.", shown())
+    nothing = SearchResult("What?", (), (), 0.0)
+    answer = Answer(
+        "What?", "retrieve", grounded.text, grounded.citations, nothing, (), Usage(), statements=grounded.statements
+    )
+    chat = ScriptedChat(['{"supported": [true, false]}'])
+    done = verified(answer, Calls(chat, Ledger()))
+    assert [each.supported for each in done.statements] == [True, False, None]
+    assert done.trace[-1].detail == "the model finds 1 of 2 statements supported"
+    assert verified(replace(answer, statements=()), Calls(ScriptedChat([]), Ledger())).trace == ()
