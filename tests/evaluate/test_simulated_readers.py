@@ -10,7 +10,8 @@ from shared_words import by_rank, names_in, tell
 from simulated_readers import RULES, reply
 
 from kgplatform.evaluate.needles.heat_map import KINDS, needle_data_set, parse_depths
-from kgplatform.prompt import prompt_names, render
+from kgplatform.prompt import Messages, prompt_names, render
+from kgplatform.text.numbered import lines
 
 LAMP = "Ann Ottley was the keeper of the Red Lamp. The weather was bad. In 1801 Ann Ottley was born at Cape Fenn."
 QUESTION = "Where was the keeper of the Red Lamp born?"
@@ -45,21 +46,18 @@ def test_names_and_ranks() -> None:
     assert by_rank("Who was it?", numbers) == ""
 
 
-def test_an_answer_quotes_the_passage_that_says_it() -> None:
-    messages = render(
-        "readers/answer",
-        question=QUESTION,
-        insufficient="-",
-        style="in a phrase",
-        fence="data-0123456789ab",
-        facts="(none)",
-        passages=f"[1] Weather: It rained.\n\n[2] Lamp: {LAMP}",
-        notes="",
-    )
+def answer_prompt(question: str, evidence: str) -> Messages:
+    inputs = {"question": question, "evidence": evidence, "notes": "", "style": "in a phrase", "example": "-"}
+    return render("readers/answer", **inputs, insufficient="-", fence="data-0123456789ab")
+
+
+def test_an_answer_cites_the_sentences_that_say_it() -> None:
+    lamp = lines(LAMP, "2")
+    messages = answer_prompt(QUESTION, f"1. Weather\n[1.1] It rained.\n\n2. Lamp\n{lamp}")
     assert Prompt(messages).name == "readers/answer"
     said = json.loads(reply(messages))
-    assert [each["passage"] for each in said["citations"]] == [2, 2]
-    assert all(each["quote"] in LAMP for each in said["citations"])
+    assert said["evidence"] == ["2.1", "2.3"]
+    assert said["answer"].endswith("In 1801 Ann Ottley was born at Cape Fenn. [2.3]")
     assert reply(messages) == reply(messages)
 
 
@@ -68,9 +66,8 @@ def test_a_full_text_has_every_needle(task: str) -> None:
     found = needle_data_set(task, (900,), parse_depths(task, "0,0.5,1"), samples=3)
     for question in found.questions:
         (text,) = found.texts_of(question)
-        inputs = {"question": question.text, "fence": "data-0123456789ab", "text": text.text, "style": "in a phrase"}
-        said = reply(render("baselines/full_text", **inputs))
-        assert question.answers[0] in said, question
+        said = json.loads(reply(answer_prompt(question.text, lines(text.text, "1"))))
+        assert question.answers[0] in said["answer"], question
 
 
 def test_a_prompt_that_is_not_known_is_refused() -> None:
