@@ -53,7 +53,7 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     ``evidence``: numbers that the reply names apart from its statements; where none of these has a number itself, they
     stand at the end and are those of all.
     """
-    answer = _AFTER_END.sub(r"\2\1", answer.strip())
+    answer = settled(answer)
     meant = [number for mark in _MARK.finditer(answer) for number in _numbers(mark) or ()]
     named = {number: shown.sources(number) for number in (*meant, *evidence)}
     known = {number: sources for number, sources in named.items() if sources is not None}
@@ -125,6 +125,11 @@ def marks_in(text: str) -> list[str]:
     """The numbers that stand behind the statements of ``text``, each once, in order."""
     found = (number for mark in _MARK.finditer(text) for number in _numbers(mark) or ())
     return list(dict.fromkeys(found))
+
+
+def settled(text: str) -> str:
+    """``text`` with the numbers that stand behind the end of a sentence before it: they belong to what it says."""
+    return _AFTER_END.sub(r"\2\1", text.strip())
 
 
 def renumbered(text: str, own: Callable[[str], str]) -> str:
