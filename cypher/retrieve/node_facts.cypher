@@ -13,9 +13,9 @@ WITH collect(DISTINCT k) AS forms
 UNWIND forms AS k
 MATCH (k)<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)-[place:FROM_CHUNK {found: true}]->(c:Chunk)
 WHERE $documents IS NULL OR EXISTS { (c)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
-WITH DISTINCT forms, c, f, place.start AS start
+WITH DISTINCT forms, c, f, place.start AS start, place.end AS end
 ORDER BY start, f.id
-WITH forms, c, collect({id: f.id, text: f.text, kind: f.kind, start: start}) AS every
+WITH forms, c, collect({id: f.id, text: f.text, kind: f.kind, start: start, end: end}) AS every
 WITH forms, c, every, [fact IN every WHERE fact.kind = 'atomic'] AS atomic
 WITH forms, collect({passage: c, facts: CASE atomic WHEN [] THEN every ELSE atomic END}) AS groups
 UNWIND groups AS g
@@ -28,5 +28,5 @@ MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
 RETURN size(groups) AS passages, reduce(total = 0, one IN groups | total + size(one.facts)) AS facts,
        [k IN forms | k.id] AS elements, c.id AS id, d.uri AS document, d.name AS title, c.start AS start,
        c.end AS end, c.page AS page, c.text AS text, c.location AS location, c.locations AS locations,
-       c.locationStarts AS locationStarts, [fact IN g.facts | [fact.id, fact.text, fact.start]] AS stated, nearness
+       c.locationStarts AS locationStarts, [fact IN g.facts | [fact.id, fact.text, fact.start, fact.end]] AS stated, nearness
 ORDER BY title, d.id, c.index

@@ -53,16 +53,16 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     ``evidence``: numbers that the reply names apart from its statements; where none of these has a number itself, they
     stand at the end and are those of all.
     """
-    answer = _AFTER_END.sub(r"\2\1", answer.strip())
+    answer = settled(answer)
     meant = [number for mark in _MARK.finditer(answer) for number in _numbers(mark) or ()]
-    found = {number: shown.sources(number) for number in (*meant, *evidence)}
-    known = {number: sources for number, sources in found.items() if sources is not None}
+    named = {number: shown.sources(number) for number in (*meant, *evidence)}
+    known = {number: sources for number, sources in named.items() if sources is not None}
     dropped = sum(number not in known for number in dict.fromkeys([*meant, *evidence]))
     if not any(number in known for number in meant):
         at_end = "".join(f"[{number}]" for number in evidence if number in known)
         plain = _without(answer)
-        end = re.search(rf"[.!?…{FULL_ENDS}]*$", plain)
-        answer = f"{plain[: end.start()]} {at_end}{end[0]}" if at_end and end else plain
+        words = plain.rstrip(f".!?…{FULL_ENDS}")
+        answer = f"{words} {at_end}{plain[len(words) :]}" if at_end else plain
     places: list[Citation] = []
     pieces: list[str] = []
     statements: list[Statement] = []
@@ -125,6 +125,11 @@ def marks_in(text: str) -> list[str]:
     """The numbers that stand behind the statements of ``text``, each once, in order."""
     found = (number for mark in _MARK.finditer(text) for number in _numbers(mark) or ())
     return list(dict.fromkeys(found))
+
+
+def settled(text: str) -> str:
+    """``text`` with the numbers that stand behind the end of a sentence before it: they belong to what it says."""
+    return _AFTER_END.sub(r"\2\1", text.strip())
 
 
 def renumbered(text: str, own: Callable[[str], str]) -> str:

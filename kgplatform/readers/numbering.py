@@ -58,14 +58,14 @@ class Numbering:
         self._shown.setdefault(number, set()).update(range(1, last + 1) if only is None else only)
         return lines(passage.text, str(number), only)
 
-    def told(self, passage: FoundPassage, start: int, words: str) -> str:
-        """``words`` with the number of the sentence that says them, which has the character ``start`` of the document
-        of ``passage``: it counts as shown."""
-        number, places = self.number_of(passage), numbered(passage.text)
-        before = [n for n, each in enumerate(places, 1) if each.start <= start - passage.start]
-        sentence = max(before, default=1)
-        self._shown.setdefault(number, set()).update({sentence} if places else ())
-        return f"[{number}.{sentence}] {' '.join(words.split())}"
+    def told(self, passage: FoundPassage, start: int, end: int, words: str) -> str:
+        """``words`` with the number of the sentences that say them, those of the characters ``[start, end)`` of the
+        document of ``passage``: "[2.3]" or "[2.3-4]". They count as shown."""
+        number, start, end = self.number_of(passage), start - passage.start, end - passage.start
+        said = [n for n, each in enumerate(numbered(passage.text), 1) if each.start < end and start < each.end] or [1]
+        self._shown.setdefault(number, set()).update(said)
+        sentences = f"{said[0]}-{said[-1]}" if len(said) > 1 else str(said[0])
+        return f"[{number}.{sentences}] {' '.join(words.split())}"
 
     def taken(self, number: str, other: Numbering) -> str:
         """The number here of the sentences that ``number`` is in ``other``, which count as shown; empty for none."""

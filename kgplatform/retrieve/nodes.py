@@ -43,13 +43,13 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What one passage states of a node: ``facts`` are (id, text, where it is said), in the order of the text.
+    """What one passage states of a node: ``facts`` are (id, text, start, end), in the order of the text.
 
-    A fact is said at that character of the document. ``nearness`` of the passage to the question, 0 to 1.
+    A fact is said by those characters of the document. ``nearness`` of the passage to the question, 0 to 1.
     """
 
     passage: FoundPassage
-    facts: tuple[tuple[str, str, int], ...]
+    facts: tuple[tuple[str, str, int, int], ...]
     nearness: float
 
 
@@ -166,7 +166,7 @@ class Nodes:
         groups = tuple(
             Stated(
                 unscored({name: row[name] for name in PASSAGE_FIELDS}),
-                tuple(map(tuple, row["stated"])),
+                tuple((id_, text, start, end) for id_, text, start, end in row["stated"]),
                 row["nearness"],
             )
             for row in rows

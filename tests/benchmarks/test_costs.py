@@ -117,13 +117,12 @@ def _next(spent: Spent) -> list[float]:
 
 
 def _lines(prompts: Sequence[Prompt]) -> list[list[Prompt]]:
-    """Prompts in the order in which they came; walks, which run at the same time, are told apart by their passages."""
-    lines: dict[int, list[Prompt]] = {}
+    """Prompts in the order in which they came; walks, side by side, are told apart by their first nodes."""
+    lines: dict[str, list[Prompt]] = {}
     for prompt in prompts:
         is_step = prompt.name in ("graphreader/facts", "graphreader/chunk", "graphreader/neighbours")
-        walk = re.search(r"ID-(\d+)\d{3}", prompt.data) if is_step else None
-        if walk or not is_step:
-            lines.setdefault(int(walk[1]) if walk else 0, []).append(prompt)
+        begun = re.search(r"^1\. at (.+?): |^Node: (.+)", prompt.data, re.MULTILINE) if is_step else None
+        lines.setdefault(begun[1] or begun[2] if begun else "", []).append(prompt)
     return list(lines.values())
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from data_sets import Data, Place
 from graphs import Built, Graphs, Step, new_graph
@@ -18,7 +19,7 @@ from rule_reader import RuleReader, Wanderer
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph
-from kgplatform.readers.graphreader.actions import FUNCTIONS
+from kgplatform.readers.graphreader.actions import FORMS
 from kgplatform.records import Answer
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
@@ -31,7 +32,7 @@ STEP_LIMIT = 100.0
 """Milliseconds of a step without the model, at p95."""
 CALLS = 10
 QUESTIONS = 20
-_FUNCTION_NAMES = {name for names in FUNCTIONS.values() for name in names}
+_FUNCTION_NAMES = {name for form in FORMS.values() for name in get_args(form.model_fields["action"].annotation)}
 
 
 @dataclass(slots=True)

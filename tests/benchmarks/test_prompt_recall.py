@@ -176,16 +176,16 @@ class Walked:
 
 @pytest.fixture
 def labelled(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Of each short id that a walk shows, the passage."""
+    """Of each number of a walk, behind the node that it begins at, the passage."""
     known: dict[str, str] = {}
-    label = explore.Walk.label
+    number_of = explore.Walk.number_of
 
-    def remembered(walk: explore.Walk, passage: str, title: str) -> str:
-        shown = label(walk, passage, title)
-        known[shown.partition(" ")[0]] = passage
-        return shown
+    def remembered(walk: explore.Walk, passage: FoundPassage) -> int:
+        number = number_of(walk, passage)
+        known[f"{walk.node} {number}"] = passage.id
+        return number
 
-    monkeypatch.setattr(explore.Walk, "label", remembered)
+    monkeypatch.setattr(explore.Walk, "number_of", remembered)
     return known
 
 
@@ -200,14 +200,13 @@ def _walked(
         nodes=lambda prompt: json.dumps({"nodes": _first_nodes(prompt)}),
         facts=lambda prompt: _reads(prompt, wanted),
         chunk=json.dumps({"notebook": "nothing", "action": "termination"}),
-        answer=final("The documents do not say."),
+        answer=final("", sufficient=False),
     )
     evidence = Evidence(graph.store, graph.embedder)
     walk(asked.text, Run(evidence, ScriptedChat(model), Ledger(), context=CONTEXT), WalkOptions())
     facts, texts = [each.data for each in model.of("facts")], [each.data for each in model.of("chunk")]
     nodes = evidence.nodes(asked.text)
-    by_facts = _passages(nodes, labelled, facts, r"^(ID-\d+) \(")
-    by_texts = _passages(nodes, labelled, [each.user for each in model.of("chunk")], r"^Chunk (ID-\d+) \(")
+    by_facts, by_texts = (_passages(nodes, labelled, model.of(kind)) for kind in ("facts", "chunk"))
     facts_size = sum(map(tokens, facts))
     size = facts_size + sum(map(tokens, texts))
     found = graph.search(asked.text, top_k=TOP_K)
@@ -239,17 +238,20 @@ def _first_nodes(prompt: Asked) -> list[dict[str, Any]]:
 
 def _reads(prompt: Asked, wanted: set[str]) -> str:
     """Reads the passage whose facts share most words with what is ``wanted``."""
-    groups = re.findall(r"^(ID-\d+) \(.*\)\n((?:- .*\n?)+)", prompt.data, re.MULTILINE)
-    best = max(groups, key=lambda group: max(len(_words(line) & wanted) for line in group[1].splitlines()))[0]
-    return json.dumps({"notebook": "nothing", "action": "read_chunk", "chunks": [best]})
+    best = max(prompt.numbers, key=lambda fact: len(_words(fact) & wanted))
+    return json.dumps({"notebook": "nothing", "action": "read_chunk", "chunks": [prompt.passage_of(best)]})
 
 
 def _words(text: str) -> set[str]:
     return set(normalise_name(text).split())
 
 
-def _passages(nodes: Nodes, labelled: Mapping[str, str], prompts: Sequence[str], pattern: str) -> list[FoundPassage]:
-    ids = dict.fromkeys(labelled[label] for text in prompts for label in re.findall(pattern, text, re.MULTILINE))
+def _passages(nodes: Nodes, labelled: Mapping[str, str], prompts: Sequence[Asked]) -> list[FoundPassage]:
+    """Those of the first steps of the walks, which are at the nodes where they begin."""
+    starts = [re.search(r"^(?:1\. at (.+?): |Node: (.+))", each.user, re.MULTILINE) for each in prompts]
+    names = [found[1] or found[2] if found else "" for found in starts]
+    shown = [f"{name} {n}" for name, each in zip(names, prompts, strict=True) for n in each.passages_shown]
+    ids = dict.fromkeys(labelled[label] for label in shown)
     read = [nodes.to_read(each, 0).passage for each in ids]
     return [passage for passage in read if passage]
 

@@ -14,11 +14,6 @@ from planted_ships import follow, hops, told
 _INVENTED = ("Harbour Board of 1799", "the old shipyard", "Captain Nemo Drake")
 
 
-def mark(passage: str, words: str) -> str:
-    """A place as notebooks have it."""
-    return f"[{passage}: {words}]"
-
-
 _VERBS = {"builder": "built", "launched": "launched", "born": "born"}
 
 
@@ -56,12 +51,11 @@ def _state(asked: Prompt) -> tuple[str, str, str]:
 
 
 def _facts(asked: Prompt) -> Fields:
-    done, notebook, shown = _state(asked)
-    groups = re.split(r"^(ID-\d+)", shown.partition("Its atomic facts")[2], flags=re.MULTILINE)[1:]
+    _, notebook, shown = _state(asked)
+    groups = re.split(r"^Passage (\d+): .*\n", shown.partition("Its facts")[2], flags=re.MULTILINE)[1:]
     wanted = follow(asked.question, notebook).wanted
-    read = set(re.findall(r"ID-\d+", done))
-    here = [id_ for id_, text in zip(groups[::2], groups[1::2], strict=True) if wanted and wanted[1] in text]
-    chosen = [id_ for id_ in here if id_ not in read]
+    facts = zip(groups[::2], groups[1::2], strict=True)
+    chosen = [int(number) for number, text in facts if wanted and wanted[1] in text]
     said = {"reasoning": "By name.", "notebook": notebook}
     return (
         {**said, "action": "read_chunk", "chunks": chosen} if chosen else {**said, "action": "stop_and_read_neighbor"}
@@ -70,13 +64,11 @@ def _facts(asked: Prompt) -> Fields:
 
 def _chunk(asked: Prompt) -> Fields:
     _, notebook, shown = _state(asked)
-    parts = re.split(r"^Chunk (ID-\d+)", shown, flags=re.MULTILINE)[1:]
-    texts = dict(zip(parts[::2], parts[1::2], strict=True))
     found = follow(asked.question, f"{notebook}\n{shown}")
     for said in found.said:
-        id_ = next((id_ for id_, text in texts.items() if said.words in text), "")
-        if id_ and said.words not in notebook:
-            notebook = f"{notebook}\n{said.words} {mark(id_, said.words)}".strip()
+        number = re.search(rf"^(\[[\d.]+\]) .*{re.escape(said.words)}", shown, re.MULTILINE)
+        if number and said.words not in notebook:
+            notebook = f"{notebook}\n{said.words} {number[1]}".strip()
     return {"reasoning": "By name.", "notebook": notebook, "action": "termination" if found.answer else "search_more"}
 
 
@@ -97,20 +89,14 @@ def _wrong_note(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     return {**right, "notebook": right["notebook"].replace(value, other(value, chance)) if value else ""}
 
 
-def _marks(words: str) -> Slip:
-    """Marks with other words, or with none."""
+def _marks(number: str) -> Slip:
+    """Another number behind everything, or none."""
 
     def slip(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
         key = "notebook" if "notebook" in right else "answer"
-        inside = r"[\1: " + words + "]" if words else r"[\1]"
-        return {**right, key: re.sub(r"\[(ID-\d+)[^\]]*\]", inside, right[key])}
+        return {**right, key: re.sub(r"\s*\[\d+\.\d+\]", number and f" [{number}]", right[key])}
 
     return slip
-
-
-def _unmarked(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    key = "notebook" if "notebook" in right else "answer"
-    return {**right, key: re.sub(r"\s*\[ID-[^\]]*\]", "", right[key])}
 
 
 def _neighbours(asked: Prompt) -> Fields:
@@ -126,11 +112,10 @@ def _neighbours(asked: Prompt) -> Fields:
 def _conclude(asked: Prompt) -> Fields:
     found = follow(asked.question, asked.data)
     if not found.answer:
-        return {"reasoning": "No notebook says it.", "answer": "", "sufficient": False}
-    marks = [
-        m[0] for said in found.said if (m := re.search(rf"(?<={re.escape(said.words)} )\[ID-[^\]]*\]", asked.data))
-    ]
-    return {"reasoning": "They say it.", "answer": f"{found.answer} {' '.join(marks)}".strip(), "sufficient": True}
+        return {"evidence": [], "answer": "", "sufficient": False}
+    noted = [re.search(rf"{re.escape(said.words)} (\[[\d.]+\])", asked.data) for said in found.said]
+    numbers = [each[1] for each in noted if each]
+    return {"evidence": numbers, "answer": f"{found.answer} {' '.join(numbers)}".strip(), "sufficient": True}
 
 
 GRAPHREADER: Mapping[str, Rule] = {
@@ -153,7 +138,7 @@ GRAPHREADER: Mapping[str, Rule] = {
         _facts,
         {
             "forgotten notebook": _forgotten,
-            "unknown passage": says(action="read_chunk", chunks=["ID-9999"]),
+            "unknown passage": says(action="read_chunk", chunks=[99]),
             "action of another step": says(action="read_neighbor_node", node="Captain Nemo Drake"),
             "overlooked": says(action="stop_and_read_neighbor", chunks=[]),
         },
@@ -164,9 +149,8 @@ GRAPHREADER: Mapping[str, Rule] = {
             "forgotten notebook": _forgotten,
             "forgotten notes": _last_alone,
             "another entity": _wrong_note,
-            "paraphrased quote": _marks("as the register has it"),
-            "bare mark": _marks(""),
-            "no mark": _unmarked,
+            "wrong number": _marks("47.11"),
+            "no number": _marks(""),
             "action of another step": says(action="read_neighbor_node", node="Captain Nemo Drake"),
             "overlooked": says(action="search_more"),
         },
@@ -183,9 +167,8 @@ GRAPHREADER: Mapping[str, Rule] = {
         _conclude,
         {
             "another entity": another_entity,
-            "paraphrased quote": _marks("as the register has it"),
-            "bare mark": _marks(""),
-            "no mark": _unmarked,
+            "wrong number": _marks("47.11"),
+            "no number": _marks(""),
             "none": says_nothing("answer"),
         },
     ),

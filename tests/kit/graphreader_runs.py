@@ -55,7 +55,7 @@ class Asked(Prompt):
     @property
     def numbers(self) -> dict[str, str]:
         """The shown sentences or facts, with their numbers."""
-        return {said: number for number, said in re.findall(r"^\[([\d.]+)\] (.*)$", self.data, re.MULTILINE)}
+        return {said: number for number, said in re.findall(r"^\[([\d.-]+)\] (.*)$", self.data, re.MULTILINE)}
 
     @property
     def passages_shown(self) -> list[int]:

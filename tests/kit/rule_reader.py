@@ -22,7 +22,7 @@ _NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 _STATED = re.compile(r"\b[Tt]he ([a-z]+) of ((?:the )?[A-Z][\w ]*?) is (\w+(?: [A-Z]\w+)*)\.")
 _LATER = re.compile(r"Since then it is (\w+)\.")
 _ARTICLE = re.compile(r"\A(?:The|A|An|Since|Nobody|Some|It|On|In) (?=[A-Z])")
-_NUMBERED = re.compile(r"^\[(\d+\.\d+)\] (.+)$", re.MULTILINE)
+_NUMBERED = re.compile(r"^\[([\d.-]+)\] (.+)$", re.MULTILINE)
 _NO_NAMES = {"The", "Since", "Nobody", "Some", "It"}
 
 
@@ -85,7 +85,7 @@ class RuleReader:
     def _answer(self, question: str, data: str) -> str:
         told: Counter[str] = Counter()
         numbers: dict[str, str] = {}
-        for notebook in re.split(r"Notebook \d+:\n", data)[1:]:
+        for notebook in re.split(r"Notebook \d+:\n", _plain(data))[1:]:
             last = _last_stated(question, notebook)
             if last:
                 told[last] += 1
@@ -144,7 +144,12 @@ def _from_text(question: str, data: str) -> str:
 
 def _notebook(data: str) -> str:
     found = re.search(r"Notebook:\n(.*?)\n\n(?:Node|Passage)\b", data, re.S)
-    return "" if found is None or found[1].strip() == "(empty)" else found[1].strip()
+    return "" if found is None or found[1].strip() == "(empty)" else _plain(found[1].strip())
+
+
+def _plain(notebook: str) -> str:
+    """With the numbers behind the ends of its sentences."""
+    return re.sub(r" (\[[\d.]+\])\.", r". \1", notebook)
 
 
 def _step(notebook: str, action: str, chunks: Sequence[int] = ()) -> str:

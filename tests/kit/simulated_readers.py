@@ -116,10 +116,10 @@ def _facts(asked: Prompt) -> str:
 
 def _passage(asked: Prompt) -> str:
     _, notebook, shown = _walk(asked, "Passage ")
-    told = tell(asked.question, [*_numbered(notebook), *_numbered(shown)])
-    numbers = _numbered(shown)
+    noted, numbers = _numbered(notebook), _numbered(shown)
+    told = tell(asked.question, [*noted, *numbers])
     for said in told.sentences:
-        if (number := next((numbers[each] for each in numbers if said in each), "")) and said not in notebook:
+        if (number := next((numbers[each] for each in numbers if said in each), "")) and said not in noted:
             notebook += f"\n{said} [{number}]"
     complete = told.sentences and not told.lead(asked.question)
     return _step(notebook, "termination" if complete else "search_more")
@@ -152,9 +152,8 @@ def _walk(asked: Prompt, label: str) -> tuple[str, str, str]:
 def _numbered(text: str) -> dict[str, str]:
     """Sentences with their numbers, which stand before those of passages and behind those of notes."""
     before = re.findall(r"^\[(\d+\.\d+)\] (.+)$", text, re.MULTILINE)
-    return {said: number for number, said in before} | dict(
-        re.findall(r"^(?!\[)(.+?) \[(\d+\.\d+)\]$", text, re.MULTILINE)
-    )
+    behind = re.findall(r"^(?!\[)(.+?) \[(\d+\.\d+)\](\W?)$", text, re.MULTILINE)
+    return {said: number for number, said in before} | {said + end: number for said, number, end in behind}
 
 
 def _answered(said: Sequence[tuple[str, str]]) -> str:

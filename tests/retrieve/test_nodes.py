@@ -63,7 +63,7 @@ def test_the_names_come_in_order_page_by_page(nodes: Nodes, monkeypatch: pytest.
 
 def test_the_facts_of_a_node_come_by_passage_in_reading_order(nodes: Nodes) -> None:
     found = nodes.facts("Ruth Moss", 10)
-    assert [(group.passage.title, [text for _, text, _ in group.facts]) for group in found.groups] == [
+    assert [(group.passage.title, [text for _, text, *_ in group.facts]) for group in found.groups] == [
         ("one", ["Her captain was Ruth Moss."]),
         ("two", ["Ruth Moss was born in Whitby."]),
     ]
@@ -72,10 +72,10 @@ def test_the_facts_of_a_node_come_by_passage_in_reading_order(nodes: Nodes) -> N
 
 
 def test_triples_count_where_a_passage_has_no_atomic_fact(nodes: Nodes) -> None:
-    assert [text for group in nodes.facts("Yorkshire", 10).groups for _, text, _ in group.facts] == [
+    assert [text for group in nodes.facts("Yorkshire", 10).groups for _, text, *_ in group.facts] == [
         "Whitby located in Yorkshire"
     ]
-    assert [text for group in nodes.facts("Whitby", 10).groups for _, text, _ in group.facts] == [
+    assert [text for group in nodes.facts("Whitby", 10).groups for _, text, *_ in group.facts] == [
         "The Tern sailed from Whitby.",
         "Ruth Moss was born in Whitby.",
     ]

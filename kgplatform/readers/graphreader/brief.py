@@ -40,7 +40,7 @@ _MOST_BESIDE = 500
 """Tokens of a reply beside its notebook: its thoughts, and what it chose."""
 
 _LONGEST_PLAN = 200
-_SHORTEST_LIST = 300
+_SHORTEST_LIST = 200
 _HEADING = 8
 _WORDS_PER_TOKEN = 0.6
 
@@ -97,12 +97,12 @@ class Brief:
     def step_room(self, stage: Stage, node: str, actions: str) -> int:
         """Tokens of data in one prompt of ``stage``, whatever the notebook becomes.
 
-        Lists of facts and names have half of what is read of a text at once: a hub does not fill a large window.
+        Lists of facts and names have a third of what is read of a text at once: a hub does not fill a large window.
         """
         without = self.step_messages(stage, node, "", actions, "", fence=LARGEST_FENCE)
         room = self.window.room(without) - self.notebook - _RESERVE
         is_whole = stage == "chunk" or self.options.is_paper
-        return room if is_whole else min(room, max(_SHORTEST_LIST, self.options.reading_tokens // 2))
+        return room if is_whole else min(room, max(_SHORTEST_LIST, self.options.reading_tokens // 3))
 
     def shown_actions(self, actions: Sequence[str]) -> str:
         """The previous actions, numbered, the newest as far as they fit; what is left out is said."""

@@ -27,7 +27,7 @@ from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls, StepFound, Tell
 from kgplatform.readers.window import cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
-from kgplatform.retrieve.nodes import NodeFacts, Nodes, Stated, ToRead
+from kgplatform.retrieve.nodes import Nodes, Stated, ToRead
 from kgplatform.text import counted, listed
 from kgplatform.text.numbered import lines, numbered
 
@@ -156,7 +156,7 @@ class _Walker:
         path.visited[node] = None
         found = self.nodes.facts(node, self.options.passages)
         self.elements = found.elements
-        facts = {id_: text for group in found.groups for id_, text, _ in group.facts}
+        facts = {id_: text for group in found.groups for id_, text, *_ in group.facts}
         path.facts.update(facts)
         shown = StepFound(found.queries, tuple(facts), elements=found.elements)
         groups = [group for group in found.groups if group.passage.id not in path.read]
@@ -182,7 +182,7 @@ class _Walker:
         path.queue.extend((passage, 1) for passage in chosen)
         where = f"at {node}: {listed([path.label(each) for each in chosen.values()])}" if chosen else f"at {node}"
         facts_shown = sum(line.startswith("[") for page in pages for piece in page for line in piece.splitlines())
-        said = _shown(found, passages, facts_shown)
+        said = _shown(facts_shown, passages, len(groups) + found.passages - len(found.groups))
         self._add(function, f"{where}; {said}", replace(shown, passages=tuple(chosen)))
 
     def _fact_pages(self, groups: Sequence[Stated], room: int) -> tuple[list[list[str]], int]:
@@ -425,7 +425,7 @@ def _pieces(groups: Sequence[Stated], room: int, shown: Numbering) -> list[tuple
 def _group_pieces(group: Stated, room: int, shown: Numbering) -> list[str]:
     """The facts of a passage under its number; several pieces where they do not fit on one page."""
     title = f"Passage {shown.number_of(group.passage)}: {short_name(group.passage.title)}"
-    told = [shown.told(group.passage, start, text) for _, text, start in group.facts]
+    told = [shown.told(group.passage, start, end, text) for _, text, start, end in group.facts]
     whole = "\n".join([title, *told])
     if tokens(whole) + 1 <= room:
         return [whole]
@@ -434,7 +434,7 @@ def _group_pieces(group: Stated, room: int, shown: Numbering) -> list[str]:
     return ["\n".join([title, *(parts[each] for each in page)]) for page in pack(parts, inner)]
 
 
-def _shown(found: NodeFacts, passages: int, facts: int) -> str:
+def _shown(facts: int, passages: int, every: int) -> str:
     """How much of a node was shown: "2 facts of 2 passages shown", "… of the nearest 200 of 3,120 passages shown"."""
-    bound = "" if passages == found.passages else f"the nearest {passages:,} of "
-    return f"{counted(facts, 'fact')} of {bound}{counted(found.passages, 'passage')} shown"
+    bound = "" if passages == every else f"the nearest {passages:,} of "
+    return f"{counted(facts, 'fact')} of {bound}{counted(every, 'passage')} shown"

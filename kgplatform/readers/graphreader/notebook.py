@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from kgplatform.readers.grounding import marks_in, renumbered
+from kgplatform.readers.grounding import marks_in, renumbered, settled
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.window import head, tokens
 from kgplatform.text import counted, normalise_name
@@ -37,8 +37,9 @@ def renewed(old: str, new: str, room: int) -> Noted:
     in ``new`` are kept before it. Where that is too long, the oldest are left out: first what ``old`` has too, from its
     beginning.
     """
+    new = settled(new)
     marked = set(marks_in(new))
-    before = _notes(old)
+    before = _notes(settled(old))
     forgotten = [note for note in before if (own := set(marks_in(note))) and not own & marked]
     notes = [*forgotten, *_notes(new)]
     known = {normalise_name(note) for note in before}
@@ -56,16 +57,8 @@ def renewed(old: str, new: str, room: int) -> Noted:
     return Noted(text[start:].strip(), _said(len(forgotten), len(dropped), start))
 
 
-def _notes(notebook: str) -> Sequence[str]:
-    """The sentences; numbers that stand behind the end of one belong to it."""
-    notes: list[str] = []
-    for each in sentences(notebook):
-        words = notebook[each.start : each.end].strip()
-        if notes and not renumbered(words, lambda number: "").strip():
-            notes[-1] = f"{notes[-1]} {words}"
-        else:
-            notes.append(words)
-    return notes
+def _notes(notebook: str) -> list[str]:
+    return [notebook[each.start : each.end].strip() for each in sentences(notebook)]
 
 
 def _said(forgotten: int, dropped: int, cut: int) -> str:

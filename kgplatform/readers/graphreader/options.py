@@ -29,7 +29,7 @@ class Options:
     preset: Preset = preset_option()
     nodes: int = option(5, "how many nodes to start from; each is the start of a path of its own", least=1)
     candidates: int = option(
-        100,
+        60,
         "how many nodes, the nearest to the question and the plan by name and by meaning, the initial nodes are chosen "
         "from; with preset=paper all",
         least=1,

@@ -191,7 +191,7 @@ def test_each_prompt_has_what_the_paper_gives_it(settings: Settings, evidence: E
     facts = [text for text, _ in FACTS.values()]
     assert first.data == f"Passage 1: Record reviews\n[1.2] {facts[0]}"
     assert list(text.numbers) == [sentence("Record reviews.txt", n) for n in range(3)], "the original text"
-    assert second.data == f"Passage 2: Toronto notes\n[2.2] {facts[1]}", "the first was read"
+    assert second.data == f"Passage 2: Toronto notes\n[2.1-2] {facts[1]}", "the first was read"
     assert len(neighbours.data.splitlines()) == 5
     assert "Never Too Loud" in neighbours.data, "where the walk was already is listed too"
     assert "Casa Loma" in third.data

@@ -46,7 +46,7 @@ WRITE = (
     "MERGE (c:Chunk {id: row.id}) SET c.name = row.id, c.text = row.text, c.index = row.index, c.start = 0, "
     "c.end = size(row.text) MERGE (c)-[:FROM_DOCUMENT]->(d) WITH c, row UNWIND row.facts AS fact "
     "CREATE (f:Fact {id: fact.id, kind: 'atomic', text: fact.text})-"
-    "[:FROM_CHUNK {start: fact.start, found: true}]->(c) WITH f, fact "
+    "[:FROM_CHUNK {start: fact.start, end: fact.start + 1, found: true}]->(c) WITH f, fact "
     "UNWIND fact.about AS name MERGE (k:KeyElement {name: name}) "
     "ON CREATE SET k.id = name CREATE (f)-[:MENTIONS]->(k)"
 )

@@ -29,7 +29,7 @@ def test_notes_whose_marks_are_nowhere_in_the_reply_stay() -> None:
 
 def test_numbers_behind_the_end_of_a_note_belong_to_it() -> None:
     old = "He built it. [1.1] Nobody helped him."
-    assert renewed(old, "A new note [2.1].", 500).text == "He built it. [1.1]\nA new note [2.1]."
+    assert renewed(old, "A new note [2.1].", 500).text == "He built it [1.1].\nA new note [2.1]."
 
 
 def test_notebooks_of_several_walks_have_one_numbering() -> None:

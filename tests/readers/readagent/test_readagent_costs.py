@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from corpora import put
+from gists import labels, paused, shortened
 from readagent_runs import Asked, page, pages, said
 from texts import lines
 
@@ -29,10 +30,10 @@ def plays(messages: Messages) -> str:
     """Pauses as soon as it may, shortens to who is told of, looks up the page that tells of it, and reads the name."""
     asked = Asked(messages)
     if asked.kind == "pause":
-        return "Break point: " + re.findall(r"<\d+>", asked.user)[0]
+        return paused(labels(messages)[0])
     if asked.kind == "gist":
         kept = re.findall(r"The keeper of the \w+", asked.user)
-        return f"{' and '.join(kept)} had a name." if kept else "It rained."
+        return shortened(f"{' and '.join(kept)} had a name." if kept else "It rained.")
     place = asked.question.rstrip("?").rpartition(" ")[2]
     wanted = [n for n, text in asked.memory.items() if f"keeper of the {place}" in text]
     if asked.kind == "lookup":

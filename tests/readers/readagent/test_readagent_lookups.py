@@ -127,9 +127,9 @@ def test_an_interim_answer_that_is_long_is_cut_and_one_of_a_choice_has_its_lette
     rambling = " ".join(f"Perhaps it was keeper number {n}." for n in range(400))
     model = Rereader(next=[page(0), page("STOP")], answer=[said(rambling)])
     ask(nine, model, QUESTION, lookup="sequential", interim=True, window_tokens=WINDOW)
-    told = model.asked[2].data.partition("from this alone: ")[2]
-    assert rambling.startswith(told)
-    assert 0 < tokens(told) <= WINDOW // 16
+    shown = model.asked[2].data.partition("from this alone: ")[2]
+    assert rambling.startswith(shown)
+    assert 0 < tokens(shown) <= WINDOW // 16
     choosing = Rereader(next=[page(0), page("STOP")], choose=[chosen("B")])
     done = ask(nine, choosing, QUESTION, lookup="sequential", interim=True, choices=("Jon", "Mara Tower"))
     assert choosing.asked[2].data.endswith("alone: (B) Mara Tower")

@@ -10,7 +10,7 @@ from texts import lines
 from written_pages import Written
 
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.window import cost
+from kgplatform.readers.window import cost, tokens
 from kgplatform.retrieve.evidence import Evidence
 
 QUESTION = "Who kept the lamp of Skerry?"
@@ -80,7 +80,7 @@ def test_room_for_a_page_is_kept_beside_the_gists(towns: Evidence) -> None:
 def test_chosen_documents_alone_are_remembered(towns: Evidence) -> None:
     ids = document_ids(towns)
     model = Rereader(answer=[cites("No.")])
-    done = ask(towns, model, QUESTION, lookup="none", documents=(ids["Holt"], ids["Brill"]))
+    done = ask(towns, model, QUESTION, lookup="none", documents=(ids["Holt"], ids["Brill"]), preset="paper")
     assert [line for line in model.asked[0].data.splitlines() if line.startswith("# ")] == ["# Brill", "# Holt"]
     assert list(model.asked[0].memory) == list(range(12))
     assert done.trace[0].detail.startswith("12 of 12 gists, ")
@@ -92,6 +92,14 @@ def test_chosen_documents_alone_are_remembered(towns: Evidence) -> None:
     assert "retrieve/gists_compared" in [each.name for each in done.trace[0].queries]
 
 
+def test_of_several_documents_few_gists_are_remembered_but_with_the_papers_preset(towns: Evidence) -> None:
+    model = Rereader(answer=[cites("No.")])
+    done = ask(towns, model, QUESTION, lookup="none")
+    assert "of 60 gists, chosen by retrieval" in done.trace[0].detail
+    assert lamps(model.asked[0])
+    assert tokens(model.asked[0].data) <= 800
+
+
 def test_one_document_beyond_the_window_keeps_the_numbers_of_its_pages(towns: Evidence) -> None:
     model = Rereader(lookup=[pages(3)], answer=[cites("Mara Voss")])
     ask(towns, model, QUESTION, documents=(document_ids(towns)["Foss"],), window_tokens=1500)
@@ -101,9 +109,10 @@ def test_one_document_beyond_the_window_keeps_the_numbers_of_its_pages(towns: Ev
 
 def test_the_nearest_page_takes_the_place_of_its_gist(towns: Evidence) -> None:
     model = Rereader(answer=[cites("Mara Voss")])
-    done = ask(towns, model, QUESTION, lookup="nearest", pages=1, window_tokens=16_000)
+    done = ask(towns, model, QUESTION, lookup="nearest", pages=1, window_tokens=16_000, preset="paper")
+    assert done.trace[0].detail.startswith("60 of 60 gists, ")
     assert model.kinds == ["answer"]
-    assert len(model.asked[0].memory) == 60
-    assert model.asked[0].memory[33] == LAMP
+    assert list(model.asked[0].memory) == list(range(30, 36)), "the gists of the document that has the page"
+    assert model.asked[0].plain(33) == in_lines(LAMP)
     assert details(done, "look up") == ["nearest by meaning: page 33"]
     assert done.text == "Mara Voss [1]"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from haystack import Haystack, joined_needles, single_needles
-from readagent_runs import Asked, fill
+from readagent_runs import Asked, fill, in_lines
 from rule_reader import RuleReader
 from written_pages import Written
 
@@ -129,5 +129,5 @@ def test_a_page_that_only_another_page_names_is_found_in_sequence_and_not_at_onc
     first = int(asked[1].read.removeprefix("Page "))
     pages = paged(hay, told=True)
     assert asked[0].memory[first] == pages[first][1]
-    assert asked[1].plain(first) == pages[first][0].replace("\n\n", "\n"), "the page in full, in the next prompt"
+    assert asked[1].plain(first) == in_lines(pages[first][0]), "the page in full, in the next prompt"
     assert in_sequence.counts["pages.looked_up"] >= 2

@@ -27,7 +27,7 @@ SEEDS = range(6)
 
 def sized(*shares: float) -> list[tuple[str, str]]:
     """Pages that take these shares of the room, less a tenth of it for gists and tags."""
-    paragraph = tokens(lines(1, "mill")) + 1
+    paragraph = tokens(f"[1.10] {lines(1, 'mill')}") + 1
     return [
         (f"Page about the {place}.\n\n{lines(round(share * 0.9 * ROOM / paragraph), place)}", f"About the {place}.")
         for share, place in zip(shares, PLACES, strict=False)
