@@ -20,7 +20,7 @@ from kgplatform.shown import Shown
 from kgplatform.text import count_tokens
 from kgplatform.work.open_workers import bounded_calls
 
-OUTPUT_SHARE = 6.8
+OUTPUT_SHARE = 3.2
 """Tokens that a model writes for each token of a passage: the median of the sample corpus
 (docs/explanation/decisions.md)."""
 

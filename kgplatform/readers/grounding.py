@@ -55,14 +55,14 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     """
     answer = settled(answer)
     meant = [number for mark in _MARK.finditer(answer) for number in _numbers(mark) or ()]
-    found = {number: shown.sources(number) for number in (*meant, *evidence)}
-    known = {number: sources for number, sources in found.items() if sources is not None}
+    named = {number: shown.sources(number) for number in (*meant, *evidence)}
+    known = {number: sources for number, sources in named.items() if sources is not None}
     dropped = sum(number not in known for number in dict.fromkeys([*meant, *evidence]))
     if not any(number in known for number in meant):
         at_end = "".join(f"[{number}]" for number in evidence if number in known)
         plain = _without(answer)
-        end = re.search(rf"[.!?…{FULL_ENDS}]*$", plain)
-        answer = f"{plain[: end.start()]} {at_end}{end[0]}" if at_end and end else plain
+        words = plain.rstrip(f".!?…{FULL_ENDS}")
+        answer = f"{words} {at_end}{plain[len(words) :]}" if at_end else plain
     places: list[Citation] = []
     pieces: list[str] = []
     statements: list[Statement] = []

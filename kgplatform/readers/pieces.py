@@ -6,6 +6,7 @@ for piece in pieces(passage, 900): …       # all of it, cut where sentences en
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from kgplatform.readers.numbering import TITLE
 from kgplatform.readers.window import head, short_name, tokens
@@ -19,6 +20,7 @@ _HEADING = 8
 """Tokens of a line "Passage 12: " and the empty line before it."""
 
 
+@lru_cache(maxsize=4096)
 def cost_of(text: str, title: str | None = None) -> int:
     """The tokens of ``text`` as numbered sentences, under its ``title`` if there is one."""
     return tokens(lines(text, _NUMBER)) + (0 if title is None else heading_cost(title))

@@ -39,10 +39,6 @@ _START = re.compile(r"(?:\A|[.!?…:;\n•*»“”\"(])\W*\Z")
 _BESIDE = re.compile(r"[ \u00a0]?(?:[.\-‐‑'’][ \u00a0]?)?\Z")
 _BARE = 3
 """Words of an answer that is no sentence: there a German noun alone may be a name."""
-_SURE = 2
-"""Words that only the statement's language has: so many tell that it is another one."""
-_HAN = frozenset({"zh", "ja"})
-"""Scripts that have letters in common."""
 _LEAST = 0.2
 """Of the letters of the sources that are of a script, in a text that is written in it too."""
 
@@ -69,10 +65,16 @@ def unread(statement: str, sources: Sequence[str]) -> Unread:
     for look in (_dates, _identifiers, _numbers, _names):
         places = list(look(rest, read))
         found += places
-        for start, end, _ in places:
-            rest = rest[:start] + "_" * (end - start) + rest[end:]
+        rest = _without(rest, places)
     missing = [statement[start:end] for start, end, fits in sorted(found) if not fits]
     return Unread(tuple(dict.fromkeys(missing)), compared=True)
+
+
+def _without(text: str, places: Sequence[tuple[int, int, object]]) -> str:
+    letters = list(text)
+    for start, end, _ in places:
+        letters[start:end] = "_" * (end - start)
+    return "".join(letters)
 
 
 class _Read(NamedTuple):
@@ -95,11 +97,10 @@ class _Read(NamedTuple):
 def _read(text: str, language: str) -> _Read:
     words = _WORD.findall(text)
     capitals = [word for word in words if word[0].isupper()]
-    dates, rest = set[Date](), text
-    for start, end, same in dates_in(text):
-        dates |= same
-        rest = rest[:start] + "_" * (end - start) + rest[end:]
-    dates |= {(0, MONTHS[word.lower()], 0) for word in _WORD.findall(rest) if word.lower() in MONTHS}
+    dated = list(dates_in(text))
+    dates = {date for _, _, same in dated for date in same}
+    alone = map(str.lower, _WORD.findall(_without(text, dated)))
+    dates |= {(0, MONTHS[word], 0) for word in alone if word in MONTHS}
     numbers = {value for start, end, values in numbers_in(text, language) for value in values | _apart(text[start:end])}
     return _Read(
         text,
@@ -199,10 +200,9 @@ def _says_nothing(language: str) -> frozenset[str]:
 
 def _has_name(word: str, following: str, read: _Read) -> bool:
     """Whether the sources have ``word`` in any form, or in short ("J. Smith", "EU") or in full."""
-    keys = _keys(word, read.language)
     short = word.replace(".", "")
     return (
-        not keys.isdisjoint(read.words)
+        not _keys(word, read.language).isdisjoint(read.words)
         or (word[0], _folded(following)) in read.shortened
         or (short.isupper() and len(short) > 1 and short in read.initials)
         or (word.lower() in MONTHS and any(month == MONTHS[word.lower()] for _, month, _ in read.dates))
@@ -239,7 +239,7 @@ def _is_of_another_language(statement: str, read: _Read) -> bool:
     if not own or not theirs or (own.total() == own["latin"] and read.words.issuperset(map(_folded, words))):
         return False
     script = max(own, key=lambda script: own[script])
-    same = _HAN if script in _HAN else {script}
+    same = {"zh", "ja"} if script in ("zh", "ja") else {script}
     if sum(theirs[each] for each in same) < _LEAST * theirs.total():
         return True
     language, other = language_of(statement), language_of(read.text)
@@ -247,4 +247,4 @@ def _is_of_another_language(statement: str, read: _Read) -> bool:
         return False
     only_own = sum(is_common(word, language) and not is_common(word, other) for word in words)
     only_theirs = sum(is_common(word, other) and not is_common(word, language) for word in words)
-    return only_own >= max(_SURE, 2 * only_theirs)
+    return only_own >= max(2, 2 * only_theirs)

@@ -72,8 +72,8 @@ def add_figures(section: Section, name: str, answers: Answers) -> None:
     ):
         if share is not None:
             section.add(f"{name}: {RETRIEVE}: {what}", share, "%", **({} if wanted is None else {"at_least": wanted}))
-    for way in answers:
-        section.add(f"{name}: {way}: replies lost", sum(bool(each.get("error")) for each in answers[way]), exactly=0)
+    for way in [each for each in answers if each not in (DENSE, OURS)]:
+        section.add(f"{name}: {way}: errors", sum("error" in each for each in answers[way]), exactly=0)
 
 
 def in_order(records: Sequence[Record]) -> dict[str, list[Record]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 
 from erring_model import NONE, Fields, Rule
@@ -13,19 +14,27 @@ from planted_ships import follow, hops, told
 
 def _read(asked: Prompt) -> Fields:
     found = follow(asked.question, asked.data)
-    return {"reasoning": "By what is said.", "answer": found.answer, "sufficient": bool(found.answer)}
+    numbers = [number for said in found.said if (number := _number(asked, said.words))]
+    marks = "".join(f"[{number}]" for number in numbers)
+    return {"evidence": numbers, "answer": f"{found.answer} {marks}" if found.answer else "", "sufficient": bool(marks)}
+
+
+def _number(asked: Prompt, words: str) -> str:
+    """Of the sentence that has ``words``, or behind them in the notes; empty where there is none."""
+    noted = re.search(rf"{re.escape(words)} \[([\d.]+)\]", asked.data)
+    return asked.number_of(words) or (noted[1] if noted else "")
 
 
 def _of_another(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     """What the text says of another ship or builder."""
     relation = hops(asked.question)[1][-1]
-    said = [each.value for each in told(asked.data) if each.relation == relation and each.value != right["answer"]]
+    said = [each.value for each in told(asked.data) if each.relation == relation and each.value not in right["answer"]]
     return {**right, "answer": chance.choice(said), "sufficient": True} if said else invented_name(asked, right, chance)
 
 
 def _numbered(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    """A mark, though nothing that was shown has a number."""
-    return {**right, "answer": f"{right['answer'] or 'Nothing'} [3]"}
+    """A number that nothing has that was shown."""
+    return {**right, "answer": f"{right['answer'] or 'Nothing'} [77.3]"}
 
 
 _SLIPS = {
@@ -36,8 +45,8 @@ _SLIPS = {
 }
 
 
-FULLTEXT: Mapping[str, Rule] = {"full_text": Rule(_read, _SLIPS)}
-CHUNKREAD: Mapping[str, Rule] = {"chunk_read": Rule(_read, _SLIPS)}
+FULLTEXT: Mapping[str, Rule] = {"answer": Rule(_read, _SLIPS)}
+CHUNKREAD: Mapping[str, Rule] = {"answer": Rule(_read, _SLIPS)}
 
 # ----------------------------------------------------------------------------------------------------------- chunknotes
 
@@ -47,14 +56,15 @@ def _noted(asked: Prompt) -> Fields:
     subject, relations = hops(asked.question)
     notes, said = asked.data.partition("\n\nNotes on what came before:\n")[2], told(asked.data)
     helps = [each for each in said if each.relation in relations and each.subject == subject or each.relation == "born"]
-    words = " ".join(f"{each.words}." for each in helps)
+    words = " ".join(f"{each.words} [{_number(asked, each.words)}]." for each in helps)
     return {**_read(asked), "notes": "" if words == notes.strip() else words}
 
 
 def _forgotten(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     """The new notes without those before, in whose place they are put."""
     piece = asked.data.partition("\n\nNotes on what came before:\n")[0]
-    return {**right, "notes": " ".join(f"{each.words}." for each in told(piece) if each.words in right["notes"])}
+    kept = [each for each in told(piece) if each.words in right["notes"]]
+    return {**right, "notes": " ".join(f"{each.words} [{_number(asked, each.words)}]." for each in kept)}
 
 
 CHUNKNOTES: Mapping[str, Rule] = {

@@ -7,6 +7,7 @@ that is forgotten; a quote that is paraphrased or missing; a bare mark; one of t
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Mapping
@@ -30,8 +31,6 @@ from erring_statements import CYPHER
 from erring_walks import GRAPHREADER
 from model_by_prompt import Prompt
 from planted_ships import ASKS, Followed, follow, hops, told
-
-REFUSAL = "No Mention"
 
 # ---------------------------------------------------------------------------------------------------------------- youtu
 
@@ -215,7 +214,8 @@ READAGENT: Mapping[str, Rule] = {
 
 
 def _envelope(kind: str, content: str) -> Fields:
-    return {"reasoning": "By rule.", "type": kind, "content": content}
+    """Of the leader, whichever form is asked for."""
+    return {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
 
 
 def _instruct(asked: Prompt) -> Fields:
@@ -223,27 +223,32 @@ def _instruct(asked: Prompt) -> Fields:
 
 
 def _member(asked: Prompt) -> Fields:
-    found = follow(asked.section("Instruction"), asked.section("Passage"))
-    said = _envelope("response", found.answer or REFUSAL)
-    return {**said, "quote": found.said[-1].words if found.answer else ""}
+    found = follow(asked.section("Instruction"), asked.data)
+    named = [number for said in found.said[-1:] if (number := asked.number_of(said.words))]
+    return {"mentioned": bool(found.answer), "content": found.answer, "sentences": named if found.answer else []}
 
 
 def _invents(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     """An answer where the part has none, as the paper has it: a name of the part, or one that stands nowhere."""
-    shown = [each.value for each in told(asked.section("Passage"))]
+    shown = [each.value for each in told(asked.data)]
     _, relations = hops(asked.section("Instruction"))
     any_of = {"builder": FLEET.builders, "launched": ("1795", "1799"), "born": FLEET.places}
     content = chance.choice([*shown, *chance.sample(any_of[relations[-1]], 2)]) if relations else "the old shipyard"
-    return {**right, "content": content, "quote": ""}
+    return {"mentioned": True, "content": content, "sentences": []}
 
 
 def _known(asked: Prompt) -> Followed:
     """The objective, by all instructions and replies so far; where replies differ, the first counts."""
     lines = []
+    instruction = ""
     for message in asked.messages[1:]:
-        subject, relations = hops(asked.section("Instruction", message["content"]))
-        for line in re.findall(r"^Members? [\d-]+: (.*)$", asked.section("Replies", message["content"]), re.MULTILINE):
-            value = re.split(r" — “| \(also: ", line)[0]
+        said = message["content"]
+        if message["role"] == "assistant":
+            instruction = json.loads(said)["content"]
+            continue
+        subject, relations = hops(asked.section("Instruction", said) or instruction)
+        for line in re.findall(r"^Members? [\d-]+: (.*)$", asked.section("Replies", said), re.MULTILINE):
+            value = re.split(r" — “| \(also: | \[\d", line)[0]
             lines += [_STATED[relations[-1]].format(subject, value)] if relations else []
     return follow(asked.section("Objective"), "\n".join(lines))
 
@@ -260,7 +265,7 @@ def _decide(asked: Prompt) -> Fields:
 
 
 def _end(asked: Prompt) -> Fields:
-    return _envelope("answer", _known(asked).answer or REFUSAL)
+    return _envelope("answer", _known(asked).answer)
 
 
 def _group(asked: Prompt) -> Fields:
@@ -270,18 +275,17 @@ def _group(asked: Prompt) -> Fields:
 
 
 def _other_content(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    if right["type"] == "instruction":
-        return {**right, "content": about_another(right["content"], chance)}
-    return {**right, "content": other(right["content"], chance)}
+    is_asked = right["type"] == "instruction"
+    content = about_another(right["content"], chance) if is_asked else other(right["content"], chance)
+    return {**right, "content": content, "answer": content}
 
 
-_OVERLOOKED: Slip = says(content=REFUSAL, quote="")
 _MEMBER = Rule(
     _member,
     {
         "invented answer": _invents,
-        "overlooked": _OVERLOOKED,
-        "missing quote": says(quote=""),
+        "overlooked": says(mentioned=False, content="", sentences=[]),
+        "missing numbers": says(sentences=[]),
         "none": says_nothing("content"),
     },
 )

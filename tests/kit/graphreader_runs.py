@@ -125,8 +125,8 @@ def fill(store: Store, settings: Settings, folder: Path, texts: Mapping[str, str
 
     def extract(messages: Messages) -> str:
         told = Prompt(messages).sentences.items()
-        facts = [[str(number), "", *(name for name in elements if name in said)] for number, said in told]
-        return json.dumps({"facts": [fact for fact in facts if len(fact) > 2], "entities": []})
+        facts = [[str(number), *(name for name in elements if name in said)] for number, said in told]
+        return json.dumps({"facts": [fact for fact in facts if len(fact) > 1], "entities": []})
 
     kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(256), chat=ScriptedChat(extract))
     kg.ingest(put(folder / "texts", dict(texts)))

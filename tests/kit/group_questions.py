@@ -159,7 +159,7 @@ def _in_common(told: Told, shared: dict[str, str]) -> list[Asked]:
 
 # ----------------------------------------------------------------------------------------------------------- the model
 
-Sentences = list[tuple[int, str]]
+Sentences = Sequence[tuple[Any, str]]
 """What a prompt shows, each with its number."""
 
 
@@ -196,10 +196,10 @@ def _map(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
         ],
         chance,
     )
-    return {"reasoning": "By rule.", "points": points, "items": items}
+    return {"points": points, "items": items}
 
 
-def _things(question: str, shown: Sentences) -> list[tuple[int, str]]:
+def _things(question: str, shown: Sentences) -> list[tuple[Any, str]]:
     """What a question counts or lists."""
     kept = re.match(r"How many towns keep (\w+)\?", question)
     said = [(n, *found) for n, text in shown for found in _HAS.findall(text)]
@@ -211,7 +211,7 @@ def _things(question: str, shown: Sentences) -> list[tuple[int, str]]:
     return []
 
 
-def _properties(question: str, shown: Sentences) -> list[tuple[int, str, str, str]]:
+def _properties(question: str, shown: Sentences) -> list[tuple[Any, str, str, str]]:
     """What each of a group is like, where the question asks what they share."""
     if not question.startswith("What do all"):
         return []
@@ -225,10 +225,10 @@ def _members(question: str, shown: Sentences) -> set[str]:
     return {town for _, text in shown for town, valley in _LIES.findall(text) if wanted and valley == wanted[1]}
 
 
-def _common(properties: Iterable[tuple[int, str, str, str]]) -> dict[str, list[int]]:
+def _common(properties: Iterable[tuple[Any, str, str, str]]) -> dict[str, list[Any]]:
     """What all towns that come up have, with the numbers that say so."""
     by_town: dict[str, set[str]] = {}
-    numbers: dict[str, list[int]] = {}
+    numbers: dict[str, list[Any]] = {}
     for n, town, _, thing in properties:
         by_town.setdefault(town, set()).add(thing)
         numbers.setdefault(thing, []).append(n)
@@ -237,26 +237,26 @@ def _common(properties: Iterable[tuple[int, str, str, str]]) -> dict[str, list[i
 
 
 def _reduce(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
-    shown = [(int(n), text) for n, text in re.findall(r"^\[(\d+)\] (.+)$", prompt.data, re.MULTILINE)]
+    lines = re.findall(r"^- (.+?)((?: ?\[0\.\d+\])*)$", prompt.data, re.MULTILINE)
+    shown = [(re.findall(r"0\.\d+", marks)[0], text) for text, marks in lines if marks]
     counted = re.search(r"their number is ([\d,]+)", prompt.data)
     if prompt.question.startswith("How many"):
         number = int(counted[1].replace(",", "")) if counted else 0
         return _final(str(number + (1 if chance else 0)), [n for n, _ in shown])
     if prompt.question.startswith("Which"):
-        things = less_one([(n, text) for n, text in shown], chance)
-        return _final(", ".join(f"{text} [{n}]" for n, text in things), [n for n, _ in things])
+        return _final(", ".join(f"{text} [{n}]" for n, text in less_one(shown, chance)), [])
     properties = [(n, *found) for n, text in shown for found in _HAS.findall(text)]
     common = _common(less_one(properties, chance))
     return _final("; ".join(f"All of them: {thing} [{ns[0]}]" for thing, ns in common.items()), [])
 
 
-def _final(answer: str, citations: list[int]) -> dict[str, Any]:
-    return {"reasoning": "By rule.", "answer": answer, "citations": citations, "sufficient": bool(answer)}
+def _final(answer: str, evidence: list[str]) -> dict[str, Any]:
+    return {"evidence": evidence, "answer": answer, "sufficient": bool(answer)}
 
 
 def _answer(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
     """One prompt with passages: counted, listed and compared in the same way."""
-    shown = [(n, each) for n, text in prompt.passages.items() for each in re.split(r"(?<=\.)\s+", text)]
+    shown = list(prompt.sentences.items())
     things = less_one(_things(prompt.question, shown), chance)
     common = _common(less_one(_properties(prompt.question, shown), chance))
     names = list(dict.fromkeys(name for _, name in things))
@@ -264,10 +264,8 @@ def _answer(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
         said, numbers = str(len(names)), [n for n, _ in things]
     else:
         said, numbers = ", ".join([*names, *common]), [*(n for n, _ in things), *(ns[0] for ns in common.values())]
-    passages = prompt.passages
-    cited = [{"passage": n, "quote": passages[n].split(".")[0]} for n in dict.fromkeys(numbers)]
-    marks = "".join(f" [{each['passage']}]" for each in cited)
-    return {"sufficient": bool(cited), "answer": said + marks, "citations": cited}
+    marks = "".join(f"[{number}]" for number in dict.fromkeys(numbers))
+    return {"evidence": [], "answer": f"{said} {marks}" if marks else "", "sufficient": bool(marks)}
 
 
 RULES = {"corpus/map": _map, "corpus/reduce": _reduce, "readers/answer": _answer}

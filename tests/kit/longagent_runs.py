@@ -22,7 +22,7 @@ from kgplatform.records import Answer
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
-NOTE_TOKENS = 75
+NOTE_TOKENS = 70
 """Tokens of a member that reads one note."""
 
 _WEATHER = (

@@ -313,7 +313,7 @@ def _from_findings(asked: Prompt) -> str:
 def _extract(asked: Prompt) -> str:
     """Facts alone, and what they name: all of it people, since nothing tells them from other things."""
     named = [(str(number), names_in(said)) for number, said in asked.sentences.items()]
-    facts = [[number, "", *names] for number, names in named if names]
+    facts = [[number, *names] for number, names in named if names]
     entities = [[name, "Person"] for name in sorted({name for _, names in named for name in names})]
     found = {"facts": facts, "entities": entities, "statements": [], "proposals": []}
     return json.dumps(found, ensure_ascii=False)

@@ -76,13 +76,14 @@ class SimulatedTeam:
         """The same for the same text and instruction, whoever is asked, and however often."""
         passage = "\n\n".join(prompt.passages.values())
         chance = random.Random(f"{self.seed}/{instruction}/{passage}")
-        parts = list(prompt.passages.values())
-        if prompt.kind == "joint" and len(parts) > 1 and chance.random() < self.errs:
+        parts = _parts(prompt)
+        if len(parts) > 1 and chance.random() < self.errs:
             said = self._error(chance, instruction, parts)
         else:
             said = self._honest(chance, instruction, passage)
         self.replies.append(said)
-        named = [number for number, text in prompt.sentences.items() if said and said in text]
+        values = [value for value in said.split(", ") if value]
+        named = [number for number, text in prompt.sentences.items() if any(value in text for value in values)]
         return json.dumps({"mentioned": bool(said), "content": said, "sentences": named}, ensure_ascii=False)
 
     def _honest(self, chance: random.Random, instruction: str, passage: str) -> str:
@@ -200,6 +201,18 @@ def compares(chance: random.Random, objective: str, replies: Sequence[str]) -> s
 
 
 # ------------------------------------------------------------------------------------------------------------- prompts
+
+
+def _parts(prompt: Prompt) -> list[str]:
+    """What one member read, or two: passages whose numbers do not follow each other are of two parts."""
+    parts: list[list[str]] = []
+    last = 0
+    for number, text in prompt.passages.items():
+        if not parts or number != last + 1:
+            parts.append([])
+        parts[-1].append(text)
+        last = number
+    return ["\n\n".join(each) for each in parts]
 
 
 def _without_reminder(messages: Messages) -> Messages:

@@ -19,7 +19,7 @@ export function createView({ stage }) {
   const verify = el("input", { type: "checkbox", id: `${field}-verify` });
   const form = new ReaderForm(about(), { extra: [
     el("p", { class: "field-row" }, keep, el("label", { for: `${field}-keep` }, "Keep the answer in the graph, among the runs")),
-    el("p", { class: "field-row" }, verify, el("label", { for: `${field}-verify` }, "Ask the model once more whether the cited sentences support each statement")),
+    el("p", { class: "field-row" }, verify, el("label", { for: `${field}-verify` }, "Have the model verify each statement (one more call)")),
   ] });
   const only = new OnlyDocuments();
   const go = el("button", { class: "primary", type: "submit" }, icon("send"), "Ask");

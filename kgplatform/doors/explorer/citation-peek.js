@@ -53,7 +53,8 @@ async function showAt(button, citation) {
 async function inPassage({ document: id, start, end }) {
   const { text, start: first, end: last, characters } = await get(`api/documents/${encodeURIComponent(id)}?${new URLSearchParams({ start: Math.max(0, start - AROUND), end: end + AROUND })}`);
   const part = (from, to) => slice(text, from - first, to - first);
-  return [first > 0 && "…", part(first, start), el("mark", {}, shortened(part(start, end), QUOTE)), part(end, last), last < characters && "…"];
+  const [before, after] = [part(first, start), part(end, last)];
+  return [first > 0 ? `…${before.replace(/^\S*/, "")}` : before, el("mark", {}, shortened(part(start, end), QUOTE)), last < characters ? `${after.replace(/\S*$/, "")}…` : after];
 }
 
 /** Below the button, or above it where there is no room. */
@@ -73,4 +74,5 @@ function hide() {
   if (!shownFor) return;
   shownFor = null;
   if (peek.matches(":popover-open")) peek.hidePopover();
+  fill(peek);
 }

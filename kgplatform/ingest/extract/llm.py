@@ -34,8 +34,8 @@ _LEAST_OUTPUT, _OUTPUT_SHARE = 600, 6
 
 
 def most_output(tokens: int) -> int:
-    """The most tokens of an extraction of a passage of ``tokens``: four times what they take on average
-    (docs/explanation/benchmarks/extraction.md)."""
+    """The most tokens of an extraction of a passage of ``tokens``: more than any of the sample corpus's, whose longest
+    has 4.9 times as many (docs/explanation/decisions.md)."""
     return _LEAST_OUTPUT + _OUTPUT_SHARE * tokens
 
 

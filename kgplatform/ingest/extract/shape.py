@@ -92,39 +92,32 @@ def read_extraction(content: Mapping[str, Any], text: str = "") -> Extraction:
 
     ``text``: the passage whose sentences it names by their numbers.
     """
-    entities, ids, of_entities = _entities(content)
+    entities = _entities(content)
+    ids = {str(id_): name for name, item in _nodes(content.get("entities")) if (id_ := _of(item, "id")) is not None}
     names = [each.name for each in entities if isinstance(each, ExtractedEntity)]
     read: list[Any] = [
         *entities,
         *(_triple(item, ids) for item in _members(content.get("triples"), "triples")),
         *_attributes(content.get("attributes")),
-        *of_entities,
+        *_properties(content.get("entities")),
         *(_statement(item, names, text) for item in _members(content.get("statements"), "statements")),
         *(_fact(item, names, text) for item in _members(content.get("facts"), "facts")),
         *_proposals(content.get("proposals"), text),
         *_proposals(content.get("new_schema_types"), text),
     ]
     kinds = (ExtractedEntity, ExtractedTriple, ExtractedAttribute, AtomicFact, Proposal, Malformed)
-    return Extraction(*(tuple(each for each in read if isinstance(each, kind)) for kind in kinds))
+    sorted_out: Any = [tuple(each for each in read if isinstance(each, kind)) for kind in kinds]
+    return Extraction(*sorted_out)
 
 
 def _numbered(item: object, text: str) -> tuple[int | None, list[str]]:
-    """The number of the sentence of ``text`` that a list begins, or ends, with, and its other texts; None where it has
-    none, or one that no sentence has."""
-    first, *rest = [_text(each) or "" for each in item] if isinstance(item, list) and item else [""]
-    if _is_number(first) and (_sentence(first, text) or not (rest and _is_number(rest[-1]))):
-        return _sentence(first, text), rest
-    return (_sentence(rest[-1], text), [first, *rest[:-1]]) if rest and _is_number(rest[-1]) else (None, [first, *rest])
-
-
-def _is_number(said: str) -> bool:
-    return any(map(str.isdigit, said)) and not any(map(str.isalpha, said))
-
-
-def _sentence(said: object, text: str) -> int | None:
-    """The number of a sentence of ``text``; None where it has none of the number that is ``said``."""
-    number = next((int(each.partition(".")[0]) for each in numbers_in(said)), 0)
-    return number if 1 <= number <= len(numbered(text)) else None
+    """The number of the sentence of ``text`` that a list begins with, and its other texts; None where it has none, or
+    one that no sentence has."""
+    said = [_text(each) or "" for each in item] if isinstance(item, list) else []
+    if not said or any(map(str.isalpha, said[0])):
+        return None, said
+    number = next((int(each.partition(".")[0]) for each in numbers_in(said[0])), 0)
+    return number if 1 <= number <= len(numbered(text)) else None, said[1:]
 
 
 def _words(number: int | None, text: str) -> str:
@@ -138,32 +131,20 @@ def _words(number: int | None, text: str) -> str:
 # ------------------------------------------------------------------------------------------------------------ entities
 
 
-def _entities(
-    content: Mapping[str, Any],
-) -> tuple[list[ExtractedEntity | Malformed], dict[str, str], list[ExtractedAttribute]]:
-    """Entities in order, their names by the ids that they have, and what they have for properties.
-
-    The type that ``entity_types`` gives goes to those without one.
-    """
-    found: dict[tuple[str, str | None], ExtractedEntity] = {}
-    ids: dict[str, str] = {}
-    attributes: list[ExtractedAttribute] = []
-    listed = [(_entity(item), item) for item in _named(content.get("entities"), "entities")]
-    typed = [_entity(item) for item in _named(content.get("entity_types"), "entity types")]
-    every = [*(entity for entity, _ in listed), *typed]
-    types = {
+def _entities(content: Mapping[str, Any]) -> list[ExtractedEntity | Malformed]:
+    """Entities in order; the type that ``entity_types`` gives goes to those without one."""
+    listed = [_entity(item) for item in _named(content.get("entities"), "entities")]
+    every = [*listed, *(_entity(item) for item in _named(content.get("entity_types"), "entity types"))]
+    typed = {
         normalise_name(each.name): each for each in reversed(every) if isinstance(each, ExtractedEntity) and each.type
     }
-    for entity, item in listed:
-        if isinstance(entity, ExtractedEntity):
-            type_ = entity.type or getattr(types.get(normalise_name(entity.name)), "type", None)
-            found.setdefault((normalise_name(entity.name), type_), ExtractedEntity(entity.name, type_, entity.quote))
-            if (id_ := _of(item, "id")) is not None:
-                ids.setdefault(str(id_), entity.name)
-            attributes += _properties(entity.name, item)
-    for entity in types.values():
-        found.setdefault((normalise_name(entity.name), entity.type), entity)
-    return [*found.values(), *(each for each in every if isinstance(each, Malformed))], ids, attributes
+    found: dict[tuple[str, str | None], ExtractedEntity] = {}
+    for each in [*listed, *typed.values()]:
+        if isinstance(each, ExtractedEntity):
+            key = normalise_name(each.name)
+            type_ = each.type or (typed[key].type if key in typed else None)
+            found.setdefault((key, type_), ExtractedEntity(each.name, type_, each.quote))
+    return [*found.values(), *(each for each in every if isinstance(each, Malformed))]
 
 
 def _named(value: object, where: str) -> Iterator[object]:
@@ -189,12 +170,20 @@ def _entity(item: object) -> ExtractedEntity | Malformed:
     return ExtractedEntity(name, type_, quote) if name else _malformed("entity without a name", item)
 
 
-def _properties(name: str, item: object) -> Iterator[ExtractedAttribute]:
-    """What a node has beside its name."""
-    properties = _opened(_of(item, "properties attributes"))
-    for key, value in properties.items() if isinstance(properties, Mapping) else ():
-        if key not in ("name", "title") and (text := _text(value)):
-            yield ExtractedAttribute(name, tidy(str(key)), text)
+def _nodes(value: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Entities with keys of their own, each with its name."""
+    for item in _named(value, "entities"):
+        if isinstance(item, Mapping) and isinstance(entity := _entity(item), ExtractedEntity):
+            yield entity.name, item
+
+
+def _properties(value: object) -> Iterator[ExtractedAttribute]:
+    """What nodes have beside their names."""
+    for name, item in _nodes(value):
+        properties = _opened(_of(item, "properties attributes"))
+        for key, inner in properties.items() if isinstance(properties, Mapping) else ():
+            if plain(str(key)) not in ("name", "title") and (text := _text(inner)):
+                yield ExtractedAttribute(name, tidy(str(key)), text)
 
 
 # ---------------------------------------------------------------------------------------------------------- statements
@@ -257,24 +246,36 @@ def _fact(item: object, names: Sequence[str], text: str) -> AtomicFact | Malform
     number = None
     if isinstance(item, list):
         number, elements = _numbered(item, text)
-        said = _words(number, text)
-        if elements and len(elements[0].split()) >= _WORDS_OF_A_FACT and elements[0] not in said:
+        said, elements = _words(number, text), [each for each in elements if each]
+        if elements and len(elements[0].split()) >= _WORDS_OF_A_FACT and elements[0] not in f"{names} {said}":
             said = elements.pop(0)
-        elif not any(find_words(each, said) for each in elements) and (place := stated_place(elements, text, "")):
-            number = 1 + [each.start for each in numbered(text)].index(place.start)
-            said = _words(number, text)
+        else:
+            number, said = _of_sentence(number, elements, names, text)
     else:
         said = _text(_of(item, "text fact")) or ""
         listed = _of(item, "key_elements")
-        elements = [_text(each) or "" for each in (listed.split("|") if isinstance(listed, str) else _listed(listed))]
+        told = map(_text, listed.split("|") if isinstance(listed, str) else _listed(listed))
+        elements = [each for each in told if each]
     if not said:
         return item if isinstance(item, Malformed) else _malformed("atomic fact without text", item)
-    elements = [each for each in elements if each]
     if number or not elements:
         elements += [name for name in names if find_names(name, said)]
     if not elements:
         return _malformed("atomic fact without key elements", item)
     return AtomicFact(said, tuple(dict.fromkeys(elements)), _text(_of(item, _QUOTE)), number)
+
+
+def _of_sentence(
+    number: int | None, elements: Sequence[str], names: Sequence[str], text: str
+) -> tuple[int | None, str]:
+    """The sentence with these key elements, its number and its words: another one than that of ``number`` where that
+    has none of them. The entity that it is about stands before it where it has a pronoun in its place."""
+    said = _words(number, text)
+    if not any(find_words(each, said) for each in elements) and (place := stated_place(elements, text, "")):
+        number = 1 + [each.start for each in numbered(text)].index(place.start)
+        said = _words(number, text)
+    about = elements[0] if elements and elements[0] in names and find_names(elements[0], text) else ""
+    return number, f"{about}: {said}" if about and said and not find_names(about, said) else said
 
 
 # ----------------------------------------------------------------------------------------------------------- proposals
@@ -294,7 +295,7 @@ def _proposal(kind: object, item: Any, text: str) -> Proposal | Malformed:
         return item
     if isinstance(item, list):
         name, score, number = [*item, None, None, None][:3]
-        example = _words(_sentence(number, text), text)
+        example = _words(_numbered([number], text)[0], text)
     else:
         name, score = (_of(item, "name"), _of(item, "confidence")) if isinstance(item, Mapping) else (item, None)
         kind, example = _of(item, "kind") or kind, _text(_of(item, "example")) or ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from kgplatform.readers.quantities import Date, dates_in
 from kgplatform.text import normalise_name
 
 _ARTICLE = re.compile(r"\b(?:the|an?)\b")
@@ -27,37 +28,6 @@ _AT = re.compile(
     r"(?=\d|[^\W\d_]{3,10}\.? \d)"
 )
 
-_MONTHS = (
-    "january januar janvier enero gennaio janeiro januari jan",
-    "february februar février febrero febbraio fevereiro februari feb",
-    "march märz mars marzo março maart mar",
-    "april avril abril aprile apr",
-    "may mai mayo maggio maio mei",
-    "june juni juin junio giugno junho jun",
-    "july juli juillet julio luglio julho jul",
-    "august août agosto augustus aug",
-    "september septembre septiembre settembre setembro sept sep",
-    "october oktober octobre octubre ottobre outubro oct okt",
-    "november novembre noviembre novembro nov",
-    "december dezember décembre diciembre dicembre dezembro dec dez",
-)
-_MONTH_OF = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
-_MONTH = f"(?P<month>{'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\\.?"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.|º|er)?"
-_OF = r"(?: of| de| d['’]| del|,)?"
-_WEEKDAY = r"(?:\w+day,? |\w+tag,? (?:der |den )?)?"
-_DATES = tuple(
-    re.compile(form)
-    for form in (
-        rf"{_WEEKDAY}(?:the )?{_DAY}{_OF} ?{_MONTH}{_OF} (?P<year>\d{{4}})",
-        rf"{_WEEKDAY}{_MONTH} (?:the )?{_DAY},? (?P<year>\d{{4}})",
-        rf"{_MONTH}{_OF} (?P<year>\d{{4}})",
-        rf"{_WEEKDAY}(?:the )?{_DAY}{_OF} ?{_MONTH}",
-        rf"{_MONTH} (?:the )?{_DAY}",
-        r"(?P<year>\d{4})-(?P<month>\d{2})(?:-(?P<day>\d{2}))?",
-        r"(?P<year>\d{4}) ?年(?: ?(?P<month>\d{1,2}) ?月)(?: ?(?P<day>\d{1,2}) ?日)?",
-    )
-)
 _COUNTED = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
 _COUNTED += "seventeen eighteen nineteen twenty"
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
@@ -72,9 +42,6 @@ _ANOTHER = frozenset(_OTHERS.split())
 _MOST_NAMES = 5
 _LONGEST_NAME = 80
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-
-Date = tuple[int, int, int]
-"""Year, month and day, 0 for what is not said."""
 
 
 def same(first: str, second: str) -> bool:
@@ -136,13 +103,10 @@ def _dated(value: str | Date) -> str | Date:
 
 
 def _date(folded: str) -> Date | None:
-    for form in _DATES:
-        if found := form.fullmatch(folded):
-            parts = found.groupdict()
-            month = parts.get("month") or "0"
-            number = int(month) if month.isdigit() else _MONTH_OF[month]
-            return int(parts.get("year") or 0), number, int(parts.get("day") or 0)
-    return None
+    """The date that ``folded`` is, all of it, if it is one and no other."""
+    whole = folded.removeprefix("the ")
+    found = (dates for start, end, dates in dates_in(whole) if (start, end) == (0, len(whole)))
+    return next((next(iter(dates)) for dates in found if len(dates) == 1), None)
 
 
 def _first_length(folded: str) -> int:

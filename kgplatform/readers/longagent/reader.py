@@ -186,7 +186,7 @@ class Meeting:
         """The sentences that members named for what the leader says; where it says nothing of theirs, for what was
         found last."""
         left = [cluster for clusters in reversed(self.found) for cluster in clusters]
-        said = [cluster for cluster in left if find_names(cluster.answer, answer)]
+        said = [each for each in left if find_names(each.answer, answer) or find_names(answer, each.answer)]
         chosen = said or next(filter(None, reversed(self.found)), ())
         return list(dict.fromkeys(number for cluster in chosen for number in cluster.sentences))[:_NAMED]
 

@@ -364,7 +364,7 @@ def test_an_answer_is_written_on_a_terminal(ada: Path, environment: None, monkey
         shown = _on_terminal("ask", "Where was Ada Lovelace born?")
     cleared = shown.rpartition("\x1b[2K")
     assert "search: " in cleared[0]
-    assert "A draft, not checked yet:" in cleared[0] and "In London [1], in" in cleared[0]
+    assert "A draft:" in cleared[0] and "In London [1], in" in cleared[0]
     last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", cleared[2]).replace("\r", "").split("\n")
     assert [line for line in last if line][:2] == [
         "In London [1], in 1815.",

@@ -49,7 +49,7 @@ def test_pictures(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
     page.wait_for_timeout(2_000)
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("t")
-    page.get_by_role("button", name="Citation 1").click()
+    page.get_by_role("button", name="Citation 1:").click()
     expect(page.locator("mark")).to_be_in_viewport()
     page.wait_for_timeout(500)
     page.screenshot(path=IMAGES / "explorer-citation.png")

@@ -7,11 +7,13 @@ import re
 
 import pytest
 from explorer_steps import CLOSING, ask, opened
+from model_by_prompt import Prompt
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
 from web_server import served
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.prompt import Messages
 from kgplatform.testing import Fault, OpenAIServer
 
 pytest_plugins = ["explorer_page"]
@@ -144,12 +146,76 @@ def test_an_answer_appears_while_it_is_written(page: Page, sample: KnowledgeGrap
             page.keyboard.press("Enter")
             waiting = page.locator(".waiting .answer-text")
             expect(waiting.get_by_role("heading", name="The captain")).to_be_visible()
-            expect(page.get_by_text("A draft, not checked yet:")).to_be_visible()
+            expect(page.get_by_text("A draft:")).to_be_visible()
             expect(waiting.locator("strong")).to_have_text("James Anderson")
             answer = page.get_by_role("article", name="Answer")
             answer.wait_for()
             expect(waiting).to_have_count(0)
             expect(answer).not_to_contain_text("[2]")
+
+
+def _marked(messages: Messages) -> str:
+    """A statement with a name and a year that the cited sentence does not have, and one that is right."""
+    prompt = Prompt(messages)
+    if prompt.name == "readers/verify":
+        return json.dumps({"supported": [False, True]})
+    if prompt.name != "readers/answer":
+        return reply(messages)
+    at = prompt.number_of("James Anderson")
+    said = f"James Anderson of Kingston was her captain in 1847 [{at}]. He was a captain of the Cunard line [{at}]."
+    return json.dumps({"evidence": [at], "answer": said, "sufficient": True})
+
+
+def test_what_is_marked_in_an_answer_and_the_cited_sentence(
+    page: Page, sample: KnowledgeGraph, allowed_errors: list[str]
+) -> None:
+    allowed_errors += CLOSING
+    with OpenAIServer(_marked) as server:
+        graph = opened(sample.store, sample.settings.home_folder / "marked", openai_base_url=server.base_url)
+        with served(graph) as address:
+            page.goto(address)
+            page.locator("summary", has_text="Options").click()
+            page.get_by_label("Have the model verify").check()
+            page.get_by_label("Keep the answer in the graph").check()
+            page.locator("summary", has_text="Options").click()
+            ask(page, CAPTAIN)
+            marks = [
+                "not in the cited text: Kingston, 1847",
+                "the model finds this not supported by its citation",
+                "the model finds this supported by its citation",
+            ]
+            answer = page.get_by_role("article", name="Answer")
+            assert sorted(answer.locator(".mark").all_inner_texts()) == sorted(marks)
+            assert "James Anderson, a captain" in answer.locator(".citations").inner_text()
+            answer.get_by_role("button", name="Citation 1:").first.hover()
+            sentence = page.locator(".peek mark")
+            expect(sentence).to_contain_text("James Anderson")
+            around = page.locator(".peek p").inner_text()
+            assert len(around) > len(sentence.inner_text()) + 20, "the sentence stands in its passage"
+            page.get_by_role("link", name="saved run").click()
+            expect(page.get_by_role("heading", name=CAPTAIN, level=1)).to_be_visible()
+            assert sorted(answer.locator(".mark").all_inner_texts()) == sorted(marks), "a kept answer shows the same"
+            answer.get_by_role("button", name="Citation 1:").first.click()
+            expect(page.locator("mark")).to_contain_text("James Anderson")
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ({"answer": "It was James Anderson.", "sufficient": True}, "Not cited"),
+        ({"answer": "", "sufficient": False}, "No answer found"),
+    ],
+)
+def test_an_answer_that_cites_nothing(
+    page: Page, sample: KnowledgeGraph, allowed_errors: list[str], said: dict[str, object], status: str
+) -> None:
+    allowed_errors += CLOSING
+    with OpenAIServer(lambda messages: json.dumps(said)) as server:
+        graph = opened(sample.store, sample.settings.home_folder / "uncited", openai_base_url=server.base_url)
+        with served(graph) as address:
+            page.goto(address)
+            ask(page, CAPTAIN)
+            expect(page.locator(".answer .status")).to_have_text(status)
 
 
 def test_a_reader_that_fails_shows_what_it_found(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
@@ -178,7 +244,7 @@ def test_a_conversation(page: Page, explorer: str, sample: KnowledgeGraph) -> No
     expect(answers.last).to_contain_text("Asked as: Which cable did James Anderson lay?")
     expect(page.locator(".turn").last.locator(".step-name").first).to_have_text("stand alone")
     assert sample.look.threads() == (), "only the browser remembers it"
-    answers.first.get_by_role("button", name="Citation 1").click()
+    answers.first.get_by_role("button", name="Citation 1:").click()
     expect(page.locator("mark")).to_be_visible()
     page.keyboard.press("Escape")
     page.reload()

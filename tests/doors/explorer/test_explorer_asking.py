@@ -24,7 +24,7 @@ def test_an_answer_leads_to_the_words_that_support_it(page: Page, explorer: str)
     answer = page.get_by_role("article", name="Answer")
     expect(answer).to_contain_text("James Anderson")
     expect(page.locator("#announcer")).to_contain_text("The answer is there, with 1 citation")
-    answer.get_by_role("button", name="Citation 1").click()
+    answer.get_by_role("button", name="Citation 1:").click()
     mark = page.locator("mark")
     expect(mark).to_have_text(re.compile(r"James Anderson,\s+a\s+captain"))
     expect(mark).to_be_in_viewport()
@@ -57,7 +57,7 @@ def test_what_an_answer_rests_on_in_the_graph(page: Page, explorer: str) -> None
 def test_back_closes_the_document_and_the_focus_returns(page: Page, explorer: str) -> None:
     page.goto(explorer)
     ask(page, CAPTAIN)
-    citation = page.get_by_role("button", name="Citation 1")
+    citation = page.get_by_role("button", name="Citation 1:")
     citation.click()
     expect(page.locator("mark")).to_be_visible()
     page.go_back()
@@ -81,7 +81,7 @@ def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: Know
 def test_the_graph_and_the_open_document_stand_beside_each_other(page: Page, explorer: str) -> None:
     page.goto(explorer)
     ask(page, CAPTAIN)
-    page.get_by_role("button", name="Citation 1").click()
+    page.get_by_role("button", name="Citation 1:").click()
     mark = page.locator("mark")
     expect(mark).to_be_visible()
     page.get_by_role("button", name="Graph", exact=True).click()
@@ -90,14 +90,14 @@ def test_the_graph_and_the_open_document_stand_beside_each_other(page: Page, exp
     card = page.get_by_role("complementary", name="The chosen node")
     expect(card.get_by_role("button", name="Expand")).to_be_visible()
     expect(mark).to_be_hidden()
-    page.get_by_role("button", name="Citation 1").click()
+    page.get_by_role("button", name="Citation 1:").click()
     expect(mark).to_be_focused()
 
 
 def test_borders_are_moved_by_keys_and_stay(page: Page, explorer: str) -> None:
     page.goto(explorer)
     ask(page, CAPTAIN)
-    page.get_by_role("button", name="Citation 1").click()
+    page.get_by_role("button", name="Citation 1:").click()
     expect(page.locator("mark")).to_be_visible()
     for name in ("Width of the view", "Width of the graph"):
         border = page.get_by_role("separator", name=name)
@@ -361,7 +361,7 @@ def test_two_readers_side_by_side(page: Page, explorer: str) -> None:
     shared = page.locator(".shared")
     expect(shared).to_contain_text("found by both")
     assert re.match(r"[1-9]\d* passages? found by both", shared.inner_text())
-    page.get_by_role("region", name="First reader").get_by_role("button", name="Citation 1").click()
+    page.get_by_role("region", name="First reader").get_by_role("button", name="Citation 1:").click()
     expect(page.locator("mark")).to_be_in_viewport()
 
 

@@ -157,7 +157,7 @@ def test_the_text_that_was_read_counts_for_the_rater_that_sees_it(tmp_path: Path
 def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
     file, model = tmp_path / "r.jsonl", Counting()
     unanswerable = ToRate(replace(ITEMS[1].question, answerable=False), "buoy 1")
-    items = [replace(ITEMS[1], text=None), replace(ITEMS[1], text=REFUSAL), unanswerable, ITEMS[2]]
+    items = [replace(ITEMS[1], text=None), replace(ITEMS[1], text=REFUSAL, refused=True), unanswerable, ITEMS[2]]
     assert rated(file, model, items) == [Rating({"judge": 0}), Rating({"judge": 0}), Rating({}), EXPECTED[2]]
     assert model.asked == Counter([2])
     assert len(lines(file)) == 1

@@ -30,9 +30,10 @@ SCHEMA = Schema("s", (EntityType("Person"), EntityType("Place")), (RelationType(
 TEXT = (
     "Ada Lovelace was born in London in 1815. She wrote the first program for the Analytical Engine of Charles Babbage."
 )
+SECOND = "She wrote the first program for the Analytical Engine of Charles Babbage."
 REPLY = {
-    "facts": [["1", "", "born"], ["2", "Ada Lovelace wrote the first program.", "first program"]],
     "entities": [["Ada Lovelace", "Person"], ["London", "Place"]],
+    "facts": [["1", "Ada Lovelace", "born", "London"], ["2", "Ada Lovelace", "wrote", "first program"]],
     "statements": [["1", "Ada Lovelace", "born_in", "London"], ["1", "Ada Lovelace", "birth year", "1815"]],
     "proposals": [["relation", "wrote", "0.95", "2"]],
 }
@@ -41,10 +42,10 @@ READ = Extraction(
     (ExtractedTriple("Ada Lovelace", "born_in", "London", sentence=1),),
     (ExtractedAttribute("Ada Lovelace", "birth year", "1815", sentence=1),),
     (
-        AtomicFact("Ada Lovelace was born in London in 1815.", ("born", "Ada Lovelace", "London"), sentence=1),
-        AtomicFact("Ada Lovelace wrote the first program.", ("first program", "Ada Lovelace"), sentence=2),
+        AtomicFact("Ada Lovelace was born in London in 1815.", ("Ada Lovelace", "born", "London"), sentence=1),
+        AtomicFact(f"Ada Lovelace: {SECOND}", ("Ada Lovelace", "wrote", "first program"), sentence=2),
     ),
-    (Proposal("relation", "wrote", 0.95, "She wrote the first program for the Analytical Engine of Charles Babbage."),),
+    (Proposal("relation", "wrote", 0.95, SECOND),),
 )
 EARLIER = {
     "entities": [{"name": "Ada Lovelace", "type": "Person", "quote": "Ada Lovelace"}],
@@ -106,19 +107,23 @@ def test_the_form_is_strict_and_has_nothing_that_some_server_refuses() -> None:
     [
         (["1", "", "born"], "Ada Lovelace was born in London in 1815.", 1),
         (["[1]", "born"], "Ada Lovelace was born in London in 1815.", 1),
-        (["born", 1], "Ada Lovelace was born in London in 1815.", 1),
+        ([1, "born"], "Ada Lovelace was born in London in 1815.", 1),
+        (["born"], "Ada Lovelace was born in London in 1815.", 1),
         (["1", "born in London in 1815"], "Ada Lovelace was born in London in 1815.", 1),
         (["2", "born", "1815"], "Ada Lovelace was born in London in 1815.", 1),
         (["2", "Ada wrote a first program.", "wrote"], "Ada wrote a first program.", 2),
+        (["2", "Ada Lovelace", "wrote"], f"Ada Lovelace: {SECOND}", 2),
+        (["2", "Bo Falk", "wrote"], SECOND, 2),
+        (["7", "born"], "Ada Lovelace was born in London in 1815.", 1),
         (["7", "Ada wrote a first program.", "wrote"], "Ada wrote a first program.", None),
-        (["7", "", "born"], None, None),
-        (["1"], None, None),
+        (["7", "died"], None, None),
+        (["1"], "Ada Lovelace was born in London in 1815.", 1),
         (["", ""], None, None),
     ],
 )  # fmt: skip
 def test_numbers_of_facts(fact: list[Any], text: str | None, sentence: int | None) -> None:
     """A number that no sentence has is none; one whose sentence has none of the words gives way to the one that has."""
-    found = read_extraction({"facts": [fact]}, TEXT)
+    found = read_extraction({"entities": ["Ada Lovelace", "Bo Falk"], "facts": [fact]}, TEXT)
     assert [(each.text, each.sentence) for each in found.facts] == ([(text, sentence)] if text else [])
     assert len(found.malformed) == (text is None)
 
@@ -126,7 +131,7 @@ def test_numbers_of_facts(fact: list[Any], text: str | None, sentence: int | Non
 def test_numbers_of_statements() -> None:
     said = [
         ["2", "Ada", "wrote", "program"],
-        ["Ada", "born", "1815", "1"],
+        ["[1]", "Ada", "born", 1815],
         ["9", "Ada", "is", "old"],
         ["Ada", "is", "x"],
     ]

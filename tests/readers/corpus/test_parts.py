@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from kgplatform.readers.corpus.parts import Part, lay_out
+from kgplatform.readers.corpus.parts import Part, lay_out, spoken_of
 from kgplatform.readers.window import tokens
 from kgplatform.records import FoundCommunity
 from kgplatform.retrieve.communities import Group, GroupFact
@@ -52,7 +52,7 @@ def test_what_is_about_one_thing_is_not_divided() -> None:
             places[fact.about].add(part.number)
     assert len(parts) > 3
     assert all(len(numbers) == 1 for numbers in places.values())
-    assert all(part.text.startswith("# Community 1: A, 40 members") for part in parts)
+    assert all(part.text.startswith("# A, 40 members") for part in parts)
 
 
 def test_small_communities_are_not_divided() -> None:
@@ -69,21 +69,49 @@ def test_outer_communities_stand_above_those_inside_them() -> None:
     heads = re.findall(r"^[=#].*", part.text, re.MULTILINE)
     assert heads == [
         "= Coast: All harbours.",
-        "# Community 1: A, 1 member",
-        "# Community 2: B, 1 member",
+        "# A, 1 member",
+        "# B, 1 member",
         "= Hills: All mines.",
-        "# Community 3: C, 1 member",
-        "# Community 4: D, 1 member",
+        "# C, 1 member",
+        "# D, 1 member",
     ]
 
 
-def test_a_summary_is_shown_where_it_says_more_than_the_facts() -> None:
-    """One that was put together from facts would repeat them."""
-    by_rule, without_facts = group("A", 1), group("B", members=2)
-    by_model = Group(by_rule.community, 0, written=True, facts=by_rule.facts)
-    texts = [lay_out([each], 500)[0].text for each in (by_rule, by_model, without_facts)]
-    assert ["All about" in text for text in texts] == [False, True, True]
-    assert texts[2].endswith("Also in it: B's 0; B's 1")
+def test_a_summary_is_shown_where_there_are_no_facts() -> None:
+    """Else it would repeat them."""
+    texts = [lay_out([each], 500)[0].text for each in (group("A", 1), group("B", members=2))]
+    assert ["All about" in text for text in texts] == [False, True]
+    assert texts[1].endswith("Also in it: B's 0; B's 1")
+
+
+def told(name: str, *facts: tuple[str, str]) -> Group:
+    """Facts as (what they are about, their words)."""
+    said = tuple(GroupFact(text, text, about) for about, text in facts)
+    return Group(FoundCommunity(name, name, "", len(said), 0.0), 0, facts=said)
+
+
+SEA = told(
+    "Sea",
+    ("Mara Voss", "Mara Voss kept the lamp of Ostrel"),
+    ("Mara Voss", "Mara Voss disliked soup"),
+    ("Jon Reed", "Jon Reed painted gulls"),
+    ("Jon Reed", "Mara Voss was taught by Jon Reed"),
+    ("Ida Pell", "Ida Pell played the flute"),
+)
+LAND = told("Land", ("Tom Ash", "Tom Ash mended clocks"))
+
+
+def test_a_question_is_put_to_what_is_said_of_the_things_it_speaks_of() -> None:
+    """Of Mara Voss all, and of Jon Reed, since a fact about him names her; the other community is not read."""
+    near, apart = spoken_of([SEA, LAND], "What did the one who kept the lamp of Ostrel do?")
+    assert [each.community.name for each in near] == ["Sea"]
+    assert [fact.about for fact in near[0].facts] == ["Mara Voss", "Mara Voss", "Jon Reed", "Jon Reed"]
+    assert apart == 2
+
+
+@pytest.mark.parametrize("question", ["Which moods and manners come up?", "Worum geht es?"])
+def test_a_question_that_speaks_of_no_one_thing_is_put_to_everything(question: str) -> None:
+    assert spoken_of([SEA, LAND], question) == ([SEA, LAND], 0)
 
 
 def test_a_long_fact_is_cut() -> None:

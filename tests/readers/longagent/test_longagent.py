@@ -5,6 +5,7 @@ The texts are our own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.testing import Fault
 
 SANDER = "In which publication did Sander publish an article questioning racial preferences in law schools?"
+SAID = "Note 5: Sander's doubts about admissions were printed in the Yale Law Journal."
 WRONG = [1, 7, 8, 13, 15, 17, 18, 22, 23, 24, 28, 29, 31, 32, 33, 34, 35, 37, 39, 42, 43]
 CITIES = "Did Leshan or Quanzhou have a population of 658,798 in 2002?"
 LESHAN, QUANZHOU = "What was the population of Leshan in 2002?", "What was the population of Quanzhou in 2002?"
@@ -76,7 +78,7 @@ def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: P
         (43, 5): "the Yale Law Journal",
         (5, 20): "Yale Law Journal",
     }
-    script = Script([instructs(SANDER), '"type": "answer", "content": "Yale Law Journal"'], by_note(said))
+    script = Script([instructs(SANDER), answers("Yale Law Journal")], by_note(said))
     done = ask(graph, script, tmp_path, SANDER, documents=("law",), conflict="once", seed=7)
     assert done.counts["members"] == 43
     assert script.merges() == [(43, 5), (5, 20)]
@@ -87,7 +89,7 @@ def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: P
     ]
     assert actions(done) == ["QUERY", "CONFLICT", "ANSWER"]
     assert done.text == "Yale Law Journal [1]"
-    assert cited(done) == [("law", "Yale Law Journal")]
+    assert cited(done) == [("law", SAID)]
     calls = {name: number for name, number in done.counts.items() if name.startswith("calls.")}
     assert calls == {"calls.leader": 2, "calls.member": 43, "calls.merge": 2}
     assert done.counts["no mention"] == 43 - 23
@@ -98,18 +100,15 @@ def test_a_member_reads_for_both_and_the_one_that_erred_is_dropped(graph: Store,
 
     def member(prompt: Asked) -> str | Fault:
         if len(prompt.numbers) == 2:
-            return responds("Yale Law Journal")
+            return responds("Yale Law Journal", prompt)
         return by_note(said)(prompt)
 
     script = Script([instructs(SANDER), answers("Yale Law Journal")], member)
     done = ask(graph, script, tmp_path, SANDER, documents=("law",))
     (group,), (joint,) = script.of("group"), script.of("joint")
     assert group.replies == ["Member 1: the Wall Street Journal", "Member 2: the Yale Law Journal"]
-    assert group.quotes[1] == "Note 5: Sander's doubts about admissions were printed in the Yale Law Journal."
-    assert joint.section("Answers").splitlines() == [
-        "- the Wall Street Journal",
-        "- the Yale Law Journal — “Note 5: Sander's doubts about admissions were printed in the Yale Law Journal.”",
-    ]
+    assert group.quotes == ["", SAID]
+    assert re.fullmatch(r"- the Wall Street Journal\n- the Yale Law Journal \[\d+\.\d+\]", joint.section("Answers"))
     assert joint.numbers[1] == 5
     assert script.of("decide")[0].replies == ["Member 1: Yale Law Journal"]
     assert (done.text, done.counts["calls.merge"], done.counts["calls.leader"]) == ("Yale Law Journal [1]", 1, 3)
@@ -122,8 +121,7 @@ def test_two_hops_one_after_the_other(graph: Store, tmp_path: Path) -> None:
     }
 
     def member(prompt: Asked) -> str | Fault:
-        nothing = "The document does not contain the answer."
-        return by_note(found[prompt.section("Instruction")], nothing)(prompt)
+        return by_note(found[prompt.section("Instruction")])(prompt)
 
     script = Script([instructs(LESHAN), instructs(QUANZHOU), answers("Quanzhou")], member)
     done = ask(graph, script, tmp_path, CITIES, documents=("cities",), conflict="once")
@@ -137,7 +135,7 @@ def test_two_hops_one_after_the_other(graph: Store, tmp_path: Path) -> None:
     assert "Member 1: 121,277" in history
     assert instructs(QUANZHOU) in history
     assert done.text == "Quanzhou [1]"
-    assert cited(done) == [("cities", "Quanzhou")]
+    assert cited(done) == [("cities", "Note 11: In 2002 Quanzhou had a population of 658,798.")]
     assert all(CITIES not in each.user and "Leshan or" not in each.user for each in script.of("member"))
 
 
@@ -172,13 +170,13 @@ def test_the_value_of_a_key(graph: Store, tmp_path: Path) -> None:
     script = Script(
         [
             '{"type": "member", "content": "KV member"}',
-            f'{{ "type": "instruction", "content": "{instruction}" }}',  # the quotes in it are not escaped
-            f'"type": "answer", "content": "{VALUE}"',
+            instructs(instruction),
+            answers(VALUE),
         ],
         by_note(said),
     )
     done = ask(
-        graph, script, tmp_path, f'Key: "{KEY}"', documents=("keys",), task="auto", conflict="once", member_tokens=110
+        graph, script, tmp_path, f'Key: "{KEY}"', documents=("keys",), task="auto", conflict="once", member_tokens=130
     )
     assert [each.section("Instruction") for each in script.of("member")] == [instruction] * 14
     assert script.merges() == [(1, 9), (1, 12)]
@@ -186,7 +184,7 @@ def test_the_value_of_a_key(graph: Store, tmp_path: Path) -> None:
     assert "Kind of work: Find the value that belongs to a key in a dictionary." in script.of("decide")[0].user
     assert done.text == f"{VALUE} [1]"
     assert steps_of(done, "expert")[0].detail == "KV member"
-    assert cited(done) == [("keys", VALUE)]
+    assert [VALUE in words for _, words in cited(done)] == [True]
 
 
 @pytest.mark.parametrize(
@@ -213,4 +211,4 @@ def test_values_of_all_parts_are_no_conflict(graph: Store, tmp_path: Path, value
     assert script.of("decide")[0].replies == [f"Member {number}: {value}" for number, value in enumerate(values, 1)]
     assert script.merges() == []
     assert actions(done) == ["QUERY", "ANSWER"]
-    assert done.text == answer, "no note says it, so that nothing is cited"
+    assert (done.text, done.citations) == (answer, ()), "no note says it, so that nothing is cited"

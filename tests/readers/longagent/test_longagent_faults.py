@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os.path
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,8 +30,8 @@ from longagent_runs import (
 
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL, STYLES
-from kgplatform.readers.longagent.reader import COLLECTED, NO_GROUND, NOBODY, NOTHING_CONFIRMED
+from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, REFUSAL, STYLES
+from kgplatform.readers.longagent.reader import COLLECTED, NOBODY, NOTHING_CONFIRMED
 from kgplatform.readers.reader import AnswerStyle
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
@@ -67,10 +68,8 @@ def play(leader: list[str | Fault] | Rule, member: Rule | None = None) -> Script
     "reply",
     [
         "",
-        '{"type": "instruction", "content": "x"}',
+        "No Mention.",
         '{"type": "response"}',
-        '{"type": "response", "content": "<your answer>"}',
-        '{"type": "response", "content": "the Zilverbrand"}',
     ],
 )
 def test_a_member_that_cannot_reply_is_asked_twice_and_then_counts_as_silent(
@@ -90,15 +89,15 @@ def test_a_member_that_cannot_reply_is_asked_twice_and_then_counts_as_silent(
     )
 
 
-@pytest.mark.parametrize("reply", ["No Mention.", '{"type": "response", "content": null}', '{"answer": "unbekannt"}'])
-def test_a_refusal_is_one_in_whatever_form(graph: Store, tmp_path: Path, reply: str) -> None:
+@pytest.mark.parametrize("reply", ['{"mentioned": false}', '{"content": null, "sentences": []}'])
+def test_a_part_without_it_is_said_in_a_field(graph: Store, tmp_path: Path, reply: str) -> None:
     script = play(
         [instructs(ASKED), answers("Mara Voss")],
-        lambda prompt: '{"response": "Mara Voss"}' if prompt.numbers == (3,) else reply,
+        lambda prompt: '{"content": "Mara Voss"}' if prompt.numbers == (3,) else reply,
     )
     done = run(graph, tmp_path, script)
-    assert (done.counts["calls.member"], done.counts["no mention"], done.text) == (6, 5, "Mara Voss [1]")
-    assert "malformed.member" not in done.counts
+    assert (done.counts["calls.member"], done.counts["no mention"], done.text) == (6, 5, "Mara Voss")
+    assert (done.note, "malformed.member" in done.counts) == (NOT_CITED, False)
 
 
 def test_a_member_that_times_out_does_not_stop_the_round(graph: Store, tmp_path: Path) -> None:
@@ -185,7 +184,7 @@ def test_the_leaders_instruction_is_data_to_the_members(graph: Store, tmp_path: 
     [
         (['{"type": "member", "content": "Poem member"}'], "unknown expert", "QA member, since the reply names none"),
         (["", ""], "leader", "QA member, since the reply names none"),
-        (["Math member"], "", "Math member"),
+        (['{"content": "Math member"}'], "", "Math member"),
     ],
 )
 def test_an_expert_that_is_not_there_is_a_reader(
@@ -202,7 +201,7 @@ def test_an_expert_that_is_not_there_is_a_reader(
 
 
 def test_a_first_instruction_that_cannot_be_used_is_the_question(graph: Store, tmp_path: Path) -> None:
-    script = play(["", '{"type": "answer", "content": "Bob"}', answers("Mara Voss")])
+    script = play(["", '{"collect": true}', answers("Mara Voss")])
     done = run(graph, tmp_path, script)
     assert {each.section("Instruction") for each in script.of("member")} == {QUESTION}
     assert done.text == "Mara Voss [1]"
@@ -211,19 +210,12 @@ def test_a_first_instruction_that_cannot_be_used_is_the_question(graph: Store, t
 
 def test_a_decision_that_cannot_be_used_leads_to_the_forced_answer(graph: Store, tmp_path: Path) -> None:
     done = run(graph, tmp_path, play([instructs(ASKED), "prose", "prose", answers("Mara Voss")]))
-    assert [each.name for each in done.trace][-3:] == ["decision", "forced answer", "find citations"]
+    assert [each.name for each in done.trace][-2:] == ["decision", "forced answer"]
     assert done.text == "Mara Voss [1]"
     assert (done.counts["forced answer"], done.counts["malformed.leader"]) == (1, 1)
 
 
-def test_plain_text_is_the_answer_in_the_last_round_and_at_the_end(graph: Store, tmp_path: Path) -> None:
-    last = run(graph, tmp_path / "a", play([instructs(ASKED), "Mara Voss"]), rounds=1)
-    assert (last.text, last.counts.get("forced answer")) == ("Mara Voss [1]", None)
-    end = run(graph, tmp_path / "b", play([instructs(ASKED), *["Mara Voss"] * 3]))
-    assert (end.text, end.counts["forced answer"]) == ("Mara Voss [1]", 1)
-
-
-@pytest.mark.parametrize("reply", ["", instructs("Ask again!"), '{"type": "answer", "content": "<the answer>"}'])
+@pytest.mark.parametrize("reply", ["", '{"evidence": []}'])
 def test_a_leader_that_never_answers_is_an_error_in_words(graph: Store, tmp_path: Path, reply: str) -> None:
     script = play(lambda prompt: instructs(ASKED) if prompt.kind == "instruct" else reply)
     with pytest.raises(ModelError, match="The leader of the team gave no answer, although it was asked twice"):
@@ -244,7 +236,7 @@ def test_where_nobody_finds_anything_the_leader_asks_in_other_words_and_at_last_
     graph: Store, tmp_path: Path
 ) -> None:
     script = play(
-        [*map(instructs, ("one", "two", "three", "four")), answers("No Mention")],
+        [*map(instructs, ("one", "two", "three", "four")), answers("")],
         by_note({}),
     )
     done = run(graph, tmp_path, script, rounds=3)
@@ -278,37 +270,43 @@ def test_the_same_instruction_with_the_same_replies_ends_the_rounds(graph: Store
 
 def test_answers_that_no_second_reading_confirms_are_gone_and_the_leader_is_told(graph: Store, tmp_path: Path) -> None:
     said = {(2,): "Jon Reed", (5,): "Ann Hill"}
-    script = play([instructs(ASKED), instructs("Who lit it?"), answers("No Mention")], by_note(said))
+    script = play([instructs(ASKED), instructs("Who lit it?"), answers("")], by_note(said))
     done = run(graph, tmp_path, script, rounds=1)
     assert script.of("decide")[0].user.startswith(f"Round 1 of at most 1. {NOTHING_CONFIRMED}")
     assert done.text == REFUSAL
     assert steps_of(done, "merge")[0].detail == "members 2 and 5: neither answer stays: ‘Jon Reed’, ‘Ann Hill’"
 
 
-def test_an_answer_without_ground_is_left_out_or_marked(graph: Store, tmp_path: Path) -> None:
-    def script() -> Script:
-        return play([instructs(ASKED), answers("Bob")], by_note({}))
-
-    refused = run(graph, tmp_path / "a", script())
-    assert (refused.text, refused.note) == (REFUSAL, NO_GROUND)
-    known = run(graph, tmp_path / "b", script(), mode="open")
-    assert (known.text, known.citations, known.note) == ("Bob", (), OWN_KNOWLEDGE)
+def test_an_answer_that_no_member_found_is_shown_as_not_cited(graph: Store, tmp_path: Path) -> None:
+    done = run(graph, tmp_path, play([instructs(ASKED), answers("Bob")], by_note({})))
+    assert (done.text, done.citations, done.note) == ("Bob", (), NOT_CITED)
 
 
-def test_open_mode_asks_for_what_the_model_knows_itself(graph: Store, tmp_path: Path) -> None:
-    script = play([instructs(ASKED), answers("No Mention")], by_note({}))
-
-    def model(messages: list[dict[str, str]]) -> object:
-        if messages[0]["content"].startswith("You work on a question with what a search"):
-            return '{"sufficient": false, "answer": "I think it was Bob."}'
-        return Script.__call__(script, messages)
-
-    class Both(Script):
-        def __call__(self, messages: list[dict[str, str]]) -> object:
-            return model(messages)
-
-    done = run(graph, tmp_path, Both(script.leader, script.member), mode="open")
+def test_in_open_mode_the_leader_says_that_it_knows_by_itself(graph: Store, tmp_path: Path) -> None:
+    own = json.dumps({"type": "answer", "content": "I think it was Bob.", "sufficient": False})
+    script = play([instructs(ASKED), own], by_note({}))
+    done = run(graph, tmp_path, script, mode="open")
     assert (done.text, done.note) == ("I think it was Bob.", OWN_KNOWLEDGE)
+    assert "from your own knowledge" in script.of("decide")[0].system
+
+
+def test_an_answer_cites_the_sentences_that_the_leader_names_or_members_did(graph: Store, tmp_path: Path) -> None:
+    said = {(3,): "Mara Voss", (5,): "the grey sea"}
+    group = related(complementary=(1, 2))
+    for text, titles in (("Mara Voss", 1), ("It was somebody", 2)):
+        script = Script([instructs(ASKED), answers(text)], by_note(said), lambda prompt: group)
+        assert len(run(graph, tmp_path / text, script).citations) == titles
+
+    def leader(prompt: Asked) -> str:
+        if prompt.kind == "instruct":
+            return instructs(ASKED)
+        number = re.search(r"\[([\d.]+)\]", prompt.section("Replies"))
+        assert number
+        return answers(f"It was Mara [{number[1]}].")
+
+    done = run(graph, tmp_path / "leader", Script(leader, by_note(KNOWS)))
+    assert done.text == "It was Mara [1]."
+    assert "The lamp was kept by Mara Voss from 1871 on." in done.citations[0].text
 
 
 # ------------------------------------------------------------------------------------- conflicts that the leader raises
@@ -329,7 +327,7 @@ def test_a_conflict_that_the_leader_raises_is_resolved_between_those_that_it_nam
     assert second.replies == ["Member 1: 81", "Member 2: 80"]
     assert sorted(script.merges()) == [(1, 4), (4, 1)]
     assert done.counts["actions.conflict"] == 1
-    assert [each.detail for each in steps_of(done, "decision")] == ["CONFLICT: 1; 3", "ANSWER: 81"]
+    assert [each.detail for each in steps_of(done, "decision")] == ["CONFLICT: 1, 3", "ANSWER: 81"]
 
 
 def test_without_resolution_all_answers_go_to_the_leader_and_none_can_be_raised(graph: Store, tmp_path: Path) -> None:
@@ -385,7 +383,7 @@ def test_where_the_leader_sees_a_conflict_the_member_that_reads_both_parts_unite
     "said", [("1871", "in 1871"), ("15 September 1859", "September 15, 1859"), ("Brunel", "Isambard Kingdom Brunel")]
 )
 def test_no_call_is_made_where_values_agree(graph: Store, tmp_path: Path, said: tuple[str, str]) -> None:
-    script = play([instructs("When?"), answers("1871")], by_note({(2,): said[0], (3,): said[1], (4,): "none"}))
+    script = play([instructs("When?"), answers("1871")], by_note({(2,): said[0], (3,): said[1]}))
     done = run(graph, tmp_path, script)
     assert script.kinds.count("group") == len(script.merges()) == 0
     assert len(script.of("decide")[0].replies) == 1
@@ -425,8 +423,7 @@ def test_a_members_prompt_begins_alike_in_every_round(graph: Store, tmp_path: Pa
     for each in script.of("member"):
         by_part.setdefault(each.numbers, []).append("".join(message["content"] for message in each.messages))
     for first, second in by_part.values():
-        shared = len(os.path.commonprefix([first, second]))
-        assert shared > 0.9 * min(len(first), len(second))
+        assert "\n\nInstruction:" in os.path.commonprefix([first, second]), "rules and part are the same"
 
 
 # ------------------------------------------------------------------------------------------------------------- windows
@@ -440,7 +437,7 @@ def test_no_prompt_leaves_the_window_with_128_answers(graph: Store, tmp_path: Pa
 
     def leader(prompt: Asked) -> str:
         if prompt.kind == "batch":
-            return json.dumps({"type": "response", "content": "It was Mara, say these. " + "They say it often. " * 80})
+            return json.dumps({"content": "It was Mara, say these. " + "They say it often. " * 80})
         return instructs("Who was it, " * 300) if prompt.kind == "instruct" else answers("Mara")
 
     script = Script(leader, member)
@@ -452,7 +449,7 @@ def test_no_prompt_leaves_the_window_with_128_answers(graph: Store, tmp_path: Pa
     assert bool(script.of("batch")) is not are_few
     assert decide.replies[-1].startswith("Member 128: " if are_few else "Members ")
     assert done.counts["cut.instruction"] == 1
-    assert done.note.startswith(f"The team of 128 members took {done.usage.calls:,} calls, with ")
+    assert f"The team of 128 members took {done.usage.calls:,} calls, with " in done.note
 
 
 def test_pages_of_values_are_summed_up_and_joined(graph: Store, tmp_path: Path) -> None:
@@ -464,7 +461,7 @@ def test_pages_of_values_are_summed_up_and_joined(graph: Store, tmp_path: Path) 
             return instructs("The largest?")
         numbers = sorted({int(each) for line in prompt.replies for each in line.partition(": ")[2].split()[-3:]})
         if prompt.kind == "batch":
-            return json.dumps({"type": "response", "content": " ".join(map(str, numbers[-3:]))})
+            return json.dumps({"content": " ".join(map(str, numbers[-3:]))})
         return answers(str(numbers[-1]))
 
     padding = "of all the numbers in this part of the list that were looked at, the three largest are "

@@ -42,6 +42,7 @@ from kgplatform.prompt import render
 from kgplatform.records import Answer
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
+from kgplatform.text.numbered import lines
 
 MEMBER_TOKENS = 400
 """Less than by default, so that a short text needs many members."""
@@ -167,7 +168,7 @@ def test_what_is_lost_without_resolution_grows_with_the_number_of_members(store:
             right.setdefault(task.length, []).append(is_right(answer, task))
             members[task.length] = answer.counts["members"]
     short, long = (sum(right[length]) for length in (1_000, 16_000))
-    assert members[1_000] < 5 < 40 < members[16_000]
+    assert members[1_000] <= 5 < 40 < members[16_000]
     assert long <= 3 < 6 <= short < 12
     assert expected_by_chance(members[16_000], 0.3) < 0.1 < 0.5 < expected_by_chance(members[1_000], 0.3)
 
@@ -205,7 +206,8 @@ def test_a_number_is_found_by_its_rank_and_nothing_is_merged(store: Store, tmp_p
 
 def member(instruction: str, passage: str) -> list[dict[str, str]]:
     fence = "data-0123456789ab"
-    return render("longagent/member", fence=fence, asked=fence, instruction=instruction, passage=passage)
+    shown = f"Passage 1: days\n{lines(passage, '1')}"
+    return render("longagent/member", fence=fence, asked=fence, instruction=instruction, passage=shown)
 
 
 def test_a_member_says_the_same_to_the_same_and_about_so_often_something_as_it_is_to() -> None:
