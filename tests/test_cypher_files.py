@@ -157,9 +157,8 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         talking = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=asking)
         talking.chat().ask("Where was Ada Lovelace born?")
         walk(graph, "Where was Ada Lovelace born?", "Ada Lovelace", keep=True)
-        gisting = KnowledgeGraph(
-            store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(lambda _: '{"gist": "A gist."}')
-        )
+        gist = ScriptedChat(lambda _: '{"gist": "A gist."}')
+        gisting = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=gist)
         assert gisting.gist(min_words=200, max_words=400, question="Who?").pages > gisting.gist().documents > 0
         gists = ScriptedChat(lambda _: '{"gist": "A shorter gist of ten words, as it is long."}')
         KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=gists).gist(fit=1, shrink="older")
