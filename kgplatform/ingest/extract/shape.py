@@ -219,14 +219,14 @@ def _facts_of(statements: Sequence[object], names: Sequence[str], text: str) -> 
     stated: dict[int, list[str]] = {}
     for each in statements:
         if isinstance(each, ExtractedTriple | ExtractedAttribute) and each.sentence:
-            words = astuple(each)[:3]
-            stated.setdefault(each.sentence, []).extend((words[0], words[1].replace("_", " "), words[2]))
+            subject, said, object_ = astuple(each)[:3]
+            stated.setdefault(each.sentence, []).extend((subject, said.replace("_", " "), object_))
     for number, words in sorted(stated.items()):
-        said = _about(words[0], number, names, text)
+        sentence = _about(words[0], number, names, text)
         short = (each for each in words if each in names or len(each.split()) < _WORDS_OF_A_FACT)
-        elements = [each for each in (*short, *names) if find_words(each, said)]
+        elements = [each for each in (*short, *names) if find_words(each, sentence)]
         if elements:
-            yield AtomicFact(said, tuple(dict.fromkeys(elements)), sentence=number)
+            yield AtomicFact(sentence, tuple(dict.fromkeys(elements)), sentence=number)
 
 
 def _about(name: str, number: int | None, names: Sequence[str], text: str) -> str:
