@@ -54,12 +54,11 @@ class Form(BaseModel):
     """A reply, or a part of one. It is read as described above with a list for what is lost as the context, else as is.
 
     ``ASIDE``: the fields without which the reply says as much: they are not asked for a second time, and alone they are
-    no reply. ``MAY_COPY``: an example of the prompt can be the reply that is wanted.
+    no reply.
     """
 
     model_config = ConfigDict(coerce_numbers_to_str=True, populate_by_name=True)
     ASIDE: ClassVar[frozenset[str]] = frozenset({"reasoning"})
-    MAY_COPY: ClassVar[bool] = False
 
     @model_validator(mode="before")
     @classmethod

@@ -166,7 +166,7 @@ def _parse(
     """The value, whether it had to be repaired or something in it was lost, and what is wrong with a field of it."""
     fault = ""
     for value, repaired in _values(text, cut_off=cut_off):
-        if not getattr(shape, "MAY_COPY", False) and is_example(value, messages):
+        if is_example(value, messages):
             fault = fault or "it repeats the example in place of an answer."
             continue
         lost: list[Lost] = []

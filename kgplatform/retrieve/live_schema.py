@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from weakref import WeakKeyDictionary
 
+from kgplatform.neo4j.metadata import PREFIX
 from kgplatform.neo4j.store import Connection, Row, Store
 from kgplatform.records import QueryRun
 from kgplatform.text import clipped, count_tokens
@@ -82,6 +83,11 @@ class LiveSchema:
             | {relation.type for relation in self.relations}
             | {property_.name for property_ in self.properties}
         )
+
+    def brief(self) -> LiveSchema:
+        """The schema less the properties of the platform's own, which a prompt can tell, and with one example a type."""
+        metadata = tuple(each for each in self.properties if each.name.startswith(PREFIX))
+        return replace(self, properties=metadata, types=tuple(replace(t, examples=t.examples[:1]) for t in self.types))
 
 
 _kept: WeakKeyDictionary[Connection, tuple[Row, LiveSchema]] = WeakKeyDictionary()

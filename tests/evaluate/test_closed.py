@@ -1,4 +1,4 @@
-"""The model alone: its answer is read from a form, thoughts apart, and what refuses is no answer."""
+"""The model alone: its answer is read from a form, thoughts apart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgplatform.readers.run import Calls
 from kgplatform.records import Answer
 from kgplatform.testing import ScriptedChat
 
-COPIED = next(line for line in source_of(Known.PROMPT).splitlines() if line.startswith("{"))
+COPIED = next(line for line in source_of("evaluate/zero_shot").splitlines() if line.startswith("{"))
 USELESS = ["", COPIED, '{"reasoning": "It was', "Brunel", '{"reasoning": "No.", "answer": ""}']
 
 
@@ -28,25 +28,23 @@ def closed(*replies: str) -> tuple[Answer, ScriptedChat]:
     ("reply", "text"),
     [
         ('{"reasoning": "Not Watt: it was Brunel.", "answer": "Brunel"}', "Brunel"),
-        ('{"answer": "**Final answer:** Brunel"}', "Brunel"),
         ('{"answer": "(B) Brunel"}', "(B) Brunel"),
-        ('{"reasoning": "I cannot recall it.", "answer": "I do not know."}', None),
+        ('{"reasoning": "I cannot recall it.", "answer": "I do not know."}', "I do not know."),
     ],
 )
-def test_an_answer_is_read_without_its_thoughts(reply: str, text: str | None) -> None:
+def test_an_answer_is_read_without_its_thoughts(reply: str, text: str) -> None:
     answer, chat = closed(reply)
-    assert answer.text == (text or REFUSAL)
-    assert answer.note == (OWN_KNOWLEDGE if text else "The language model gave no answer from its own knowledge.")
+    assert (answer.text, answer.note) == (text, OWN_KNOWLEDGE)
     assert [step.name for step in answer.trace] == ["answer"]
-    assert (chat.calls[0].stage, chat.calls[0].wanted.tokens) == ("answer", 500)
+    assert (chat.calls[0].stage, chat.calls[0].wanted.tokens) == ("answer", 400)
 
 
 @pytest.mark.parametrize("useless", USELESS)
 def test_what_cannot_be_read_is_asked_for_once_more(useless: str) -> None:
     answer, _ = closed(useless, '{"answer": "Brunel"}')
-    assert (answer.text, answer.counts) == ("Brunel", {"malformed.no answer": 1})
+    assert answer.text == "Brunel"
     answer, _ = closed(useless, useless)
-    assert (answer.text, answer.counts) == (REFUSAL, {"malformed.no answer": 2})
+    assert (answer.text, answer.note) == (REFUSAL, "The language model gave no answer from its own knowledge.")
 
 
 def test_the_form_has_room_to_think_before_the_answer() -> None:

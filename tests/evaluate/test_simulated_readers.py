@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from model_by_prompt import Prompt, beginnings, lines_of
@@ -11,6 +12,7 @@ from simulated_readers import RULES, reply
 
 from kgplatform.evaluate.needles.heat_map import KINDS, needle_data_set, parse_depths
 from kgplatform.prompt import prompt_names, render
+from kgplatform.text.numbered import lines
 
 LAMP = "Ann Ottley was the keeper of the Red Lamp. The weather was bad. In 1801 Ann Ottley was born at Cape Fenn."
 QUESTION = "Where was the keeper of the Red Lamp born?"
@@ -45,22 +47,21 @@ def test_names_and_ranks() -> None:
     assert by_rank("Who was it?", numbers) == ""
 
 
-def test_an_answer_quotes_the_passage_that_says_it() -> None:
-    messages = render(
-        "readers/answer",
-        question=QUESTION,
-        insufficient="-",
-        style="in a phrase",
-        fence="data-0123456789ab",
-        facts="(none)",
-        passages=f"[1] Weather: It rained.\n\n[2] Lamp: {LAMP}",
-        notes="",
-    )
+def answered(question: str, text: str) -> dict[str, Any]:
+    """From a passage about the weather, and one of ``text``."""
+    evidence = f"Passage 1: Weather\n[1.1] It rained.\n\nPassage 2: Lamp\n{lines(text, '2')}"
+    inputs = {"question": question, "insufficient": "-", "style": "in a phrase", "example": "-", "notes": ""}
+    messages = render("readers/answer", fence="data-0123456789ab", evidence=evidence, **inputs)
     assert Prompt(messages).name == "readers/answer"
-    said = json.loads(reply(messages))
-    assert [each["passage"] for each in said["citations"]] == [2, 2]
-    assert all(each["quote"] in LAMP for each in said["citations"])
     assert reply(messages) == reply(messages)
+    found: dict[str, Any] = json.loads(reply(messages))
+    return found
+
+
+def test_an_answer_names_the_sentences_that_say_it() -> None:
+    said = answered(QUESTION, LAMP)
+    assert said["evidence"]
+    assert all(number.startswith("2.") and f"[{number}]" in said["answer"] for number in said["evidence"])
 
 
 @pytest.mark.parametrize("task", KINDS)
@@ -68,9 +69,7 @@ def test_a_full_text_has_every_needle(task: str) -> None:
     found = needle_data_set(task, (900,), parse_depths(task, "0,0.5,1"), samples=3)
     for question in found.questions:
         (text,) = found.texts_of(question)
-        inputs = {"question": question.text, "fence": "data-0123456789ab", "text": text.text, "style": "in a phrase"}
-        said = reply(render("baselines/full_text", **inputs))
-        assert question.answers[0] in said, question
+        assert question.answers[0] in answered(question.text, text.text)["answer"], question
 
 
 def test_a_prompt_that_is_not_known_is_refused() -> None:

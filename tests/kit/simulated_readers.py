@@ -45,6 +45,13 @@ def _answer(asked: Prompt) -> str:
     return json.dumps({"evidence": numbers, "answer": text, "sufficient": bool(text)}, ensure_ascii=False)
 
 
+def _verify(asked: Prompt) -> str:
+    """A statement holds where its sentences have half of its words."""
+    shown = re.findall(r"^Statement \d+: (.*)\nSentences: (.*)", asked.data, re.MULTILINE)
+    held = [2 * shared(said, sentences) >= len(stems_of(said)) for said, sentences in shown]
+    return json.dumps({"supported": held})
+
+
 def _stand_alone(asked: Prompt) -> str:
     """The first name of the last answer in place of the first pronoun."""
     follow_up = asked.user.rpartition("The follow-up question: ")[2]
@@ -373,6 +380,7 @@ def _stands(right: str, said: str) -> bool:
 RULES: dict[str, Callable[[Prompt], str]] = {
     "models/trial": lambda prompt: "ready",
     "readers/answer": _answer,
+    "readers/verify": _verify,
     "readers/standalone": _stand_alone,
     "youtu/decompose": _decompose,
     "youtu/fill_in": _fill_in,
