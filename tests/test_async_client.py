@@ -76,7 +76,7 @@ async def _used(kg: KnowledgeGraph, address: dict[str, Any]) -> None:
 
 
 async def _streamed(kg: KnowledgeGraph) -> None:
-    chat = ScriptedChat(lambda messages: '{"answer": "Cyrus Field [1].", "sufficient": true, "citations": []}')
+    chat = ScriptedChat(lambda messages: '{"evidence": ["1.1"], "answer": "Cyrus Field [1.1].", "sufficient": true}')
     graph = AsyncKnowledgeGraph(KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(DIMENSION), chat=chat))
     events = [event async for event in graph.stream(QUESTION)]
     assert isinstance(events[0], Step)

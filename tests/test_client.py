@@ -143,7 +143,7 @@ def test_models_that_are_functions(tmp_path: Path) -> None:
 
     def reply(messages: list[dict[str, str]]) -> str:
         is_answer = "Who" in messages[-1]["content"]
-        return '{"answer": "Cyrus Field.", "citations": []}' if is_answer else '{"entities": []}'
+        return '{"evidence": [], "answer": "Cyrus Field.", "sufficient": true}' if is_answer else '{"entities": []}'
 
     def embed(texts: list[str]) -> list[list[float]]:
         return (3 * own.embed(texts)).tolist()

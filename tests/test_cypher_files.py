@@ -149,17 +149,18 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         graph.cypher("MATCH (c:Chunk {name: 'two · 1'}) SET c.proposals = '[]'", write=True)  # as in an older graph
         graph.cypher("MATCH (c:Chunk {name: 'two · 1'}) SET c.unreadBy = '', c.factsUnreadBy = ''", write=True)
         store.write(("tree/names_due", {"ids": [row["id"] for row in store.read("tree/communities")]}))
-        cited = [{"passage": number, "quote": "Ada Lovelace was born in London"} for number in range(1, 11)]
-        chat = ScriptedChat([json.dumps({"answer": "In London [1].", "citations": cited})])
+        born = json.dumps({"evidence": ["1.1"], "answer": "In London [1.1].", "sufficient": True})
+        chat = ScriptedChat([born])
         reading = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
         assert reading.ask("Where was Ada Lovelace born?", keep=True).citations
-        asking = ScriptedChat([json.dumps({"answer": "In London [1].", "citations": cited})])
+        asking = ScriptedChat([born])
         talking = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=asking)
         talking.chat().ask("Where was Ada Lovelace born?")
         walk(graph, "Where was Ada Lovelace born?", "Ada Lovelace", keep=True)
-        gisting = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(lambda _: "A gist."))
+        gist = ScriptedChat(lambda _: '{"gist": "A gist."}')
+        gisting = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=gist)
         assert gisting.gist(min_words=200, max_words=400, question="Who?").pages > gisting.gist().documents > 0
-        gists = ScriptedChat(lambda _: "A shorter gist of ten words, as it is long.")
+        gists = ScriptedChat(lambda _: '{"gist": "A shorter gist of ten words, as it is long."}')
         KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=gists).gist(fit=1, shrink="older")
         jobs_of_all_kinds(graph)
         counts = store.run_statement("MATCH ()-[r:SAME_AS]-() RETURN count(r)", {}, write=False, timeout=30, limit=1)

@@ -5,7 +5,7 @@
 // param $vector: list<float>: the question's vector
 // param $count: int: how many passages
 // param $documents: list<string>: ids of the documents that state them; null: all
-// returns: passages, facts, elements, id, document, title, start, end, page, text, location, locations, locationStarts, stated, nearness
+// returns: passages, facts, elements, passage, stated, nearness
 MATCH (n:KeyElement {name: $node})
 WHERE NOT EXISTS { (n)-[:FORM_OF]->(:KeyElement) }
 MATCH (n)<-[:FORM_OF*0..1]-(k:KeyElement)
@@ -26,7 +26,8 @@ ORDER BY nearness DESC, c.id
 LIMIT $count
 MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
 RETURN size(groups) AS passages, reduce(total = 0, one IN groups | total + size(one.facts)) AS facts,
-       [k IN forms | k.id] AS elements, c.id AS id, d.uri AS document, d.name AS title, c.start AS start,
-       c.end AS end, c.page AS page, c.text AS text, c.location AS location, c.locations AS locations,
-       c.locationStarts AS locationStarts, [fact IN g.facts | [fact.id, fact.text, fact.start, fact.end]] AS stated, nearness
-ORDER BY title, d.id, c.index
+       [k IN forms | k.id] AS elements, {
+         id: c.id, document: d.uri, title: d.name, start: c.start, end: c.end, page: c.page, text: c.text,
+         location: c.location, locations: c.locations, locationStarts: c.locationStarts
+       } AS passage, [fact IN g.facts | [fact.id, fact.text, fact.start, fact.end]] AS stated, nearness
+ORDER BY d.name, d.id, c.index

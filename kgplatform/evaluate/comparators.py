@@ -183,6 +183,8 @@ def _item(record: Any) -> Any:
 
 _NO_ANSWER = "The language model gave no answer from its own knowledge."
 _ZERO_SHOT = "evaluate/zero_shot"
+_THOUGHTS = 200
+"""Tokens of them, before the answer."""
 
 
 class Known(Form):
@@ -198,7 +200,7 @@ def answer_closed(question: str, calls: Calls, options: ClosedOptions) -> Answer
     mark = calls.mark()
     messages = render(_ZERO_SHOT, question=question, style=STYLES[style], fence=fence_for(question))
     try:
-        said, _ = ask(calls, messages, Known, stage="answer", tokens=REPLY_TOKENS[style])
+        said, _ = ask(calls, messages, Known, stage="answer", tokens=_THOUGHTS + REPLY_TOKENS[style])
         told, answered = "from the model's own knowledge", Answered(said.answer.strip(), note=OWN_KNOWLEDGE)
     except ReplyError:
         told, answered = "the model gave no answer", Answered(REFUSAL, note=_NO_ANSWER)

@@ -184,14 +184,12 @@ def _place(
     names: Sequence[str],
     said: Sequence[str] = (),
 ) -> Row:
-    """Where the passage says it: by its quote or names, else by the words of ``said``, which are the names mostly; or
-    the sentence with that number, unless another one has the names and this one has none of them."""
-    text, title = passage.text, rows.title
-    known = numbered(text)
+    """Where the passage says it: the sentence of that number, or by quote or names, else by the words of ``said``,
+    which are the names mostly."""
+    known = numbered(passage.text)
     place: Place | Sentence | None = known[sentence - 1] if sentence and sentence <= len(known) else None
-    if place is None or not any(find_names(name, text[place.start : place.end]) for name in names):
-        place = find_statement(quote, names, text, understood=(title,)) or place
-    place = place or stated_place(said or names, text, title)
+    place = place or find_statement(quote, names, passage.text, understood=(rows.title,))
+    place = place or stated_place(said or names, passage.text, rows.title)
     start, end = (place.start, place.end) if place else (0, passage.end - passage.start)
     return {
         "passage": passage.id,

@@ -1,7 +1,7 @@
 """What a schema would leave out, put right: a relation said backwards, a date for an object, a shorter name.
 
     (Acme, founded, Ada) and (Acme, founded by, Ada)     -> (Ada, founded, Acme)         where only that way is allowed
-    (Ada, born_in, 1815)                                 -> the attribute birth date of Ada
+    (Ada, born_in, 1815), as a triple or an attribute    -> the attribute birth date of Ada
     (Lovelace, born_in, London)                          -> (Ada Lovelace, born_in, London)  where one listed name fits
 
 What could be meant in two ways stays as it is.
@@ -34,7 +34,7 @@ def put_right(extraction: Extraction, schema: Schema) -> tuple[Extraction, int]:
         if found := schema.entity(entity.type):
             listed.setdefault(normalise_name(entity.name), replace(entity, type=found.name))
     triples: list[ExtractedTriple] = []
-    attributes = [_with_owner(each, listed) for each in extraction.attributes]
+    attributes = [_attribute(each, schema, listed) for each in extraction.attributes]
     turned = sum(one != other for one, other in zip(attributes, extraction.attributes, strict=True))
     for triple in extraction.triples:
         right = _triple(triple, schema, listed)
@@ -46,8 +46,12 @@ def put_right(extraction: Extraction, schema: Schema) -> tuple[Extraction, int]:
     return replace(extraction, triples=tuple(triples), attributes=tuple(attributes)), turned
 
 
-def _with_owner(attribute: ExtractedAttribute, listed: Listed) -> ExtractedAttribute:
-    return replace(attribute, entity=_full_name(attribute.entity, listed))
+def _attribute(attribute: ExtractedAttribute, schema: Schema, listed: Listed) -> ExtractedAttribute:
+    named = replace(attribute, entity=_full_name(attribute.entity, listed))
+    owner = listed.get(normalise_name(named.entity))
+    is_known = owner is None or schema.attribute(named.key) is not None or not _VALUE.fullmatch(named.value)
+    key = None if is_known or owner is None else _key(named.key, named.value, owner, schema)
+    return replace(named, key=key.name) if key else named
 
 
 def _triple(triple: ExtractedTriple, schema: Schema, listed: Listed) -> ExtractedTriple | ExtractedAttribute:
@@ -56,7 +60,8 @@ def _triple(triple: ExtractedTriple, schema: Schema, listed: Listed) -> Extracte
     relation = schema.relation(triple.predicate)
     if relation and head and tail and relation.joins(head.type, tail.type):
         return triple
-    if head and _VALUE.fullmatch(triple.object) and (key := _key(triple, head, schema)):
+    is_value = _VALUE.fullmatch(triple.object) or relation is None
+    if head and is_value and (key := _key(triple.predicate, triple.object, head, schema)):
         return ExtractedAttribute(triple.subject, key.name, triple.object, triple.quote, sentence=triple.sentence)
     turned = relation or _passive(triple.predicate, schema)
     if turned and head and tail and turned.joins(tail.type, head.type):
@@ -70,10 +75,10 @@ def _passive(predicate: str, schema: Schema) -> RelationType | None:
     return schema.relation(active[1]) if active else schema.relation(f"{predicate} by")
 
 
-def _key(triple: ExtractedTriple, owner: ExtractedEntity, schema: Schema) -> AttributeType | None:
-    """The attribute that a relation with a value for its object must mean."""
-    keys = [triple.predicate, _PREPOSITION.sub("", triple.predicate)]
-    for key in [*keys, "date"] if _DATE.search(triple.object) else keys:
+def _key(said: str, value: str, owner: ExtractedEntity, schema: Schema) -> AttributeType | None:
+    """The attribute that is meant by what is ``said`` of its ``value``."""
+    keys = [said, _PREPOSITION.sub("", said)]
+    for key in [*keys, "date"] if _DATE.search(value) else keys:
         found = schema.attribute(key)
         if found and (not found.entities or owner.type in found.entities):
             return found

@@ -85,7 +85,7 @@ class LiveSchema:
         )
 
     def brief(self) -> LiveSchema:
-        """The schema less the properties of the platform's own, which a prompt can tell, and with one example a type."""
+        """The schema without the platform's own properties, which a prompt can tell, and with one example a type."""
         metadata = tuple(each for each in self.properties if each.name.startswith(PREFIX))
         return replace(self, properties=metadata, types=tuple(replace(t, examples=t.examples[:1]) for t in self.types))
 

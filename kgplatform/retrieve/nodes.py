@@ -23,9 +23,6 @@ PAGE = 1000
 PASSAGES = 100
 """Passages that are read at once."""
 
-PASSAGE_FIELDS = ("id", "document", "title", "start", "end", "page", "text", "location", "locations", "locationStarts")
-"""Of a passage, as statements return it."""
-
 _PASSAGES_NEAR = 10
 _BY_WORDS = 30
 _BY_WORDS_AMONG = 1000
@@ -165,7 +162,7 @@ class Nodes:
         first: Row = rows[0] if rows else {"elements": [], "passages": 0, "facts": 0}
         groups = tuple(
             Stated(
-                unscored({name: row[name] for name in PASSAGE_FIELDS}),
+                unscored(row["passage"]),
                 tuple((id_, text, start, end) for id_, text, start, end in row["stated"]),
                 row["nearness"],
             )
@@ -199,10 +196,11 @@ def in_reading_order(
     forwards = "retrieve/documents_in_order" if documents else "retrieve/reading_order"
     statement, bound, place = ("retrieve/reading_order_back", "before", 0) if from_end else (forwards, "after", -1)
     key = document = ""
+    names = ("id", "document", "title", "start", "end", "page", "text", "location", "locations", "locationStarts")
     while True:
         begin = {bound: key, "document": document, "place": place}
         rows, ran = traced_read(store, statement, **begin, count=page, **chosen)
         if not rows:
             return
         key, document, place = rows[-1]["key"], rows[-1]["documentId"], rows[-1]["place"]
-        yield [unscored({name: row[name] for name in PASSAGE_FIELDS}) for row in rows], ran
+        yield [unscored({name: row[name] for name in names}) for row in rows], ran

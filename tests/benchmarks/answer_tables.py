@@ -59,11 +59,12 @@ def odd(records: Sequence[Record]) -> list[Record]:
 
 def add_figures(section: Section, name: str, answers: Answers) -> None:
     """What is wanted of ``retrieve`` and ``youtu``, over the questions that both sides of a comparison answered."""
-    for one, other, more in ((RETRIEVE, OURS, 0), (RETRIEVE, DENSE, _BETTER), (YOUTU, RETRIEVE, _MORE)):
+    compared = ((OURS, DENSE, None), (RETRIEVE, OURS, 0), (RETRIEVE, DENSE, _BETTER), (YOUTU, RETRIEVE, _MORE))
+    for one, other, more in compared:
         found = _both(answers.get(one, ()), answers.get(other, ()))
         if found:
             first, second = (mean(map(f1_of, side)) for side in zip(*found, strict=True))
-            section.add(f"{name}: F1 of {one}, less that of {other}", first - second, "%", at_least=more)
+            section.add(f"{name}: F1 of {one}, less that of {other}", first - second, "%", **_at_least(more))
     read = answers.get(RETRIEVE, ())
     for what, share, wanted in (
         ("answers with a citation", _cited(read), 85),
@@ -71,9 +72,13 @@ def add_figures(section: Section, name: str, answers: Answers) -> None:
         ("citations in gold passages", _in_gold(read), 85 if name.startswith("HotpotQA") else None),
     ):
         if share is not None:
-            section.add(f"{name}: {RETRIEVE}: {what}", share, "%", **({} if wanted is None else {"at_least": wanted}))
+            section.add(f"{name}: {RETRIEVE}: {what}", share, "%", **_at_least(wanted))
     for way in [each for each in answers if each not in (DENSE, OURS)]:
         section.add(f"{name}: {way}: errors", sum("error" in each for each in answers[way]), exactly=0)
+
+
+def _at_least(wanted: float | None) -> dict[str, float]:
+    return {} if wanted is None else {"at_least": wanted}
 
 
 def in_order(records: Sequence[Record]) -> dict[str, list[Record]]:

@@ -40,8 +40,8 @@ from kgplatform.text import count_tokens
 from kgplatform.text.numbered import numbered
 
 MODEL = "qwen15"
-TOKENS = 400
-"""About so many has a passage: paragraphs of one data set, each under its title."""
+_LONGEST, _ENOUGH = 330, 340
+"""Tokens of a paragraph that is left out, and from which on the next passage begins."""
 SAMPLE = 100
 _SEED = 45
 _MOST = int(os.environ.get("KGPLATFORM_BENCH_EXTRACTION_PASSAGES", "40"))
@@ -101,7 +101,7 @@ def test_extraction(section: Callable[[str, str], Section], data: Data) -> None:
 
 
 def _passages(data: Data) -> Iterator[tuple[Passage, Document]]:
-    """Of MuSiQue and HotpotQA in turn, paragraphs in an order by seed, joined until they have about ``TOKENS``."""
+    """Of MuSiQue and HotpotQA in turn: paragraphs, each under its title, joined until they have about 400 tokens."""
     musique = [(each["title"], each["text"]) for each in data.read("musique/corpus.json")]
     hotpotqa: dict[str, str] = {}
     for question in data.read("hotpotqa/questions.json"):
@@ -122,11 +122,11 @@ def _joined(paragraphs: Sequence[tuple[str, str]]) -> Iterator[str]:
     tokens = 0
     for title, text in paragraphs:
         size = count_tokens(text)
-        if size > 0.8 * TOKENS:
+        if size > _LONGEST:
             continue
         parts.append(f"{title}\n{text}")
         tokens += size
-        if tokens >= 0.85 * TOKENS:
+        if tokens >= _ENOUGH:
             yield "\n\n".join(parts)
             parts, tokens = [], 0
 

@@ -67,7 +67,7 @@ def test_every_reader_is_asked_for_a_phrase(asked: Callable[..., tuple[Results, 
     styled = [prompt for prompt in answers if "$style" in source_of(prompt.name)]
     wanted = {
         *("readers/answer", "graphreader/answer", "readagent/answer", "longagent/decide"),
-        *("baselines/full_text", "baselines/chunk_read", "baselines/chunk_notes", "evaluate/zero_shot"),
+        *("baselines/chunk_notes", "evaluate/zero_shot"),
     }
     assert wanted - {prompt.name for prompt in styled} == set()
     assert [prompt.name for prompt in styled if STYLES["phrase"] not in prompt.system + prompt.user] == []

@@ -36,14 +36,13 @@ def test_an_answer_is_read_without_its_thoughts(reply: str, text: str) -> None:
     answer, chat = closed(reply)
     assert (answer.text, answer.note) == (text, OWN_KNOWLEDGE)
     assert [step.name for step in answer.trace] == ["answer"]
-    assert chat.calls[0].stage == "answer"
-    assert (chat.calls[0].wanted.tokens or 0) > 0
+    assert (chat.calls[0].stage, chat.calls[0].wanted.tokens) == ("answer", 400)
 
 
 @pytest.mark.parametrize("useless", USELESS)
 def test_what_cannot_be_read_is_asked_for_once_more(useless: str) -> None:
-    answer, chat = closed(useless, '{"answer": "Brunel"}')
-    assert (answer.text, len(chat.calls)) == ("Brunel", 2)
+    answer, _ = closed(useless, '{"answer": "Brunel"}')
+    assert answer.text == "Brunel"
     answer, _ = closed(useless, useless)
     assert (answer.text, answer.note) == (REFUSAL, "The language model gave no answer from its own knowledge.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from model_by_prompt import Prompt, beginnings, lines_of
@@ -10,7 +11,7 @@ from shared_words import by_rank, names_in, tell
 from simulated_readers import RULES, reply
 
 from kgplatform.evaluate.needles.heat_map import KINDS, needle_data_set, parse_depths
-from kgplatform.prompt import Messages, prompt_names, render
+from kgplatform.prompt import prompt_names, render
 from kgplatform.text.numbered import lines
 
 LAMP = "Ann Ottley was the keeper of the Red Lamp. The weather was bad. In 1801 Ann Ottley was born at Cape Fenn."
@@ -46,19 +47,21 @@ def test_names_and_ranks() -> None:
     assert by_rank("Who was it?", numbers) == ""
 
 
-def answer_prompt(question: str, evidence: str) -> Messages:
-    inputs = {"question": question, "evidence": evidence, "notes": "", "style": "in a phrase", "example": "-"}
-    return render("readers/answer", **inputs, insufficient="-", fence="data-0123456789ab")
-
-
-def test_an_answer_cites_the_sentences_that_say_it() -> None:
-    lamp = lines(LAMP, "2")
-    messages = answer_prompt(QUESTION, f"1. Weather\n[1.1] It rained.\n\n2. Lamp\n{lamp}")
+def answered(question: str, text: str) -> dict[str, Any]:
+    """From a passage about the weather, and one of ``text``."""
+    evidence = f"Passage 1: Weather\n[1.1] It rained.\n\nPassage 2: Lamp\n{lines(text, '2')}"
+    inputs = {"question": question, "insufficient": "-", "style": "in a phrase", "example": "-", "notes": ""}
+    messages = render("readers/answer", fence="data-0123456789ab", evidence=evidence, **inputs)
     assert Prompt(messages).name == "readers/answer"
-    said = json.loads(reply(messages))
-    assert said["evidence"] == ["2.1", "2.3"]
-    assert said["answer"].endswith("In 1801 Ann Ottley was born at Cape Fenn. [2.3]")
     assert reply(messages) == reply(messages)
+    found: dict[str, Any] = json.loads(reply(messages))
+    return found
+
+
+def test_an_answer_names_the_sentences_that_say_it() -> None:
+    said = answered(QUESTION, LAMP)
+    assert said["evidence"]
+    assert all(number.startswith("2.") and f"[{number}]" in said["answer"] for number in said["evidence"])
 
 
 @pytest.mark.parametrize("task", KINDS)
@@ -66,8 +69,7 @@ def test_a_full_text_has_every_needle(task: str) -> None:
     found = needle_data_set(task, (900,), parse_depths(task, "0,0.5,1"), samples=3)
     for question in found.questions:
         (text,) = found.texts_of(question)
-        said = json.loads(reply(answer_prompt(question.text, lines(text.text, "1"))))
-        assert question.answers[0] in said["answer"], question
+        assert question.answers[0] in answered(question.text, text.text)["answer"], question
 
 
 def test_a_prompt_that_is_not_known_is_refused() -> None:

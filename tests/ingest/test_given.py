@@ -230,7 +230,7 @@ def test_only_documents_that_fit(kg: KnowledgeGraph) -> None:
     assert {passage.title for passage in kg.ask(question, where={"author": "Brunel"}).evidence} == {"Two"}
     with pytest.raises(InputError, match="No document has these metadata"):
         kg.ask(question, where={"author": "Nobody"})
-    chat = ScriptedChat(lambda messages: '{"answer": "No.", "citations": []}')
+    chat = ScriptedChat(lambda messages: '{"evidence": [], "answer": "No.", "sufficient": true}')
     graph = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=chat)
     answer = graph.ask(question, "fulltext", where={"author": "Brunel"})
     assert {passage.title for passage in answer.evidence} == {"Two"}

@@ -69,14 +69,10 @@ def test_a_triple_and_its_place() -> None:
         (2, ("Ada", "Petrel"), "ADA, born in 1815, liked it."),
         (1, ("Ada", "Petrel"), "Ada sailed on the Petrel."),
         (9, ("Ada", "Petrel"), "Ada sailed on the Petrel."),
-        (1, ("Ada", "1815"), "Ada sailed on the Petrel."),
-        (1, ("liked", "1815"), "ADA, born in 1815, liked it."),
         (2, ("Bo", "Albatross"), "ADA, born in 1815, liked it."),
     ],
 )  # fmt: skip
-def test_the_number_of_a_sentence_is_its_place_unless_another_one_has_the_names(
-    sentence: int, names: tuple[str, str], place: str
-) -> None:
+def test_the_number_of_a_sentence_is_its_place(sentence: int, names: tuple[str, str], place: str) -> None:
     said = ExtractedTriple(names[0], "sailed on", names[1], sentence=sentence)
     (row,) = rows(Extraction(tuple(map(ExtractedEntity, names)), (said,))).triples.values()
     assert (TEXT[row["start"] - 100 : row["end"] - 100], row["found"]) == (place, True)

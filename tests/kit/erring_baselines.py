@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Mapping
 
 from erring_model import NONE, Fields, Rule
-from erring_slips import invented_name, says, says_nothing
+from erring_slips import invented_name, number_of, says, says_nothing
 from model_by_prompt import Prompt
 from planted_ships import follow, hops, told
 
 
 def _read(asked: Prompt) -> Fields:
     found = follow(asked.question, asked.data)
-    numbers = [number for said in found.said if (number := _number(asked, said.words))]
+    numbers = [number for said in found.said if (number := number_of(said, asked))]
     marks = "".join(f"[{number}]" for number in numbers)
     return {"evidence": numbers, "answer": f"{found.answer} {marks}" if found.answer else "", "sufficient": bool(marks)}
-
-
-def _number(asked: Prompt, words: str) -> str:
-    """Of the sentence that has ``words``, or behind them in the notes; empty where there is none."""
-    noted = re.search(rf"{re.escape(words)} \[([\d.]+)\]", asked.data)
-    return asked.number_of(words) or (noted[1] if noted else "")
 
 
 def _of_another(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
@@ -56,7 +49,7 @@ def _noted(asked: Prompt) -> Fields:
     subject, relations = hops(asked.question)
     notes, said = asked.data.partition("\n\nNotes on what came before:\n")[2], told(asked.data)
     helps = [each for each in said if each.relation in relations and each.subject == subject or each.relation == "born"]
-    words = " ".join(f"{each.words} [{_number(asked, each.words)}]." for each in helps)
+    words = " ".join(f"{each.words} [{number_of(each, asked)}]." for each in helps)
     return {**_read(asked), "notes": "" if words == notes.strip() else words}
 
 
@@ -64,7 +57,7 @@ def _forgotten(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     """The new notes without those before, in whose place they are put."""
     piece = asked.data.partition("\n\nNotes on what came before:\n")[0]
     kept = [each for each in told(piece) if each.words in right["notes"]]
-    return {**right, "notes": " ".join(f"{each.words} [{_number(asked, each.words)}]." for each in kept)}
+    return {**right, "notes": " ".join(f"{each.words} [{number_of(each, asked)}]." for each in kept)}
 
 
 CHUNKNOTES: Mapping[str, Rule] = {

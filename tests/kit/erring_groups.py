@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from erring_model import NONE, Fields, Rule, Slip, Trial
-from erring_slips import no_mark, says, says_nothing, wrong_mark
+from erring_slips import no_number, says, says_nothing, wrong_number
 from group_questions import RULES, less_one, planted
 from model_by_prompt import Prompt
 
@@ -72,8 +72,8 @@ GLOBAL = Trial(
             {
                 "invented sentence": _invents,
                 "wrong number": _other_number,
-                "wrong mark": wrong_mark,
-                "no mark": no_mark,
+                "wrong citation": wrong_number,
+                "no number": no_number,
                 "insufficient": says(sufficient=False),
                 "none": says_nothing("answer"),
             },

@@ -126,9 +126,10 @@ def _json(said: Fields) -> str:
 
 @dataclass
 class Tally:
-    """What came of questions. ``uncited``: refused, or not confirmed; ``failed``: ended with an error of the model;
-    ``invented``: cited something for a name or year that no text has; ``most``: calls of the dearest question;
-    ``again``: whole replies that were paid twice; ``wrong``: seed, question, what was said, and the errors before it.
+    """What came of questions. ``uncited``: refused, not cited, or with a mark; ``failed``: ended with an error of the
+    model; ``invented``: cited something, without a mark, for a name or year that no text has; ``most``: calls of the
+    dearest question; ``again``: whole replies that were paid twice; ``wrong``: seed, question, what was said, and the
+    errors before it.
     """
 
     asked: int = 0
@@ -150,7 +151,7 @@ class Tally:
 
     @property
     def misled(self) -> int:
-        """Wrong answers that cite something."""
+        """Wrong answers that cite something and have no mark."""
         return self.asked - self.right - self.uncited - self.failed
 
 
@@ -211,11 +212,12 @@ def _said(graph: KnowledgeGraph, reader: str, question: Asked, tally: Tally, opt
         tally.failed += 1
         return f"failed: {error}"
     tally.tokens += answer.usage.input_tokens + answer.usage.output_tokens
-    tally.invented += bool(answer.citations and _INVENTED.search(answer.text or ""))
+    unmarked = bool(answer.citations) and not any(each.unread for each in answer.statements)
+    tally.invented += unmarked and bool(_INVENTED.search(answer.text or ""))
     if question.is_right(answer):
         tally.right += 1
         return ""
-    tally.uncited += not answer.citations
+    tally.uncited += not unmarked
     return f"{answer.text} {answer.note}"
 
 

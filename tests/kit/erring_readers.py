@@ -2,7 +2,7 @@
 
 A rule reads what its prompt shows. The errors are those that real models were seen to make: a sub-question about
 another ship, or about "that builder"; the answer of another entity; names and numbers that are not there; a notebook
-that is forgotten; a quote that is paraphrased or missing; a bare mark; one of the many forms of "none".
+that is forgotten; numbers of sentences that are wrong or missing; one of the many forms of "none".
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from erring_baselines import CHUNKNOTES, CHUNKREAD, FULLTEXT
-from erring_model import NONE, Fields, Rule, Slip, Trial
+from erring_model import NONE, Fields, Rule, Trial
 from erring_slips import (
     FLEET,
     about_another,
     another_entity,
     invented_name,
-    label_of,
-    no_mark,
+    no_number,
+    number_of,
     other,
     says,
     says_nothing,
-    wrong_mark,
+    wrong_number,
 )
 from erring_statements import CYPHER
 from erring_walks import GRAPHREADER
@@ -38,8 +38,7 @@ from planted_ships import ASKS, Followed, follow, hops, told
 def _decompose(asked: Prompt) -> Fields:
     subject, relations = hops(asked.question)
     filled = [ASKS[relation].format(subject if n == 0 else f"#{n}") for n, relation in enumerate(relations)]
-    types: Fields = {"nodes": [], "relations": [], "attributes": []}
-    return {"reasoning": "By its hops.", "sub_questions": filled, "involved_types": types, "group": False}
+    return {"sub_questions": filled, "types": [], "group": False}
 
 
 def _dangling(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
@@ -54,31 +53,17 @@ def _wrong_part(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
 
 
 def _fill_in(asked: Prompt) -> Fields:
-    parts = re.split(r"^Question (\d+): ", asked.data, flags=re.MULTILINE)[1:]
-    answers = []
-    for number, part in zip(parts[::2], parts[1::2], strict=True):
-        question, _, shown = part.partition("\n")
-        found = follow(question, shown).answer
-        answers.append({"number": int(number), "answers": [found] if found else []})
-    return {"reasoning": "As the evidence says.", "answers": answers}
+    parts = re.split(r"^Question \d+: (.*)$", asked.data, flags=re.MULTILINE)
+    found = [follow(question, shown).answer for shown, question in zip(parts[::2], parts[1::2], strict=False)]
+    return {"answers": [[each] if each else [] for each in found]}
 
 
-def _fills(make: Slip) -> Slip:
-    """``make`` changes the answers of each number, given as ``{"words": …}``."""
-
-    def slip(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-        changed = [{**each, "answers": make(asked, each, chance)["answers"]} for each in right["answers"]]
-        return {**right, "answers": changed}
-
-    return slip
+def _other_answers(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {"answers": [[other(words, chance) for words in each] for each in right["answers"]]}
 
 
-def _other_answers(asked: Prompt, each: Fields, chance: random.Random) -> Fields:
-    return {"answers": [other(words, chance) for words in each["answers"]]}
-
-
-def _no_answers(asked: Prompt, each: Fields, chance: random.Random) -> Fields:
-    return {"answers": [chance.choice(NONE)]}
+def _no_answers(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {"answers": [[chance.choice(NONE)] for _ in right["answers"]]}
 
 
 def _evidence(asked: Prompt) -> str:
@@ -88,42 +73,27 @@ def _evidence(asked: Prompt) -> str:
 def _answer(asked: Prompt) -> Fields:
     found = follow(asked.question, _evidence(asked))
     if not found.answer:
-        return {"reasoning": "It is not there.", "answer": "", "citations": [], "sufficient": False}
-    places = {said: label_of(said, asked) for said in found.said}
-    marks = "".join(f"[{label}]" for label in dict.fromkeys(places.values()) if label)
-    citations = [{"passage": label, "quote": said.words} for said, label in places.items() if label]
-    return {"reasoning": "It is said.", "answer": f"{found.answer} {marks}", "citations": citations, "sufficient": True}
+        return {"evidence": [], "answer": "", "sufficient": False}
+    numbers = [number for said in found.said if (number := number_of(said, asked))]
+    return {"evidence": numbers, "answer": f"{found.answer} [{']['.join(numbers)}]", "sufficient": True}
 
 
-def _quotes(words: str) -> Slip:
-    def slip(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-        return {**right, "citations": [{**each, "quote": words} for each in right["citations"]]}
-
-    return slip
-
-
-def _bare_mark(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**right, "citations": []}
+def _number_in_a_list_alone(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**no_number(asked, right, chance), "evidence": right["evidence"]}
 
 
 def _reflect(asked: Prompt) -> Fields:
-    found = follow(asked.question, re.split(r"\n\nNotes:\n|\nEarlier thoughts:\n", asked.data)[0] + _behind(asked))
+    found = follow(asked.question, _evidence(asked))
     wanted = "" if found.answer else found.question
-    missing = f"the answer to {wanted}" if wanted else ""
-    return {"reasoning": "By what is said.", "missing": missing, "query": wanted, "answer": found.answer}
-
-
-def _behind(asked: Prompt) -> str:
-    """Facts and passages where the notes stand before them."""
-    return asked.data.partition("\n\nFacts that were found:\n")[2] if "Earlier thoughts:" in asked.data else ""
+    return {"reasoning": "By what is said.", "query": wanted, "answer": found.answer}
 
 
 def _other_query(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**right, "missing": "more", "query": about_another(asked.question, chance), "answer": ""}
+    return {**right, "query": about_another(asked.question, chance), "answer": ""}
 
 
 def _old_query(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**right, "missing": "more", "query": asked.question, "answer": ""}
+    return {**right, "query": asked.question, "answer": ""}
 
 
 def _no_exit(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
@@ -141,16 +111,15 @@ YOUTU: Mapping[str, Rule] = {
     ),
     "fill_in": Rule(
         _fill_in,
-        {"another entity": _fills(_other_answers), "none": _fills(_no_answers)},
+        {"another entity": _other_answers, "none": _no_answers},
     ),
     "answer": Rule(
         _answer,
         {
             "another entity": another_entity,
-            "paraphrased quote": _quotes("as the register of the port has it for that one"),
-            "missing quote": _quotes(""),
-            "bare mark": _bare_mark,
-            "no mark": no_mark,
+            "number in a list alone": _number_in_a_list_alone,
+            "no number": no_number,
+            "wrong number": wrong_number,
             "none": says_nothing("answer"),
         },
     ),
@@ -306,7 +275,7 @@ LONGAGENT: Mapping[str, Rule] = {
 
 # ------------------------------------------------------------------------------------------------------------- retrieve
 
-_SLIPS = {**YOUTU["answer"].slips, "invented name": invented_name, "wrong mark": wrong_mark}
+_SLIPS = {**YOUTU["answer"].slips, "invented name": invented_name}
 RETRIEVE: Mapping[str, Rule] = {"answer": replace(YOUTU["answer"], slips=_SLIPS)}
 
 _IN_ONE_PIECE = [question for question in FLEET.questions if len(hops(question.text)[1]) == 1]

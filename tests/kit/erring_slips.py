@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from erring_model import INVENTED, NONE, Fields, Slip
 from model_by_prompt import Prompt
@@ -41,7 +40,7 @@ def says_nothing(key: str) -> Slip:
 
 
 def another_entity(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    """The answer of another entity that is shown, with its words for a quote; else any other one."""
+    """The answer of another entity that is shown, with the number of its sentence; else any other one."""
     answer = right["answer"].split(" [")[0]
     if not answer:
         return {**right, "sufficient": True}
@@ -49,39 +48,35 @@ def another_entity(asked: Prompt, right: Fields, chance: random.Random) -> Field
     if not shown:
         return {**right, "answer": other(answer, chance)}
     said = chance.choice(shown)
-    citations = [{"passage": label_of(said, asked) or "1", "quote": said.words}] if "citations" in right else []
-    mark = f" [{citations[0]['passage']}]" if citations else ""
-    return {**right, "answer": said.value + mark, **({"citations": citations} if citations else {})}
+    if "evidence" not in right:
+        return {**right, "answer": said.value}
+    number = number_of(said, asked)
+    return {**right, "answer": f"{said.value} [{number or '1.1'}]", "evidence": [number] if number else []}
 
 
 def invented_name(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    """Another name or year, of which no text tells, in place of the answer; its marks and citations stay."""
+    """Another name or year, of which no text tells, in place of the answer; its numbers stay."""
     answer, gap, marks = right["answer"].partition(" [")
     return {**right, "answer": f"{chance.choice(INVENTED)}{gap}{marks}", "sufficient": True}
 
 
-def no_mark(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+def no_number(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     """An answer that cites nothing."""
-    cited = {"citations": []} if "citations" in right else {}
+    cited = {"evidence": []} if "evidence" in right else {}
     return {**right, "answer": re.sub(r"\s*\[.*?\]", "", right["answer"]), **cited}
 
 
-def wrong_mark(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    """Marks and citations of what was not shown."""
-    cited = {"citations": [_elsewhere(each) for each in right["citations"]]} if "citations" in right else {}
-    return {**right, "answer": re.sub(r"\[\w+\]", "[77]", right["answer"]), **cited}
-
-
-def _elsewhere(citation: Any) -> Any:
-    return {**citation, "passage": "77"} if isinstance(citation, dict) else 77
+def wrong_number(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """Numbers of what was not shown."""
+    cited = {"evidence": ["77.3" for _ in right["evidence"]]} if "evidence" in right else {}
+    return {**right, "answer": re.sub(r"\[[\d.]+\]", "[77.3]", right["answer"]), **cited}
 
 
 def _kind(value: str) -> int:
     return value.isdigit() + 2 * (" " in value)
 
 
-def label_of(said: Said, asked: Prompt) -> str:
-    """The label of the passage or fact that has it."""
-    number = next((n for n, text in asked.passages.items() if said.words in text), 0)
-    fact = re.search(rf"^\[?(F\d+)\]? .*{re.escape(said.words)}", asked.data, re.MULTILINE)
-    return str(number) if number else fact[1] if fact else ""
+def number_of(said: Said, asked: Prompt) -> str:
+    """Of the sentence that says it, or behind it in notes; empty where there is none."""
+    noted = re.search(rf"{re.escape(said.words)} \[([\d.]+)\]", asked.data)
+    return asked.number_of(said.words) or (noted[1] if noted else "")

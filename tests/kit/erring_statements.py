@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from erring_model import Fields, Rule, Slip
-from erring_slips import another_entity, invented_name, no_mark, other, says, says_nothing, wrong_mark
+from erring_slips import another_entity, invented_name, no_number, other, says, says_nothing, wrong_number
 from model_by_prompt import Prompt
 from planted_ships import follow, hops
 
@@ -43,9 +43,10 @@ def _other_name(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
 def _answer(asked: Prompt) -> Fields:
     found = follow(asked.question, asked.data)
     if not found.answer:
-        return {"reasoning": "No row says it.", "answer": "", "sufficient": False}
+        return {"evidence": [], "answer": "", "sufficient": False}
     row = re.search(rf"^\[([\d.]+)\].*{re.escape(found.said[-1].words)}", asked.data, re.MULTILINE)
-    return {"reasoning": "A row says it.", "answer": f"{found.answer} [{row[1] if row else '1.1'}]", "sufficient": True}
+    number = row[1] if row else "1.1"
+    return {"evidence": [number], "answer": f"{found.answer} [{number}]", "sufficient": True}
 
 
 CYPHER: Mapping[str, Rule] = {
@@ -68,8 +69,8 @@ CYPHER: Mapping[str, Rule] = {
         {
             "another entity": another_entity,
             "invented name": invented_name,
-            "wrong mark": wrong_mark,
-            "no mark": no_mark,
+            "wrong number": wrong_number,
+            "no number": no_number,
             "none": says_nothing("answer"),
         },
     ),

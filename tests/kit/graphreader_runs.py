@@ -160,7 +160,7 @@ def walk(kg: KnowledgeGraph, question: str, *names: str, keep: bool = False) -> 
 
 def _first_words(asked: Asked) -> str:
     """Notes the first sentence of the passage that has a full stop, which the answer repeats."""
-    said, number = next(((said, number) for said, number in asked.numbers.items() if said.endswith(".")), ("", ""))
-    if len(asked.messages[1]["content"]) == len(asked.user) and not asked.is_again:
+    if "could not be used" not in asked.user:
         return "Hm."
+    said, number = next(((said, number) for said, number in asked.numbers.items() if said.endswith(".")), ("", ""))
     return step("search_more", f"{said} [{number}]")

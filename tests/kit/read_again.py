@@ -1,4 +1,4 @@
-"""A graph in which pages were read again, by a model that cites the first words that it is shown."""
+"""A graph in which pages were read again, by a model that cites the first sentence that it is shown."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from kgplatform.testing import ScriptedChat
 
 def model(messages: Messages) -> str:
     """Says the first sentence of the first passage."""
-    found = re.search(r"\[1\] [^:]+: ([^.]+)", messages[-1]["content"])
-    said = found[1] if found else ""
-    citation = {"passage": 1, "quote": said}
-    return json.dumps({"answer": f"{said} [1].", "citations": [citation], "sufficient": True})
+    found = re.search(r"^\[(\d+\.\d+)\] ([^.]+)", messages[-1]["content"], re.MULTILINE)
+    number, words = found.groups() if found else ("", "")
+    return json.dumps({"evidence": [number], "answer": f"{words} [{number}].", "sufficient": True})
 
 
 def read_again(graph: KnowledgeGraph) -> None:

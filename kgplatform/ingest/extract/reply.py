@@ -25,28 +25,26 @@ Value = Annotated[str, _bounded(maxLength=150)]
 Words = Annotated[str, _bounded(maxLength=300)]
 Entity = Annotated[list[Name], _bounded(minItems=2, maxItems=2)]
 """Name, type."""
-Fact = Annotated[list[Name], _bounded(minItems=2, maxItems=8)]
-"""Sentence, key elements."""
 Statement = Annotated[list[Value], _bounded(minItems=4, maxItems=4)]
 """Sentence; subject, relation, object, or entity, key, value."""
 Proposed = Annotated[list[Name], _bounded(minItems=4, maxItems=4)]
 """Kind, name, confidence, sentence."""
-OwnFact = Annotated[list[Words], _bounded(minItems=2, maxItems=8)]
+Fact = Annotated[list[Words], _bounded(minItems=2, maxItems=8)]
 """Sentence; the fact, or nothing where the sentence is it; key elements."""
 
 
 class FactsForm(BaseModel):
     """What a server is asked for where only atomic facts are wanted."""
 
-    facts: Annotated[list[OwnFact], _bounded(maxItems=60)]
+    facts: Annotated[list[Fact], _bounded(maxItems=60)]
 
 
 class ExtractionForm(BaseModel):
-    """What a server is asked for. Entities come first: a small model that begins with facts lists sentences as such."""
+    """What a server is asked for. Atomic facts are the sentences that the statements name: asked for too, they are half
+    of all tokens."""
 
     entities: Annotated[list[Entity], _bounded(maxItems=40)]
-    facts: Annotated[list[Fact], _bounded(maxItems=40)]
-    statements: Annotated[list[Statement], _bounded(maxItems=50)]
+    statements: Annotated[list[Statement], _bounded(maxItems=60)]
     proposals: Annotated[list[Proposed], _bounded(maxItems=6)]
 
 

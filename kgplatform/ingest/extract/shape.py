@@ -15,9 +15,10 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
-from kgplatform.ingest.named import stated_place
+from kgplatform.ingest.named import sentence_of
 from kgplatform.models.forms import plain
 from kgplatform.models.json_text import value_of
 from kgplatform.places import find_names, find_words
@@ -95,13 +96,15 @@ def read_extraction(content: Mapping[str, Any], text: str = "") -> Extraction:
     entities = _entities(content)
     ids = {str(id_): name for name, item in _nodes(content.get("entities")) if (id_ := _of(item, "id")) is not None}
     names = [each.name for each in entities if isinstance(each, ExtractedEntity)]
+    statements = _statements(content.get("statements"), names, text)
+    facts = [_fact(item, names, text) for item in _members(content.get("facts"), "facts")]
     read: list[Any] = [
         *entities,
         *(_triple(item, ids) for item in _members(content.get("triples"), "triples")),
         *_attributes(content.get("attributes")),
         *_properties(content.get("entities")),
-        *(_statement(item, names, text) for item in _members(content.get("statements"), "statements")),
-        *(_fact(item, names, text) for item in _members(content.get("facts"), "facts")),
+        *statements,
+        *(facts or _facts_of(statements, names, text)),
         *_proposals(content.get("proposals"), text),
         *_proposals(content.get("new_schema_types"), text),
     ]
@@ -189,6 +192,17 @@ def _properties(value: object) -> Iterator[ExtractedAttribute]:
 # ---------------------------------------------------------------------------------------------------------- statements
 
 
+def _statements(
+    value: object, names: Sequence[str], text: str
+) -> list[ExtractedTriple | ExtractedAttribute | Malformed]:
+    """Each once, by the sentence that states it first: small models say the same of one sentence after the other."""
+    found: dict[object, ExtractedTriple | ExtractedAttribute | Malformed] = {}
+    for item in _members(value, "statements"):
+        said = _statement(item, names, text)
+        found.setdefault(astuple(said)[:3], said)
+    return list(found.values())
+
+
 def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple | ExtractedAttribute | Malformed:
     """What joins two of the entities of these ``names`` is a triple, and what else one of them has an attribute."""
     number, members = _numbered(item, text)
@@ -197,7 +211,29 @@ def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple
     subject, said, object_ = members
     joins = normalise_name(object_) in map(normalise_name, names)
     kind = ExtractedTriple if joins else ExtractedAttribute
-    return kind(subject, said, object_, sentence=number)
+    return kind(subject, said, object_, sentence=sentence_of(number, members, text))
+
+
+def _facts_of(statements: Sequence[object], names: Sequence[str], text: str) -> Iterator[AtomicFact]:
+    """The sentences that state something, as atomic facts; their key elements are the words that it is stated with."""
+    stated: dict[int, list[str]] = {}
+    for each in statements:
+        if isinstance(each, ExtractedTriple | ExtractedAttribute) and each.sentence:
+            subject, said, object_ = astuple(each)[:3]
+            stated.setdefault(each.sentence, []).extend((subject, said.replace("_", " "), object_))
+    for number, words in sorted(stated.items()):
+        sentence = _about(words[0], number, names, text)
+        short = (each for each in words if each in names or len(each.split()) < _WORDS_OF_A_FACT)
+        elements = [each for each in (*short, *names) if find_words(each, sentence)]
+        if elements:
+            yield AtomicFact(sentence, tuple(dict.fromkeys(elements)), sentence=number)
+
+
+def _about(name: str, number: int | None, names: Sequence[str], text: str) -> str:
+    """A sentence, and before it the entity that it is about, where it has a pronoun in its place."""
+    said = _words(number, text)
+    is_left_out = said and name in names and find_words(name, text) and not find_words(name, said)
+    return f"{name}: {said}" if is_left_out else said
 
 
 def _triple(item: object, ids: Mapping[str, str]) -> ExtractedTriple | Malformed:
@@ -250,7 +286,8 @@ def _fact(item: object, names: Sequence[str], text: str) -> AtomicFact | Malform
         if elements and len(elements[0].split()) >= _WORDS_OF_A_FACT and elements[0] not in f"{names} {said}":
             said = elements.pop(0)
         else:
-            number, said = _of_sentence(number, elements, names, text)
+            number = sentence_of(number, elements, text)
+            said = _about(elements[0] if elements else "", number, names, text)
     else:
         said = _text(_of(item, "text fact")) or ""
         listed = _of(item, "key_elements")
@@ -263,19 +300,6 @@ def _fact(item: object, names: Sequence[str], text: str) -> AtomicFact | Malform
     if not elements:
         return _malformed("atomic fact without key elements", item)
     return AtomicFact(said, tuple(dict.fromkeys(elements)), _text(_of(item, _QUOTE)), number)
-
-
-def _of_sentence(
-    number: int | None, elements: Sequence[str], names: Sequence[str], text: str
-) -> tuple[int | None, str]:
-    """The sentence with these key elements, its number and its words: another one than that of ``number`` where that
-    has none of them. The entity that it is about stands before it where it has a pronoun in its place."""
-    said = _words(number, text)
-    if not any(find_words(each, said) for each in elements) and (place := stated_place(elements, text, "")):
-        number = 1 + [each.start for each in numbered(text)].index(place.start)
-        said = _words(number, text)
-    about = elements[0] if elements and elements[0] in names and find_names(elements[0], text) else ""
-    return number, f"{about}: {said}" if about and said and not find_names(about, said) else said
 
 
 # ----------------------------------------------------------------------------------------------------------- proposals

@@ -65,12 +65,13 @@ def spoken_of(groups: Sequence[Group], question: str) -> tuple[list[Group], int]
     stems = {fact.id: stems_of(fact.text.replace("_", " ")) for fact in facts}
     asked = Asked.among(question, list(stems.values()))
     shares = {fact.id: asked.share(stems[fact.id]) for fact in facts}
-    best = sorted(facts, key=lambda fact: -shares[fact.id])[:_LEADING]
-    if not best or shares[best[0].id] < _TELLING:
+    if max(shares.values(), default=0.0) < _TELLING:
         return list(groups), 0
+    speaking = [fact for fact in facts if shares[fact.id] >= _LEAST_SHARE]
+    best = sorted(speaking, key=lambda fact: -shares[fact.id])[:_LEADING]
     names = {fact.about for fact in facts if len(fact.about) >= _SHORTEST and fact.about not in question}
     led = [name for name in names if any(name in fact.text for fact in best)]
-    near = {fact.about for fact in facts if shares[fact.id] >= _LEAST_SHARE or any(name in fact.text for name in led)}
+    near = {fact.about for fact in speaking} | {f.about for f in facts if any(name in f.text for name in led)}
     kept = [replace(group, facts=tuple(fact for fact in group.facts if fact.about in near)) for group in groups]
     return [group for group in kept if group.facts], sum(fact.about not in near for fact in facts)
 

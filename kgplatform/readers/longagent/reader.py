@@ -187,7 +187,7 @@ class Meeting:
         found last."""
         left = [cluster for clusters in reversed(self.found) for cluster in clusters]
         said = [each for each in left if find_names(each.answer, answer) or find_names(answer, each.answer)]
-        chosen = said or next(filter(None, reversed(self.found)), ())
+        chosen = said or next((list(clusters) for clusters in reversed(self.found) if clusters), [])
         return list(dict.fromkeys(number for cluster in chosen for number in cluster.sentences))[:_NAMED]
 
     def sources(self) -> list[FoundPassage]:

@@ -218,7 +218,8 @@ class Team:
         calls = Calls(*metered(self._chat))
         mark = calls.mark()
         outcome: MemberOutcome = "malformed"
-        answer, sentences = "", ()
+        answer = ""
+        sentences: tuple[str, ...] = ()
         failed: ModelError | None = None
         try:
             messages = self._messages(instruction, readers, claims, whole=whole)

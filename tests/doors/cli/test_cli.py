@@ -249,20 +249,35 @@ def test_ask_without_a_model_gives_evidence(ada: Path, run: Run) -> None:
     assert answer["evidence"]["passages"]
 
 
+CITED = ("[1] ada, characters 0–40", "     Ada Lovelace was born in London in 1815.")
+
+
 def test_ask_with_a_model_cites(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    quote = "Ada Lovelace was born in London in 1815."
-    reply = {"answer": "In London [1].", "sufficient": True, "citations": [{"passage": 1, "quote": quote}]}
-    with OpenAIServer(lambda messages: json.dumps(reply)) as server:
+    reply = {"answer": "In London, in 1816 [1.1].", "sufficient": True}
+
+    def said(messages: list[dict[str, str]]) -> str:
+        return json.dumps({"supported": [False]} if "You check statements" in messages[0]["content"] else reply)
+
+    with OpenAIServer(said) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         done = run("ask", "Where was Ada Lovelace born?")
-    assert done.out.splitlines() == ["In London [1].", "[1] ada, characters 0–40"]
+        verified = run("ask", "Where was Ada Lovelace born?", "--verify")
+        told = run("ask", "Where was Ada Lovelace born?", "--verify", "--json").document
+    mark = "     “In London, in 1816 [1].”: not in the cited text: 1816"
+    assert done.out.splitlines() == ["In London, in 1816 [1].", mark, *CITED]
     assert re.fullmatch(r"1 model call, \d+ tokens in, \d+ out, [\d.]+ m?s\n", done.err)
+    verdict = "     “In London, in 1816 [1].”: the model finds this not supported by its citation"
+    assert verified.out.splitlines() == ["In London, in 1816 [1].", mark, verdict, *CITED]
+    assert verified.err.startswith(("1 model call", "2 model calls"))
+    (statement,) = told["statements"]
+    assert (statement["citations"], statement["unread"], statement["supported"]) == ([1], ["1816"], False)
+    assert told["sufficient"] is True
+    assert told["citations"][0]["text"] == "Ada Lovelace was born in London in 1815."
 
 
 def test_a_chat_through_a_pipe(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line a question; a question that fails is told, and the next is answered; a thread is resumed by its id."""
-    quote = "Ada Lovelace was born in London in 1815."
-    cited = {"answer": "In London [1].", "sufficient": True, "citations": [{"passage": 1, "quote": quote}]}
+    cited = {"answer": "In London [1.1].", "sufficient": True}
     alone = {"reasoning": "She is Ada Lovelace.", "question": "Where was Ada Lovelace born?"}
 
     def reply(messages: list[dict[str, str]]) -> str | Fault:
@@ -279,8 +294,8 @@ def test_a_chat_through_a_pipe(ada: Path, run: Run, monkeypatch: pytest.MonkeyPa
         done = run("chat", "--option", "top_k=3")
         assert done.code == 0
         assert done.out.splitlines() == [
-            *("In London [1].", "[1] ada, characters 0–40"),
-            *("In London [1].", "[1] ada, characters 0–40", "Asked as: Where was Ada Lovelace born?"),
+            *("In London [1].", *CITED),
+            *("In London [1].", *CITED, "Asked as: Where was Ada Lovelace born?"),
         ]
         *costs, last = done.err.splitlines()
         assert [line.partition(",")[0] for line in costs] == ["1 model call", "2 model calls"]
@@ -357,18 +372,18 @@ def test_a_reader_whose_replies_are_of_no_use_tells_what_they_cost(
 
 def test_an_answer_is_written_on_a_terminal(ada: Path, environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was shown while it was written is gone at the end; a mark of a wrong citation is not in the answer."""
-    said = "In London [1], in 1815. [7]"
-    reply = {"sufficient": True, "answer": said, "citations": [{"passage": 1, "quote": "born in London in 1815"}]}
+    said = "In London [1.1], in 1815. [1.7]"
+    reply = {"sufficient": True, "answer": said}
     with OpenAIServer(lambda messages: json.dumps(reply), faults=lambda request: Fault.slowly(0.4)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         shown = _on_terminal("ask", "Where was Ada Lovelace born?")
     cleared = shown.rpartition("\x1b[2K")
     assert "search: " in cleared[0]
-    assert "A draft:" in cleared[0] and "In London [1], in" in cleared[0]
+    assert "A draft:" in cleared[0] and "In London [1.1], in" in cleared[0]
     last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", cleared[2]).replace("\r", "").split("\n")
     assert [line for line in last if line][:2] == [
         "In London [1], in 1815.",
-        "[1] ada, characters 17–39",
+        "[1] ada, characters 0–40",
     ]
     assert "1 model call, " in last[-2]
 

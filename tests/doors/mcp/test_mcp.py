@@ -97,7 +97,9 @@ def test_a_process_over_standard_input_and_output(
         ), tool.input_schema
     answer = content(asked)
     assert "founded" in answer["answer"].lower()
-    assert answer["citations"][0]["quote"]
+    assert answer["citations"][0]["text"]
+    assert answer["statements"][0]["citations"] == [1]
+    assert answer["sufficient"] is True
     assert [number for number, _ in told] == list(range(1, len(told) + 1))
     assert [(message or "").partition(":")[0] for _, message in told][:3] == ["look", "write", "run"]
     assert len(content(found)["passages"]) == 3

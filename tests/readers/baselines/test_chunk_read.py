@@ -163,7 +163,8 @@ def test_the_calls_are_bounded(evidence: Evidence) -> None:
     chat = by_rule(nothing)
     done = read(evidence, chat, Options(calls=2, window_tokens=3200))
     assert len(chat.calls) == 2
-    assert (done.text, done.note) == (REFUSAL, "Not all was read: the 2 calls were made before the end of the text.")
+    assert done.text == REFUSAL
+    assert done.note.endswith("Not all was read: the 2 calls were made before the end of the text.")
     broken = ScriptedChat(["Hm."])
     assert read(evidence, broken, Options(calls=1)).counts == {"read.unanswerable": 1, "malformed.no answer": 1}
     assert len(broken.calls) == 1, "asking again is a call too"

@@ -447,7 +447,6 @@ def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
         (" ?! ", {}, "The question is empty"),
         ("ship " * 3000, {"window_tokens": 4096}, r"The question has about 3,000 tokens, .* leaves room for \d+"),
         (QUESTION, {"nodes": 60, "window_tokens": 4096}, "no room for this question with nodes=60"),
-        (QUESTION, {"window_tokens": 1200}, "A window of 1,200 tokens has no room"),
     ],
 )
 def test_what_does_not_fit_is_said_before_anything_is_spent(
@@ -485,7 +484,7 @@ def failing_at(node: str, error: ModelError) -> Walker:
 def test_an_error_ends_its_own_path_alone(evidence: Evidence) -> None:
     model = failing_at("Cork", ModelError("The server timed out."))
     done = ask(evidence, model, QUESTION)
-    assert done.note == "Path 2 ended early: The server timed out."
+    assert done.note.endswith("Path 2 ended early: The server timed out.")
     assert walked(done, 2) == ["stop_and_read_neighbor", "neighbours"]
     assert (
         steps_of(done, "neighbours")[0].detail

@@ -80,6 +80,6 @@ def test_a_needle_that_a_passage_border_cuts_is_read_on_in_the_next_passage(
     alone = graph.ask(question, "graphreader", window_tokens=WINDOW, reading_tokens=1)
     assert is_right(alone, hay, told)
     assert alone.counts["chunk.read_subsequent_chunk"] >= 1
-    together = graph.ask(question, "graphreader", window_tokens=WINDOW)
+    together = graph.ask(question, "graphreader", window_tokens=WINDOW, reading_tokens=2000)
     assert is_right(together, hay, told)
     assert "chunk.read_subsequent_chunk" not in together.counts, "the passages around it are read with it"

@@ -75,9 +75,7 @@ def evidence(graph: Store) -> Evidence:
     return Evidence(graph, HashEmbedder(64))
 
 
-SMALL = (
-    "Passage 1: small a\n[1.1] The pier was built of oak.\n\nPassage 2: small b\n[2.1] The quay was built of stone."
-)
+SMALL = "Passage 1: small a\n[1.1] The pier was built of oak.\n\nPassage 2: small b\n[2.1] The quay was built of stone."
 
 
 def team() -> Script:
