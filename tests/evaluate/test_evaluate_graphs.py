@@ -157,7 +157,7 @@ def test_a_recording_is_the_extraction(given: Settings, tmp_path: Path) -> None:
 
 
 FOUND = json.dumps(
-    {"facts": [["1", "", "Ida Fenn"]], "entities": [["Ida Fenn", "Person"]], "statements": [], "proposals": []}
+    {"facts": [["1", "", "Dunmouth"]], "entities": [["Dunmouth", "Location"]], "statements": [], "proposals": []}
 )
 
 
