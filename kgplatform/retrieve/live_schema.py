@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from weakref import WeakKeyDictionary
 
+from kgplatform.neo4j.metadata import PREFIX
 from kgplatform.neo4j.store import Connection, Row, Store
 from kgplatform.records import QueryRun
 from kgplatform.text import clipped, count_tokens
@@ -152,6 +153,14 @@ def shown_schema(schema: LiveSchema, tokens: int) -> str:
             shown.append(title + gap.join(_fitting(items, left // (len(parts) - number))))
             left -= count_tokens(shown[-1])
     return "\n".join(shown)
+
+
+def brief(schema: LiveSchema) -> LiveSchema:
+    """``schema`` for a prompt that tells itself what the platform's own nodes have: metadata, and an example a type."""
+    metadata = tuple(each for each in schema.properties if each.name.startswith(PREFIX))
+    return replace(
+        schema, properties=metadata, types=tuple(replace(each, examples=each.examples[:1]) for each in schema.types)
+    )
 
 
 def example_relation(schema: LiveSchema) -> dict[str, str]:

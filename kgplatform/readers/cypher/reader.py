@@ -18,7 +18,6 @@ from pydantic import AfterValidator
 from kgplatform.errors import ModelError
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
-from kgplatform.neo4j.metadata import PREFIX
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.answer import (
     NOT_CITED,
@@ -34,7 +33,7 @@ from kgplatform.readers.reader import AnswerMode, AnswerStyle, Reader, check, mo
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
 from kgplatform.records import Answer, SearchResult
-from kgplatform.retrieve.live_schema import example_relation, shown_schema
+from kgplatform.retrieve.live_schema import brief, example_relation, shown_schema
 from kgplatform.retrieve.statement import Sources, Statements, Tried
 from kgplatform.text import clipped, counted, tidy
 
@@ -116,11 +115,7 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options,
     there = f"{counted(len(schema.types), 'type')} of entities, {counted(len(schema.relations), 'kind')} of relations"
     named = ", ".join(entity.name for entity in meant if entity.named)
     calls.note("look", f"{there}; named in the question: {named or 'nothing that is there'}", (*ran, *looked))
-    # What the platform's own nodes have, the prompt tells; one example says what a type is.
-    metadata = tuple(each for each in schema.properties if each.name.startswith(PREFIX))
-    types = tuple(replace(each, examples=each.examples[:1]) for each in schema.types)
-    brief = replace(schema, properties=metadata, types=types)
-    shown = shown_schema(brief, min(_SCHEMA_TOKENS, context // _SCHEMA_SHARE))
+    shown = shown_schema(brief(schema), min(_SCHEMA_TOKENS, context // _SCHEMA_SHARE))
     names = "\n".join(f"{entity.name} ({entity.label})" for entity in meant) or "(none)"
     fences = {"fence": fence_for(shown), "asked": fence_for(shown, names, question)}
     inputs = {"question": question, "schema": shown, "names": names, "rows": str(options.rows)}
