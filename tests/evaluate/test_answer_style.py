@@ -84,8 +84,8 @@ def test_a_setup_may_ask_for_sentences(asked: Callable[..., tuple[Results, list[
 @pytest.mark.parametrize(
     ("said", "em", "f1"),
     [
-        ("Ann Ottley [1]", 1.0, 1.0),
-        ("The Red Lamp was kept by Ann Ottley [1].", 0.0, 4 / 9),
+        ("Ann Ottley [1.1]", 1.0, 1.0),
+        ("The Red Lamp was kept by Ann Ottley [1.1].", 0.0, 4 / 9),
     ],
 )
 def test_a_right_sentence_where_a_phrase_was_asked_for(
@@ -96,8 +96,7 @@ def test_a_right_sentence_where_a_phrase_was_asked_for(
     def wordy(messages: Messages) -> str:
         if Prompt(messages).name != "readers/answer":
             return reply(messages)
-        cited = [{"passage": "1", "quote": "Ann Ottley kept the Red Lamp"}]
-        return json.dumps({"reasoning": "", "answer": said, "citations": cited, "sufficient": True})
+        return json.dumps({"evidence": ["1.1"], "answer": said, "sufficient": True})
 
     results, _ = asked("retrieve", wordy)
     scores = results.answers[0].scores
