@@ -39,9 +39,7 @@ ANSWER = Answer(ASKED, "youtu", "Stockbridge [1].", (), SearchResult(ASKED, (), 
 def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
     """Three documents, and a model that always says the same."""
     kg.ingest(put(tmp_path / "texts", FIELD | OTHERS), recorded=put_jsonl(tmp_path / "recording.jsonl", RECORDING))
-    chat = ScriptedChat(
-        lambda messages: json.dumps({"sufficient": True, "answer": "In Stockbridge [1].", "citations": []})
-    )
+    chat = ScriptedChat(lambda messages: json.dumps({"answer": "In Stockbridge [1.1].", "sufficient": True}))
     return KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=chat)
 
 

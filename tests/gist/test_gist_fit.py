@@ -35,12 +35,12 @@ def in_short(messages: Messages) -> str:
 
 
 def test_pages_are_merged_where_no_new_part_begins(store: Store, tmp_path: Path) -> None:
-    said = {"Pdqa": "no", "Pgqa": "Yes.", "Pjqa": "not sure", "Pbcqa": "no", "Pbfqa": "It depends.", "Pbiqa": "no"}
+    said = {"Pdqa": "no", "Pgqa": "yes", "Pjqa": "not sure", "Pbcqa": "no", "Pbfqa": "it depends", "Pbiqa": "no"}
 
     def by_part(messages: Messages) -> str:
         if Prompt(messages).kind == "merge":
             second = Prompt(messages).data.partition("Page 2:\n")[2].split()[0]
-            return said.get(second, f"no answer for {second}")
+            return json.dumps({"new_part": said[second]})
         return in_short(messages)
 
     kg = opened(store, tmp_path / "home", by_part)
@@ -87,7 +87,10 @@ def test_only_pages_of_no_are_merged_and_gisted_again(store: Store, tmp_path: Pa
 
 
 def test_where_every_page_begins_a_part_the_shortest_pair_is_merged(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home", lambda m: "yes" if Prompt(m).kind == "merge" else in_short(m))
+    def always_yes(messages: Messages) -> str:
+        return '{"new_part": "yes"}' if Prompt(messages).kind == "merge" else in_short(messages)
+
+    kg = opened(store, tmp_path / "home", always_yes)
     ingested(kg, tmp_path, {"story.txt": TWENTY})
     report = kg.gist(fit=40)
     pages = assert_memory(kg, "story")
@@ -131,7 +134,7 @@ def test_older_gists_are_shortened_first(store: Store, tmp_path: Path) -> None:
 def test_gists_that_do_not_become_shorter_are_left_alone(store: Store, tmp_path: Path) -> None:
     def stubborn(messages: Messages) -> str:
         if "Shorten it again" in messages[0]["content"] and "Paqa" in Prompt(messages).data:
-            return Prompt(messages).data
+            return json.dumps({"gist": Prompt(messages).data})
         return in_short(messages)
 
     kg = opened(store, tmp_path / "home", stubborn)

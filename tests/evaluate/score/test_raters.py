@@ -48,6 +48,8 @@ def in_form(rater: str, said: Any) -> Any:
         return lambda prompt: in_form(rater, said(prompt))
     if isinstance(said, list):
         return [in_form(rater, each) for each in said]
+    if not isinstance(said, str):
+        return said
     if said in degrees:
         return json.dumps({"agrees": degrees[said]})
     key = "correct" if rater == "rater_judge" else "score"
@@ -222,12 +224,7 @@ def test_each_rater_asks_the_server_for_its_form(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("reply", "accuracy", "points"),
-    [
-        ("Reason: all of it.\nScore: 2", 1, 2),
-        ("Reason: vague.\n**Score:** 1 point", 1, 1),
-        ("Score: 0", 0, 0),
-        ("2", 1, 2),
-    ],
+    [('{"reasoning": "All of it.", "score": 2}', 1, 2), ("1", 1, 1), ("0", 0, 0)],
 )
 def test_the_rubric_counts_two_and_one_as_correct(tmp_path: Path, reply: str, accuracy: int, points: int) -> None:
     done, _ = rated("rubric", ToRate(QUESTION, "Ingrid"), tmp_path, rubric=reply)
