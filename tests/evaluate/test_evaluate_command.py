@@ -23,7 +23,6 @@ from kgplatform.evaluate.kept_answers import slug
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import REFUSAL
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
@@ -152,7 +151,7 @@ def test_repeated_runs_ask_again_and_their_spread_is_told(monkeypatch: pytest.Mo
 
     def moody(messages: Messages) -> str:
         asked.append(messages[1]["content"])
-        return "The Physical Geography of the Sea" if len(asked) == 1 else "I do not know."
+        return json.dumps({"answer": "The Physical Geography of the Sea" if len(asked) == 1 else "I do not know."})
 
     arguments = ["evaluate", QUESTIONS, "--limit", "1", "--readers", "closed", "--rate", "none", "--repeat", "2"]
     with OpenAIServer(moody) as server:
@@ -170,7 +169,7 @@ def test_repeated_runs_ask_again_and_their_spread_is_told(monkeypatch: pytest.Mo
     report = (out / "report.md").read_text()
     assert "scores of 2 runs" in report
     assert "| Contains | 50.0 ± 70.7 |" in report
-    assert json.loads((out / "run-2" / "results.json").read_text())["answers"][0]["text"] == REFUSAL
+    assert json.loads((out / "run-2" / "results.json").read_text())["answers"][0]["text"] == "I do not know."
 
 
 @pytest.mark.usefixtures("sample")

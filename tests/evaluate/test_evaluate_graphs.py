@@ -157,13 +157,7 @@ def test_a_recording_is_the_extraction(given: Settings, tmp_path: Path) -> None:
 
 
 FOUND = json.dumps(
-    {
-        "entities": [{"name": "Ida Fenn", "type": "Person", "quote": "Ida Fenn"}],
-        "attributes": [],
-        "triples": [],
-        "facts": [{"text": "Ida Fenn drew plans.", "key_elements": ["Ida Fenn"], "quote": ""}],
-        "proposals": [],
-    }
+    {"facts": [["1", "", "Ida Fenn"]], "entities": [["Ida Fenn", "Person"]], "statements": [], "proposals": []}
 )
 
 
@@ -176,7 +170,7 @@ def test_a_model_that_is_configured_reads_the_texts_and_what_it_costs_is_kept(gi
                 graphs.for_data_set(data_set(), alone=True)
                 spent.append(graphs.construction[CURRENT])
                 paid = graphs.ledger.total.calls
-        assert len(server.requests) == 3
+        assert len(server.requests_to("/chat/completions")) == 3
         assert sum(each.calls for each in spent[0].values()) == 3
         assert spent[1] == spent[0]
         assert paid == 0, "the second run asks nobody"
