@@ -118,7 +118,7 @@ def test_the_table_of_the_readers_options_is_the_records() -> None:
     readers = re.compile(rf"\b({'|'.join(reader_names())})\b")
     rows = [f"| `{flag}` | " + readers.sub(r"`\1`", said) + " |" for flag, said in flags]
     section = COMMANDS[COMMANDS.index("\n## ask\n") : COMMANDS.index("An option that the chosen reader does not have")]
-    own = ("`--reader`", "`--where`", "`--trace`", "`--keep`", "`--token-budget`")
+    own = ("`--reader`", "`--where`", "`--verify`", "`--trace`", "`--keep`", "`--token-budget`")
     assert [line for line in section.splitlines() if line.startswith("| `--") and line.split()[1] not in own] == rows
 
 

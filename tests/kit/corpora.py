@@ -164,7 +164,7 @@ def extracted(messages: Messages) -> str:
     works = re.search(r"(\w[\w ]+) works for ([\w ]+) in the town", text)
     triples = [_triple(founded[2], "founded", founded[1])] if founded else []
     triples += [_triple(works[1], "works_for", works[2])] if works else []
-    sentences = [each for each in re.split(r"(?<=\.)\s+", text) if each.endswith(".")]
+    sentences = [each for each in re.findall(r"^\[\d+\] (.*)", text, re.MULTILINE) if each.endswith(".")]
     names = [name for _, found in kinds for name in found]
     return json.dumps(
         {
@@ -172,7 +172,8 @@ def extracted(messages: Messages) -> str:
             "triples": [each for each in triples if each["subject"] in names and each["object"] in names],
             "attributes": [{"entity": each, "key": "size", "value": "large"} for each in ships if "trade" in text],
             "facts": [
-                {"text": each, "key_elements": [n for n in names if n in each] or ["note"]} for each in sentences
+                {"text": each, "key_elements": [n for n in names if n in each] or re.findall(r"\w{5,}", each)[:1]}
+                for each in sentences
             ],
             "proposals": []
             if has_vessel or not ships

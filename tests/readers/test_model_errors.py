@@ -38,7 +38,7 @@ MOST_CALLS = {
 }
 """Of a question: steps that a reader may take, each asked for at most twice."""
 MEASURED = {
-    "youtu": 99,
+    "youtu": 94,
     "graphreader": 96,
     "readagent": 91,
     "longagent": 87,
@@ -48,7 +48,8 @@ MEASURED = {
     "chunkread": 84,
     "chunknotes": 91,
 }
-"""Percent right where one call in five errs, as docs/explanation/benchmarks/errors.md has it."""
+"""Percent right where one call in five errs, as docs/explanation/benchmarks/errors.md has it; but of ``youtu`` 99 less
+what no longer counts as cited: an answer without a number of a sentence that was shown."""
 
 
 @pytest.fixture(scope="module")
