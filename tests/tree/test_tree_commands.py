@@ -79,14 +79,14 @@ def test_names_that_fail_again_do_not_contradict_that_nothing_moved(
     kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ingest(kg, tmp_path, [group("Sailor", 4), group("Miner", 5)])
-    with OpenAIServer(lambda messages: "[]") as server:
+    with OpenAIServer(lambda messages: '{"communities": []}') as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         for _ in range(2):
             said = CliRunner().invoke(app, ["tree"]).stdout
             assert (
                 "Names: 2 from members and facts (2 because the model gave none).\n"
-                "Not named by the model: The language model left communities out, named one twice, or said what "
-                "their facts do not have.\n"
+                "Not named by the model: The language model left communities out, named one twice, or by a "
+                "number that its facts do not have.\n"
                 "`kgplatform tree --update` asks the model again for 2 names.\n"
             ) in said
             assert "Nothing changed" not in said
