@@ -248,11 +248,11 @@ def test_over_the_wire_answers_are_paid_for_once(store: Store, tmp_path: Path) -
         )
         kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         report = kg.ingest(files, extractor="local", facts=True)
-        assert (report.facts_read, len(server.requests)) == (15, 15)
+        assert (report.facts_read, len(server.requests_to("/completions"))) == (15, 15)
         assert report.usage["facts"].calls == 15
         kg.remove([each.as_uri() for each in files])
         again = KnowledgeGraph(store, settings, embedder=HashEmbedder(64)).ingest(files, extractor="local", facts=True)
-    assert (again.facts_read, len(server.requests)) == (15, 15)
+    assert (again.facts_read, len(server.requests_to("/completions"))) == (15, 15)
     assert (again.usage["facts"].calls, again.usage["facts"].cached_calls) == (0, 15)
 
 
@@ -285,7 +285,11 @@ def test_the_command_reads_reports_and_counts(
         assert (status, "atomic facts in 3 passages that the model read now" in said) == (0, True)
         assert "Documents:" not in said
         status, said = run("ingest", "--facts", "--json")
-        assert (json.loads(said)["facts_read"], json.loads(said)["facts_failed"], len(server.requests)) == (0, [], 3)
+        assert (
+            json.loads(said)["facts_read"],
+            json.loads(said)["facts_failed"],
+            len(server.requests_to("/completions")),
+        ) == (0, [], 3)
         assert "Every passage of the graph has its atomic facts already" in run("ingest", "--facts")[1]
     assert json.loads(run("stats", "--json")[1])["elements"]["nodes"] > 10
     assert "For GraphReader: " in run("stats")[1]

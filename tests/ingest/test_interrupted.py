@@ -153,7 +153,7 @@ def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -
         wipe(store)
         kg = opened(store, tmp_path / "home", openai_base_url=server.base_url)
         kg.ingest(files, extractor="local")
-        asked = len(server.requests)
+        asked = len(server.requests_to("/completions"))
         points = [
             ("ingest/remove_atomic_facts", 1),
             ("ingest/recount_statements", 1),
@@ -168,7 +168,9 @@ def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -
         report = kg.ingest(facts=True)
     assert (report.facts_read, report.complete) == (0, True), "all were committed before the last of the kills"
     under_way = 3 * 8  # of the kills, three come while the model is asked, by eight threads
-    assert len(server.requests) - asked <= 60 + under_way, "only what was under way is asked for again"
+    assert len(server.requests_to("/completions")) - asked <= 60 + under_way, (
+        "only what was under way is asked for again"
+    )
     assert difference(snapshot(store), wanted) == []
 
 
@@ -215,9 +217,9 @@ def test_answers_that_were_kept_are_not_asked_for_again(store: Store, tmp_path: 
         kg = opened(store, tmp_path / "home", openai_base_url=server.base_url)
         # The first call of all says that none is read yet: with the 31st, the 30th passage is.
         killed(("extracting", 31), "ingest", [str(tmp_path / "notes")], extractor="llm", settings=model)
-        assert len(server.requests) == 30
+        assert len(server.requests_to("/completions")) == 30
         assert kg.ingest(files, extractor="llm").complete
-        assert len(server.requests) == 30
+        assert len(server.requests_to("/completions")) == 30
         used = kg.ledger.by_stage()["extract"]
         assert (used.calls, used.input_tokens, used.output_tokens) == (0, 0, 0)
         assert used.cached_calls > 0

@@ -383,7 +383,7 @@ def test_an_ingest_whose_model_fails_throughout_stops_and_goes_on_later(
         assert report.stopped.endswith("What was read is kept; fix that and run the same command again.")
     with OpenAIServer(extracted) as server:
         healed = paying(store, server, tmp_path / "home").ingest(notes)
-        assert (healed.complete, healed.extracted, len(server.requests)) == (True, 14, 14)
+        assert (healed.complete, healed.extracted, len(server.requests_to("/completions"))) == (True, 14, 14)
         assert difference(snapshot(store), wanted) == []
 
 
@@ -409,10 +409,10 @@ def test_a_passage_that_fails_is_reported_and_read_next_time(store: Store, notes
         assert [(info.title, info.failed) for info in kg.documents() if info.failed] == [("note 002", 1)]
         assert rows(kg, "MATCH (c:Chunk {state: 'failed'}) RETURN c.failure") == [[report.failed[0].reason]]
         broken.clear()
-        before = len(server.requests)
+        before = len(server.requests_to("/completions"))
         healed = kg.ingest(notes)
         assert (healed.complete, healed.extracted, healed.failed) == (True, 1, [])
-        assert len(server.requests) == before + 1
+        assert len(server.requests_to("/completions")) == before + 1
         assert difference(snapshot(store), wanted) == []
 
 
@@ -451,7 +451,7 @@ def test_bad_answers_are_asked_for_once_more_and_then_only_where_it_is_wished(
         report = kg.ingest(notes[:2], retry_failed=True)
         assert (report.complete, report.unread, report.extracted) == (True, 0, 1)
         assert [is_again(messages) for messages in asked] == [False, True, False, True]
-        assert len(server.requests) == 5 + 4
+        assert len(server.requests_to("/completions")) == 5 + 4
         assert rows(kg, "MATCH (c:Chunk) WHERE c.unreadBy IS NOT NULL RETURN c.id") == []
 
 
@@ -476,7 +476,7 @@ def test_a_budget_stops_cleanly_and_goes_on(store: Store, notes: list[Path], tmp
             runs += 1
             assert runs < 18
         assert runs > 1
-        prompts = Counter(json.dumps(each.body["messages"]) for each in server.requests)
+        prompts = Counter(json.dumps(each.body["messages"]) for each in server.requests_to("/completions"))
         assert (len(prompts), max(prompts.values())) == (18, 1)
     assert difference(snapshot(store), wanted) == []
 
@@ -513,7 +513,7 @@ def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> Non
     with OpenAIServer(extracted) as server:
         kg = paying(store, server, tmp_path / "home")
         report = kg.ingest(files, schema=seed)
-        grown = ["- Vessel" in each.body["messages"][0]["content"] for each in server.requests]
+        grown = ["- Vessel" in each.body["messages"][0]["content"] for each in server.requests_to("/completions")]
     assert (len(grown), sum(grown)) == (90, 26)
     assert seed.read_bytes() == content
     (expansion,) = report.expansions

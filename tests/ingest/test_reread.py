@@ -83,13 +83,13 @@ def test_replies_that_were_paid_for_are_not_asked_for_again(store: Store, settin
         given = settings.model_copy(update={"openai_base_url": server.base_url})
         graph = KnowledgeGraph(store, given, embedder=HashEmbedder(64))
         graph.ingest(file)
-        asked = len(server.requests)
+        asked = len(server.requests_to("/completions"))
         assert graph.ingest(file, reread=True).reread == 1
-        assert len(server.requests) == asked == 1
+        assert len(server.requests_to("/completions")) == asked == 1
         assert graph.estimate(file).calls == 0
         assert graph.estimate(file, reread=True).calls == 1
         graph.ingest(file, reread=True, schema="company")
-        assert len(server.requests) == 2
+        assert len(server.requests_to("/completions")) == 2
 
 
 _SAYS = "MATCH (f:Fact)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) RETURN d.name, f.text ORDER BY d.name"
