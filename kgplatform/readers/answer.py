@@ -64,6 +64,12 @@ EXAMPLES: dict[AnswerStyle, str] = {
 
 REPLY_TOKENS: dict[AnswerStyle, int] = {"phrase": 200, "sentences": 500, "report": 3000}
 """The most tokens of a reply."""
+_REPLY_SHARE = 8
+
+
+def reply_room(style: AnswerStyle, window: int) -> int:
+    """The tokens of a window that are kept for a reply: of a small one an eighth."""
+    return min(REPLY_TOKENS[style], window // _REPLY_SHARE)
 
 
 class AnswerReply(Form):

@@ -23,7 +23,6 @@ from kgplatform.readers.answer import (
     NONE,
     NOTHING_NEAR,
     REFUSAL,
-    REPLY_TOKENS,
     STYLES,
     Answered,
     AnswerReply,
@@ -135,7 +134,7 @@ class _Pass:
     @property
     def window(self) -> Window:
         """The window, with what is kept for a reply and the notes in it."""
-        return Window(self.size, REPLY_TOKENS[self.options.answer_style] + self.notes_room)
+        return Window(self.size, reply_room(self.options.answer_style, self.size) + self.notes_room)
 
     @property
     def room(self) -> int:

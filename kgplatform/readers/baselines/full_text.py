@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgplatform.readers.answer import REPLY_TOKENS, answer_messages, record, without_model, write_answer
+from kgplatform.readers.answer import answer_messages, record, reply_room, without_model, write_answer
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.pieces import cost_of, end_within, pieces
 from kgplatform.readers.reader import (
@@ -64,7 +64,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     mode, style = options.mode, options.answer_style
     size = window_of(options.window_tokens, options.preset, run.context, PAPER_WINDOW)
-    room = room_for(Window(size, REPLY_TOKENS[style]), bare_messages(question, mode, style))
+    room = room_for(Window(size, reply_room(style, size)), bare_messages(question, mode, style))
     part = read_part(run.evidence, room, options.documents, from_end=options.from_end)
     calls.take(_step(part, run.evidence, options))
     selected = Selection(SearchResult(question, part.passages, (), 0.0), {})

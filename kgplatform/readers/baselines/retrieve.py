@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kgplatform.readers.answer import REPLY_TOKENS, answer_messages, record, without_model, write_answer
+from kgplatform.readers.answer import answer_messages, record, reply_room, without_model, write_answer
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Need, Reader, check, mode_option, option, style_option
 from kgplatform.readers.run import Calls, Run, search_step
@@ -64,7 +64,7 @@ def _answer(found: Retrieved, run: Run, options: Options, reader: str, step: str
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     calls.take(search_step(found, step))
     bare = answer_messages(question, Selection(replace(found.result, passages=(), facts=()), {}), Numbering(), mode)
-    room = min(options.evidence_tokens, Window(run.context, reply=REPLY_TOKENS[style]).room(bare))
+    room = min(options.evidence_tokens, Window(run.context, reply_room(style, run.context)).room(bare))
     shown = select(found.result, room, options.top_k, options.top_k)
     return record(reader, write_answer(question, shown, calls, mode, style=style), shown.result, calls)
 

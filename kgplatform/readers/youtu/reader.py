@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.readers.answer import REPLY_TOKENS, Answered, joined, record, without_model, write_answer
+from kgplatform.readers.answer import Answered, joined, record, reply_room, without_model, write_answer
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerStyle,
@@ -118,7 +118,8 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if run.chat is None:
         return without_model(question, READER.name, _find(run.evidence, options, question), run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, limit=3 + options.steps, hear=run.hear)
-    window = Window(options.window_tokens or run.context, reply=REPLY_TOKENS[options.answer_style])
+    size = options.window_tokens or run.context
+    window = Window(size, reply_room(options.answer_style, size))
     memory = AgentMemory(question, _room(window, question, options), queries=[question])
     schema = run.schema() if options.schema else None
     plan = decompose(question, schema, calls, options.sub_questions, window)
