@@ -30,6 +30,7 @@ from kgplatform.readers.answer import (
     answer_of,
     fence_for,
     record,
+    reply_room,
     without_model,
     write_answer,
 )
