@@ -66,14 +66,16 @@ def numbers_in(said: object) -> list[str]:
 
 def _named(said: str) -> list[str]:
     found: list[str] = []
-    part = ""
+    part, end = "", 0
     for one in _ONE.finditer(said):
         first, last = int(one["first"]), int(one["last"] or one["first"])
+        between, end = said[end : one.start()], one.end()
         if not (one["part"] or part):
             part = str(first)
             found.append(part)
             continue
-        if found[-1:] == [part]:  # "passage 2, sentence 3" names a sentence
+        # "passage 2, sentence 3" names a sentence; "2, 3" names the part too, as a list of rows does.
+        if found[-1:] == [part] and any(map(str.isalpha, between)):
             found.pop()
         part = str(int(one["part"] or part))
         found += [f"{part}.{number}" for number in range(first, min(last, first + _LONGEST_RANGE) + 1)]

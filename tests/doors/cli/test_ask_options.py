@@ -12,7 +12,9 @@ import pytest
 import typer
 from conftest import wipe
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
+from graphreader_runs import final, go, plan, proposals, step
 from model_by_prompt import Line, Model
+from readagent_runs import chosen, page, pages, said
 from written_pages import define_pages, write_pages
 
 from kgplatform.client import KnowledgeGraph
@@ -46,20 +48,20 @@ def test_the_help_names_the_readers_that_have_an_option() -> None:
 
 
 NOTHING: dict[str, Line] = {
-    "graphreader/plan": "Find it.",
-    "graphreader/nodes": "Node: John Pender, Score: 90\nNode: Stockbridge, Score: 80",
-    "graphreader/facts": "Updated Notebook: Nothing.\nChosen Action: stop_and_read_neighbor()",
-    "graphreader/neighbours": "Rationale: none.\nChosen Action: termination()",
-    "graphreader/answer": "Final answer: The documents do not say.",
+    "graphreader/plan": plan("Find it."),
+    "graphreader/nodes": proposals({"John Pender": 90, "Stockbridge": 80}),
+    "graphreader/facts": step("stop_and_read_neighbor"),
+    "graphreader/neighbours": go(),
+    "graphreader/answer": final("", sufficient=False),
     "cypher/write": '{"statement": "MATCH (e:Entity) RETURN e.name AS name ORDER BY name", "parameters": {}}',
     "cypher/answer": '{"sufficient": false, "answer": ""}',
     "readers/answer": '{"answer": "", "sufficient": false}',
     "chunk_notes": '{"answer": "", "sufficient": false, "notes": ""}',
-    "lookup": "Page 0",
-    "lookup_ordered": "Page 0",
-    "next": lambda prompt: "Page 1" if "these): Page 0" in prompt.user else "Page 0",
-    "readagent/answer": "The documents do not say.",
-    "choose": "The documents do not say.",
+    "lookup": pages(0),
+    "lookup_ordered": pages(0),
+    "next": lambda prompt: page(1 if "already: Page 0" in prompt.user else 0),
+    "readagent/answer": said("", sufficient=False),
+    "choose": chosen("A"),
     "instruct": '{"type": "instruction", "content": "Say who founded it."}',
     "decide": '{"type": "answer", "content": "Cyrus Field"}',
     "member": '{"mentioned": true, "content": "Cyrus Field", "sentences": []}',
@@ -98,7 +100,7 @@ def library(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         ("--reader fulltext --from-end --document letter", ["answer"]),
         ("--reader readagent", ["lookup", "answer"]),
         ("--reader readagent --lookup sequential --pages 2 --interim", ["next", "answer"] * 2),
-        ("--reader readagent --by-importance --choice Field --choice Pender", ["lookup_ordered", *(["choose"] * 2)]),
+        ("--reader readagent --by-importance --choice Field --choice Pender", ["lookup_ordered", "choose"]),
         ("--reader readagent --lookup dense --pages 1 --document letter", ["answer"]),
         ("--reader cypher --rows 1 --timeout 20 --repairs 0", ["write", "answer"]),
         ("--reader longagent --document letter", ["instruct", "member", "decide"]),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from corpora import put
-from gists import by_rules, labels, opened, paragraph, story
+from gists import by_rules, labels, opened, paragraph, paused, shortened, story
 from model_by_prompt import Prompt
 from typer.testing import CliRunner
 
@@ -98,8 +98,10 @@ def test_failures_and_what_was_put_right(monkeypatch: pytest.MonkeyPatch) -> Non
     def odd(messages: Messages) -> str | Fault:
         text = Prompt(messages).data
         if Prompt(messages).kind == "pause":
-            return f"<{labels(messages)[-1] + 1}>"
-        return Fault.refuse(500, "It is tired.") if "Paqa" in text else "[bold]<Page 1>" if "One" in text else ""
+            return paused(labels(messages)[-1] + 1)
+        if "Paqa" in text:
+            return Fault.refuse(500, "It is tired.")
+        return shortened("[bold]<Page 1>" if "One" in text else "")
 
     with OpenAIServer(odd) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
