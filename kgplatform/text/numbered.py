@@ -75,7 +75,7 @@ def _named(said: str) -> list[str]:
             found.append(part)
             continue
         # "passage 2, sentence 3" names a sentence; "2, 3" names the part too, as a list of rows does.
-        if found[-1:] == [part] and any(map(str.isalpha, between)):
+        if found[-1:] == [part] and not one["part"] and any(map(str.isalpha, between)):
             found.pop()
         part = str(int(one["part"] or part))
         found += [f"{part}.{number}" for number in range(first, min(last, first + _LONGEST_RANGE) + 1)]

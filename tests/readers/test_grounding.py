@@ -49,6 +49,7 @@ def test_rows_items_and_lines_of_code_are_sentences() -> None:
         ("passage 2, sentence 3", ["2.3"]),
         (2.5, ["2.5"]),
         ("passage 2", ["2"]),
+        ("passage 4 and 2.3", ["4", "2.3"]),
         ("2.5-3", []),
         (None, []),
         (True, []),
