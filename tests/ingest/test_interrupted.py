@@ -14,6 +14,7 @@ from conftest import wipe
 from corpora import difference, extracted, invented
 from graph_state import snapshot
 from killed_passes import Driver, Killer, driver
+from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
@@ -136,12 +137,11 @@ def test_a_killed_reembedding(store: Store, tmp_path: Path, killed: Killer) -> N
 
 def sentences_as_facts(messages: Messages) -> str:
     """One fact a sentence; its key elements are its words with a capital, and some verbs."""
-    text = "\n".join(messages[1]["content"].split("\n")[2:-1]).replace("\n", " ")
-    lines = []
-    for each in filter(None, (part.strip(" .") for part in text.split(". "))):
-        told = [word for word in each.replace(",", "").split() if word[0].isupper() or word in ("works", "founded")]
-        lines.append(f"{len(lines) + 1}. {each}. | {' | '.join(told)}")
-    return "\n".join(lines)
+    facts = []
+    for number, said in Prompt(messages).sentences.items():
+        words = [word.strip(".") for word in said.replace(",", "").split()]
+        facts.append([number, "", *(word for word in words if word[:1].isupper() or word in ("works", "founded"))])
+    return json.dumps({"facts": [fact for fact in facts if len(fact) > 2]})
 
 
 def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -> None:

@@ -247,7 +247,7 @@ def test_readers_find_needles_and_a_full_text_ends_at_its_window(tmp_path: Path)
             neo4j_heap="256m",
             neo4j_page_cache="32m",
         )
-        setups = parse_setups("longagent:member_tokens=300,retrieve,fulltext:window_tokens=1500")
+        setups = parse_setups("longagent:member_tokens=300,retrieve,fulltext:window_tokens=2000")
         plan = EvaluationPlan(data_set, setups, tmp_path / "out", raters=(), chief="contains")
         with Graphs(settings, embedder=HashEmbedder(64)) as graphs:
             found, _ = evaluate(graphs, plan)
@@ -260,8 +260,8 @@ def test_readers_find_needles_and_a_full_text_ends_at_its_window(tmp_path: Path)
     shown = map_.found
     assert shown["longagent member_tokens=300"] == ((1.0, 1.0), (1.0, 1.0))
     assert shown["retrieve"] == ((1.0, 1.0), (1.0, 1.0))
-    assert shown["fulltext window_tokens=1500"] == ((1.0, 1.0), (1.0, 0.0)), "the end of the longer text is not shown"
+    assert shown["fulltext window_tokens=2000"] == ((1.0, 1.0), (1.0, 0.0)), "the end of the longer text is not shown"
     assert set(asked) == {"Find the pass key that is hidden in a long text of noise."}
-    facts = {each.kind: each.scores["facts"] for each in found.answers if each.setup == "fulltext window_tokens=1500"}
+    facts = {each.kind: each.scores["facts"] for each in found.answers if each.setup == "fulltext window_tokens=2000"}
     assert facts["pass-key, 3000 tokens, depth 1"] == 0.0
     assert facts["pass-key, 3000 tokens, depth 0"] == 1.0
