@@ -16,13 +16,12 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-import snowballstemmer  # type: ignore[import-untyped]  # it has no types
 import stopwordsiso
 
 from kgplatform.places import fold_words
 from kgplatform.readers.quantities import MONTHS, Date, dates_in, numbers_in
 from kgplatform.text import UNSPACED
-from kgplatform.text.languages import ENGLISH, is_common, language_of, scripts_of, search_terms
+from kgplatform.text.languages import ENGLISH, is_common, language_of, scripts_of, stems
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
 _SIGN = rf"[^\W{UNSPACED}]"
@@ -31,7 +30,6 @@ _IDENTIFIER = re.compile(
     rf"(?<!{_SIGN})(?:(?P<label>[A-Z]{{2,}})[ \u00a0](?P<number>\d+)(?!\w|[.,]\d)"
     rf"|(?P<signs>{_LETTER}{_SIGN}*(?:[-.:/@#+]{_SIGN}+)*)|(?P<parts>\d+(?:\.\d+){{3,}})(?![\w.]\w))"
 )
-_ENGLISH_STEM = snowballstemmer.stemmer("english").stemWord
 _LETTERS = str.maketrans(dict(zip("'’øłđðıæœ", (" ", " ", "o", "l", "d", "d", "i", "ae", "oe"), strict=True)))
 """Letters that Unicode does not take apart, as they are written where a keyboard lacks them; "Vik's" is two words."""
 _HAS_SIGNS = re.compile(r"\d|[^\W\d_]{2}[._/@:][^\W\d_]{2}")
@@ -228,8 +226,7 @@ def _keys(word: str, language: str) -> frozenset[str]:
 
 
 def _stem(word: str, language: str) -> str:
-    english = language in ("", ENGLISH)
-    return str(_ENGLISH_STEM(word.lower())) if english else "".join(search_terms(word, language)) or word
+    return "".join(stems(word, language or ENGLISH)) or word
 
 
 def _is_of_another_language(statement: str, read: _Read) -> bool:

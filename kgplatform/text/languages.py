@@ -11,6 +11,7 @@ its own full-text index (``cypher/neo4j/schema/fulltext_chunk.cypher``), so noth
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
@@ -234,11 +235,19 @@ def _folded(text: str) -> str:
     return _NO_LETTER.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
+_ONE_AT_A_TIME = threading.Lock()
+
+
 @lru_cache(maxsize=len(NAMES))
 def _stemmer(language: str) -> Callable[[str], str]:
     """Stems are kept: a text has few different words."""
     name = _STEMMERS.get(_SPOKEN.get(language, language))
     if name is None:
         return str
-    stem: Callable[[str], str] = snowballstemmer.stemmer(name).stemWord
+    stemmer = snowballstemmer.stemmer(name)
+
+    def stem(word: str) -> str:
+        with _ONE_AT_A_TIME:  # a stemmer keeps the word that it is at
+            return str(stemmer.stemWord(word))
+
     return lru_cache(maxsize=16384)(stem)
