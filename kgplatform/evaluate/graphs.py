@@ -412,7 +412,8 @@ def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress:
         _check(read.stopped)
         if read.facts_failed:
             notes.append("The atomic facts of some passages could not be read.")
-    if "gists" in lacking or (build.gist and _needing(setups, "gists")):
+    is_begun = any(document.compression is None for document in kg.documents())  # by a run that was ended, perhaps
+    if _needing(setups, "gists") and ("gists" in lacking or is_begun or build.gist):
         gists = kg.gist(**{"preset": _preset(kg), **build.gist}, progress=progress)
         _check(gists.stopped)
         if gists.failed:
