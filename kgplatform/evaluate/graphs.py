@@ -353,6 +353,11 @@ def check_installed(setups: Sequence[Setup]) -> None:
         raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `pip install 'kgplatform[graphrag]'`.")
 
 
+def _are_unfinished(kg: KnowledgeGraph) -> bool:
+    """Whether pages lack gists, as a run that was ended leaves them."""
+    return any(document.compression is None for document in kg.documents())
+
+
 def _needing(setups: Sequence[Setup], need: Need) -> list[Setup]:
     return [setup for setup in setups if need in needs(setup)]
 
@@ -412,8 +417,7 @@ def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress:
         _check(read.stopped)
         if read.facts_failed:
             notes.append("The atomic facts of some passages could not be read.")
-    is_begun = any(document.compression is None for document in kg.documents())  # by a run that was ended, perhaps
-    if _needing(setups, "gists") and ("gists" in lacking or is_begun or build.gist):
+    if _needing(setups, "gists") and ("gists" in lacking or build.gist or _are_unfinished(kg)):
         gists = kg.gist(**{"preset": _preset(kg), **build.gist}, progress=progress)
         _check(gists.stopped)
         if gists.failed:

@@ -54,24 +54,24 @@ def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Groun
     stand at the end and are those of all.
     """
     answer = settled(answer)
-    meant = [number for mark in _MARK.finditer(answer) for number in _numbers(mark) or ()]
+    meant = marks_in(answer)
     named = {number: shown.sources(number) for number in (*meant, *evidence)}
     known = {number: sources for number, sources in named.items() if sources is not None}
     dropped = sum(number not in known for number in dict.fromkeys([*meant, *evidence]))
-    if not any(number in known for number in meant):
+    whole = not any(number in known for number in meant)
+    if whole:
         at_end = "".join(f"[{number}]" for number in evidence if number in known)
-        plain = _without(answer)
+        plain = without_numbers(answer)
         words = plain.rstrip(f".!?…{FULL_ENDS}")
         answer = f"{words} {at_end}{plain[len(words) :]}" if at_end else plain
     places: list[Citation] = []
     pieces: list[str] = []
     statements: list[Statement] = []
     at = 0
-    whole = not any(number in known for number in meant)
     spans = [(0, len(answer))] if whole else [(each.start, each.end) for each in sentences(answer)]
     for start, end in spans:
         said, cited, sources = _read(answer[start:end], known, places)
-        found = unread(_without(answer[start:end]), [text for source in sources for text in source.near])
+        found = unread(without_numbers(answer[start:end]), [text for source in sources for text in source.near])
         pieces += [answer[at:start], said]
         statements.append(Statement(said, cited, found.words if cited else (), found.compared if cited else False))
         at = end
@@ -112,13 +112,9 @@ def _numbers(mark: re.Match[str]) -> list[str] | None:
     return None if is_stray else numbers
 
 
-def _without(text: str) -> str:
-    return _LEFT.sub("", _MARK.sub(lambda mark: mark[0] if _numbers(mark) is None else "", text)).strip()
-
-
 def without_numbers(text: str) -> str:
     """``text`` without the numbers of sentences, or of citations, behind its statements."""
-    return _without(text)
+    return _LEFT.sub("", _MARK.sub(lambda mark: mark[0] if _numbers(mark) is None else "", text)).strip()
 
 
 def marks_in(text: str) -> list[str]:
@@ -163,7 +159,7 @@ def verified(answer: Answer, calls: Calls) -> Answer:
     for number, place in enumerate(asked, 1):
         statement = answer.statements[place]
         words = " ".join(answer.citations[each - 1].text for each in statement.citations)
-        shown.append(f"Statement {number}: {_without(statement.text)}\nSentences: {words}")
+        shown.append(f"Statement {number}: {without_numbers(statement.text)}\nSentences: {words}")
     text = "\n\n".join(shown)
     mark = calls.mark()
     messages = render("readers/verify", fence=f"data-{node_id(text)[:12]}", statements=text, question=answer.question)

@@ -8,7 +8,7 @@ shown.source("1.2").citation             # the characters of the document that [
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.locations import citation_of
@@ -117,12 +117,6 @@ class Numbering:
         """All that a number stands for; None for what was not shown."""
         source = self.source(number)
         return None if source is None else (source,)
-
-    def shown(self) -> Iterator[str]:
-        """The numbers of all sentences and facts that were shown."""
-        for passage, sentences in self._shown.items():
-            yield from (f"{passage}.{sentence}" for sentence in sorted(sentences))
-        yield from (f"{FACTS}.{number}" for number in range(1, len(self._fact_sources) + 1))
 
     def _whole(self, number: int) -> Source | None:
         passage = self._passages.get(number)

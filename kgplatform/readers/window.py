@@ -4,8 +4,8 @@
     room = window.room(messages)                 # messages without their data
     for page in pack(pieces, room): …            # the indices of the pieces of each prompt
 
-``within`` cuts evidence to what fits. Elsewhere nothing is left out: pieces are put on as many pages as they need, and
-a piece that is larger than a page is cut by ``cut`` into parts that are all of it.
+Nothing is left out: pieces are put on as many pages as they need, and a piece that is larger than a page is cut by
+``cut`` into parts that are all of it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages
-from kgplatform.records import FoundFact, FoundPassage, SearchResult
-from kgplatform.retrieve.found import part_of
 from kgplatform.text import count_tokens
 from kgplatform.text.sentences import LIKELY, ranked_sentences
 from kgplatform.text.tokens import tokens_more
@@ -32,10 +29,6 @@ _LEAST_ROOM = 100
 
 NAME_TOKENS = 60
 """A longer name is shown cut."""
-
-_FACTS_SHARE = 4
-_PER_ITEM = 6
-"""Tokens of a passage's or a fact's label."""
 
 _SHARE = 0.9
 """Of the window that a prompt may fill by our count, which can be a tenth below the server's."""
@@ -156,43 +149,6 @@ def head(text: str, room: int) -> int:
         return lines[-1]
     ends = [found.end() for found in _WORD.finditer(text[:within]) if found.end() < within or text[within].isspace()]
     return ends[-1] if ends else within
-
-
-def within(result: SearchResult, room: int) -> SearchResult:
-    """``result`` less what does not fit into ``room`` tokens, best first; a first passage that is too long is cut.
-
-    Facts take a quarter at most. Those that no passage shown states come before those that say in short what one says.
-    """
-    quarter = room // _FACTS_SHARE
-    passages, _ = _fitting(result.passages, room - quarter)
-    told = {each.id for each in passages}
-    repeats = {fact.id for fact in result.facts if any(place.passage in told for place in fact.citations)}
-    others, left = _fitting([fact for fact in result.facts if fact.id not in repeats], quarter)
-    passages, more = _fitting(result.passages, room - quarter + left)
-    again, _ = _fitting([fact for fact in result.facts if fact.id in repeats], min(left, more))
-    kept = {fact.id for fact in (*others, *again)}
-    if result.passages and not passages:
-        passages = (_cut(result.passages[0], room - quarter + left),)
-    return replace(result, passages=passages, facts=tuple(fact for fact in result.facts if fact.id in kept))
-
-
-Item = TypeVar("Item", FoundPassage, FoundFact)
-
-
-def _fitting(items: Sequence[Item], room: int) -> tuple[tuple[Item, ...], int]:
-    """The items that fit, in their order, and the tokens that are left."""
-    kept: list[Item] = []
-    for item in items:
-        cost = tokens(item.text) + _PER_ITEM + (tokens(item.title) if isinstance(item, FoundPassage) else 0)
-        if cost <= room:
-            kept.append(item)
-            room -= cost
-    return tuple(kept), room
-
-
-def _cut(passage: FoundPassage, room: int) -> FoundPassage:
-    end = head(passage.text, max(1, room - tokens(passage.title) - _PER_ITEM))
-    return part_of(passage, passage.start, passage.start + end)
 
 
 def short_name(name: str, most: int = NAME_TOKENS) -> str:

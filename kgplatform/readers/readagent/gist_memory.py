@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from kgplatform.errors import Code, InputError, coded
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import EXAMPLES, INSUFFICIENT, LARGEST_FENCE, NONE, REPLY_TOKENS, STYLES, fence_for
+from kgplatform.readers.answer import EXAMPLES, INSUFFICIENT, LARGEST_FENCE, NONE, STYLES, fence_for, reply_room
 from kgplatform.readers.choices import shown_choices
 from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.run import Calls
@@ -38,8 +38,6 @@ _AGAIN_TOKENS = 80
 """Of what is added where a prompt is sent again."""
 
 _NUMBER_TOKENS = 4
-_REPLY_PART = 8
-"""Of a small window, the part that a reply may take."""
 
 _OF_SEVERAL = 800
 """Tokens of the gists of several documents that are remembered. The paper remembers one, and all of it."""
@@ -65,7 +63,7 @@ class PageBrief:
     @property
     def reply(self) -> int:
         """The most tokens of a reply."""
-        return min(REPLY_TOKENS[self.options.answer_style], self.window // _REPLY_PART)
+        return reply_room(self.options.answer_style, self.window)
 
     @property
     def lookup_prompt(self) -> str:
