@@ -54,17 +54,30 @@ STYLES: dict[AnswerStyle, str] = {
     "report": "in as many paragraphs as it takes, the answer itself first, with headings and lists in Markdown",
 }
 """How a prompt says what an answer should be like: "in the language of the question, $style."."""
+_MARKED = ". Behind each statement stand the numbers of its sentences in brackets, such as [2.3] or [2.3][4.1]"
 
-EXAMPLES: dict[AnswerStyle, str] = {
-    "phrase": "Pell Harbour [2.3][4.1]",
-    "sentences": "She grew up in Pell Harbour [4.1]: Tarrow Mills was founded by Orla Quennell [2.3].",
-    "report": "# Tarrow Mills\\nOrla Quennell founded it [2.3]. She grew up in Pell Harbour [4.1].",
+_EXAMPLES: dict[AnswerStyle, str] = {
+    "phrase": '"Pell Harbour", "evidence": ["4.1"]',
+    "sentences": '"She grew up in Pell Harbour [4.1]: Orla Quennell founded Tarrow Mills [2.3].", '
+    '"evidence": ["4.1", "2.3"]',
+    "report": '"# Tarrow Mills\\nOrla Quennell founded it [2.3]. She grew up in Pell Harbour [4.1].", '
+    '"evidence": ["2.3", "4.1"]',
 }
-"""An answer to "Where did the founder of Tarrow Mills grow up?" in each style."""
+"""Answer and evidence in each style."""
 
 REPLY_TOKENS: dict[AnswerStyle, int] = {"phrase": 200, "sentences": 500, "report": 3000}
 """The most tokens of a reply."""
 _REPLY_SHARE = 8
+
+
+def manner(style: AnswerStyle, mode: AnswerMode = "reject") -> dict[str, str]:
+    """What a prompt for an ``AnswerReply`` says of the answer: its style, an example, and what stands for none.
+
+    A phrase has its numbers as "evidence" alone: a small model answers worse where it has to write both at once. The
+    answer comes first and the question last for the same reason (docs/explanation/benchmarks/answers.md).
+    """
+    asked = STYLES[style] if style == "phrase" else STYLES[style] + _MARKED
+    return {"style": asked, "example": _EXAMPLES[style], "insufficient": INSUFFICIENT[mode]}
 
 
 def reply_room(style: AnswerStyle, window: int) -> int:
@@ -78,8 +91,8 @@ class AnswerReply(Form):
 
     ASIDE: ClassVar[frozenset[str]] = frozenset({"evidence"})
 
-    evidence: list[str] = items(12)
     answer: str = text(6000)
+    evidence: list[str] = items(12)
     sufficient: bool = True
 
     @model_validator(mode="after")
@@ -187,9 +200,7 @@ def answer_messages(
     return render(
         _PROMPT,
         question=question,
-        style=STYLES[style],
-        example=EXAMPLES[style],
-        insufficient=INSUFFICIENT[mode],
+        **manner(style, mode),
         fence=fence_for(evidence, notes, used=fence),
         evidence=evidence,
         notes=f"\n\nNotes:\n{notes}" if notes else "",

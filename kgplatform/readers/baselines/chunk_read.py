@@ -18,17 +18,16 @@ from kgplatform.models.forms import text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import (
-    EXAMPLES,
     LARGEST_FENCE,
     NONE,
     NOTHING_NEAR,
     REFUSAL,
-    STYLES,
     Answered,
     AnswerReply,
     answer_messages,
     answer_of,
     fence_for,
+    manner,
     record,
     reply_room,
     without_model,
@@ -153,8 +152,7 @@ class _Pass:
         return answer_messages(self.question, selected, self.shown, "reject", style=self.options.answer_style)
 
     def _with_notes(self, evidence: str, fence: str) -> Messages:
-        style = self.options.answer_style
-        inputs = {"style": STYLES[style], "example": EXAMPLES[style], "words": str(self.notes_room // 2)}
+        inputs = {**manner(self.options.answer_style), "words": str(self.notes_room // 2)}
         notes = self.notes or NONE
         return render(_PROMPT_WITH_NOTES, question=self.question, evidence=evidence, notes=notes, fence=fence, **inputs)
 

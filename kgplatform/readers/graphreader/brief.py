@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.answer import EXAMPLES, INSUFFICIENT, LARGEST_FENCE, NONE, REPLY_TOKENS, STYLES, fence_for
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, REPLY_TOKENS, fence_for, manner
 from kgplatform.readers.graphreader.actions import Stage
 from kgplatform.readers.graphreader.options import PAPER_WINDOW, Options
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
@@ -122,9 +122,7 @@ class Brief:
             question=self.question,
             fence=fence_for(shown),
             notebooks=shown,
-            style=STYLES[style],
-            example=EXAMPLES[style],
-            insufficient=INSUFFICIENT[mode],
+            **manner(style, mode),
         )
 
     @property

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from kgplatform.errors import Code, InputError, coded
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import EXAMPLES, INSUFFICIENT, LARGEST_FENCE, NONE, STYLES, fence_for, reply_room
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for, manner, reply_room
 from kgplatform.readers.choices import shown_choices
 from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.run import Calls
@@ -91,8 +91,7 @@ class PageBrief:
     def answer_messages(self, memory: str) -> Messages:
         """Asks for the answer."""
         style, mode = self.options.answer_style, self.options.mode
-        asks = {"style": STYLES[style], "example": EXAMPLES[style], "insufficient": INSUFFICIENT[mode]}
-        inputs = {} if self.options.choices else asks
+        inputs = {} if self.options.choices else manner(style, mode)
         return render(self.answer_prompt, question=self._shown, **inputs, **self._fenced(memory))
 
     def shortened(self, interim: str) -> str:
