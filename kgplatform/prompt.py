@@ -10,6 +10,8 @@ from functools import cache
 from importlib import resources
 from string import Template
 
+from kgplatform.text import node_id
+
 Messages = list[dict[str, str]]
 
 _FOLDER = resources.files("kgplatform") / "prompts"
@@ -54,3 +56,15 @@ def with_reminder(messages: Messages, reminder: str) -> Messages:
 
 def _inputs(template: Template) -> set[str]:
     return {found["named"] or found["braced"] for found in template.pattern.finditer(template.template)} - {None}
+
+
+LARGEST_FENCE = "data-a1a1a1a1a1a1"
+"""As many tokens as tags can have, to measure a prompt with."""
+
+
+def fence_for(*texts: str, used: str = "") -> str:
+    """The name of the tags round ``texts``: made from them, so that none of them can contain it.
+
+    ``used``, that of an earlier prompt, stays where none does contain it: its beginning is then the same.
+    """
+    return used if used and not any(used in text for text in texts) else f"data-{node_id(*texts)[:12]}"

@@ -19,7 +19,7 @@ def test_system_and_user_messages() -> None:
     system, user = render("ingest/extract", **EXTRACT)
     assert (system["role"], user["role"]) == ("system", "user")
     assert user["content"] == "<F>\n<title>T</title>\nX\n</F>"
-    assert '["Odo Brandt","Person"]' in system["content"]
+    assert '["2","Odo Brandt","Person"' in system["content"]
     assert "---" not in system["content"] + user["content"]
 
 

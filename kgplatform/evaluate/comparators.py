@@ -24,8 +24,8 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, ReplyError, SettingError, StoreError
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
-from kgplatform.prompt import render
-from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
+from kgplatform.prompt import fence_for, render
+from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, record
 from kgplatform.readers.baselines.retrieve import answer_from, found_elsewhere
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, check, option, style_option
 from kgplatform.readers.run import Calls

@@ -104,10 +104,16 @@ def _figure(value: object, text: str) -> int:
     return value if isinstance(value, int) and (value > 0 or (value == 0 and not text)) else count_tokens(text)
 
 
+_ROUND = 800
+"""Characters that are four times the same: more than a table or a number says."""
+
+
 class Pieces:
     """A streamed answer as it comes: ``add`` each event; ``answer`` is the whole, as a server sends it at once.
 
     ``listen`` gets the text so far, if it is given; first the empty one, since a try before may have written some.
+    ``goes_round``: the end of the reply is one piece again and again, which a small model does not come out of. It
+    counts as cut off there.
     """
 
     def __init__(self, listen: Callable[[str], None] | None) -> None:
@@ -116,11 +122,12 @@ class Pieces:
         self._reason: str | None = None
         self._usage: object = None
         self._began = False
+        self.goes_round = False
         self._listen("")
 
     def add(self, event: object) -> None:
         """Take in one event. Raises ``BadAnswerError`` for one that says that something went wrong."""
-        if not isinstance(event, dict):
+        if not isinstance(event, dict) or self.goes_round:
             return
         if event.get("error"):
             raise BadAnswerError(f"it says {str(event['error'])[:_SHOWN]}.")
@@ -139,6 +146,9 @@ class Pieces:
             self._message.setdefault("function_call", {"arguments": ""})
         if delta.get("content"):
             self._listen(self._message.get("content", ""))
+        end = self._message.get("content", "")[-_ROUND:]
+        if len(end) == _ROUND and any(end[size:] == end[:-size] for size in range(1, _ROUND // 4 + 1)):
+            self.goes_round, self._reason = True, "length"
 
     def answer(self) -> dict[str, Any]:
         """The whole answer. Raises ``BadAnswerError`` for a stream that ended before the reply did."""

@@ -58,7 +58,9 @@ _log = logging.getLogger(__name__)
 
 
 class Listening(Protocol):
-    """Gathers an answer that comes in pieces."""
+    """Gathers an answer that comes in pieces. ``goes_round``: no more of it is wanted."""
+
+    goes_round: bool
 
     def add(self, event: object) -> None:
         """Take in the next piece."""
@@ -318,6 +320,7 @@ async def _streamed(
     client: openai.AsyncOpenAI, path: str, body: dict[str, Any], listener: Listener, heard: Callable[[], None]
 ) -> object:
     """The whole of an answer that comes in pieces or not, each told to ``listener`` and ``heard``."""
+    import httpx
     import openai
 
     stream_type = openai.AsyncStream[object]
@@ -329,6 +332,12 @@ async def _streamed(
             async for event in stream:
                 heard()
                 pieces.add(event)
+                if pieces.goes_round:
+                    await stream.close()  # what is left ends, or is an error of the closed connection
+            return pieces.answer()
+        except (httpx.HTTPError, openai.APIConnectionError):
+            if not pieces.goes_round:
+                raise
             return pieces.answer()
         except (KeyboardInterrupt, SystemExit) as error:
             raise _InterruptedError(error) from None

@@ -17,7 +17,7 @@ from pydantic import model_validator
 from kgplatform.errors import ModelError
 from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render
+from kgplatform.prompt import Messages, fence_for, render
 from kgplatform.readers.grounding import Grounded, ground, without_numbers
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
@@ -25,7 +25,7 @@ from kgplatform.readers.run import Calls, Tell, search_step
 from kgplatform.readers.selection import Selection
 from kgplatform.records import Answer, Citation, SearchResult, Statement, Usage
 from kgplatform.retrieve.evidence import Retrieved
-from kgplatform.text import counted, node_id
+from kgplatform.text import counted
 from kgplatform.text.numbered import numbers_in
 
 REFUSAL = "The documents do not say."
@@ -266,15 +266,3 @@ def without_model(question: str, reader: str, found: Retrieved, tell: Tell) -> A
     step = search_step(found)
     tell(step)
     return Answer(question, reader, None, (), found.result, (step,), Usage(), NO_MODEL)
-
-
-LARGEST_FENCE = "data-a1a1a1a1a1a1"
-"""As many tokens as tags can have, to measure a prompt with."""
-
-
-def fence_for(*texts: str, used: str = "") -> str:
-    """The name of the tags round ``texts``: made from them, so that none of them can contain it.
-
-    ``used``, that of an earlier prompt, stays where none does contain it: its beginning is then the same.
-    """
-    return used if used and not any(used in text for text in texts) else f"data-{node_id(*texts)[:12]}"

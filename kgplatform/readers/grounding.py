@@ -13,17 +13,17 @@ supports the statement is not decided here: a relation that was turned round has
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
-from kgplatform.prompt import render
+from kgplatform.prompt import fence_for, render
 from kgplatform.readers.numbering import Numbering, Source, joined
 from kgplatform.readers.run import Calls
 from kgplatform.readers.unread import unread
 from kgplatform.records import Answer, Citation, Statement
-from kgplatform.text import counted, node_id
+from kgplatform.text import counted
 from kgplatform.text.numbered import numbers_in
 from kgplatform.text.sentences import FULL_ENDS, sentences
 
@@ -86,10 +86,7 @@ def _read(
     cited: list[int] = []
     sources: list[Source] = []
 
-    def put(mark: re.Match[str]) -> str:
-        numbers = _numbers(mark)
-        if numbers is None:
-            return mark[0]
+    def put(numbers: Sequence[str]) -> list[int]:
         own = [source for number in numbers for source in known.get(number, ())]
         sources.extend(own)
         new: list[int] = []
@@ -98,11 +95,9 @@ def _read(
                 places.append(citation)
             new.append(places.index(citation) + 1)
         cited.extend(new)
-        space = "" if said[: mark.start()].endswith(("]", "】")) else " "
-        return space + "".join(f"[{number}]" for number in dict.fromkeys(new)) if new else ""
+        return new
 
-    text = _LEFT.sub("", _MARK.sub(put, said))
-    return text, tuple(dict.fromkeys(cited)), sources
+    return renumbered(said, put), tuple(dict.fromkeys(cited)), sources
 
 
 def _numbers(mark: re.Match[str]) -> list[str] | None:
@@ -128,15 +123,15 @@ def settled(text: str) -> str:
     return _AFTER_END.sub(r"\2\1", text.strip())
 
 
-def renumbered(text: str, own: Callable[[str], str]) -> str:
-    """``text`` with the numbers behind its statements as ``own`` gives them; where it gives none they are left out."""
+def renumbered(text: str, own: Callable[[Sequence[str]], Iterable[object]]) -> str:
+    """``text`` with the numbers of each mark behind its statements as ``own`` gives them; without any it goes."""
 
     def put(mark: re.Match[str]) -> str:
         numbers = _numbers(mark)
         if numbers is None:
             return mark[0]
-        kept = dict.fromkeys(filter(None, map(own, numbers)))
-        return " " + "".join(f"[{number}]" for number in kept) if kept else ""
+        kept = "".join(f"[{number}]" for number in dict.fromkeys(own(numbers)))
+        return f" {kept}" if kept and not text[: mark.start()].endswith(("]", "】")) else kept
 
     return _LEFT.sub("", _MARK.sub(put, text))
 
@@ -162,7 +157,7 @@ def verified(answer: Answer, calls: Calls) -> Answer:
         shown.append(f"Statement {number}: {without_numbers(statement.text)}\nSentences: {words}")
     text = "\n\n".join(shown)
     mark = calls.mark()
-    messages = render("readers/verify", fence=f"data-{node_id(text)[:12]}", statements=text, question=answer.question)
+    messages = render("readers/verify", fence=fence_for(text), statements=text, question=answer.question)
     reply, _ = ask(calls, messages, Verdicts, stage="verify", tokens=20 + 10 * len(asked))
     verdicts = dict(zip(asked, reply.supported, strict=False))
     statements = tuple(replace(each, supported=verdicts.get(at)) for at, each in enumerate(answer.statements))

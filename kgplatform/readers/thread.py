@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from kgplatform.errors import ModelError
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import fence_for
+from kgplatform.prompt import Messages, fence_for, render
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window
 from kgplatform.text import clipped, count_tokens, tidy

@@ -31,8 +31,7 @@ from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
-from kgplatform.prompt import render
-from kgplatform.readers.answer import fence_for
+from kgplatform.prompt import fence_for, render
 from kgplatform.readers.choices import read_choice, shown_choices
 from kgplatform.text import counted, node_id, tidy
 from kgplatform.work.threads import side_by_side

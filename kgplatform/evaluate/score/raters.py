@@ -36,8 +36,7 @@ from kgplatform.evaluate.score.verdicts import (
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import fence_for
+from kgplatform.prompt import Messages, fence_for, render
 from kgplatform.readers.window import head
 from kgplatform.text import tidy, unknown
 

@@ -23,10 +23,8 @@ def _bounded(**bounds: int) -> Any:
 Name = Annotated[str, _bounded(maxLength=100)]
 Value = Annotated[str, _bounded(maxLength=150)]
 Words = Annotated[str, _bounded(maxLength=300)]
-Entity = Annotated[list[Name], _bounded(minItems=2, maxItems=2)]
-"""Name, type."""
-Statement = Annotated[list[Value], _bounded(minItems=4, maxItems=4)]
-"""Sentence; subject, relation, object, or entity, key, value."""
+Statement = Annotated[list[Value], _bounded(minItems=6, maxItems=6)]
+"""Sentence; subject, its type, relation, object, its type; or entity, its type, key, value, "value"."""
 Proposed = Annotated[list[Name], _bounded(minItems=4, maxItems=4)]
 """Kind, name, confidence, sentence."""
 Fact = Annotated[list[Words], _bounded(minItems=2, maxItems=8)]
@@ -40,10 +38,9 @@ class FactsForm(BaseModel):
 
 
 class ExtractionForm(BaseModel):
-    """What a server is asked for. Atomic facts are the sentences that the statements name: asked for too, they are half
-    of all tokens."""
+    """What a server is asked for. Entities are what the statements name, with their types, and atomic facts are the
+    sentences: asked for too, facts are half of all tokens, and a small model goes round in a list of entities."""
 
-    entities: Annotated[list[Entity], _bounded(maxItems=40)]
     statements: Annotated[list[Statement], _bounded(maxItems=60)]
     proposals: Annotated[list[Proposed], _bounded(maxItems=6)]
 

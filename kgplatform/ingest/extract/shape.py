@@ -1,6 +1,7 @@
 """What extractors send, read into an ``Extraction``: whatever wraps it, and in whose form it is.
 
-    {"entities": [["Ada", "Person"]], "statements": [["2", "Ada", "born_in", "London"]]}      prompts/ingest/extract.md
+    {"statements": [["2", "Ada", "Person", "born_in", "London", "Place"]]}                    prompts/ingest/extract.md
+    {"entities": [["Ada", "Person"]], "statements": [["2", "Ada", "born_in", "London"]]}      ours before
     {"entities": [{"name", "type"}], "triples": [{"subject", "predicate", "object", "quote"}]}   ours before, recordings
     {"attributes": {"Ada": ["born: 1815"]}, "entity_types": {"Ada": "Person"}, "new_schema_types": …}   Youtu-GraphRAG
     {"nodes": [{"id", "label", "properties"}], "relationships": [{"type", "start_node_id", …}]}         neo4j-graphrag
@@ -57,6 +58,8 @@ _KINDS = {
 }
 _UNSTATED_CONFIDENCE = 0.9
 """Of a proposal without a figure: the prompt asks for those above this only."""
+_TYPED = 6
+"""Texts of a statement whose subject and object have their types behind them."""
 _WORDS_OF_A_FACT = 4
 """Fewer are a key element, whose place is behind the fact."""
 _DETAIL = 160
@@ -137,6 +140,7 @@ def _words(number: int | None, text: str) -> str:
 def _entities(content: Mapping[str, Any]) -> list[ExtractedEntity | Malformed]:
     """Entities in order; the type that ``entity_types`` gives goes to those without one."""
     listed = [_entity(item) for item in _named(content.get("entities"), "entities")]
+    listed += [_entity(pair) for item in _members(content.get("statements"), "") for pair in _typed(item)]
     every = [*listed, *(_entity(item) for item in _named(content.get("entity_types"), "entity types"))]
     typed = {
         normalise_name(each.name): each for each in reversed(every) if isinstance(each, ExtractedEntity) and each.type
@@ -203,11 +207,19 @@ def _statements(
     return list(found.values())
 
 
+def _typed(item: object) -> list[list[object]]:
+    """The named things of a statement of six texts, each with its type."""
+    pairs = [item[1:3], item[4:6]] if isinstance(item, list) and len(item) == _TYPED else []
+    return [pair for pair in pairs if _text(pair[0]) and plain(str(pair[1])) not in ("value", "")]
+
+
 def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple | ExtractedAttribute | Malformed:
     """What joins two of the entities of these ``names`` is a triple, and what else one of them has an attribute."""
     number, members = _numbered(item, text)
+    if len(members) == _TYPED - 1:
+        members = [members[0], *members[2:4]]
     if len(members) != 3 or not all(members):
-        return item if isinstance(item, Malformed) else _malformed("statement that is not of four texts", item)
+        return item if isinstance(item, Malformed) else _malformed("statement that is not of four or six texts", item)
     subject, said, object_ = members
     joins = normalise_name(object_) in map(normalise_name, names)
     kind = ExtractedTriple if joins else ExtractedAttribute

@@ -16,9 +16,8 @@ from pydantic import model_validator
 from kgplatform.errors import ReplyError
 from kgplatform.models.forms import text
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render
+from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import (
-    LARGEST_FENCE,
     NONE,
     NOTHING_NEAR,
     REFUSAL,
@@ -26,7 +25,6 @@ from kgplatform.readers.answer import (
     AnswerReply,
     answer_messages,
     answer_of,
-    fence_for,
     manner,
     record,
     reply_room,
@@ -152,7 +150,8 @@ class _Pass:
         return answer_messages(self.question, selected, self.shown, "reject", style=self.options.answer_style)
 
     def _with_notes(self, evidence: str, fence: str) -> Messages:
-        inputs = {**manner(self.options.answer_style), "words": str(self.notes_room // 2)}
+        asks = manner(self.options.answer_style)
+        inputs = {"style": asks["style"], "example": asks["example"], "words": str(self.notes_room // 2)}
         notes = self.notes or NONE
         return render(_PROMPT_WITH_NOTES, question=self.question, evidence=evidence, notes=notes, fence=fence, **inputs)
 

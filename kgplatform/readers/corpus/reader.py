@@ -17,17 +17,8 @@ from functools import partial
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import metered
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import (
-    LARGEST_FENCE,
-    REFUSAL,
-    Answered,
-    fence_for,
-    joined,
-    record,
-    without_model,
-    write_answer,
-)
+from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
+from kgplatform.readers.answer import REFUSAL, Answered, joined, record, without_model, write_answer
 from kgplatform.readers.corpus.findings import Said, Statement
 from kgplatform.readers.corpus.parts import Part, lay_out, spoken_of
 from kgplatform.readers.corpus.reduce import Reduced, Reducer

@@ -14,18 +14,8 @@ from functools import partial
 from kgplatform.errors import ModelError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import (
-    INSUFFICIENT,
-    LARGEST_FENCE,
-    NONE,
-    STYLES,
-    Answered,
-    AnswerReply,
-    answer_of,
-    fence_for,
-    joined,
-)
+from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
+from kgplatform.readers.answer import INSUFFICIENT, NONE, STYLES, Answered, AnswerReply, answer_of, joined
 from kgplatform.readers.corpus.findings import Statement, unite
 from kgplatform.readers.corpus.replies import Remaining
 from kgplatform.readers.numbering import FACTS, Numbering

@@ -18,16 +18,8 @@ from pydantic import AfterValidator
 from kgplatform.errors import ModelError
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.answer import (
-    NOT_CITED,
-    REFUSAL,
-    Answered,
-    fence_for,
-    record,
-    without_model,
-    write_answer,
-)
+from kgplatform.prompt import Messages, fence_for, render, with_reminder
+from kgplatform.readers.answer import NOT_CITED, REFUSAL, Answered, record, without_model, write_answer
 from kgplatform.readers.cypher.rows import Rows, RowSelection
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Reader, check, mode_option, option, style_option
 from kgplatform.readers.run import Calls, Run, StepFound

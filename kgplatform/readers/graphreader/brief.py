@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.errors import InputError
-from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, REPLY_TOKENS, fence_for, manner
+from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render, with_reminder
+from kgplatform.readers.answer import NONE, REPLY_TOKENS, manner
 from kgplatform.readers.graphreader.actions import Stage
 from kgplatform.readers.graphreader.options import PAPER_WINDOW, Options
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens

@@ -27,7 +27,11 @@ def gathered(notebooks: Iterable[tuple[str, Numbering]]) -> tuple[list[str], Num
     What several walks read has one number then; what a walk was not shown has none.
     """
     shown = Numbering()
-    return [renumbered(text, partial(shown.taken, other=own)) for text, own in notebooks], shown
+
+    def common(own: Numbering, numbers: Iterable[str]) -> Iterable[str]:
+        return filter(None, (shown.taken(number, own) for number in numbers))
+
+    return [renumbered(text, partial(common, own)) for text, own in notebooks], shown
 
 
 def renewed(old: str, new: str, room: int) -> Noted:

@@ -19,8 +19,8 @@ from pydantic import BaseModel
 
 from kgplatform.errors import InputError, ModelError, ReplyError
 from kgplatform.models.reply import Show, ask
-from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import INSUFFICIENT, LARGEST_FENCE, NONE, STYLES, AnswerReply, fence_for
+from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
+from kgplatform.readers.answer import INSUFFICIENT, NONE, STYLES, AnswerReply
 from kgplatform.readers.longagent.conflict import Cluster, Duel
 from kgplatform.readers.longagent.forms import Chosen, Decided, Group, Grouped, Instructed, Settled, Summed
 from kgplatform.readers.longagent.options import AGAIN, Options, Sizes

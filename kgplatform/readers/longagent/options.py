@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kgplatform.errors import InputError
-from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE
+from kgplatform.prompt import LARGEST_FENCE, Messages, render
 from kgplatform.readers.longagent.conflict import Way
 from kgplatform.readers.reader import (
     AnswerMode,

@@ -21,8 +21,7 @@ from typing import Literal
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages
-from kgplatform.readers.answer import fence_for
+from kgplatform.prompt import Messages, fence_for
 from kgplatform.readers.longagent.forms import Responded
 from kgplatform.readers.longagent.options import (
     JOINT_PROMPT,

@@ -19,8 +19,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.errors import Code, InputError, coded
-from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for, manner, reply_room
+from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
+from kgplatform.readers.answer import NONE, manner, reply_room
 from kgplatform.readers.choices import shown_choices
 from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.run import Calls

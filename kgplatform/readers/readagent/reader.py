@@ -14,16 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from kgplatform.errors import InputError
 from kgplatform.models.reply import ask
-from kgplatform.readers.answer import (
-    Answered,
-    AnswerReply,
-    answer_of,
-    fence_for,
-    outcome,
-    record,
-    without_model,
-    write_answer,
-)
+from kgplatform.prompt import fence_for
+from kgplatform.readers.answer import Answered, AnswerReply, answer_of, outcome, record, without_model, write_answer
 from kgplatform.readers.choices import letter
 from kgplatform.readers.readagent.gist_memory import (
     PageBrief,

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
-from kgplatform.prompt import render
-from kgplatform.readers.answer import LARGEST_FENCE, fence_for
+from kgplatform.prompt import LARGEST_FENCE, fence_for, render
 from kgplatform.readers.run import Calls, SchemaTypes
 from kgplatform.readers.window import Window, head
 from kgplatform.readers.youtu.sub_questions import SubQuestion, arrange

@@ -14,8 +14,7 @@ from pydantic import Field
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.forms import Form
 from kgplatform.models.reply import ask
-from kgplatform.prompt import render
-from kgplatform.readers.answer import fence_for
+from kgplatform.prompt import fence_for, render
 from kgplatform.readers.grounding import without_numbers
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls

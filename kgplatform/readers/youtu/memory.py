@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from kgplatform.readers.answer import fence_for
+from kgplatform.prompt import fence_for
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.selection import PASSAGES, Selection, select
 from kgplatform.readers.window import cut, tokens

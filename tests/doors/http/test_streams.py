@@ -117,7 +117,7 @@ def put_together(told: list[tuple[str, Any]]) -> list[str]:
 
 def test_text_appears_while_it_is_written(sample: KnowledgeGraph, tmp_path: Path) -> None:
     """The last of the text comes before the step that ends it; its citations are in the answer."""
-    said = "In 1866 the Great Eastern, an “iron ship” 😀, laid the cable [1.1]. " * 12
+    said = "".join(f"In {1866 + n} the Great Eastern, an “iron ship” 😀, laid the cable [1.1]. " for n in range(12))
     written = json.dumps({"sufficient": True, "answer": said})
     with OpenAIServer(lambda messages: written, faults=lambda request: Fault.slowly(0.01)) as model:
         settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=model.base_url)

@@ -32,11 +32,10 @@ TEXT = (
 )
 SECOND = "She wrote the first program for the Analytical Engine of Charles Babbage."
 REPLY = {
-    "entities": [["Ada Lovelace", "Person"], ["London", "Place"]],
     "statements": [
-        ["1", "Ada Lovelace", "born_in", "London"],
-        ["1", "Ada Lovelace", "birth year", "1815"],
-        ["2", "Ada Lovelace", "wrote", "first program"],
+        ["1", "Ada Lovelace", "Person", "born_in", "London", "Place"],
+        ["1", "Ada Lovelace", "Person", "birth year", "1815", "value"],
+        ["2", "Ada Lovelace", "Person", "wrote", "first program", ""],
     ],
     "proposals": [["relation", "wrote", "0.95", "2"]],
 }
@@ -134,6 +133,13 @@ def test_numbers_of_facts(fact: list[Any], text: str | None, sentence: int | Non
     found = read_extraction({"entities": ["Ada Lovelace", "Bo Falk"], "facts": [fact]}, TEXT)
     assert [(each.text, each.sentence) for each in found.facts] == ([(text, sentence)] if text else [])
     assert len(found.malformed) == (text is None)
+
+
+def test_statements_of_four_texts_beside_a_list_of_entities_are_read_as_those_of_six() -> None:
+    listed = {"entities": [["Ada Lovelace", "Person"], ["London", "Place"]]}
+    four = [[number, thing, said, other] for number, thing, _, said, other, _ in REPLY["statements"]]
+    assert read_extraction({**REPLY, **listed, "statements": four}, TEXT) == READ
+    assert read_extraction({**REPLY, **listed}, TEXT) == READ, "what is listed too is there once"
 
 
 def test_numbers_of_statements() -> None:
@@ -240,8 +246,7 @@ def test_a_passage_that_says_nothing_may_yield_nothing() -> None:
         "Here is the graph:\n" + json.dumps(REPLY) + "\nI hope this helps!",
         json.dumps([REPLY]),
         json.dumps({"result": REPLY}),
-        json.dumps({"Entities": REPLY["entities"], "Statements": REPLY["statements"]}
-                   | {"proposals": REPLY["proposals"]}),
+        json.dumps({"Statements": REPLY["statements"], "Proposals": REPLY["proposals"]}),
     ],
 )  # fmt: skip
 def test_wrappings(answer: str) -> None:

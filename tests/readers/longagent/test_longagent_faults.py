@@ -433,12 +433,19 @@ def test_a_members_prompt_begins_alike_in_every_round(graph: Store, tmp_path: Pa
 @pytest.mark.parametrize("words", [2, 60, 700])
 def test_no_prompt_leaves_the_window_with_128_answers(graph: Store, tmp_path: Path, window: int, words: int) -> None:
     def member(prompt: Asked) -> str:
-        return responds(f"In note {prompt.numbers[0]} " + "it was a keeper of the lamp, " * (words // 7) + "Mara.")
+        keepers = "".join(f"it was keeper {n} of the lamp, " for n in range(words // 7))
+        return responds(f"In note {prompt.numbers[0]} {keepers}Mara.")
 
     def leader(prompt: Asked) -> str:
         if prompt.kind == "batch":
-            return json.dumps({"content": "It was Mara, say these. " + "They say it often. " * 80})
-        return instructs("Who was it, " * 300) if prompt.kind == "instruct" else answers("Mara")
+            return json.dumps(
+                {"content": "It was Mara, say these. " + " ".join(f"{n} say it often." for n in range(80))}
+            )
+        return (
+            instructs(" ".join(f"Who was it, {n}," for n in range(200)))
+            if prompt.kind == "instruct"
+            else answers("Mara")
+        )
 
     script = Script(leader, member)
     done = run(graph, tmp_path, script, documents=("long",), conflict="off", window_tokens=window)
