@@ -32,6 +32,23 @@ class Piece:
     whole: bool
 
 
+LEAST_REPEATS = 4
+_SHORTEST_CIRCLE = 3
+
+
+def circles(text: str, least: int = 0) -> Iterator[str]:
+    """The pieces of which the end of ``text`` is one again and again: four times at least, and over ``least``
+    characters.
+
+    >>> list(circles("It broke. " + "Mended. " * 4))
+    ['Mended. ']
+    """
+    for size in range(_SHORTEST_CIRCLE, len(text) // LEAST_REPEATS + 1):
+        end = text[-max(least, LEAST_REPEATS * size) :]
+        if len(end) >= least and end[size:] == end[:-size]:
+            yield end[-size:]
+
+
 def without_thoughts(text: str, *, cut_off: bool) -> str:
     """``text`` less what reasoning models write before they answer, also where one of the two tags is missing.
 

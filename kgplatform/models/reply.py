@@ -20,7 +20,17 @@ from pydantic import BaseModel, RootModel, ValidationError
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.forms import Lost, aside_of, plain, shorter
-from kgplatform.models.json_text import mend, partial_text, pieces, read, value_of, whole_items, without_thoughts
+from kgplatform.models.json_text import (
+    LEAST_REPEATS,
+    circles,
+    mend,
+    partial_text,
+    pieces,
+    read,
+    value_of,
+    whole_items,
+    without_thoughts,
+)
 from kgplatform.prompt import Messages, render, with_reminder
 
 M = TypeVar("M", bound=BaseModel)
@@ -40,8 +50,6 @@ _TAGGED = re.compile(r"<([a-z]+-[0-9a-f]{12})>.*?</\1>", re.DOTALL)
 _OBJECT_LINE = re.compile(r"^\{.*\}$", re.MULTILINE)
 
 _TAIL = 600
-_LEAST_REPEATS = 4
-_SHORTEST_LOOP = 3
 _CIRCLE = re.compile(r"(\b.{8,200}?)\1{3,}")
 _PARTS = re.compile(r"[.!?;。！？]+\s*")
 _SHORT_PART = 8
@@ -296,12 +304,9 @@ def is_looped(text: str) -> bool:
     >>> is_looped("The cable broke. " + "It was mended. " * 9)
     True
     """
-    tail = text[-_TAIL:].rstrip()
-    for length in range(_SHORTEST_LOOP, len(tail) // _LEAST_REPEATS + 1):
-        piece = tail[-length:]
-        if any(letter.isalnum() for letter in piece) and tail.endswith(piece * _LEAST_REPEATS):
-            return True
+    if any(any(map(str.isalnum, piece)) for piece in circles(text[-_TAIL:].rstrip())):
+        return True
     flat = " ".join(text.casefold().split())
     said = Counter(part for part in map(str.strip, _PARTS.split(flat)) if len(part) > _SHORT_PART)
     most = max(said.values(), default=0)
-    return bool(_CIRCLE.search(flat)) or (most >= _LEAST_REPEATS and 2 * most >= said.total())
+    return bool(_CIRCLE.search(flat)) or (most >= LEAST_REPEATS and 2 * most >= said.total())

@@ -14,7 +14,7 @@ from typing import Any
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply
 from kgplatform.models.failures import BadAnswerError
-from kgplatform.models.json_text import split_thoughts
+from kgplatform.models.json_text import circles, split_thoughts
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.text import count_tokens
@@ -106,6 +106,8 @@ def _figure(value: object, text: str) -> int:
 
 _ROUND = 800
 """Characters that are four times the same: more than a table or a number says."""
+_LOOK = 50
+"""Characters from one look for that to the next, which takes longer than a piece does."""
 
 
 class Pieces:
@@ -145,10 +147,10 @@ class Pieces:
         elif delta.get("tool_calls"):
             self._message.setdefault("function_call", {"arguments": ""})
         if delta.get("content"):
-            self._listen(self._message.get("content", ""))
-        end = self._message.get("content", "")[-_ROUND:]
-        if len(end) == _ROUND and any(end[size:] == end[:-size] for size in range(1, _ROUND // 4 + 1)):
-            self.goes_round, self._reason = True, "length"
+            self._listen(said := self._message.get("content", ""))
+            is_due = len(said) // _LOOK > (len(said) - len(_written(delta["content"]))) // _LOOK
+            if is_due and any(circles(said[-_ROUND:], _ROUND)):
+                self.goes_round, self._reason = True, "length"
 
     def answer(self) -> dict[str, Any]:
         """The whole answer. Raises ``BadAnswerError`` for a stream that ended before the reply did."""

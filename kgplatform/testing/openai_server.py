@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from typing import Any, cast
 
 import numpy as np
@@ -351,8 +352,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         letters = b"x" * (_STREAM_PIECE if fault.pace else 2**16)
         self._head(fault, "text/event-stream" if fault.endless == "stream" else fault.content_type)
-        event = {"choices": [{"index": 0, "delta": {"content": letters.decode()}, "finish_reason": None}]}
-        parts = {"head": letters, "body": letters, "stream": f"data: {json.dumps(event)}\n\n".encode()}
+        numbers = count()  # a stream of the same again and again would be broken off
+
+        def event() -> bytes:
+            said = "".join(f"{next(numbers):0{_STREAM_PIECE}}" for _ in range(len(letters) // _STREAM_PIECE))
+            choice = {"index": 0, "delta": {"content": said}, "finish_reason": None}
+            return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+
         if fault.endless == "head":
             self.flush_headers()
             self.wfile.write(b"X-Long: ")
@@ -361,7 +367,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b'{"choices": [{"message": {"content": "' if fault.endless == "body" else b"")
         with suppress(OSError):  # the client has left
             while not self.server.closing.wait(fault.pace):
-                self.wfile.write(parts[fault.endless])
+                self.wfile.write(event() if fault.endless == "stream" else letters)
 
     def _head(self, fault: Fault, content_type: str) -> None:
         self.send_response(fault.status)
