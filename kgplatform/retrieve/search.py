@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
@@ -127,20 +126,20 @@ def _is_wanted(name: str | None, wanted: set[str]) -> bool:
 Item = TypeVar("Item", FoundPassage, FoundFact, FoundPath, FoundCommunity)
 
 
-def round_robin(results: Sequence[SearchResult], top_k: int) -> SearchResult:
-    """The best of each result; then as many that several have; then, by turns, the next of each that is not there yet.
+def fuse_results(results: Sequence[SearchResult], top_k: int) -> SearchResult:
+    """What ``results`` found, by the sum of 1, 1/2, 1/3, … for the first, second, third place in each.
 
-    Each part of a question needs its own first passage: a fusion by rank alone would prefer what is mediocre for all
-    parts. After the first ones, what two parts have in common is what joins them. It comes once, with its best score
-    and all routes that found it. The question is the first one, the seconds are added up.
+    Each part of a question needs its own first passage: so the ranks are not damped, as reciprocal rank fusion does by
+    60, which would prefer what is mediocre for all parts. What joins two parts stands in both, and comes next. It comes
+    once, with its best score and all routes that found it. The question is the first one, the seconds are added up.
     """
     return SearchResult(
         question=results[0].question if results else "",
         passages=_routed([result.passages for result in results], top_k),
         facts=_routed([result.facts for result in results], top_k),
         seconds=round(sum(result.seconds for result in results), 4),
-        paths=_by_turns([result.paths for result in results], top_k),
-        communities=_by_turns([result.communities for result in results], top_k),
+        paths=_by_rank([result.paths for result in results], top_k),
+        communities=_by_rank([result.communities for result in results], top_k),
     )
 
 
@@ -148,7 +147,7 @@ def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
     same: dict[object, list[Any]] = {}
     for item in chain.from_iterable(lists):
         same.setdefault(_key(item), []).append(item)
-    return tuple(_united(item, same[_key(item)]) for item in _by_turns(lists, top_k))
+    return tuple(_united(item, same[_key(item)]) for item in _by_rank(lists, top_k))
 
 
 def _united(best: Any, same: Sequence[Any]) -> Any:
@@ -157,36 +156,16 @@ def _united(best: Any, same: Sequence[Any]) -> Any:
     return replace(found, routes=tuple(sorted({route for each in same for route in each.routes})))
 
 
-def _by_turns(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
+def _by_rank(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
     best: dict[object, Item] = {}
     for item in chain.from_iterable(lists):
         known = best.setdefault(_key(item), item)
         best[_key(item)] = item if item.score > known.score else known
-    order = _order([[_key(item) for item in items] for items in lists], top_k)
-    return tuple(best[key] for key in order)
-
-
-def _order(turns: Sequence[Sequence[object]], count: int) -> list[object]:
-    """The first of each, as many again that the most lists have, the others by turns."""
-    found = Counter(key for keys in turns for key in keys)
-    in_turn = dict.fromkeys(key for rank in zip_longest(*turns) for key in rank if key is not None)
-    firsts = _deal(turns, (), len(turns))
-    shared = sorted((key for key in in_turn if found[key] > 1 and key not in firsts), key=lambda key: -found[key])
-    return _deal(turns, [*firsts, *shared[: len(turns)]], count)[:count]
-
-
-def _deal(turns: Sequence[Sequence[object]], taken: Collection[object], count: int) -> list[object]:
-    """Each list in its turn gives its next that is not taken, until there are ``count`` or no more."""
-    dealt = dict.fromkeys(taken)
-    waiting = [iter(keys) for keys in turns]
-    while waiting and len(dealt) < count:
-        for keys in list(waiting):
-            key = next((key for key in keys if key not in dealt), None)
-            if key is None:
-                waiting.remove(keys)
-            else:
-                dealt[key] = None
-    return list(dealt)
+    scores: dict[object, float] = {}
+    for place, items in enumerate(zip_longest(*lists), 1):
+        for key in (_key(item) for item in items if item is not None):
+            scores[key] = scores.get(key, 0) + 1 / place
+    return tuple(best[key] for key in sorted(scores, key=lambda key: -scores[key])[:top_k])
 
 
 def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> object:

@@ -11,7 +11,7 @@ from gists import opened
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Citation, FoundPassage, SearchResult
 from kgplatform.retrieve.copies import distinct, is_contents
-from kgplatform.retrieve.search import round_robin
+from kgplatform.retrieve.search import fuse_results
 
 PDF = """Table of Contents
 1 Introduction . . . . . . . . . . . . . . . . 1
@@ -58,13 +58,13 @@ def test_tables_of_contents_come_last() -> None:
 
 def test_results_of_parts_that_found_different_copies_have_the_text_once() -> None:
     one, other = (SearchResult("q", (passage(name, "Ahoy."),), (), 0.0) for name in "ab")
-    assert [each.id for each in round_robin([one, other], 5).passages] == ["a"]
+    assert [each.id for each in fuse_results([one, other], 5).passages] == ["a"]
 
 
 def test_what_each_part_knew_of_copies_stays() -> None:
     same = [passage(name, "Ahoy.") for name in "abc"]
     one, other = distinct(same[:2], 5), distinct([replace(same[2], score=2.0)], 5)
-    (found,) = round_robin([SearchResult("q", each, (), 0.0) for each in (one, other)], 5).passages
+    (found,) = fuse_results([SearchResult("q", each, (), 0.0) for each in (one, other)], 5).passages
     assert found.id == "c"
     assert sorted(each.passage for each in found.copies) == ["a", "b"]
 

@@ -19,7 +19,7 @@ from kgplatform.readers.selection import MORE, PASSAGES, Selection, select
 from kgplatform.readers.window import Window
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
-from kgplatform.retrieve.search import SEARCHES, round_robin
+from kgplatform.retrieve.search import SEARCHES, fuse_results
 
 _OF_TEXTS = ("bm25", "dense", "hybrid", "passage")
 """Routes that search the passages alone."""
@@ -70,8 +70,8 @@ def _answer(found: Retrieved, run: Run, options: Options, reader: str, step: str
 
 
 def search_parts(search: Callable[..., SearchResult], parts: Sequence[str], top_k: int) -> SearchResult:
-    """Each part of a question searched by ``search``, and the results merged by turns, as Youtu-GraphRAG does."""
-    return round_robin([search(part, top_k=top_k) for part in parts], top_k)
+    """Each part of a question searched by ``search``, and the results merged by rank, as Youtu-GraphRAG does."""
+    return fuse_results([search(part, top_k=top_k) for part in parts], top_k)
 
 
 def found_elsewhere(

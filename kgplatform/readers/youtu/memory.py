@@ -1,4 +1,4 @@
-"""What the reader knows so far, and what of it a prompt shows: evidence by turns, and notes.
+"""What the reader knows so far, and what of it a prompt shows: evidence by rank, and notes.
 
 memory = AgentMemory(question, room=1200)
 memory.results.append(found)
@@ -14,7 +14,7 @@ from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.selection import PASSAGES, Selection, select
 from kgplatform.readers.window import cut, tokens
 from kgplatform.records import SearchResult
-from kgplatform.retrieve.search import round_robin
+from kgplatform.retrieve.search import fuse_results
 
 _MOST_PASSAGES = 8
 _NOTES_SHARE = 4
@@ -38,22 +38,23 @@ class AgentMemory:
     fence: str = ""
     shown: Numbering = field(default_factory=Numbering)
     _order: dict[str, None] = field(default_factory=dict)
+    _again: int = 0
 
     def evidence(self) -> Selection:
-        """What a prompt shows: the best of each search by turns, the newest first, as far as its tokens reach.
+        """What a prompt shows: the best of all searches by rank, as far as its tokens reach.
 
-        By turns, because the scores of two searches cannot be compared, and because one alone could fill the prompt: so
-        a search more is a passage more. What was shown before comes first, in its order, so that servers can reuse what
-        they have read.
+        By rank, because the scores of two searches cannot be compared. Before the first answer they are no more than
+        after one search, for a small model answers worse from more; each search after it adds one. What was shown
+        before comes first, in its order, so that servers can reuse what they have read.
         """
-        merged = round_robin(list(reversed(self.results)), sum(len(r.passages) + len(r.facts) for r in self.results))
-        most = min(_MOST_PASSAGES, PASSAGES + max(0, len(self.results) - 1))
+        merged = fuse_results(self.results[::-1], sum(len(r.passages) + len(r.facts) for r in self.results))
+        order = {id: place for place, id in enumerate(self._order)}
+        passages = tuple(sorted(merged.passages, key=lambda each: order.get(each.id, len(order))))
         asked = f"{self.question} {' '.join(self.queries)}"
-        chosen = select(replace(merged, question=asked), self.room, most)
+        most = min(_MOST_PASSAGES, PASSAGES + self._again)
+        chosen = select(replace(merged, question=asked, passages=passages), self.room, most)
         self._order.update(dict.fromkeys(each.id for each in chosen.result.passages))
-        order = list(self._order)
-        passages = sorted(chosen.result.passages, key=lambda each: order.index(each.id))
-        return replace(chosen, result=replace(chosen.result, question=self.question, passages=tuple(passages)))
+        return replace(chosen, result=replace(chosen.result, question=self.question))
 
     def tags(self, *texts: str) -> str:
         """The name of the tags round ``texts``: that of the last prompt, where it can be."""
@@ -64,6 +65,7 @@ class AgentMemory:
         """Remember ``result``; whether a prompt now shows a passage of it that none has shown before."""
         before = set(self._order)
         self.results.append(result)
+        self._again += 1
         self.evidence()
         return any(each.id in self._order and each.id not in before for each in result.passages)
 

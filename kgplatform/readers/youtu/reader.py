@@ -36,7 +36,7 @@ from kgplatform.readers.youtu.sub_questions import bare, fill, same_words
 from kgplatform.records import Answer, FoundCommunity, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.retrieve.question import asked
-from kgplatform.retrieve.search import round_robin
+from kgplatform.retrieve.search import fuse_results
 from kgplatform.text import counted
 from kgplatform.work.threads import side_by_side
 
@@ -81,7 +81,7 @@ _LEAST = 100
 class Options:
     """How the reader works. ``agent``, ``community`` and ``schema`` set to False are the paper's ablations (table 3).
 
-    ``top_k`` passages and facts are kept of each search, and of the sub-questions' searches merged.
+    ``top_k`` passages and facts are kept of each search.
     """
 
     mode: AnswerMode = mode_option()
@@ -164,7 +164,7 @@ def _search_parts(memory: AgentMemory, plan: Decomposition, evidence: Evidence, 
     """Put into ``memory`` what the sub-questions find; those of one level are searched at the same time.
 
     The whole question is one more list, and not bounded by types: decomposition can lose a name or a condition, and
-    involved types can be wrong. It comes last in each turn. Each list gives its best, however small ``top_k`` is.
+    involved types can be wrong.
     """
     texts: dict[int, tuple[str, ...]] = {}
     found: dict[int, SearchResult] = {}
@@ -184,25 +184,11 @@ def _search_parts(memory: AgentMemory, plan: Decomposition, evidence: Evidence, 
         if level == 0 and not alike:
             searches.append((_WHOLE, memory.question))
         found.update(_search_at_once(searches, plan.types, evidence, calls, options))
-    memory.results += _best_of_all([found[place] for place in sorted(found, key=lambda p: (p == _WHOLE, p))], options)
+    memory.results += [found[place] for place in sorted(found, key=lambda p: (p == _WHOLE, p))]
     memory.thoughts += [f"{' '.join(texts[place])} {', '.join(answers[place])}" for place in sorted(answers)]
     memory.queries = list(
         {same_words(t): t for t in [memory.question, *(t for ts in texts.values() for t in ts)]}.values()
     )
-
-
-def _best_of_all(lists: Sequence[SearchResult], options: Options) -> list[SearchResult]:
-    """``lists`` with what is among the best of all, by turns: each keeps its turn in the prompts."""
-    merged = round_robin(lists, max(options.top_k, len(lists)))
-    passages, facts = {each.id for each in merged.passages}, {each.id for each in merged.facts}
-    return [
-        replace(
-            each,
-            passages=tuple(passage for passage in each.passages if passage.id in passages),
-            facts=tuple(fact for fact in each.facts if fact.id in facts),
-        )
-        for each in lists
-    ]
 
 
 def _look_at_groups(memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options) -> None:
@@ -220,7 +206,7 @@ def _search_at_once(
 ) -> Mapping[int, SearchResult]:
     """What ``searches`` (places and texts) found, by place; a step each. The first step has the tokens of all of them.
 
-    What several texts of one place found is merged by turns.
+    What several texts of one place found is merged by rank.
     """
     since = calls.mark()
     works = [partial(_find, evidence, options, text, () if place == _WHOLE else types) for place, text in searches]
@@ -232,7 +218,7 @@ def _search_at_once(
         step = search_step(searched, f"{name}: {text}")
         calls.take(replace(step, usage=spent) if searched is found[0] else step)
         lists.setdefault(place, []).append(searched.result)
-    return {place: round_robin(results, options.top_k) for place, results in lists.items()}
+    return {place: fuse_results(results, options.top_k) for place, results in lists.items()}
 
 
 def _search_again(evidence: Evidence, calls: Calls, options: Options, query: str) -> SearchResult:

@@ -23,8 +23,10 @@ def test_the_evidence_is_bounded_and_holds_the_best_of_every_step() -> None:
     memory = AgentMemory(QUESTION, 300, results=[found(step) for step in range(3)])
     shown = memory.evidence().result
     assert [each.id for each in shown.passages][:4] == ["s2p0", "s1p0", "s0p0", "s2p1"]
-    assert len(shown.passages) == 7, "five, and one for each further search"
+    assert len(shown.passages) == 5, "as many as of one search"
     assert (shown.question, shown.seconds) == (QUESTION, 1.5)
+    assert memory.adds(found(3))
+    assert [each.id for each in memory.evidence().result.passages][5:] == ["s3p0"], "and one of each further search"
 
 
 def test_what_was_shown_keeps_its_number_and_the_prompts_their_beginning() -> None:
