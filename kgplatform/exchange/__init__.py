@@ -1,4 +1,4 @@
-"""The whole graph out of the database and back: JSON lines, GraphML, CSV for `neo4j-admin`."""
+"""The whole graph out of the database: JSON lines, GraphML, CSV for `neo4j-admin`; and back, from JSON lines."""
 
 from kgplatform.exchange.elements import ExchangeReport
 from kgplatform.exchange.exporter import export_graph

@@ -25,7 +25,6 @@ from typing import Any
 
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange.check import Contents, NodeKinds, check_elements
-from kgplatform.exchange.csv_folder import files_of, read_csv
 from kgplatform.exchange.elements import (
     SILENT,
     Element,
@@ -39,7 +38,6 @@ from kgplatform.exchange.elements import (
     kinds_of,
     type_of,
 )
-from kgplatform.exchange.graphml import read_graphml
 from kgplatform.exchange.json_lines import read_lines
 from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_unfit_vector_indexes, drop_vector_indexes
 from kgplatform.ingest.settle import settle
@@ -51,11 +49,6 @@ from kgplatform.settings import Settings
 
 LEFT_OUT = "The tree, gists and likenesses of the file were left out: run `kgplatform tree`, and `kgplatform gist`."
 
-_READERS: dict[str, Callable[[Path], Iterator[PlacedElement]]] = {
-    "jsonl": read_lines,
-    "graphml": read_graphml,
-    "csv": read_csv,
-}
 _MADE = "exchange/made_values"
 _BATCH = 1000
 _BATCH_SIGNS = 16 * 2**20
@@ -88,7 +81,12 @@ def import_graph(
     """
     started = time.perf_counter()
     source = Path(path).expanduser().absolute()
-    chosen = chosen_format(source, format)
+    if (chosen := chosen_format(source, format)) != "jsonl":
+        raise InputError(
+            "Only JSON lines are imported. GraphML and CSV are for other programs: export the graph as .jsonl, and "
+            "import that.",
+            "format",
+        )
     if source.exists() and not (source.is_file() or source.is_dir()):  # a stream, which can be read once
         with _spooled(settings.home_folder, source) as copy:
             try:
@@ -97,10 +95,10 @@ def import_graph(
                 raise InputError(str(error).replace(str(copy), str(source)), *error.options) from error
             return replace(report, path=source)
     try:
-        contents = _looked_at(store, source, chosen, progress)
-        work = _begun(store, contents, _digest_of(source, chosen), merge)
-        _write(store, work, _READERS[chosen](source), progress)
-        notes = _finish(store, work, settings, embedder, _READERS[chosen](source), progress)
+        contents = _looked_at(store, source, progress)
+        work = _begun(store, contents, _digest_of(source), merge)
+        _write(store, work, read_lines(source), progress)
+        notes = _finish(store, work, settings, embedder, read_lines(source), progress)
     except OSError as error:
         raise InputError(f"{source} cannot be read: {error.strerror or error}.") from error
     seconds = round(time.perf_counter() - started, 3)
@@ -134,11 +132,11 @@ class _Work:
         return len(self.contents.kinds) + self.contents.relationships
 
 
-def _looked_at(store: Store, source: Path, chosen: str, progress: Progress) -> Contents:
-    if not source.exists() or source.is_dir() != (chosen == "csv"):
-        raise InputError(f"{source} is not a {'folder' if chosen == 'csv' else 'file'}. Name what was exported.")
+def _looked_at(store: Store, source: Path, progress: Progress) -> Contents:
+    if not source.is_file():
+        raise InputError(f"{source} is not a file. Name what was exported.")
     progress("checking", 0, 1)
-    contents = check_elements(source, _READERS[chosen](source), lambda rows: store.read(_MADE, rows=rows))
+    contents = check_elements(source, read_lines(source), lambda rows: store.read(_MADE, rows=rows))
     progress("checking", 1, 1)
     return contents
 
@@ -258,13 +256,12 @@ def _finish(
     return ()
 
 
-def _digest_of(path: Path, format_: str) -> str:
-    """SHA-256 over all that an import of ``path`` reads: the same for the same graph."""
-    digest = hashlib.sha256(format_.encode())
-    for file in files_of(path) if format_ == "csv" else [path]:
-        with file.open("rb") as stream:
-            while block := stream.read(_BLOCK):
-                digest.update(block)
+def _digest_of(path: Path) -> str:
+    """SHA-256 over the format's name and the file: an import that an earlier version began goes on."""
+    digest = hashlib.sha256(b"jsonl")
+    with path.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
     return digest.hexdigest()
 
 

@@ -60,7 +60,7 @@ def read_lines(path: Path) -> Iterator[PlacedElement]:
     """The elements of a file. Raises ``InputError`` that names the line where it is broken, or the cut-off file."""
     counts = {Node: 0, Relationship: 0}
     with path.open("rb") as stream:
-        head = check_header(path, _parsed(path, 1, _line(path, 1, stream)), "its first line")
+        head = _check_header(path, _parsed(path, 1, _line(path, 1, stream)))
         number = 1
         while line := _line(path, number + 1, stream):
             number += 1
@@ -70,13 +70,17 @@ def read_lines(path: Path) -> Iterator[PlacedElement]:
                 raise InputError(f"{path}, line {number}, {error}. Nothing was imported.") from error
             counts[type(element)] += 1
             yield f"line {number}", element
-    check_counts(path, head, counts[Node], counts[Relationship])
+    if head != (found := tuple(counts.values())):
+        raise InputError(
+            f"{path} is cut off, or was changed: it says {head[0]:,} nodes and {head[1]:,} relationships, but has "
+            f"{found[0]:,} and {found[1]:,}. Nothing was imported; export the graph again."
+        )
 
 
-def check_header(path: Path, head: Any, where: str) -> tuple[int, int]:
+def _check_header(path: Path, head: Any) -> tuple[int, int]:
     """How many nodes and relationships a file says that it has. Raises ``InputError`` if it is none of ours."""
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise InputError(f"{path} is not a graph that `kgplatform export` wrote: {where} does not say so.")
+        raise InputError(f"{path} is not a graph that `kgplatform export` wrote: its first line does not say so.")
     if head.get("version") != VERSION:
         raise InputError(
             f"{path} has version {head.get('version')} of the format; this kgplatform reads {VERSION}. "
@@ -84,17 +88,8 @@ def check_header(path: Path, head: Any, where: str) -> tuple[int, int]:
         )
     nodes, relationships = head.get("nodes"), head.get("relationships")
     if type(nodes) is not int or type(relationships) is not int or min(nodes, relationships) < 0:
-        raise InputError(f"{path} does not say how many nodes and relationships it has: {where} is damaged.")
+        raise InputError(f"{path} does not say how many nodes and relationships it has: its first line is damaged.")
     return nodes, relationships
-
-
-def check_counts(path: Path, said: tuple[int, int], nodes: int, relationships: int) -> None:
-    """Raise ``InputError`` if there are not as many as the file says."""
-    if said != (nodes, relationships):
-        raise InputError(
-            f"{path} is cut off, or was changed: it says {said[0]:,} nodes and {said[1]:,} relationships, but has "
-            f"{nodes:,} and {relationships:,}. Nothing was imported; export the graph again."
-        )
 
 
 def _line(path: Path, number: int, stream: BinaryIO) -> bytes:
@@ -106,14 +101,9 @@ def _line(path: Path, number: int, stream: BinaryIO) -> bytes:
 
 def _parsed(path: Path, number: int, line: bytes) -> Any:
     try:
-        return strict_json(line.decode("utf-8"))
+        return json.loads(line.decode("utf-8"), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}, line {number}, is not valid JSON. Nothing was imported.") from error
-
-
-def strict_json(text: str) -> Any:
-    """The value of ``text``. Raises ``ValueError``, also for NaN and Infinity, and ``RecursionError``."""
-    return json.loads(text, parse_constant=_refuse)
 
 
 def _refuse(word: str) -> None:

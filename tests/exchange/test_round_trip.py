@@ -1,4 +1,5 @@
-"""An export, imported, is an equal graph with the same values and indexes; exported again, it is the same bytes."""
+"""An export as JSON lines, imported, is an equal graph with the same values and indexes; exported again, it is the same
+bytes in every format."""
 
 from __future__ import annotations
 
@@ -84,14 +85,14 @@ def test_two_exports_are_the_same_bytes(exported: Exported, kind: str, tmp_path:
     assert [each.name for each in tmp_path.iterdir()] == [NAMES[kind]], "nothing else is left"
 
 
-@pytest.mark.parametrize("kind", NAMES)
-def test_an_import_gives_an_equal_graph(exported: Exported, kind: str, tmp_path: Path) -> None:
+def test_an_import_gives_an_equal_graph(exported: Exported, tmp_path: Path) -> None:
     wipe(exported.graph.store)
-    report = exported.graph.import_graph(exported.file(kind))
-    assert (report.nodes, report.relationships, report.format) == (exported.nodes, exported.relationships, kind)
+    report = exported.graph.import_graph(exported.file("jsonl"))
+    assert (report.nodes, report.relationships, report.format) == (exported.nodes, exported.relationships, "jsonl")
     assert_equal(exported)
-    exported.graph.export(tmp_path / NAMES[kind])
-    assert bytes_of(tmp_path / NAMES[kind]) == bytes_of(exported.file(kind))
+    for kind in NAMES:
+        exported.graph.export(tmp_path / NAMES[kind])
+        assert bytes_of(tmp_path / NAMES[kind]) == bytes_of(exported.file(kind))
 
 
 def assert_equal(exported: Exported) -> None:
@@ -149,8 +150,10 @@ def test_an_import_that_was_killed_goes_on(exported: Exported, parts: int) -> No
         KnowledgeGraph(store, exported.graph.settings, embedder=HashEmbedder(64)).search("Who?")
     with pytest.raises(StoreError, match="interrupted"):
         ingest_some(exported.graph)
+    other = exported.folder / "other.jsonl"
+    other.write_bytes(exported.file("jsonl").read_bytes().replace(b"Atlantic", b"Pacific", 1))
     with pytest.raises(StoreError, match="of another file"):
-        exported.graph.import_graph(exported.file("graphml"))
+        exported.graph.import_graph(other)
     exported.graph.import_graph(exported.file("jsonl"))
     assert_equal(exported)
 

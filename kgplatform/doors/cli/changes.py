@@ -259,7 +259,7 @@ def export(
 
 
 def import_(
-    path: Annotated[Path, typer.Argument(help="A file or folder that `export` wrote.", show_default=False)],
+    path: Annotated[Path, typer.Argument(help="A .jsonl file that `export` wrote.", show_default=False)],
     format: FormatName = None,
     merge: Annotated[bool, typer.Option("--merge", help="Add to a graph that is not empty what it lacks.")] = False,
     home: Home = None,
