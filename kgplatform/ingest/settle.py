@@ -182,7 +182,7 @@ def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Prog
     more: list[Literal["communities", "pages"]] = ["communities"] if "treeState" in graph_state(store) else []
     more += ["pages"] if store.read("ingest/pending_counts")[0]["pages"] else []
     for kind in more:
-        spent = embed_pending(store, embedder, kind, progress)
-        seconds = {stage: before + spent.get(stage, 0.0) for stage, before in seconds.items()}
+        for stage, spent in embed_pending(store, embedder, kind, progress).items():
+            seconds[stage] = seconds.get(stage, 0.0) + spent
     record_embedder(store, embedder, reembedding=False)
     return seconds
