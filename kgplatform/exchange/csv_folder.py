@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -49,7 +49,7 @@ class _Table:
 
     name: str
     columns: list[tuple[str, str]]
-    stream: TextIO | None = field(default=None, repr=False)
+    stream: TextIO
 
 
 class _Tables:
@@ -71,7 +71,6 @@ class _Tables:
             raise InputError(
                 f"CSV has no form for {error}, which the graph has. Export it as .jsonl or .graphml."
             ) from error
-        assert table.stream is not None
         table.stream.write(",".join((*fixed, *cells)) + "\n")
 
     def finish(self, fixed: tuple[str, ...]) -> list[_Table]:

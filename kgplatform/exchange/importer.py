@@ -32,7 +32,6 @@ from kgplatform.exchange.elements import (
     Node,
     PlacedElement,
     Relationship,
-    chosen_format,
     for_database,
     is_made_by_database,
     kinds_of,
@@ -81,16 +80,16 @@ def import_graph(
     """
     started = time.perf_counter()
     source = Path(path).expanduser().absolute()
-    if (chosen := chosen_format(source, format)) != "jsonl":
+    if format not in (None, "jsonl") or source.is_dir() or source.suffix.lower() in (".graphml", ".cypher"):
         raise InputError(
-            "Only JSON lines are imported. GraphML and CSV are for other programs: export the graph as .jsonl, and "
-            "import that.",
+            "An import reads JSON lines: export the graph as .jsonl, and import that. GraphML and CSV are for other "
+            "programs, and `cypher-shell -f` runs Cypher scripts.",
             "format",
         )
     if source.exists() and not (source.is_file() or source.is_dir()):  # a stream, which can be read once
         with _spooled(settings.home_folder, source) as copy:
             try:
-                report = import_graph(store, settings, embedder, copy, chosen, merge=merge, progress=progress)
+                report = import_graph(store, settings, embedder, copy, merge=merge, progress=progress)
             except InputError as error:
                 raise InputError(str(error).replace(str(copy), str(source)), *error.options) from error
             return replace(report, path=source)
@@ -102,7 +101,7 @@ def import_graph(
     except OSError as error:
         raise InputError(f"{source} cannot be read: {error.strerror or error}.") from error
     seconds = round(time.perf_counter() - started, 3)
-    return ExchangeReport(len(contents.kinds), contents.relationships, chosen, source, seconds, notes)
+    return ExchangeReport(len(contents.kinds), contents.relationships, "jsonl", source, seconds, notes)
 
 
 @contextmanager

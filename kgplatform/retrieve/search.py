@@ -130,7 +130,7 @@ def fuse_results(results: Sequence[SearchResult], top_k: int) -> SearchResult:
     """What ``results`` found, by the sum of 1, 1/2, 1/3, … for the first, second, third place in each.
 
     Each part of a question needs its own first passage: so the ranks are not damped, as reciprocal rank fusion does by
-    60, which would prefer what is mediocre for all parts. What joins two parts stands in both, and comes next. It comes
+    60, which would prefer what is mediocre for all parts. Only what stands high in several comes before it. It comes
     once, with its best score and all routes that found it. The question is the first one, the seconds are added up.
     """
     return SearchResult(

@@ -161,16 +161,18 @@ def test_what_cannot_be_named(kg: KnowledgeGraph, tmp_path: Path) -> None:
     (tmp_path / "script.cypher").write_text("MATCH (n) DETACH DELETE n;")
     for path, message in (
         (tmp_path / "none.jsonl", "is not a file"),
-        (tmp_path / "g.xlsx", "does not say the format"),
-        (tmp_path / "script.cypher", r"export \.jsonl and import that there .*`cypher-shell -f` runs a script"),
-        (tmp_path, "Only JSON lines are imported"),
-        (tmp_path / "g.graphml", "Only JSON lines are imported"),
+        (tmp_path / "g.xlsx", "is not a file"),
+        (tmp_path / "script.cypher", "`cypher-shell -f` runs Cypher scripts"),
+        (tmp_path, "An import reads JSON lines"),
+        (tmp_path / "g.graphml", r"export the graph as \.jsonl"),
     ):
         refused(kg, path, message)
+    for kind in ("grapml", "csv"):
+        with pytest.raises(InputError, match="An import reads JSON lines"):
+            kg.import_graph(good_file, kind)
     with pytest.raises(InputError, match=r'Unknown format "grapml"\. Did you mean graphml'):
-        kg.import_graph(good_file, "grapml")
-    with pytest.raises(InputError, match=r"Only JSON lines are imported.*export the graph as \.jsonl"):
-        kg.import_graph(good_file, "csv")
+        kg.export(tmp_path / "g.txt", "grapml")
+    assert kg.import_graph(good_file.rename(tmp_path / "backup")).nodes == 5, "whatever its name"
     for path, kind in ((tmp_path / "g.cypher", None), (tmp_path / "g.txt", "cypher")):
         with pytest.raises(InputError, match=r"Cypher scripts are neither written nor imported: .*NEO4J_URI"):
             kg.export(path, kind)
@@ -196,6 +198,7 @@ def graphml(tmp_path: Path) -> Path:
     lines = good()
     lines[3]["properties"] |= {
         **{"born": {"date": "1815-12-10"}, "alive": False, "height": 1.5, "n": 7, "limit": {"float": "-Infinity"}},
+        **{"where": {"point": {"srid": 4326, "x": 1.5, "y": 2.0}}, "raw": {"bytes": "AP8="}},
         **{"aliases": ["Lady \u0001", "x]]>"], "note": "a\r\nb\tc <&> \"'", "control": "\u0000\u001f\ufffe"},
     }
     lines[6]["properties"] |= {"names": ["a"], "sure": True}
@@ -213,7 +216,8 @@ def test_networkx_reads_it(graphml: Path) -> None:
     assert ada["limit"] == float("-inf")
     assert ada["labels"] == ":Entity:KeyElement:Person"
     assert json.loads(ada["aliases"]) == ["Lady \u0001", "x]]>"]
-    assert json.loads(ada["json"]) == ["embedding", "born", "aliases", "control"]
+    assert json.loads(ada["json"]) == ["embedding", "born", "where", "raw", "aliases", "control"]
+    assert json.loads(ada["where"]) == {"point": {"srid": 4326, "x": 1.5, "y": 2.0}}
     assert graph.edges["a", "b"]["label"] == "KNEW"
     assert graph.edges["a", "b"]["sure"] is True
     assert graph.graph["nodes"] == 5

@@ -245,10 +245,10 @@ def test_a_stream_is_kept_until_it_is_imported(kg: KnowledgeGraph, tmp_path: Pat
             writer.submit(pipe.write_bytes, content)
             if changed:
                 with pytest.raises(InputError, match=message) as told:
-                    kg.import_graph(pipe, "jsonl")
+                    kg.import_graph(pipe)
                 assert str(pipe) in str(told.value)
             else:
-                report = kg.import_graph(pipe, "jsonl")
+                report = kg.import_graph(pipe)
                 assert (report.nodes, report.path) == (5, pipe)
         assert kg.cypher("MATCH (e:Entity) RETURN count(e)").rows == [[0 if changed else 2]]
     assert not list(kg.settings.home_folder.glob("import-*"))

@@ -4,6 +4,7 @@ bytes in every format."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +91,7 @@ def test_an_import_gives_an_equal_graph(exported: Exported, tmp_path: Path) -> N
     report = exported.graph.import_graph(exported.file("jsonl"))
     assert (report.nodes, report.relationships, report.format) == (exported.nodes, exported.relationships, "jsonl")
     assert_equal(exported)
+    assert os.access(exported.file("csv") / "import.sh", os.X_OK)
     for kind in NAMES:
         exported.graph.export(tmp_path / NAMES[kind])
         assert bytes_of(tmp_path / NAMES[kind]) == bytes_of(exported.file(kind))

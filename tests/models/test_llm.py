@@ -181,7 +181,7 @@ class TestRetries:
             assert sum(client.time.slept) <= 2
 
     def test_one_429_pauses_every_thread(self) -> None:
-        limited = threading.Event()
+        asleep = threading.Semaphore(0)
 
         def fault(request: Any) -> Fault | None:
             if len(server.requests) == 1:
@@ -193,7 +193,7 @@ class TestRetries:
             resumed = threading.Event()
 
             def sleep(seconds: float) -> None:
-                limited.set()
+                asleep.release()
                 resumed.wait()
                 client.time.sleep(seconds)
 
@@ -201,8 +201,9 @@ class TestRetries:
             with ThreadPoolExecutor(4) as pool:
                 try:
                     first = pool.submit(client.send, question("first"), stage="s")
-                    limited.wait()
+                    assert asleep.acquire(timeout=60)
                     others = [pool.submit(client.send, question(f"other {i}"), stage="s") for i in range(3)]
+                    assert asleep.acquire(timeout=60), "another waits too"
                     assert wire._pause._left() == 30
                     # Its slots may be asked for meanwhile.
                     assert len(server.requests_to("/chat/completions")) == 1

@@ -260,7 +260,7 @@ def export(
 
 def import_(
     path: Annotated[Path, typer.Argument(help="A .jsonl file that `export` wrote.", show_default=False)],
-    format: FormatName = None,
+    format: Annotated[str | None, typer.Option("--format", hidden=True)] = None,
     merge: Annotated[bool, typer.Option("--merge", help="Add to a graph that is not empty what it lacks.")] = False,
     home: Home = None,
     as_json: AsJson = False,

@@ -16,7 +16,6 @@ from kgplatform.readers.window import cut, tokens
 from kgplatform.records import SearchResult
 from kgplatform.retrieve.search import fuse_results
 
-_MOST_PASSAGES = 8
 _NOTES_SHARE = 4
 """Notes take at most the room of a quarter of the evidence."""
 
@@ -38,21 +37,19 @@ class AgentMemory:
     fence: str = ""
     shown: Numbering = field(default_factory=Numbering)
     _order: dict[str, None] = field(default_factory=dict)
-    _again: int = 0
 
     def evidence(self) -> Selection:
         """What a prompt shows: the best of all searches by rank, as far as its tokens reach.
 
-        By rank, because the scores of two searches cannot be compared. Before the first answer they are no more than
-        after one search, for a small model answers worse from more; each search after it adds one. What was shown
-        before comes first, in its order, so that servers can reuse what they have read.
+        By rank, because the scores of two searches cannot be compared. Before the first answer they are as many as
+        after one search, for a small model answers worse from more; each search after it adds its best that is new.
+        What was shown before comes first, in its order, so that servers can reuse what they have read.
         """
         merged = fuse_results(self.results[::-1], sum(len(r.passages) + len(r.facts) for r in self.results))
         order = {id: place for place, id in enumerate(self._order)}
         passages = tuple(sorted(merged.passages, key=lambda each: order.get(each.id, len(order))))
-        asked = f"{self.question} {' '.join(self.queries)}"
-        most = min(_MOST_PASSAGES, PASSAGES + self._again)
-        chosen = select(replace(merged, question=asked, passages=passages), self.room, most)
+        asked = replace(merged, question=f"{self.question} {' '.join(self.queries)}", passages=passages)
+        chosen = select(asked, self.room, max(PASSAGES, len(order)))
         self._order.update(dict.fromkeys(each.id for each in chosen.result.passages))
         return replace(chosen, result=replace(chosen.result, question=self.question))
 
@@ -63,11 +60,12 @@ class AgentMemory:
 
     def adds(self, result: SearchResult) -> bool:
         """Remember ``result``; whether a prompt now shows a passage of it that none has shown before."""
-        before = set(self._order)
         self.results.append(result)
-        self._again += 1
-        self.evidence()
-        return any(each.id in self._order and each.id not in before for each in result.passages)
+        new = next((each.id for each in result.passages if each.id not in self._order), None)
+        if new is None:
+            return False
+        self._order[new] = None
+        return new in {each.id for each in self.evidence().result.passages}
 
     def notes(self) -> str:
         """Groups and thoughts as a prompt shows them, of many thoughts the newest; empty without any."""

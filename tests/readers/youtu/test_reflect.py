@@ -20,13 +20,23 @@ def found(step: int, count: int = 9) -> SearchResult:
 
 
 def test_the_evidence_is_bounded_and_holds_the_best_of_every_step() -> None:
-    memory = AgentMemory(QUESTION, 300, results=[found(step) for step in range(3)])
+    memory = AgentMemory(QUESTION, 400, results=[found(step) for step in range(3)])
     shown = memory.evidence().result
     assert [each.id for each in shown.passages][:4] == ["s2p0", "s1p0", "s0p0", "s2p1"]
     assert len(shown.passages) == 5, "as many as of one search"
     assert (shown.question, shown.seconds) == (QUESTION, 1.5)
     assert memory.adds(found(3))
     assert [each.id for each in memory.evidence().result.passages][5:] == ["s3p0"], "and one of each further search"
+
+
+def test_each_further_search_adds_its_best_that_is_new() -> None:
+    """Also the fifth, and where others found what it has in front."""
+    memory = AgentMemory(QUESTION, 4_000, results=[found(0), found(0), found(0)])
+    first = [each.id for each in memory.evidence().result.passages]
+    for step in range(1, 6):
+        own = SearchResult("q", (*found(0).passages[:4], *found(step).passages), (), 0.0)
+        assert memory.adds(own)
+    assert [each.id for each in memory.evidence().result.passages] == [*first, *(f"s{step}p0" for step in range(1, 6))]
 
 
 def test_what_was_shown_keeps_its_number_and_the_prompts_their_beginning() -> None:
@@ -36,7 +46,7 @@ def test_what_was_shown_keeps_its_number_and_the_prompts_their_beginning() -> No
     memory.thoughts.append("Not yet.")
     second = reflect_messages(memory, "Vink?", 2, 5)
     assert first[0] == second[0]
-    assert [each.id for each in memory.evidence().result.passages] == ["s0p0", "s0p1", "s0p2", "s1p0", "s1p1", "s1p2"]
+    assert [each.id for each in memory.evidence().result.passages] == ["s0p0", "s0p1", "s0p2", "s1p0", "s1p1"]
     beginning = first[1]["content"].partition("\n\nNotes")[0]
     assert "[3.1] " in beginning
     assert second[1]["content"].startswith(beginning)
