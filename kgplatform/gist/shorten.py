@@ -61,7 +61,6 @@ _AGAIN = (
 )
 
 _TAG = re.compile(r"[ \t]*</?\s*(?:page|text-[0-9a-f]{6,})\b[^<>\n]{0,20}>[ \t]*\n?", re.IGNORECASE)
-_FIRST_TAG = re.compile(r"[*#_\s]*(?:\(page\s+\d+\)|\[page\s+\d+\]|page\s+\d+\s*(?::|\n))[*_:]*\s*", re.IGNORECASE)
 
 
 class GistReply(Form):

@@ -15,10 +15,10 @@ from functools import lru_cache
 
 from kgplatform.places import Place, find_words, fold_words
 from kgplatform.records import AtomicFact, ExtractedEntity, Extraction, Passage
-from kgplatform.text import WORD, has_noun_capitals, is_unspaced, normalise_name, runs_of
+from kgplatform.text import WORD, is_unspaced, normalise_name
 from kgplatform.text.languages import language_of
 from kgplatform.text.numbered import numbered
-from kgplatform.text.sentences import Sentence, sentences, without_sentences
+from kgplatform.text.sentences import Sentence, sentences
 
 LONGEST = 200
 """Characters of a name: titles of treaties have 150. Of 17,657 in MuSiQue (GPT-3.5) the longest has 79."""
@@ -110,27 +110,10 @@ def _elements(facts: Sequence[AtomicFact]) -> set[str]:
     return {normalise_name(name) for fact in facts for name in fact.key_elements}
 
 
-def without_invented_sentences(text: str, source: str) -> str:
-    """``text`` less the sentences with a number that ``source`` lacks, or with more names that it lacks than it has.
-
-    For what a model writes about many statements, whose words need not be theirs. A name is a word with a capital
-    letter within a sentence; in German, where all nouns have one, words with one that stand side by side.
-    """
-    is_german = has_noun_capitals(text)
-    return without_sentences(text, lambda said: _is_invented(said, source, is_german=is_german))
-
-
 def lacks_a_number(text: str, source: str) -> bool:
     """Whether ``text`` has a number of two digits or more that ``source`` does not have; "1870s" is none."""
     numbers = [word for word in WORD.findall(text) if word.isdigit() and len(word) > 1]
     return len(_standing(numbers, source)) < len(numbers)
-
-
-def _is_invented(sentence: str, source: str, *, is_german: bool) -> bool:
-    names = [word for word in list(WORD.finditer(sentence))[1:] if word[0][0].isupper()]
-    runs = runs_of([word.span() for word in names]) if is_german else [range(len(names))]
-    groups = ([names[place][0] for place in run] for run in runs)
-    return lacks_a_number(sentence, source) or any(2 * len(_standing(each, source)) < len(each) for each in groups)
 
 
 _BRACKETED = re.compile(r"(?P<name>.+?)\s*[(（](?P<type>[^()（）]+)[)）]")

@@ -34,9 +34,6 @@ WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 WORD_RUN = re.compile(r"\w+")
 """Letters, digits and underscores without a break; of a script that is written without spaces, a whole clause."""
 
-_GERMAN = re.compile(
-    r"\b(?:und|dem|eine?|eine[mnrs]|im|ist|sind|mit|auf|für|wurden?|zum|zur|nach|aus|sich|durch|über)\b"
-)
 _UNSPACED_LETTER = re.compile(rf"[{UNSPACED}]")
 
 
@@ -99,27 +96,6 @@ def in_word(letter: str) -> bool:
 def is_unspaced(text: str) -> bool:
     """Whether ``text`` has letters of a script that is written without spaces (``UNSPACED``)."""
     return _UNSPACED_LETTER.search(text) is not None
-
-
-def has_noun_capitals(text: str) -> bool:
-    """Whether ``text`` is German, where a capital makes no name: whether one word in twenty is German alone."""
-    return 20 * len(_GERMAN.findall(text)) >= max(1, count_words(text))
-
-
-def runs_of(spans: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """The places in ``spans``, (start, end) of words in order, of two and more with one character between them: in
-    German what is surely a name ("Odo Brandt", "Stadt Lindau").
-
-    >>> runs_of([(0, 3), (4, 10), (15, 20)])
-    [[0, 1]]
-    """
-    runs: list[list[int]] = []
-    for place, (start, _) in enumerate(spans):
-        if place and start == spans[place - 1][1] + 1:
-            runs[-1].append(place)
-        else:
-            runs.append([place])
-    return [run for run in runs if len(run) > 1]
 
 
 def without_lone_surrogates(text: str) -> str:

@@ -9,7 +9,7 @@ must not happen. Offsets count code points, half open. The time grows with the l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 LIKELY, SENTENCE, PARAGRAPH = 4, 5, 6
@@ -109,16 +109,6 @@ def sentences(text: str) -> Iterator[Sentence]:
         for piece in _not_too_long(text, start, end):
             if _SAYS_SOMETHING.search(text, piece.start, piece.end):
                 yield piece
-
-
-def without_sentences(text: str, is_out: Callable[[str], bool]) -> str:
-    """``text`` less the sentences that ``is_out``, with what stands between the others; empty where no word is left."""
-    kept, at = "", 0
-    for place in sentences(text):
-        if is_out(text[place.start : place.end]):
-            kept, at = kept + text[at : place.start], place.end + (text[place.end : place.end + 1] == " ")
-    left = (kept + text[at:]).strip()
-    return left if _SAYS_SOMETHING.search(left) else ""
 
 
 def ranked_sentences(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgplatform.ingest.named import is_named, stated_place, without_invented_sentences, without_inventions
+from kgplatform.ingest.named import is_named, stated_place, without_inventions
 from kgplatform.records import AtomicFact, ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage
 
 TEXT = (
@@ -92,40 +92,3 @@ def test_a_type_in_place_of_the_name_is_put_right() -> None:
     kept, unnamed = without_inventions(said, PASSAGE, "")
     assert kept.entities == (ExtractedEntity("Cyrus Field", "Person"), ExtractedEntity("Valentia", "Place"))
     assert unnamed == 0
-
-
-FERRY = (
-    "members: Rhea (Schiff); Odo Brandt; 大东方号\n"
-    "facts:\n- Odo Brandt mended the Rhea in 1874\n- 大东方号在1866年铺设了电缆"
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        # English: a name is a word with a capital.
-        ("Brandt, a Transatlantic pioneer, mended the Rhea.", True),
-        ("He met Karl Weber in Vienna.", False),
-        ("He drowned in 1912.", False),
-        ("They kept ferries going in the 1870s.", True),
-        # German: nouns have capitals too.
-        ("Die Reparatur der Fähre im Jahr 1874 war eine Leistung von Odo Brandt.", True),
-        ("Der Kapitän Brandt war ein Mann vom Fach.", True),
-        ("Er arbeitete mit Karl Maria Weber aus Wien.", False),
-        ("Das Schiff wurde 1912 verschrottet.", False),
-        # Chinese and Japanese: no blank stands between a number and its year.
-        ("1866年，这艘船铺设了跨大西洋电缆。", True),
-        ("1912年它沉没了。", False),
-        ("1866年にケーブルを敷設した。", True),
-        ("1912年に沈没した。", False),
-    ],
-)
-def test_a_sentence_with_names_or_numbers_that_the_text_lacks_goes(text: str, kept: bool) -> None:
-    assert without_invented_sentences(text, FERRY) == (text if kept else "")
-
-
-def test_the_sentences_that_stay_are_joined_as_they_were() -> None:
-    assert (
-        without_invented_sentences("Brandt lived. He died in 1912. So did Rhea.", FERRY) == "Brandt lived. So did Rhea."
-    )
-    assert without_invented_sentences("它在1866年铺设。1912年沉没。它是船。", FERRY) == "它在1866年铺设。它是船。"

@@ -15,7 +15,6 @@ from kgplatform.text.sentences import (
     SENTENCE,
     ranked_sentences,
     sentences,
-    without_sentences,
 )
 
 
@@ -247,16 +246,3 @@ def test_long_texts_are_read_in_linear_time(text: str) -> None:
     for found in sentences(text):
         assert 0 < found.end - found.start <= LONGEST_SENTENCE
     assert sum(end - start for start, end, _ in ranked_sentences(text)) <= len(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("It is. It was no more. It will be.", "It is. It will be."),
-        ("No. It was no more! …", ""),
-        ("- It is.\n- It was no more.\n\nIt will be.", "- It is.\n\n\nIt will be."),
-        ("在。no。在了。", "在。在了。"),
-    ],
-)
-def test_sentences_are_taken_out_and_the_rest_stands_as_it_did(text: str, left: str) -> None:
-    assert without_sentences(text, lambda said: "no" in said.casefold()) == left

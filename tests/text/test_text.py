@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from kgplatform.text import (
     WORD,
     count_tokens,
-    has_noun_capitals,
     is_unspaced,
     node_id,
     normalise_name,
     passage_name,
     passage_title,
-    runs_of,
     tidy,
     title_key,
     without_lone_surrogates,
@@ -160,27 +158,6 @@ def test_lone_surrogates_are_replaced() -> None:
 def test_a_longer_text_has_no_fewer_tokens(one: str, other: str) -> None:
     assert max(count_tokens(one), count_tokens(other)) <= count_tokens(f"{one} {other}")
     assert count_tokens(f"{one} {other}") == count_tokens(one) + count_tokens(other)
-
-
-@pytest.mark.parametrize(
-    ("text", "is_german"),
-    [
-        ("Das Schiff ist gesunken.", True),
-        ("Die Reparatur der Fähre im Jahr 1874 war schwer.", True),
-        ("The ship sank.", False),
-        ('He read "Auf und ab" on the way home, and then ' + "he told his friends all about it, " * 3, False),
-        ("Das Neves e a família foram para casa.", False),
-        ("", False),
-    ],
-)
-def test_german_is_known_by_its_little_words(text: str, is_german: bool) -> None:
-    assert has_noun_capitals(text) is is_german
-
-
-def test_words_side_by_side() -> None:
-    assert runs_of([]) == []
-    assert runs_of([(0, 3)]) == []
-    assert runs_of([(0, 3), (4, 10), (15, 20), (21, 22), (23, 24)]) == [[0, 1], [2, 3, 4]]
 
 
 def test_no_name_has_control_characters_that_are_no_white_space() -> None:

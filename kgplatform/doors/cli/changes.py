@@ -60,10 +60,14 @@ RetryFailed = Annotated[
 Reread = Annotated[bool, typer.Option("--reread", help="Also read unchanged documents again, as with another schema.")]
 TextField = Annotated[
     str | None,
-    typer.Option("--text-field", metavar="KEY", help="Key of the texts in JSON files, if not text, content or body."),
+    typer.Option(
+        "--text-field",
+        metavar="KEY",
+        help="Key of the texts in JSON files. Default: text, context, content(s), body, page_content or passage.",
+    ),
 ]
 TitleField = Annotated[
-    str | None, typer.Option("--title-field", metavar="KEY", help="Key of their titles, if not title.")
+    str | None, typer.Option("--title-field", metavar="KEY", help="Key of their titles. Default: title or corpus_name.")
 ]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that parse and read.")
