@@ -14,7 +14,7 @@ from kgplatform.records import FoundPassage
 from kgplatform.retrieve.found import part_of
 from kgplatform.text.numbered import lines, numbered
 
-_NUMBER = "999"
+_NUMBER = "9999"
 """Of a passage, with more digits than most: a text is counted before it has its number."""
 _HEADING = 8
 """Tokens of a line "Passage 12: " and the empty line before it."""

@@ -459,8 +459,9 @@ def test_status_needs_no_server(run: Run, tmp_path: Path) -> None:
         (["search"], 2, "Missing argument 'question'"),
         (["search", "Who?", "--route", "wrong"], 2, "Invalid value for '--route': 'wrong' is not one of"),
         (["frobnicate"], 2, "No such command 'frobnicate'"),
-        (["import", "x.txt"], 2, "The name x.txt does not say the format: end it"),
-        (["import", "x.txt"], 2, "or give --format FORMAT."),
+        (["export", "new.txt"], 2, "The name new.txt does not say the format: end it"),
+        (["export", "new.txt"], 2, "or give --format FORMAT."),
+        (["import", "x.txt"], 2, "x.txt, line 1, is not valid JSON. Nothing was imported."),
     ],
 )
 def test_an_error_is_one_sentence(
