@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from kgplatform.locations import cited, with_location
 from kgplatform.neo4j.batches import batches
@@ -14,6 +15,8 @@ from kgplatform.retrieve.copies import SPARE, distinct
 
 _RANK_SHIFT = 60
 """Of reciprocal rank fusion: how little the first ranks differ (Cormack et al. 2009)."""
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +87,15 @@ def facts_found(rows: Iterable[Row], route: str) -> Found:
     return Found(passages, facts, dict.fromkeys(passages, {route}), dict.fromkeys(facts, {route}))
 
 
-def rank_scores(rankings: Iterable[Sequence[str]]) -> dict[str, float]:
-    """Reciprocal rank fusion: ids that stand high in several rankings have more, in the order in which they come up."""
-    scores: dict[str, float] = {}
+def rank_scores(rankings: Iterable[Sequence[Key]], shift: int = _RANK_SHIFT) -> dict[Key, float]:
+    """Reciprocal rank fusion: ids that stand high in several rankings have more, in the order in which they come up.
+
+    ``shift``: with 0 the first place alone counts twice as much as the second.
+    """
+    scores: dict[Key, float] = {}
     for ranking in rankings:
         for rank, item in enumerate(ranking, start=1):
-            scores[item] = scores.get(item, 0.0) + 1 / (_RANK_SHIFT + rank)
+            scores[item] = scores.get(item, 0.0) + 1 / (shift + rank)
     return scores
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.retrieve.all_routes import all_routes
 from kgplatform.retrieve.copies import SPARE, with_copies
-from kgplatform.retrieve.found import Found, look_up
+from kgplatform.retrieve.found import Found, look_up, rank_scores
 from kgplatform.retrieve.question import (
     asked,
     make_question,
@@ -144,7 +144,7 @@ def fuse_results(results: Sequence[SearchResult], top_k: int) -> SearchResult:
 
 
 def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
-    same: dict[object, list[Any]] = {}
+    same: dict[Hashable, list[Any]] = {}
     for item in chain.from_iterable(lists):
         same.setdefault(_key(item), []).append(item)
     return tuple(_united(item, same[_key(item)]) for item in _by_rank(lists, top_k))
@@ -157,18 +157,17 @@ def _united(best: Any, same: Sequence[Any]) -> Any:
 
 
 def _by_rank(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
-    best: dict[object, Item] = {}
+    best: dict[Hashable, Item] = {}
     for item in chain.from_iterable(lists):
         known = best.setdefault(_key(item), item)
         best[_key(item)] = item if item.score > known.score else known
-    scores: dict[object, float] = {}
-    for place, items in enumerate(zip_longest(*lists), 1):
-        for key in (_key(item) for item in items if item is not None):
-            scores[key] = scores.get(key, 0) + 1 / place
-    return tuple(best[key] for key in sorted(scores, key=lambda key: -scores[key])[:top_k])
+    keys = [[_key(item) for item in items] for items in lists]
+    scores = rank_scores(keys, shift=0)
+    in_turn = dict.fromkeys(key for place in zip_longest(*keys) for key in place if key is not None)
+    return tuple(best[key] for key in sorted(in_turn, key=lambda key: -scores[key])[:top_k])
 
 
-def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> object:
+def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> Hashable:
     if isinstance(item, FoundPath):
         facts = tuple(fact.id for fact in item.facts)
         return min(facts, facts[::-1])

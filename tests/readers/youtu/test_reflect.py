@@ -20,7 +20,7 @@ def found(step: int, count: int = 9) -> SearchResult:
 
 
 def test_the_evidence_is_bounded_and_holds_the_best_of_every_step() -> None:
-    memory = AgentMemory(QUESTION, 400, results=[found(step) for step in range(3)])
+    memory = AgentMemory(QUESTION, 300, results=[found(step) for step in range(3)])
     shown = memory.evidence().result
     assert [each.id for each in shown.passages][:4] == ["s2p0", "s1p0", "s0p0", "s2p1"]
     assert len(shown.passages) == 5, "as many as of one search"
