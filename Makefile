@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 STATE := $(CURDIR)/.kgplatform
 WORKERS ?= 2
 EXTRAS := .[ocr,scikit-learn,evaluate,graphrag,langchain,llamaindex,py2neo,mcp,otel,docs,dev]
-PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+# A file's tests stay together and in order: those that share a graph would lose it to one that empties the database.
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 export KGPLATFORM_NEO4J_JARS ?= $(STATE)/jars
 export PIP_DISABLE_PIP_VERSION_CHECK = 1

@@ -46,7 +46,11 @@ class Document:
     text: str
     sha256: str
     locations: tuple[Location, ...] = ()
-    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        """As fast for a table of a million rows, each with its location."""
+        return hash((self.id, self.sha256))
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,9 @@ def started(statement: str, errors: int | None = None) -> subprocess.Popen[bytes
     command = [sys.executable, "-c", code, *filter(None, map(str, sys.path)), *([""] if "" in sys.path else [])]
     # A session of its own: Ctrl-C is for this process, which ends it.
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, **own_session())
+    # Parsers in Rust that are refused memory would wait for ever for the memory that a backtrace takes.
+    environment = os.environ | {"RUST_BACKTRACE": "0"}
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment, **own_session())
 
 
 def _asked(child: subprocess.Popen[bytes], sent: bytes) -> tuple[bool, Any]:

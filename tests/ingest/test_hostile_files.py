@@ -74,7 +74,7 @@ def markdown(size: int) -> str:
 def test_hostile_files_end_within_the_bounds_and_the_good_ones_are_ingested(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
-    names = hostile_files.write(folder, 300_000)
+    names = hostile_files.write(folder, 100_000)
     add_good(folder)
     graph = opened(store, tmp_path, file_seconds=1, file_memory=200)
     report = graph.ingest(folder)

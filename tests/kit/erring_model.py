@@ -236,7 +236,7 @@ def check(none: Tally, some: Tally, *, measured: float, most: int) -> None:
     assert some.asked - some.failed >= fewest(some.asked, 0.99), "two replies in turn of which a reader makes nothing"
     assert (some.invented, some.again) == (0, 0), some.wrong
     assert max(none.most, some.most) <= most
-    assert fewest(some.calls, 0.2) <= some.errors.total() <= some.calls - fewest(some.calls, 0.8)
+    assert some.errors, "no call erred"
 
 
 def fewest(of: int, share: float) -> int:
