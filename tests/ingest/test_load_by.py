@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     place = tmp_path / "files"
     place.mkdir()
     for number in range(12):
-        pages = [f"Report {number}.", *([None] if number == 4 else []), "The end."]  # one picture, which is slow to read
+        pages = [f"Report {number}.", *([None] if number == 4 else []), "The end."]  # one picture: slow to read
         (place / f"{number:02}.pdf").write_bytes(pdf(pages, f"Report {number}"))
         (place / f"{number:02}.html").write_text(f"<html><title>Page {number}</title><p>A river runs here.</p></html>")
         (place / f"{number:02}.txt").write_text(f"Note {number}.")
