@@ -1,10 +1,11 @@
-"""What of the evidence a model is shown: little, the best first.
+"""What of the evidence a model is shown: little, and the best passage last, beside the question.
 
     selected = select(found.result, room=1100)
     selected.text(Numbering())        # 'Passage 1: …\n[1.1] …'
 
 Ten passages and twenty facts make the answers of a small model worse than five passages do, and cost more with every
-model (docs/explanation/benchmarks/answers.md). A long passage is shown by the sentences around what matches the
+model. With the best passage last, more of its citations are those that are needed
+(docs/explanation/benchmarks/answers.md). A long passage is shown by the sentences around what matches the
 question; a fact only where no shown sentence says it and it speaks to the question.
 """
 
@@ -35,7 +36,7 @@ _PER_PASSAGE = 6
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """``result``: what is shown. ``only``: by the id of a passage, the numbers of its sentences that are."""
+    """``result``: what is shown, best first. ``only``: by the id of a passage, the numbers of its sentences that are."""
 
     result: SearchResult
     only: Mapping[str, frozenset[int]]
@@ -46,8 +47,8 @@ class Selection:
         return not (self.result.passages or self.result.facts)
 
     def text(self, shown: Numbering) -> str:
-        """It as a prompt has it, with the numbers of ``shown``."""
-        passages = shown.passages(self.result.passages, self.only)
+        """It as a prompt has it, best last, with the numbers of ``shown``."""
+        passages = shown.passages(reversed(self.result.passages), self.only)
         facts = shown.facts(self.result.facts)
         return "\n\n".join(filter(None, (passages, f"Facts:\n{facts}" if facts else "")))
 
