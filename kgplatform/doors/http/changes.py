@@ -43,7 +43,7 @@ _FORM = {
         "retry_failed": {
             "type": "boolean",
             "default": False,
-            "description": "Ask the model again for passages that it gave no usable reply for.",
+            "description": "Ask the model again about passages without a usable reply.",
         },
     },
 }

@@ -40,7 +40,7 @@ _SCHEMAS = shipped_schemas()
 _MOST_ROWS = 1000
 _LARGEST_OFFSET = 1_000_000_000
 
-QuestionText = Annotated[str, Field(min_length=1, max_length=20_000, description="A question in words.")]
+QuestionText = Annotated[str, Field(min_length=1, max_length=20_000, description="The question.")]
 NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, from another tool.")]
 Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: the last reply's next_offset.")]
 Limit = Annotated[int, Field(ge=1, le=200, description="At most this many.")]
@@ -131,7 +131,7 @@ class ReadingTools:
         options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - as above
         where: Where = {},  # noqa: B006 - as above
         verify: Annotated[
-            bool, Field(description="Ask the model once more whether the cited sentences support each statement.")
+            bool, Field(description="Have the model check whether the cited sentences support each statement.")
         ] = False,
     ) -> Annotated[CallToolResult, results.AnswerResult]:
         """Answer a question from the documents, and cite the sentences that say so.
