@@ -93,7 +93,12 @@ def test_the_table_has_every_setting_with_help() -> None:
     assert all(row[3].endswith(".") for row in table)
     assert len({row[0] for row in table}) == len(table)
     shown = {row[0]: row for row in table}
-    assert shown["KGPLATFORM_PASSAGE_TOKENS"] == ("KGPLATFORM_PASSAGE_TOKENS", "400", "tokens", "Longest passage.")
+    assert shown["KGPLATFORM_PASSAGE_TOKENS"] == (
+        "KGPLATFORM_PASSAGE_TOKENS",
+        "400",
+        "tokens",
+        "Maximum length of a passage.",
+    )
     assert shown["NEO4J_URI"][1] == ""
 
 

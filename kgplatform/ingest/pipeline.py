@@ -262,7 +262,7 @@ def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
 
 
 def _with_facts(report: IngestReport, facts: FactsRead, where: str) -> IngestReport:
-    notes = [] if facts.lacking else [f"All passages of {where} already have atomic facts; none was read again."]
+    notes = [] if facts.lacking else [f"All passages of {where} already have atomic facts; none was read."]
     return replace(
         report,
         facts_read=facts.read,

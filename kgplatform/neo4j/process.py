@@ -251,7 +251,7 @@ class StartFault(Enum):
         r"FileLockException|Lock file has been locked|Unable to obtain lock on",
     )
     MEMORY = (
-        "this machine has not the memory asked for; lower KGPLATFORM_NEO4J_HEAP or KGPLATFORM_NEO4J_PAGE_CACHE",
+        "this machine has too little memory for it; lower KGPLATFORM_NEO4J_HEAP or KGPLATFORM_NEO4J_PAGE_CACHE",
         r"Could not reserve enough space|Cannot allocate memory|insufficient memory|OutOfMemoryError|"
         r"(?:small|Invalid) (?:initial|maximum) heap|larger than the (?:physical|total) memory|Unable to allocate",
     )

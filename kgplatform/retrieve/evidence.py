@@ -66,7 +66,7 @@ class Evidence:
             return documents
         chosen = [id_ for id_ in self._only if not documents or id_ in documents]
         if not chosen:
-            raise InputError("None of the documents that are named has these metadata.", "where")
+            raise InputError("None of the named documents has this metadata.", "where")
         return chosen
 
     def _check_whole(self, what: str) -> None:

@@ -125,7 +125,7 @@ Home = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 QuestionText = Annotated[str, typer.Argument(help="The question.", show_default=False)]
-TopK = Annotated[int, typer.Option("--top-k", min=1, help="How many passages and facts.")]
+TopK = Annotated[int, typer.Option("--top-k", min=1, help="Number of passages and facts.")]
 RouteOption = Annotated[Route, typer.Option("--route", help="How to search.")]
 SchemaOption = Annotated[
     str | None,

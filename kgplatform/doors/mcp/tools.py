@@ -110,7 +110,7 @@ class ReadingTools:
         route: Annotated[
             str, Field(description="Which way to search.", json_schema_extra={"enum": [*SEARCHES]})
         ] = "all",
-        top_k: Annotated[int, Field(ge=1, le=100, description="How many passages and facts.")] = 10,
+        top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages and facts.")] = 10,
         where: Where = {},  # noqa: B006 - a default that the schema shows; never changed
     ) -> Annotated[CallToolResult, results.SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
