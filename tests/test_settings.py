@@ -151,5 +151,5 @@ def test_a_variable_that_is_no_setting_is_told(monkeypatch: pytest.MonkeyPatch) 
     assert unknown_variables() == []
     monkeypatch.setenv("KGPLATFORM_CHAT_MODLE", "small")
     assert unknown_variables() == [
-        "KGPLATFORM_CHAT_MODLE is not a setting, and is ignored. Did you mean KGPLATFORM_CHAT_MODEL?"
+        "KGPLATFORM_CHAT_MODLE is not a setting and is ignored. Did you mean KGPLATFORM_CHAT_MODEL?"
     ]

@@ -71,7 +71,7 @@ class Evidence:
 
     def _check_whole(self, what: str) -> None:
         if self._only is not None:
-            raise InputError(f"{what} about all documents, and cannot be kept to some.", "where")
+            raise InputError(f"{what} about all documents and cannot be limited to some.", "where")
 
     def search(
         self,

@@ -37,7 +37,7 @@ from kgplatform.text import node_id
 from kgplatform.work.shards import Shards
 from kgplatform.work.stopping import NEVER, Stop
 
-SAID = "The graph was empty: Neo4j's bulk import brought in "
+SAID = "The graph was empty, so Neo4j's bulk import loaded "
 SHIPS = ("Petrel", "Sea Lark", "Marigold")
 STRANGE = {
     "strange.txt": 'The "Lark", it says \\ here,\r\n\r\nsank; "off", in 1866 🚢.\n\n, "" and\ta ba\x1fd\x07 sign',

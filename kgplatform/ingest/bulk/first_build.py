@@ -95,8 +95,8 @@ class FirstBuild:
         relationships = sum(table.rows for table in tables.relationships)
         self.spill = None
         self.note = (
-            f"The graph was empty: Neo4j's bulk import brought in {nodes:,} nodes and {relationships:,} "
-            "relationships, for which the server was restarted."
+            f"The graph was empty, so Neo4j's bulk import loaded {nodes:,} nodes and {relationships:,} "
+            "relationships; the server was restarted for it."
         )
         self._tools.progress("importing", 1, 1)
 

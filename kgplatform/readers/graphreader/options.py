@@ -37,7 +37,7 @@ class Options:
     plan: bool = option(True, "the rational plan")
     random_nodes: int | None = option(
         None,
-        ("random seed: draws start nodes and neighbours at random instead of asking the model (table 4 of the paper)"),
+        "random seed: draws start nodes and neighbours at random instead of asking the model (table 4 of the paper)",
         example="7",
     )
     calls: int = option(10, "maximum function calls per path", least=1)
