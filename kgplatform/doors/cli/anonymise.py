@@ -82,7 +82,7 @@ def anonymise(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Replace names in texts by placeholders such as [PERSON#12], with a map that takes them back to the letter."""
+    """Replace names in texts by placeholders such as [PERSON#12], and write a map that restores them exactly."""
     if restore:
         if types or names or wanted or drop_known or seed or extractor:
             raise InputError("--restore works only with FOLDER, --map, --out and --questions.")

@@ -63,7 +63,7 @@ class AskCommand(TyperCommand):
 
 
 def ask() -> None:
-    """Answer a question, and cite the sentences that say so; without a language model, show the evidence."""
+    """Answer a question and cite the supporting sentences; without a language model, show the evidence."""
 
 
 def _ask(

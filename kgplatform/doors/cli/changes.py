@@ -137,7 +137,7 @@ def tree(
     update: Annotated[
         bool, typer.Option("--update", help="Update only what changed. The default if there is a tree.")
     ] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Find all communities again.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Find all communities again, from scratch.")] = False,
     method: Annotated[
         str | None,
         typer.Option(
@@ -152,7 +152,7 @@ def tree(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build the knowledge tree, or bring it up to date with the graph. Safe to repeat and to interrupt."""
+    """Build or update the knowledge tree. Safe to repeat and to interrupt."""
     if update and rebuild:
         raise InputError("Give --update or --rebuild, not both.")
     from kgplatform.doors.cli.show import reports, terminal
@@ -203,7 +203,7 @@ def gist(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Cut documents into pages and write their gists, for the reader readagent. Safe to repeat and to interrupt."""
+    """Split documents into pages and write a gist of each, for the reader readagent. Safe to repeat and to interrupt."""
     from kgplatform.doors.cli.show import reports, terminal
 
     with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:
@@ -279,7 +279,7 @@ def import_(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read an exported graph into an empty one. Safe to interrupt: the same command resumes where it stopped."""
+    """Import an exported graph into an empty one. Safe to interrupt: the same command resumes where it stopped."""
     from kgplatform.doors.cli.show import terminal
 
     with terminal.ProgressLines() as progress, open_at(home) as graph:

@@ -50,7 +50,7 @@ def chat(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask, and ask on: each line is a question, which may refer to the ones before. /quit or Ctrl-D ends it."""
+    """Ask questions and follow-up questions, one per line. /quit or Ctrl-D exits."""
     if list_ or remove:
         with open_at(home) as graph:
             _manage(graph, remove, as_json)

@@ -186,7 +186,7 @@ def search(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
+    """Find the passages and facts nearest to a question, with citations. Uses no language model."""
     from kgplatform.doors.cli.show import answers, terminal
 
     wanted = metadata_of(where)
@@ -249,7 +249,7 @@ def stats(home: Home = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def schema(home: Home = None, as_json: AsJson = False) -> None:
-    """Show the schema of the graph, and the types that were added to it."""
+    """Show the schema of the graph and the types added to it."""
     from kgplatform.doors.cli.show import tables, terminal
 
     with open_at(home) as graph:
@@ -261,7 +261,7 @@ def schema(home: Home = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def settings(home: Home = None, as_json: AsJson = False) -> None:
-    """List all settings: their values in force, and where each comes from."""
+    """List all settings with their current values and sources."""
     from kgplatform.doors.cli.show import terminal
     from kgplatform.settings import settings_table, values_in_force
 

@@ -161,7 +161,7 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
 @router.post(
     "/tree",
     tags=["tree"],
-    summary="Build the knowledge tree, or bring it up to date",
+    summary="Build or update the knowledge tree",
     status_code=202,
     responses=errors(400, 403, 429),
 )

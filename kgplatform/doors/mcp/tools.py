@@ -134,7 +134,7 @@ class ReadingTools:
             bool, Field(description="Have the model check whether the cited sentences support each statement.")
         ] = False,
     ) -> Annotated[CallToolResult, results.AnswerResult]:
-        """Answer a question from the documents, and cite the sentences that say so.
+        """Answer a question from the documents and cite the supporting sentences.
 
         If the server has no language model, the answer is null and the passages are the evidence.
         """
@@ -329,7 +329,7 @@ class WritingTools:
         return await self._in_turn(work)
 
     async def build_tree(self, context: Context[Any, Any]) -> Annotated[CallToolResult, results.Result]:
-        """Build the knowledge tree, or bring it up to date with the graph."""
+        """Build or update the knowledge tree."""
         listener = Listener(context)
         return await self._in_turn(lambda graph: {"report": graph.build_tree(progress=listener.progress(graph.stop))})
 
