@@ -190,8 +190,8 @@ class Graphs:
         if alone and wanted < there:
             raise InputError(
                 f"The graph holds the {counted(len(wanted), 'text')} of {dataset.name} and {len(there - wanted):,} "
-                "others, which would be found too. Choose another home=FOLDER, in which a graph with these texts alone "
-                "is built, or remove the others.",
+                "others, which searches would find too. Choose another home=FOLDER to build a graph of these texts "
+                "alone, or remove the others.",
                 "home",
             )
         if not was_open:

@@ -154,7 +154,7 @@ def test_reading_and_writing_go_on_but_twice_within_a_minute_is_left_to_people(
 
 def test_missing_bounds_are_said(kg: KnowledgeGraph) -> None:
     assert unbounded(kg.store) == (
-        "The server does not set db.memory.transaction.max: one statement can use up its memory and end it "
+        "The server does not set db.memory.transaction.max: one statement can use up its memory and stop it "
         "(docs/how-to/own-neo4j.md)."
     )
 

@@ -203,7 +203,7 @@ def gist(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Split documents into pages and write a gist of each, for the reader readagent. Safe to repeat and to interrupt."""
+    """Split documents into pages and write a gist of each, for the reader readagent. Safe to repeat or interrupt."""
     from kgplatform.doors.cli.show import reports, terminal
 
     with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:

@@ -148,7 +148,7 @@ def evaluate(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare readers on questions: answers, scores, costs, tables and plots. You can stop and resume it at any time."""
+    """Compare readers on questions: answers, scores, costs, tables and plots. Stop and resume it at any time."""
     given = {name: value for name, value in locals().items() if value not in (None, False)}
     if repeat == 1:
         del given["repeat"]

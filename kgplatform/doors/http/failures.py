@@ -38,7 +38,7 @@ _ERRORS: dict[int, tuple[str, str]] = {
     409: ("BusyError", "A job is writing to the graph."),
     413: ("TooLargeError", "The request is too large."),
     422: ("InputError", "A field is missing, unknown or of the wrong type."),
-    429: ("BusyError", "Too many requests at once; Retry-After says when to try again."),
+    429: ("BusyError", "Too many requests at once; Retry-After gives the seconds to wait."),
     502: ("ModelError", "The language model failed."),
     503: ("StoreError", "The database failed, or the server is shutting down."),
     507: ("StorageError", "The server's disk is full or cannot be written to."),
