@@ -171,7 +171,7 @@ def _merges(store: Store, contents: Contents, state: Row, merge: bool) -> bool:
         return False
     if not merge:
         raise InputError(
-            "The graph is not empty: an import would mix two graphs. Name another home folder, or merge into this "
+            "The graph is not empty: an import would mix two graphs. Name another home folder, or add to this "
             "graph with the option merge.",
             "merge",
         )
