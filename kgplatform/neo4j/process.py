@@ -264,9 +264,10 @@ class StartFault(Enum):
         r"NoClassDefFoundError|ClassNotFoundException|ClassFormatError|NoSuchMethodError|ServiceConfigurationError|"
         r"Could not find or load main class|ZipException|[Zz]ip file|Error opening zip",
     )
-    PERMISSION = ((
-        "it has no permission for its own files; make this user the owner of {home}"
-    ), r"AccessDeniedException|Permission denied")
+    PERMISSION = (
+        ("it has no permission for its own files; make this user the owner of {home}"),
+        r"AccessDeniedException|Permission denied",
+    )
     DATA = (
         "the data in {home} cannot be opened ({reason}); if they are a copy, copy the home again while its server is "
         "stopped (`kgplatform down`), else go back to a backup, or import an export into another home",
