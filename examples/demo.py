@@ -96,7 +96,7 @@ def answer(graph: KnowledgeGraph, question: str) -> str:
 def show_answer(reply: Answer) -> None:
     """What a model wrote, with its citations, or that none did."""
     if reply.text is None:
-        print("No language model is configured, so none wrote an answer: the two facts are the evidence.")
+        print("No language model is configured, so there is no answer; the two facts are the evidence.")
         print("Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server, and run this again to have one written.")
         return
     print(reply.text)

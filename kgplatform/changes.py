@@ -144,7 +144,7 @@ class ChangeableGraph(OpenedGraph):
         from kgplatform.tree.build_tree import TreeTools, build_tree
 
         if update and rebuild:
-            raise InputError("A tree is either updated or rebuilt: choose one of update and rebuild.")
+            raise InputError("Choose either update or rebuild, not both.")
         with self._writing("tree", progress) as turn:
             self._need_documents()
             tools = TreeTools(turn, self.embedder, self.language_model, self.settings, self.ledger, progress)

@@ -328,7 +328,7 @@ class KnowledgeGraph(ChangeableGraph):
         check_can_be_kept(reader)
         found = documents_where(self.store, where)
         if not found:
-            raise InputError("No document has these metadata. `documents` shows what each has.", "where")
+            raise InputError("No document has this metadata. `documents` shows the metadata of each.", "where")
         return found
 
     def _schema_types(self) -> SchemaTypes | None:

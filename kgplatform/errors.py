@@ -39,18 +39,18 @@ class Code(Enum):
 
     EMPTY_GRAPH = "The graph is empty. Run `kgplatform ingest PATH…` first."
     NO_DOCUMENTS = "The graph has no documents. Run `kgplatform ingest PATH…` first."
-    UNFINISHED_INGEST = "The first ingest has not been finished. Run the same `kgplatform ingest` again."
-    NO_ENTITIES = "There is no entity in the graph to build a tree of. Run `kgplatform ingest PATH…` first."
+    UNFINISHED_INGEST = "The first ingest is unfinished. Run the same `kgplatform ingest` again."
+    NO_ENTITIES = "The graph has no entities to build a tree from. Run `kgplatform ingest PATH…` first."
     NO_TREE = (
         "The graph has no finished knowledge tree. Run `kgplatform tree` first, or choose another reader or route."
     )
-    NO_GISTS = "There are no gists to remember. Run `kgplatform gist` first; it reads the documents once."
+    NO_GISTS = "No gists yet. Run `kgplatform gist` first; it reads each document once."
     NO_GIST_VECTORS = "The gists have no vectors yet. Run `kgplatform gist` again to finish them."
     UNKNOWN_DOCUMENT = "There is no document {document} in the graph. `kgplatform documents` lists them."
     UNKNOWN_RUN = "There is no saved run {run} in the graph. Ask with the option keep to save one."
-    STATEMENT_REFUSED = "{why} `kgplatform cypher` runs whatever reads."
-    STATEMENT_WRITES = "This statement writes. It runs only with the option write."
-    STATEMENT_LOADS = "LOAD CSV is refused: statements may not read files or addresses. Use `kgplatform ingest`."
+    STATEMENT_REFUSED = "{why} `kgplatform cypher` runs any statement that only reads."
+    STATEMENT_WRITES = "This statement changes the graph. Allow that with the option write."
+    STATEMENT_LOADS = "LOAD CSV is refused: statements may not read files or URLs. Use `kgplatform ingest`."
 
 
 class KgError(Exception):

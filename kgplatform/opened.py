@@ -268,7 +268,9 @@ class OpenedGraph:
     def _model(self, what: str) -> Chat:
         """The language model, which does ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""
         if self.language_model is None:
-            raise SettingError(f"{what} by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
+            raise SettingError(
+                f"{what} by a language model, and none is configured. Set OPENAI_API_KEY, or OPENAI_BASE_URL."
+            )
         return self.language_model
 
     def _need_documents(self) -> None:

@@ -53,126 +53,142 @@ class Settings(BaseSettings):
 
     home: Path | None = _setting(
         None,
-        "Home folder of the managed Neo4j and of the caches; an empty one is a new graph. Default: the platform's "
-        "data directory for the user.",
+        "Home folder of the managed Neo4j and the caches; an empty folder starts a new graph. Default: kgplatform in "
+        "your user data directory.",
     )
     neo4j_uri: str | None = _setting(
         None,
-        "Address of a Neo4j server, 5.26 or newer (bolt://, neo4j://, or their +s forms); without it, the managed "
-        "local one.",
+        "Address of your own Neo4j server, 5.26 or newer (bolt://, neo4j://, or their +s forms). Default: the managed "
+        "local server.",
         env=("NEO4J_URI",),
     )
-    neo4j_username: str = _setting("neo4j", "User name at that server.", env=("NEO4J_USERNAME", "NEO4J_USER"))
-    neo4j_password: SecretStr | None = _setting(None, "Password at that server.", env=("NEO4J_PASSWORD",))
-    neo4j_database: str | None = _setting(None, "Database at that server.", env=("NEO4J_DATABASE",))
+    neo4j_username: str = _setting("neo4j", "User name for that server.", env=("NEO4J_USERNAME", "NEO4J_USER"))
+    neo4j_password: SecretStr | None = _setting(None, "Password for that server.", env=("NEO4J_PASSWORD",))
+    neo4j_database: str | None = _setting(None, "Database on that server.", env=("NEO4J_DATABASE",))
     neo4j_heap: str = _setting(
         "auto",
-        "Heap of the managed server, such as 2g; auto: chosen at each start from the machine and the graph's files.",
+        "Heap of the managed server, such as 2g; auto chooses at each start by the machine's memory and the graph's "
+        "size.",
         unit="JVM size",
     )
-    neo4j_page_cache: str = _setting("auto", "Page cache of the managed server, in the same way.", unit="JVM size")
+    neo4j_page_cache: str = _setting(
+        "auto", "Page cache of the managed server, such as 2g; auto chooses.", unit="JVM size"
+    )
     neo4j_jars: Path | None = _setting(
         None,
-        "Folder of the managed server's program files and the embedding model's weights, shared by all homes and "
-        "filled once over the network. Default: what `make demo` has fetched into the checkout that is run, else the "
-        "platform's cache directory for the user.",
+        "Folder for the managed server's program files and the embedding model's weights, downloaded once and shared "
+        "by all homes. Default: .kgplatform/jars in the checkout if `make` has filled it, else your user cache "
+        "directory.",
     )
-    neo4j_start_timeout: float = _setting(180.0, "How long the managed server may take to start.", unit="s", gt=0)
+    neo4j_start_timeout: float = _setting(180.0, "Time limit for starting the managed server.", unit="s", gt=0)
 
     embedder: str = _setting(
         "auto",
-        "Embedding model: auto (the graph's own; for a new one local:bge-small-en-v1.5-q, on your machine), "
-        "local:all-MiniLM-L6-v2 (the default of earlier graphs), local:multilingual-e5-small (a hundred languages, "
-        "with the extra multilingual), local:NAME (any model of sentence-transformers, with the extra of that name), "
-        "openai:NAME, or the name of one that a package adds. hash:DIMENSION (hashed words, no model) is for tests.",
+        "Embedding model: auto (the graph's model; for a new graph local:bge-small-en-v1.5-q, which runs on your "
+        "machine), local:all-MiniLM-L6-v2 (the default of earlier graphs), local:multilingual-e5-small (100 "
+        "languages; needs the extra multilingual), local:NAME (any sentence-transformers model; needs the extra "
+        "sentence-transformers), openai:NAME, or a model from a plug-in package. hash:DIMENSION (hashed words, no "
+        "model) is for tests.",
     )
     embed_batch: int = _setting(128, "Texts per embedding call.", unit="texts", gt=0)
 
-    openai_api_key: SecretStr | None = _setting(None, "Key of the language-model server.", env=("OPENAI_API_KEY",))
-    openai_base_url: str | None = _setting(
-        None, "Address of a server that speaks the OpenAI protocol.", env=("OPENAI_BASE_URL",)
-    )
+    openai_api_key: SecretStr | None = _setting(None, "API key of the language-model server.", env=("OPENAI_API_KEY",))
+    openai_base_url: str | None = _setting(None, "Base URL of an OpenAI-compatible server.", env=("OPENAI_BASE_URL",))
     chat_model: str = _setting("gpt-4.1-mini", "Language model for extraction and answers.")
     chat_parameters: dict[str, Any] = _setting(
         {},
-        'Further parameters of every language-model call, as JSON, such as {"reasoning_effort": "low"}; null leaves '
-        'out what is sent by default, such as {"temperature": null}.',
+        'Extra parameters for every language-model call, as JSON, such as {"reasoning_effort": "low"}; null drops a '
+        'default parameter, such as {"temperature": null}.',
     )
     context_tokens: int | None = _setting(
         None,
-        "Window of the language model, prompt and reply together. Default: what the server tells, else 32,768.",
+        "Context window of the language model, for prompt and reply together. Default: the server's value, else "
+        "32,768.",
         unit="tokens",
         ge=1000,
     )
     call_log: Path | None = _setting(
-        None, "File to which every language-model call is added, as a line of JSON, messages and replies included."
+        None, "Log file for language-model calls: one JSON line per call, with its messages and reply."
     )
     model_timeout: float = _setting(
-        120.0, "Silence of a language-model server after which a call is given up, from its last token.", unit="s", gt=0
+        120.0, "Time without a new token after which a language-model call is given up.", unit="s", gt=0
     )
     model_retries: int = _setting(5, "Retries after 429, 5xx, a time-out or a broken connection.", ge=0)
     concurrency: int | None = _setting(
-        None, "Language-model calls in progress at once. Default: as many as make it faster.", unit="calls", gt=0
+        None,
+        "Number of parallel language-model calls. Default: adapts to what the server can handle.",
+        unit="calls",
+        gt=0,
     )
     workers: int = _setting(
         1,
-        "Processes that parse files and read passages, if more than 1; each has language-model calls of its own.",
+        "Number of processes that parse files and read passages. Each has its own limit on parallel language-model "
+        "calls.",
         ge=1,
         le=256,
     )
     file_seconds: float = _setting(
-        60.0, "Processor time for parsing one file; what takes more is skipped.", unit="s", ge=1, le=86_400
+        60.0, "CPU time for parsing one file; files that take longer are skipped.", unit="s", ge=1, le=86_400
     )
     file_memory: int = _setting(
         2000,
-        "Memory for parsing one file, on Linux; what takes more is skipped.",
+        "Memory for parsing one file (on Linux); files that need more are skipped.",
         unit="MB",
         ge=200,
         le=1_000_000,
     )
     text_field: str = _setting(
-        "", "Key of the texts in JSON files, if not text, context, content, contents, body, page_content or passage."
+        "", "JSON key of a document's text, if not text, context, content, contents, body, page_content or passage."
     )
-    title_field: str = _setting("", "Key of the titles in JSON files, if not title or corpus_name.")
+    title_field: str = _setting("", "JSON key of a document's title, if not title or corpus_name.")
     bulk_import: int = _setting(
         10_000,
-        "Passages from which on the first ingest into an empty graph of the managed server is a bulk import, unless a "
-        "language model reads them; 0: never.",
+        "Passages needed before the first ingest into an empty managed graph uses bulk import; 0 disables it. An "
+        "ingest with a language model never uses it.",
         unit="passages",
         ge=0,
     )
-    ray: str = _setting("", "Address of a Ray cluster that parses, reads and embeds; `local` starts one here.")
+    ray: str = _setting(
+        "", "Address of a Ray cluster for parsing, reading and embedding; `local` starts one on this machine."
+    )
     token_budget: int | None = _setting(
         None,
-        "Budget of one run, prompts and replies together; it stops cleanly when used up.",
+        "Token budget of one run, for prompts and replies together; the run stops cleanly when it is used up.",
         unit="tokens",
         gt=0,
         env=("KGPLATFORM_TOKEN_BUDGET", "KGPLATFORM_MAX_TOKENS"),
     )
 
     passage_tokens: int = _setting(
-        400, "Longest passage.", unit="tokens", ge=20, env=("KGPLATFORM_PASSAGE_TOKENS", "KGPLATFORM_CHUNK_TOKENS")
+        400,
+        "Maximum length of a passage.",
+        unit="tokens",
+        ge=20,
+        env=("KGPLATFORM_PASSAGE_TOKENS", "KGPLATFORM_CHUNK_TOKENS"),
     )
-    expansion_threshold: float = _setting(0.9, "Least confidence of a proposed type that counts.", ge=0, le=1)
-    expansion_support: int = _setting(2, "Documents that must propose a type; three passages count as one.", ge=1)
+    expansion_threshold: float = _setting(0.9, "Minimum confidence for a proposed type to count.", ge=0, le=1)
+    expansion_support: int = _setting(
+        2, "Documents that must propose a type before the schema gains it; three passages count as one document.", ge=1
+    )
     same_as_threshold: float | None = _setting(
         None,
-        "Cosine from which two like names are joined by SAME_AS. Default: 0.85 with bge-small-en-v1.5-q, else 0.8.",
+        "Minimum cosine similarity for a SAME_AS link between two names. Default: 0.85 with bge-small-en-v1.5-q, else "
+        "0.8.",
         gt=0,
         le=1,
     )
     form_threshold: float | None = _setting(
         None,
-        "Cosine from which key elements that are not entities are one node for GraphReader. Default: 0.9 with "
-        "bge-small-en-v1.5-q, else 0.87.",
+        "Minimum cosine similarity for GraphReader to treat key elements that are not entities as one node. Default: "
+        "0.9 with bge-small-en-v1.5-q, else 0.87.",
         gt=0,
         le=1,
     )
     facts_tokens: int = _setting(
-        1024, "Longest answer that `ingest --facts` asks of a model for one passage.", unit="tokens", gt=0
+        1024, "Maximum length of the model's reply for one passage in `ingest --facts`.", unit="tokens", gt=0
     )
-    cypher_timeout: float = _setting(30.0, "Time for one Cypher statement.", unit="s", gt=0)
-    cypher_limit: int = _setting(1000, "Rows that one Cypher statement returns.", unit="rows", gt=0)
+    cypher_timeout: float = _setting(30.0, "Time limit for one Cypher statement.", unit="s", gt=0)
+    cypher_limit: int = _setting(1000, "Maximum number of rows that one Cypher statement returns.", unit="rows", gt=0)
 
     @property
     def home_folder(self) -> Path:
@@ -224,7 +240,7 @@ def unknown_variables() -> list[str]:
     """A sentence for each variable of the environment that is named like a setting and is none."""
     known = {env_name(name) for name in Settings.model_fields}
     return [
-        f"{name} is not a setting, and is ignored.{did_you_mean(name, known)}"
+        f"{name} is not a setting and is ignored.{did_you_mean(name, known)}"
         for name in sorted(os.environ.keys() - known)
         if name.startswith(_PREFIX) and not name.startswith(_NOT_OURS)
     ]

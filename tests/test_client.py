@@ -218,7 +218,7 @@ def wrong_types(kg: KnowledgeGraph) -> list[tuple[Callable[[], object], str]]:
         (lambda: given.ingest("x.txt", extractor=3), "extractor=3 cannot be used"),
         (
             lambda: given.ingest("A text that is in no file."),
-            "no such file or folder; a text is ingested in Python, as",
+            "no such file or folder; to ingest a text, use",
         ),
         (lambda: given.export("x.jsonl", format="doc"), "format"),
         *arguments_refused(kg),

@@ -90,7 +90,7 @@ def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> N
     )
     assert "from members and facts" in tree
     assert part(first.stdout, "The question") == QUESTION["question"]
-    assert "No language model is configured, so none wrote an answer" in part(first.stdout, "The answer")
+    assert "No language model is configured, so there is no answer" in part(first.stdout, "The answer")
     look = part(first.stdout, "Look at it")
     assert re.search(r"^Neo4j Browser: http://127\.0\.0\.1:\d+$", look, re.M)
     assert str(home / "neo4j" / "password") in look

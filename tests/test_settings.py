@@ -93,7 +93,12 @@ def test_the_table_has_every_setting_with_help() -> None:
     assert all(row[3].endswith(".") for row in table)
     assert len({row[0] for row in table}) == len(table)
     shown = {row[0]: row for row in table}
-    assert shown["KGPLATFORM_PASSAGE_TOKENS"] == ("KGPLATFORM_PASSAGE_TOKENS", "400", "tokens", "Longest passage.")
+    assert shown["KGPLATFORM_PASSAGE_TOKENS"] == (
+        "KGPLATFORM_PASSAGE_TOKENS",
+        "400",
+        "tokens",
+        "Maximum length of a passage.",
+    )
     assert shown["NEO4J_URI"][1] == ""
 
 
@@ -146,5 +151,5 @@ def test_a_variable_that_is_no_setting_is_told(monkeypatch: pytest.MonkeyPatch) 
     assert unknown_variables() == []
     monkeypatch.setenv("KGPLATFORM_CHAT_MODLE", "small")
     assert unknown_variables() == [
-        "KGPLATFORM_CHAT_MODLE is not a setting, and is ignored. Did you mean KGPLATFORM_CHAT_MODEL?"
+        "KGPLATFORM_CHAT_MODLE is not a setting and is ignored. Did you mean KGPLATFORM_CHAT_MODEL?"
     ]

@@ -94,7 +94,7 @@ class Guard:
 
     def _refusal(self, scope: Scope, headers: Headers, most: int) -> Response | None:
         if self._hosts is not None and _name_of(headers.get("host", "")) not in self._hosts:
-            return refusal(403, "HostError", "This server answers as localhost or 127.0.0.1 only.")
+            return refusal(403, "HostError", "This server accepts only the host names localhost and 127.0.0.1.")
         if not self._is_own(scope, headers):
             return refusal(403, "OriginError", self._elsewhere)
         if scope["path"].startswith(self._api) and not self._has_token(headers):

@@ -61,7 +61,7 @@ class OfficialOptions:
     """Retrieval by neo4j-graphrag, the answer by our prompt, over ``top_k`` passages."""
 
     mode: AnswerMode = "reject"
-    top_k: int = option(10, "how many passages", least=1)
+    top_k: int = option(10, "number of passages", least=1)
     answer_style: AnswerStyle = style_option()
 
     def __post_init__(self) -> None:

@@ -53,7 +53,7 @@ Cell = tuple[str, str]
 """Where an answer stands among all: the names of its setup and of its question."""
 
 NO_MODEL = (
-    "Answers are written by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server; "
+    "An evaluation needs a language model for the answers. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server; "
     "retrieval_only needs none."
 )
 

@@ -123,8 +123,8 @@ class Graphs:
             return graph
         if self.settings.neo4j_uri is not None:
             raise InputError(
-                f"{dataset.name} needs a graph of its own, and NEO4J_URI names one that holds other texts, is built in "
-                "another way or would serve several data sets. Name an empty one for one data set, or unset NEO4J_URI."
+                f"{dataset.name} needs its own graph, but the one at NEO4J_URI holds other texts, was built "
+                "differently or would serve several data sets. Name an empty one for one data set, or unset NEO4J_URI."
             )
         return self._in_own(dataset, replace(build, extractor=extractor))
 
@@ -143,8 +143,8 @@ class Graphs:
         """
         if self.settings.neo4j_uri is not None:
             raise InputError(
-                f"The questions of {name} are about texts of their own each, which need a graph that is emptied again "
-                "and again. Unset NEO4J_URI, so that a managed server can be started for it."
+                f"The questions of {name} each have their own texts and need an empty graph. Unset NEO4J_URI, so that "
+                "a managed server can be started for them."
             )
         own = self._own_name(f"{name}-apart", build, model="")
         if own in self._open:
@@ -162,8 +162,8 @@ class Graphs:
     def _without_texts(self, dataset: DataSet, build: Build) -> KnowledgeGraph:
         if build != AS_USUAL:
             raise InputError(
-                f"The questions of {dataset.name} are about the graph that is there, which is built already: give "
-                "their texts too with path=FILE, or leave out what is about building.",
+                f"The questions of {dataset.name} are about the connected graph, which is already built: give their "
+                "texts too with path=FILE, or leave out the options for building.",
                 "path",
             )
         graph = self.current()
@@ -190,8 +190,8 @@ class Graphs:
         if alone and wanted < there:
             raise InputError(
                 f"The graph holds the {counted(len(wanted), 'text')} of {dataset.name} and {len(there - wanted):,} "
-                "others, which would be found too. Choose another home=FOLDER, in which a graph with these texts alone "
-                "is built, or remove the others.",
+                "others, which searches would find too. Choose another home=FOLDER to build a graph of these texts "
+                "alone, or remove the others.",
                 "home",
             )
         if not was_open:

@@ -215,8 +215,8 @@ def _check_supports(dataset: DataSet) -> None:
         )
     if not _usable(dataset):
         raise InputError(
-            f"No question of {dataset.name} says which passages support its answer: recall cannot be measured. "
-            'In a file of your own, name them in "documents" or "passages".'
+            f"No question of {dataset.name} names the passages that support its answer: recall cannot be measured. In "
+            'a file of your own, name them in "documents" or "passages".'
         )
 
 

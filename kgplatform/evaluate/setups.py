@@ -352,7 +352,7 @@ def _mapping(value: object, known: Sequence[str]) -> dict[str, Any]:
 def _check_size(setups: int) -> None:
     """Raise ``InputError`` for more setups than anybody means to ask."""
     if setups > MOST:
-        raise InputError(f"the grid makes {setups:,} setups; the most is {MOST}. Vary fewer options.")
+        raise InputError(f"the grid makes {setups:,} setups; the limit is {MOST}. Vary fewer options.")
 
 
 def _read_yaml(file: Path) -> object:

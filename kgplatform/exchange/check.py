@@ -243,7 +243,7 @@ def _fault_of_properties(properties: dict[str, Any]) -> str | None:
 def _fault_of_node(node: Node) -> str | None:
     kinds = kinds_of(node.labels)
     if len(kinds) != 1 or len(set(node.labels)) != len(node.labels):
-        return f"has not one label of a kind, but {len(kinds)}; the kinds are {', '.join(KINDS)}"
+        return f"has {len(kinds)} labels of a kind instead of one; the kinds are {', '.join(KINDS)}"
     if "Entity" in node.labels and kinds != ["KeyElement"]:
         return "is an Entity, but no KeyElement"
     for label in node.labels:

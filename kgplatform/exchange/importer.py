@@ -171,8 +171,8 @@ def _merges(store: Store, contents: Contents, state: Row, merge: bool) -> bool:
         return False
     if not merge:
         raise InputError(
-            "The graph is not empty: an import would mix two graphs. Name another home folder, or add what it lacks "
-            "with the option merge.",
+            "The graph is not empty: an import would mix two graphs. Name another home folder, or add to this "
+            "graph with the option merge.",
             "merge",
         )
     _check_merge(store, contents, state)

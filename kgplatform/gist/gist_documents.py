@@ -48,7 +48,7 @@ _PAUSING, _GISTING, _OPENING = range(3)
 """What goes first: the next pause, on which all else of a document waits; then gists; new documents last, so that few
 texts are in memory at once."""
 
-_RESUMES = "What was paid for is kept. Make gists again with the same options to go on from there."
+_RESUMES = "Finished gists are kept. Make gists again with the same options to continue."
 _HALF_THERE = "Some of its passages are missing: an ingest of it was interrupted. Ingest it again."
 
 
@@ -131,7 +131,7 @@ def _begin(run: GistRun, opened: tuple[Row, Reading]) -> Iterable[Work]:
     is_other = any(made not in run.options.accepted for made in row["made"])
     if is_other or not follows(memory.pages, len(memory.text)):
         if not is_other:
-            run.tally.notes.append(f"The pages of {memory.title} did not follow each other, and were made again.")
+            run.tally.notes.append(f"The pages of {memory.title} had gaps and were made again.")
         run.tally.replaced += is_other
         forget(run.store, memory)
         memory.made = run.options.made
@@ -247,7 +247,7 @@ def _report(
 def _notes(rows: Sequence[Row], due: Collection[str], replaced: int) -> list[str]:
     notes = []
     if rows and not due:
-        notes.append("Every page of these documents has its gist already: no model was asked.")
+        notes.append("All pages of these documents already have gists; no model was called.")
     if replaced:
         what = "document had pages" if replaced == 1 else "documents had pages"
         notes.append(f"{replaced:,} {what} made with other options, which were replaced.")

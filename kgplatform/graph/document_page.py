@@ -41,7 +41,7 @@ def document_page(
     if sort not in ORDERS:
         raise InputError(unknown("order", sort, ORDERS))
     if skip < 0 or limit < 0:
-        raise InputError("A page cannot begin before the first document, or have fewer than none.")
+        raise InputError("The page's start and length must be 0 or more.")
     (row,) = store.read(
         "graph/document_page", text=tidy(text).lower(), sort=sort, descending=descending, skip=skip, limit=limit
     )

@@ -201,9 +201,9 @@ class JobQueue:
     def _job(self, row: Row) -> Job:
         note = ""
         if row["state"] == "waiting" and row["place"] not in ("", self._place):
-            note = f"Its files lie on {row['host']}: it waits for a server with the home that took them in."
+            note = f"Its files are on {row['host']}; it waits for a server with the home folder that holds them."
         elif row["state"] == "waiting" and row["server"]:
-            note = f"{row['server']} ended before it was done: it is taken up again."
+            note = f"{row['server']} stopped before it finished; the job will be resumed."
         report, error = (json.loads(row[name]) if row[name] else None for name in ("report", "error"))
         plain: Row = {name: row[name] for name in ("id", "kind", "state", "stage", "done", "total", "server")}
         seconds, files = round(row["seconds"], 3), tuple(row["files"])

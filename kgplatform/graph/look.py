@@ -160,7 +160,7 @@ class Look:
         Empty where nothing joins the two. Raises ``InputError`` for an id that is not there, and for one given twice.
         """
         if source == target:
-            raise InputError("A way leads from one entity to another: choose two.")
+            raise InputError("A path needs two different entities: choose two.")
         for id_ in (source, target):
             if not self._store.read("graph/subgraph", ids=[id_]):
                 raise _unknown(id_)

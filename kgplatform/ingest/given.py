@@ -295,7 +295,9 @@ def _of_stream(stream: Any) -> tuple[_Piece, Flat]:
     if isinstance(content, str) and (isinstance(stream, StringIO) or not isinstance(name, str)):
         return _named(Text(content))
     if not isinstance(name, str) or not isinstance(content, str | bytes):
-        raise InputError("An open file without a name cannot be told apart from others: set its name, as report.pdf.")
+        raise InputError(
+            "An open file without a name cannot be told apart from others: set its name, such as report.pdf."
+        )
     path = Path(name).absolute()
     data = content.encode() if isinstance(content, str) else content
     return _Piece(path.as_uri(), (path, data), is_whole=False), NOTHING

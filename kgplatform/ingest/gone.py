@@ -25,8 +25,8 @@ def check_prune(store: Store, paths: Sequence[str | Path]) -> None:
     for folder, is_empty in named_folders(paths):
         if is_empty and store.read("ingest/files_beneath", folder=_beneath(folder)):
             raise InputError(
-                f"There is not one file in {folder}, but the graph has documents of it. If they are to go, run "
-                f"`kgplatform remove {folder}`."
+                f"{folder} has no files, but the graph has documents from it. To remove them, run `kgplatform remove "
+                f"{folder}`."
             )
 
 

@@ -20,8 +20,8 @@ FORMAT_VERSION = 4
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
 
 OLDER_GRAPH = (
-    "This graph is of an earlier version, which knew English words only. Ingest any of its files once more: all texts "
-    "are then found by the words of their language, and none is paid for again."
+    "This graph was made by an earlier version, which indexed English words only. Ingest any of its files again to "
+    "index all texts by the words of their language; this costs no model calls."
 )
 
 

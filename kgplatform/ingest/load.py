@@ -70,7 +70,7 @@ def path_list(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
     found: list[Any] = list(paths) if is_several else [paths]
     for each in found:
         if not isinstance(each, str | Path):
-            raise InputError(f"Paths of files and folders are wanted, not a value of type {type(each).__name__}.")
+            raise InputError(f"Give paths of files and folders, not a value of type {type(each).__name__}.")
     return found
 
 
@@ -83,7 +83,7 @@ def named_folders(paths: Sequence[str | Path]) -> Iterator[tuple[Path, bool]]:
 def _path(given: str | Path) -> tuple[Path, bool]:
     """``given`` from the root, and whether it is a folder."""
     if isinstance(given, str) and not given.strip():
-        raise InputError("A path is empty. Name a file or a folder; `.` is the one that you are in.")
+        raise InputError("A path is empty. Name a file or a folder; `.` is the current folder.")
     path = Path(given).expanduser()
     # Links are kept as they are; ``..`` after a link only the file system can resolve.
     path = path.resolve() if ".." in path.parts else path.absolute()
@@ -92,7 +92,7 @@ def _path(given: str | Path) -> tuple[Path, bool]:
     except (OSError, ValueError) as error:
         why = "permission denied" if isinstance(error, PermissionError) else "no such file or folder"
         if isinstance(given, str) and len(given.split()) > _WORDS_OF_A_NAME and Path(given).name == given:
-            why += "; a text is ingested in Python, as kgplatform.Text(text)"
+            why += "; to ingest a text, use kgplatform.Text(text) in Python"
         raise DocumentError(str(given), why) from error
 
 

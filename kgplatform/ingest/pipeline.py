@@ -58,9 +58,7 @@ from kgplatform.work.stopwatch import Stopwatch
 from kgplatform.work.workers import Workers
 
 _COUNTED_AT_ONCE = 500
-_REPLACED = (
-    "{:,} passages were removed or replaced by another process while they were read: nothing of them was written."
-)
+_REPLACED = "Skipped {:,} passages that another process removed or replaced while they were being read."
 _SETTLED = ("entities", "elements", "passages", "facts")
 """Columns of ``ingest/pending_counts`` that ``settle`` works through."""
 
@@ -127,8 +125,8 @@ class IngestReport(Shown):
 
 
 _TOLD = (
-    "The graph was of an earlier version: its texts in {} can now be found by the words of their language. Names and "
-    "facts stay as they were read; to read them again, ingest with reread."
+    "The graph was made by an earlier version; its texts in {} can now be searched by the words of their language. "
+    "Names and facts are unchanged; to read them again, ingest with reread."
 )
 _COUNTED = {
     "kept": "kept",
@@ -252,7 +250,7 @@ def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
     watch = Stopwatch()
     check_embedder(graph_state(tools.store), tools.embedder)
     if tools.facts_from is None:
-        raise InputError("Facts are read by a language model, and none is configured.")
+        raise InputError("Reading facts needs a language model, and none is configured.")
     define_graph(tools.store, tools.embedder)
     turn.share()
     with watch.stage("facts"):
@@ -264,9 +262,7 @@ def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
 
 
 def _with_facts(report: IngestReport, facts: FactsRead, where: str) -> IngestReport:
-    notes = (
-        [] if facts.lacking else [f"Every passage of {where} has its atomic facts already: none was read for facts."]
-    )
+    notes = [] if facts.lacking else [f"All passages of {where} already have atomic facts; none was read."]
     return replace(
         report,
         facts_read=facts.read,
@@ -313,15 +309,15 @@ def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
     last, is_other = json.loads(before["schema"])["name"], before["schema"] != now
     since = ", which has changed since" if is_other and last == tools.schema.name else ""
     schema = f" The graph's schema is {tools.schema.name} from now on." if is_other and not since else ""
-    passages = "1 passage stays as it was" if done == 1 else f"{done:,} passages stay as they were"
+    passages = "1 passage was not read again" if done == 1 else f"{done:,} passages were not read again"
     return [
-        f"{passages} read before. The last ingest used extractor {before['extractor']}, mode {before['mode']} and "
-        f"schema {last}{since}.{schema} To read them again, ingest with reread."
+        f"{passages}. The last ingest used extractor {before['extractor']}, mode {before['mode']} and schema "
+        f"{last}{since}.{schema} To read them again, ingest with reread."
     ]
 
 
 def _notes_on_folders(paths: Sequence[str | Path]) -> list[str]:
-    return [f"There is no file in {folder}." for folder, is_empty in named_folders(paths) if is_empty]
+    return [f"{folder} has no files." for folder, is_empty in named_folders(paths) if is_empty]
 
 
 def _note_on_languages(tools: Tools, languages: NewLanguages) -> list[str]:
@@ -335,8 +331,9 @@ def _note_on_languages(tools: Tools, languages: NewLanguages) -> list[str]:
         return told
     return [
         *told,
-        f"There are documents in {language_names(new)}, and the embedding model knows English only: a search finds "
-        f"them by their words. For meaning too, set KGPLATFORM_EMBEDDER={MULTILINGUAL} and run `kgplatform reembed`.",
+        f"Some documents are in {language_names(new)}, and the embedding model supports English only: a search finds "
+        f"them by words, not by meaning. To search by meaning too, set KGPLATFORM_EMBEDDER={MULTILINGUAL} and run "
+        "`kgplatform reembed`.",
     ]
 
 

@@ -290,7 +290,7 @@ def _index(types: Sequence[AnyType], kind: TypeKind) -> dict[str, AnyType]:
             raise SchemaError(f"The {kind} type {name!r} takes the platform's own name {taken}. Give it another name.")
         other = index.setdefault(type_key(name), owner)
         if other is not owner:
-            raise SchemaError(f"Two {kind} types answer to the name {name!r}: {other.name!r} and {owner.name!r}.")
+            raise SchemaError(f"Two {kind} types share the name {name!r}: {other.name!r} and {owner.name!r}.")
     return index
 
 

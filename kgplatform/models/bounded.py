@@ -32,7 +32,7 @@ async def bounded(response: Any) -> None:
     longer one than there may be gets that too.
     """
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise ReplyError("The model server packs its answers (Content-Encoding), which it was not asked for.")
+        raise ReplyError("The model server compressed its answer (Content-Encoding) without being asked to.")
     most = _MOST_OF_ERROR if response.is_error else _most_bytes(response.request.content)
     kind = _bounded_type(cast(Hashable, type(response.stream)))
     response.stream = kind(response.stream, most, cuts=response.is_error)

@@ -59,11 +59,11 @@ def translated(
         return ModelError(f"{where} refused the key in stage {stage} ({status}): check OPENAI_API_KEY. {said}")
     if status == 404:
         return ModelError(
-            f"{where} knows no model {model!r} (stage {stage}, 404): check KGPLATFORM_CHAT_MODEL or "
+            f"{where} has no model {model!r} (stage {stage}, 404): check KGPLATFORM_CHAT_MODEL or "
             f"KGPLATFORM_EMBEDDER, and OPENAI_BASE_URL, which mostly ends in /v1. {said}"
         )
     if error.code == "insufficient_quota":
-        return ModelError(f"{where} says that the account has no credit left (stage {stage}). {said}")
+        return ModelError(f"{where}: the account has no credit left (stage {stage}). {said}")
     tries = f"{counted(_tries(error, retries), 'try')} in all" if is_transient(error) else "not tried again"
     sentence = f"{where} failed in stage {stage}, {tries}: {_fault(error, status, said)}"
     return FaultError(sentence) if status == 500 else ModelError(sentence)

@@ -153,12 +153,12 @@ def unbounded(store: Store) -> str:
     try:
         limits = {row["name"]: row["value"] for row in store.read("neo4j/limits")}
     except StatementError:  # Aura does not show its settings, and an account may not see them
-        return "Whether the server bounds the memory of a statement could not be looked at (docs/how-to/own-neo4j.md)."
+        return "Could not check whether the server limits the memory of a statement (docs/how-to/own-neo4j.md)."
     missing = [name for name, value in sorted(limits.items()) if value in _NO_BOUND]
     if not missing:
         return ""
     return (
-        f"The server does not set {' and '.join(missing)}: one statement can use up its memory and end it "
+        f"The server does not set {' and '.join(missing)}: one statement can use up its memory and stop it "
         "(docs/how-to/own-neo4j.md)."
     )
 

@@ -41,7 +41,7 @@ def trouble_of(error: Exception) -> ServerError | None:
         )
     if code.endswith("DatabaseUnavailable"):
         return ServerError(
-            "The database is closed. If its server is not just starting, run `kgplatform down`, then the same command "
-            "again: it says why (for a server other than the managed one, its log does)."
+            "The database is closed. If its server is not still starting, run `kgplatform down`, then the same "
+            "command again to see the reason (for your own server, see its log)."
         )
     return None

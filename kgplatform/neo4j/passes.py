@@ -177,8 +177,8 @@ class Pass:
         own = self.id.rpartition("|")[0]
         if any(row["id"].rpartition("|")[0] == own for row in waits_for):
             raise InputError(
-                f"{_capitalised(waits_for[0])} was begun by the same thread, which cannot wait for itself: begin this "
-                "after it, or in another thread."
+                f"{_capitalised(waits_for[0])} was started by the same thread, which cannot wait for itself: start "
+                "this afterwards, or in another thread."
             )
 
     def _leave(self) -> None:
@@ -201,7 +201,7 @@ class Pass:
 def refuse_meanwhile(store: Store, kinds: Sequence[str]) -> None:
     """Raise ``StoreError`` if a pass of ``kinds`` is under way, but for that which writes with ``store``."""
     for row in _running(store, kinds):
-        raise StoreError(f"{_capitalised(row)} is under way. Try again when it has ended.")
+        raise StoreError(f"{_capitalised(row)} is under way. Try again when it has finished.")
 
 
 def wait_meanwhile(store: Store, kinds: Sequence[str], report: Callable[[str], None]) -> None:

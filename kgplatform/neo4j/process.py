@@ -251,7 +251,7 @@ class StartFault(Enum):
         r"FileLockException|Lock file has been locked|Unable to obtain lock on",
     )
     MEMORY = (
-        "this machine has not the memory asked for; lower KGPLATFORM_NEO4J_HEAP or KGPLATFORM_NEO4J_PAGE_CACHE",
+        "this machine has too little memory for it; lower KGPLATFORM_NEO4J_HEAP or KGPLATFORM_NEO4J_PAGE_CACHE",
         r"Could not reserve enough space|Cannot allocate memory|insufficient memory|OutOfMemoryError|"
         r"(?:small|Invalid) (?:initial|maximum) heap|larger than the (?:physical|total) memory|Unable to allocate",
     )
@@ -264,7 +264,10 @@ class StartFault(Enum):
         r"NoClassDefFoundError|ClassNotFoundException|ClassFormatError|NoSuchMethodError|ServiceConfigurationError|"
         r"Could not find or load main class|ZipException|[Zz]ip file|Error opening zip",
     )
-    PERMISSION = ("it may not use its own files; give {home} to this user", r"AccessDeniedException|Permission denied")
+    PERMISSION = (
+        ("it has no permission for its own files; make this user the owner of {home}"),
+        r"AccessDeniedException|Permission denied",
+    )
     DATA = (
         "the data in {home} cannot be opened ({reason}); if they are a copy, copy the home again while its server is "
         "stopped (`kgplatform down`), else go back to a backup, or import an export into another home",

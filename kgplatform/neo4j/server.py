@@ -157,15 +157,15 @@ class LocalNeo4j:
             own_record(self._home)  # of another machine it is not ours to start
             if time.time() - last.revived < _REVIVED_AGAIN:
                 raise ServerError(
-                    f"Neo4j ended twice within a minute; it is not started again (log: {self.log}). Find out what ends "
-                    "it, or give it more memory with KGPLATFORM_NEO4J_HEAP; `kgplatform up` starts it."
+                    f"Neo4j stopped twice within a minute and is not restarted (log: {self.log}). Find the cause in "
+                    "the log, or give Neo4j more memory with KGPLATFORM_NEO4J_HEAP; `kgplatform up` starts it."
                 )
-            self._report("Neo4j has ended by itself.")
+            self._report("Neo4j has stopped unexpectedly.")
             await_free(last.bolt)
             new = replace(self._start(), revived=time.time())
             new.save(self._record_file)
         if new.bolt != last.bolt:
-            raise ServerError("The database ended, and has been started again on another port: open the graph again.")
+            raise ServerError("The database stopped and was restarted on another port: open the graph again.")
         return True
 
     def down(self) -> bool:

@@ -59,18 +59,18 @@ def why_too_large(statement: str, parameters: dict[str, Any], bounds: Bounds = O
     if len(tokens) > bounds.tokens:
         return f"The statement has {len(tokens):,} words and signs; {bounds.tokens:,} are allowed: use parameters."
     if _depth(tokens) > bounds.depth:
-        return f"Too many brackets, CASEs or NOTs stand inside of one another: {bounds.depth} may."
+        return f"Brackets, CASEs or NOTs are nested too deeply: at most {bounds.depth} levels are allowed."
     if sum(token.is_word(*_OPERATORS) or token.is_sign("+", "||") for token in tokens) > bounds.operators:
         return f"The statement has more than {bounds.operators:,} operators (AND, OR, NOT, +): use lists and IN."
     if sum(token.is_word(*_CLAUSES) for token in tokens) > bounds.clauses:
         return f"The statement has more than {bounds.clauses:,} clauses: run it in parts, or use UNWIND."
     nearest = list(_nearest_asked(tokens, parameters))
     if any(most is None for most in nearest) and bounds is not OWN:  # in one's own it may be worked out
-        return "A search by vectors must ask for a plain number of nodes here, or for a parameter."
+        return "A vector search must give its number of nodes as a plain number or a parameter here."
     if any(most is not None and most > bounds.nearest for most in nearest):
         return (
-            f"A search by vectors may ask for {bounds.nearest:,} nodes at most: the server makes room for them before "
-            "it looks."
+            f"A vector search may ask for at most {bounds.nearest:,} nodes: the server allocates memory for all of "
+            "them first."
         )
     return _why_given_too_much(parameters, bounds)
 

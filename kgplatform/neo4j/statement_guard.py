@@ -57,7 +57,7 @@ def why_refused(statement: str, parameters: dict[str, Any]) -> str:
     Plug-ins of a server, such as APOC, have some that read files and addresses, and count as reading.
     """
     if any(not (letter.isalnum() or letter in "_ ") for letter in map(letter_of, ESCAPE.finditer(statement))):
-        return "Signs may not be written as \\u escapes here: write them as they are, or use a parameter."
+        return "\\u escapes are not allowed here: write the characters themselves, or use a parameter."
     if why := why_too_large(statement, parameters, FOREIGN):
         return why
     tokens = list(tokens_of(statement))
@@ -69,17 +69,17 @@ def why_refused(statement: str, parameters: dict[str, Any]) -> str:
     if any(_is_use(tokens, at) for at in range(len(tokens))):
         return "USE may not be used here: there is one graph."
     if _deepest(tokens, "{", "}") > _DEEPEST_SUBQUERY:
-        return "Too many brackets stand inside of one another."
+        return "Brackets are nested too deeply."
     if sum(token.is_word("xor") for token in tokens) > _MOST_XOR:
-        return "XOR stands there too often."
+        return "The statement has too many XORs."
     if _loops_inside_loops(tokens):
-        return "Loops over lists may not stand inside of one another here: use UNWIND."
+        return "Nested loops over lists are not allowed here: use UNWIND."
     if any(_grows(tokens, at) for at in range(len(tokens)) if _is_loop(tokens, at)):
-        return "A loop over a list may not join its items with other values, nor split texts: use UNWIND."
+        return "A loop over a list may not combine its items with other values or split texts here: use UNWIND."
     if _searches_hard(tokens, parameters):
         return f"Full-text queries may have {_LONGEST_SEARCH:,} characters and {_MOST_WILDCARDS} of * ? ~ / here."
     if _copies(tokens) > _MOST_COPIES:
-        return "The statement puts values together too often: use fewer + and lists in WITH."
+        return "The statement combines values too often: use fewer + and lists in WITH."
     return ""
 
 

@@ -57,18 +57,15 @@ _RETRY_SECONDS = 30
 _RETRY_SPREAD = 0.2
 _REMOVED_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 """Another transaction removed a node between two steps of a statement: done again, it does not meet it."""
-_GIVEN_UP = (
-    "This run gave no sign of life for over a minute, and others have gone on without it. Run the same command again: "
-    "it resumes where it stopped."
-)
+_GIVEN_UP = "This run's lease expired; another run took over. Run the same command again: it resumes where it stopped."
 _GRACE = 5.0
 """Seconds after its time-out in which a statement ends: the server looks at it every half second, and may be busy."""
 _HUNG = 10.0
 """Seconds without any answer after which a managed server is started again."""
-_AGAIN = "It has been started again: run the statement again."
+_AGAIN = "The server was restarted: run the statement again."
 _ENDED, _HANGS = (
-    "The database ended while the statement ran.",
-    "The database stopped answering while the statement ran.",
+    "The database stopped while the statement was running.",
+    "The database stopped responding while the statement was running.",
 )
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _UNKNOWN = ("01N50", "01N51", "01N52")
@@ -275,8 +272,8 @@ class Store:
         except TimeoutError as error:
             self._give_up(mark["kgplatform"], began)
             raise StatementError(
-                f"The statement did not end within {timeout:g} s, and Neo4j cannot break it off: it runs on in the "
-                "server until it is done. Ask for less at once; `kgplatform down` ends it where the server is managed."
+                f"The statement did not finish within {timeout:g} s, and Neo4j cannot cancel it: it keeps running on "
+                "the server. Ask for less at once; on the managed server, `kgplatform down` stops it."
             ) from error
         except ServerError as error:
             if self._revived(began):

@@ -30,13 +30,13 @@ from kgplatform.text.numbered import numbers_in
 
 REFUSAL = "The documents do not say."
 NO_MODEL = (
-    "No language model is configured, so none wrote an answer: this is the evidence, best first. "
-    "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server, to get answers."
+    "No language model is configured, so there is no answer, only the evidence, best first. Set OPENAI_API_KEY, or "
+    "OPENAI_BASE_URL for a local server, to get answers."
 )
-NOTHING_NEAR = "Nothing in the graph is near this question."
+NOTHING_NEAR = "Nothing in the graph is related to this question."
 OWN_KNOWLEDGE = "The documents do not say; this answer is the model's own knowledge and cites nothing."
 NOT_CITED = "The model cites no sentence for this answer."
-PARTIAL = "The model says that what it read answers the question in part at most."
+PARTIAL = "According to the model, what it read answers the question only in part, if at all."
 NONE = "(none)"
 _NOT_COMPARED = "Names and numbers were not compared: answer and sources are in different languages."
 _STAGE = "answer"

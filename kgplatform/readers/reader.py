@@ -183,8 +183,8 @@ def mode_option() -> Any:
     """The option that all readers have."""
     return option(
         "reject",
-        "reject refuses where the documents do not say it; open lets the model answer from its own knowledge then, and "
-        "says so",
+        "if the documents do not contain the answer, reject declines to answer; open lets the model answer from its "
+        "own knowledge and marks such an answer",
     )
 
 
@@ -192,7 +192,7 @@ def style_option() -> Any:
     """The option that all readers have."""
     return option(
         "sentences",
-        "how long an answer is: the bare answer (phrase), one to three sentences, or a report with headings",
+        "the length of an answer: the bare answer (phrase), one to three sentences, or a report with headings",
     )
 
 
@@ -203,7 +203,7 @@ def window_option(default: int | None = None) -> Any:
     """
     return option(
         default,
-        "the most tokens of a prompt and its reply, by default the window of the model",
+        "maximum tokens of a prompt and its reply; by default the model's context window",
         least=SMALLEST,
         example="8192",
     )
@@ -211,12 +211,12 @@ def window_option(default: int | None = None) -> Any:
 
 def preset_option() -> Any:
     """The option of the readers whose sizes follow the window of the model, or are those of their paper."""
-    return option("window", "sizes that suit the window of the model, or those of the paper")
+    return option("window", "sizes to suit the model's window, or those of the paper")
 
 
 def documents_option() -> Any:
     """The option of the readers that can read some documents alone."""
-    return option((), "read this document alone; may be repeated", example="notes.md", one="document")
+    return option((), "read only this document; may be repeated", example="notes.md", one="document")
 
 
 def options_of(kind: type[Any]) -> tuple[Option, ...]:

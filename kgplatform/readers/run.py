@@ -175,8 +175,8 @@ class Calls:
         """See ``Chat.send``. Raises ``ReplyError`` where no call is left."""
         if self.left < 1:
             raise ReplyError(
-                f"This question has had its {self.limit} calls to the language model, some of them to ask again for a "
-                "broken answer. A larger model (KGPLATFORM_CHAT_MODEL) may do better."
+                f"This question has used up its {self.limit} language-model calls, some of them to retry broken "
+                "replies. A larger model (KGPLATFORM_CHAT_MODEL) may do better."
             )
         self.made += 1
         self._last = ""

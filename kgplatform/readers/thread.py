@@ -20,7 +20,7 @@ from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window
 from kgplatform.text import clipped, count_tokens, tidy
 
-FAILED = "The question could not be made to stand alone, so it was asked as it is."
+FAILED = "The follow-up question could not be rewritten to stand alone, so it was asked unchanged."
 
 _PROMPT = "readers/standalone"
 _TOKENS = 600

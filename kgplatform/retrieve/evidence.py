@@ -66,12 +66,12 @@ class Evidence:
             return documents
         chosen = [id_ for id_ in self._only if not documents or id_ in documents]
         if not chosen:
-            raise InputError("None of the documents that are named has these metadata.", "where")
+            raise InputError("None of the named documents has this metadata.", "where")
         return chosen
 
     def _check_whole(self, what: str) -> None:
         if self._only is not None:
-            raise InputError(f"{what} about all documents, and cannot be kept to some.", "where")
+            raise InputError(f"{what} about all documents and cannot be limited to some.", "where")
 
     def search(
         self,

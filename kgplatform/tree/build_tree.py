@@ -130,14 +130,14 @@ def _course(state: Row, method: str | None, update: bool, rebuild: bool) -> _Cou
     if update and not removed and known not in (None, chosen):
         raise InputError(f"The tree was built by the method {known}. Use rebuild to build it by {chosen}.", "rebuild")
     if known is None:
-        return _Course(chosen, "built", ["There was no tree yet to update: all of it was built."] if update else [])
+        return _Course(chosen, "built", ["There was no tree to update, so it was built."] if update else [])
     if removed:
-        said = f"The tree was built by the method {known}, which is gone: {chosen} rebuilt all of it."
+        said = f"The tree was built by the method {known}, which no longer exists; it was rebuilt by {chosen}."
         return _Course(chosen, "rebuilt", [said])
     if rebuild or chosen != known:
         return _Course(chosen, "rebuilt")
     if state.get("treeState") == WRITING:
-        said = "The run before was interrupted while it wrote a large tree, which is made again."
+        said = "An earlier run was interrupted while it wrote a large tree; the tree is being rebuilt."
         return _Course(chosen, "rebuilt", [said])
     return _Course(chosen, "updated")
 

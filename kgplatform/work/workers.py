@@ -177,7 +177,7 @@ def settle(future: Future[Any], answer: tuple[bool, Any]) -> None:
 
 
 def _died(deaths: int) -> KgError:
-    return KgError(f"{deaths} workers in a row died over the same work, perhaps for want of memory. Use fewer workers.")
+    return KgError(f"The same task killed {deaths} workers in a row, possibly out of memory. Use fewer workers.")
 
 
 def ended(child: subprocess.Popen[bytes]) -> None:

@@ -199,7 +199,7 @@ def test_names_tell_what_is_set_and_what_differs_in_the_build(tmp_path: Path) ->
         ("{readers: [youtu], corpus: [{a: b}]}", "corpus: this is not a path"),
         (
             f"readers: [{{reader: youtu, options: {{top_k: {list(range(1, MOST + 2))}}}}}]",
-            f"reader 1, youtu: the grid makes {MOST + 1} setups; the most is {MOST}. Vary fewer options.",
+            f"reader 1, youtu: the grid makes {MOST + 1} setups; the limit is {MOST}. Vary fewer options.",
         ),
         (
             f"{{readers: [retrieve, youtu], build: {{passage_tokens: {list(range(100, 100 + MOST))}}}}}",

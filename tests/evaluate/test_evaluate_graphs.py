@@ -117,7 +117,7 @@ def test_other_passages_would_change_recall(given: Settings, kg: KnowledgeGraph,
     kg.ingest(file, extractor="local")
     with Graphs(given) as graphs, pytest.raises(InputError, match=r"the 3 texts of ships and 2 others.*home=FOLDER"):
         graphs.for_data_set(data_set(), alone=True)
-    with Graphs(given) as graphs, pytest.raises(InputError, match="NEO4J_URI names one that holds other texts"):
+    with Graphs(given) as graphs, pytest.raises(InputError, match="the one at NEO4J_URI holds other texts"):
         graphs.for_data_set(data_set("seas", (Text("Sea", "The sea is salt."),)), alone=True)
     assert len(kg.documents()) == 5
 

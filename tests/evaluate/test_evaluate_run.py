@@ -254,7 +254,7 @@ def test_prepared_it_has_pages_tree_and_facts(desk: Desk, graph: KnowledgeGraph)
         ),
         ({"dataset": DataSet("own", ())}, r"^own has no question\.$"),
         ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is given twice"),
-        ({"setups": (Setup("closed", "closed", {}, Build(passage_tokens=50)),)}, r"about the graph that is there"),
+        ({"setups": (Setup("closed", "closed", {}, Build(passage_tokens=50)),)}, r"about the connected graph"),
     ],
 )
 def test_a_plan_that_cannot_be_followed(desk: Desk, changes: dict[str, Any], said: str) -> None:
@@ -266,7 +266,9 @@ def test_a_plan_that_cannot_be_followed(desk: Desk, changes: dict[str, Any], sai
 def test_without_a_model_it_says_what_to_set(settings: Settings, tmp_path: Path) -> None:
     with (
         Graphs(settings, embedder=HashEmbedder(64)) as graphs,
-        pytest.raises(SettingError, match=r"^Answers are written by a language model\. Set OPENAI_API_KEY, or "),
+        pytest.raises(
+            SettingError, match=r"^An evaluation needs a language model for the answers\. Set OPENAI_API_KEY, or "
+        ),
     ):
         evaluate(graphs, EvaluationPlan(ASKED, parse_setups("closed"), tmp_path / "out"))
 

@@ -155,8 +155,8 @@ def test_without_the_official_package(given: Settings, monkeypatch: pytest.Monke
         (SHIPS, (), (0, 5), "after 1 result or more"),
         (SHIPS, (), (), "after 1 result or more"),
         (replace(SHIPS, apart=True), (), (5,), "Each question of ships is about a text of its own"),
-        (replace(SHIPS, questions=QUESTIONS[2:3]), (), (5,), "No question of ships says which passages"),
-        (replace(SHIPS, questions=QUESTIONS[3:]), (), (5,), "No question of ships says which passages"),
+        (replace(SHIPS, questions=QUESTIONS[2:3]), (), (5,), "No question of ships names the passages"),
+        (replace(SHIPS, questions=QUESTIONS[3:]), (), (5,), "No question of ships names the passages"),
     ],
 )
 def test_what_cannot_be_measured(

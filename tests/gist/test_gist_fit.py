@@ -62,9 +62,7 @@ def test_pages_are_merged_where_no_new_part_begins(store: Store, tmp_path: Path)
     assert sum(page["gistTokens"] for page in pages) <= 5 * per_gist
     assert {page["made"] for page in pages} == {GistOptions.of(fit=5 * per_gist).made_to_fit}
     calls = len(tasks(kg))
-    assert kg.gist(fit=5 * per_gist).notes == [
-        "Every page of these documents has its gist already: no model was asked."
-    ]
+    assert kg.gist(fit=5 * per_gist).notes == ["All pages of these documents already have gists; no model was called."]
     assert len(tasks(kg)) == calls
     assert kg.gist().replaced == 1, "without a bound the memory is what it was"
     assert assert_memory(kg, "story") == before

@@ -112,7 +112,7 @@ def test_pages_that_overlap_are_no_complete_memory(store: Store, tmp_path: Path)
     report = kg.gist()
     assert (report.complete, report.replaced) == (True, 0)
     assert_memory(kg, "ten")
-    assert any("did not follow each other" in note for note in report.notes)
+    assert any("had gaps" in note for note in report.notes)
 
 
 def test_what_gists_save_is_said_after_a_kill_before_it_was(store: Store, tmp_path: Path) -> None:

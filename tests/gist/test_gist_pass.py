@@ -78,7 +78,7 @@ def test_a_second_run_has_nothing_to_do_and_says_so(store: Store, tmp_path: Path
     first = kg.gist()
     before, calls = snapshot(store), len(tasks(kg))
     report = kg.gist()
-    assert report.notes == ["Every page of these documents has its gist already: no model was asked."]
+    assert report.notes == ["All pages of these documents already have gists; no model was called."]
     assert (report.written, report.kept, report.complete) == (0, 5, True)
     assert (report.pages, report.words, report.gist_words) == (first.pages, first.words, first.gist_words)
     assert (snapshot(store), len(tasks(kg))) == (before, calls)
@@ -205,7 +205,9 @@ def test_a_question_costs_no_new_gist(store: Store, tmp_path: Path) -> None:
 
 
 def test_without_a_model_or_documents(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Gists are written by a language model. Set OPENAI_API_KEY"):
+    with pytest.raises(
+        InputError, match="Gists are written by a language model, and none is configured. Set OPENAI_API_KEY"
+    ):
         opened(store, tmp_path / "home", None).gist()
     with pytest.raises(InputError, match="The graph is empty. Run `kgplatform ingest"):
         opened(store, tmp_path / "home").gist()
@@ -277,9 +279,7 @@ def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Pa
     for _ in range(2):
         report = kg.gist()
         assert (report.stopped, report.complete, report.failed) == ("The budget is used up.", False, [])
-        assert report.notes == [
-            "What was paid for is kept. Make gists again with the same options to go on from there."
-        ]
+        assert report.notes == ["Finished gists are kept. Make gists again with the same options to continue."]
         left[0] = 3
     assert kg.gist().complete
     assert left == [1]
@@ -444,7 +444,7 @@ def test_pages_that_do_not_follow_each_other_are_made_anew(store: Store, tmp_pat
     kg.cypher("MATCH (p:Page {index: 1}) DETACH DELETE p", write=True)
     kg.cypher("MATCH (p:Page {index: 2}) REMOVE p.gist", write=True)
     report = kg.gist()
-    assert (report.replaced, report.notes) == (0, ["The pages of ten did not follow each other, and were made again."])
+    assert (report.replaced, report.notes) == (0, ["The pages of ten had gaps and were made again."])
     assert difference(snapshot(store), whole) == []
 
 

@@ -73,7 +73,7 @@ def test_a_job_whose_server_is_gone_is_taken_up(store: Store) -> None:
     lost = claimed(gone)
     assert (now(living, id).state, now(living, id).note) == (
         "waiting",
-        "gone ended before it was done: it is taken up again.",
+        "gone stopped before it finished; the job will be resumed.",
     )
     assert gone.beat(lost, "", 0, 0) is False, "late, but nobody has taken it yet"
     taken = claimed(living)
@@ -173,7 +173,10 @@ def test_files_are_ingested_where_they_lie_and_in_their_order(store: Store) -> N
     assert (claim.job.id, claim.folder) == (first, ".new-a.txt-b.txt")
     assert claimed(jobs).job.id == other, "its files have other names"
     assert jobs.claim() is None
-    assert now(jobs, there).note == "Its files lie on a machine: it waits for a server with the home that took them in."
+    assert (
+        now(jobs, there).note
+        == "Its files are on a machine; it waits for a server with the home folder that holds them."
+    )
     assert now(jobs, again).note == ""
     finish(jobs, claim)
     assert claimed(jobs).job.id == again

@@ -100,7 +100,7 @@ def test_a_second_pass_has_nothing_to_do_and_says_so(store: Store, tmp_path: Pat
     before = snapshot(store), len(calls(kg))
     of_files = kg.ingest(files, extractor="local", facts=True)
     for again, where in ((kg.ingest(facts=True), "the graph"), (of_files, "these files")):
-        assert again.notes == [f"Every passage of {where} has its atomic facts already: none was read for facts."]
+        assert again.notes == [f"All passages of {where} already have atomic facts; none was read."]
         assert (again.facts_read, again.complete) == (0, True)
     assert (snapshot(store), len(calls(kg))) == before
 
@@ -290,6 +290,6 @@ def test_the_command_reads_reports_and_counts(
             json.loads(said)["facts_failed"],
             len(server.requests_to("/completions")),
         ) == (0, [], 3)
-        assert "Every passage of the graph has its atomic facts already" in run("ingest", "--facts")[1]
+        assert "All passages of the graph already have atomic facts" in run("ingest", "--facts")[1]
     assert json.loads(run("stats", "--json")[1])["elements"]["nodes"] > 10
     assert "For GraphReader: " in run("stats")[1]

@@ -37,7 +37,7 @@ from kgplatform.text import node_id
 from kgplatform.work.shards import Shards
 from kgplatform.work.stopping import NEVER, Stop
 
-SAID = "The graph was empty: Neo4j's bulk import brought in "
+SAID = "The graph was empty, so Neo4j's bulk import loaded "
 SHIPS = ("Petrel", "Sea Lark", "Marigold")
 STRANGE = {
     "strange.txt": 'The "Lark", it says \\ here,\r\n\r\nsank; "off", in 1866 🚢.\n\n, "" and\ta ba\x1fd\x07 sign',
@@ -262,7 +262,7 @@ def test_what_somebody_wrote_meanwhile_is_not_lost(managed: Settings, own: Store
             own.run_statement("CREATE (:Note {id: 'x'})", {}, write=True, timeout=30, limit=1)
 
     graph = opened(own, managed)
-    with pytest.raises(StoreError, match="Something was written into the graph"):
+    with pytest.raises(StoreError, match="Another process wrote to the graph"):
         graph.ingest(invented(tmp_path, 3), extractor="local", progress=write)
     assert_nothing_is_left(managed)
     report = graph.ingest(invented(tmp_path, 3), extractor="local")

@@ -251,7 +251,7 @@ def test_figures_of_very_many_elements_are_left_out(
     monkeypatch.setattr("kgplatform.graph.info.ELEMENTS_COUNTED", 8)
     assert kg.stats().elements is None
     show_stats(kg.stats())
-    assert "counted only where there are at most 50,000 key elements" in " ".join(capsys.readouterr().out.split())
+    assert "counted only up to 50,000 key elements" in " ".join(capsys.readouterr().out.split())
 
 
 def notes(number: int) -> tuple[str, dict[str, Any]]:

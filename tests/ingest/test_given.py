@@ -225,11 +225,11 @@ def test_only_documents_that_fit(kg: KnowledgeGraph) -> None:
     ):
         kg.search(question, "entity", where={"author": "Field"})
     assert {passage.title for passage in kg.ask(question, where={"author": "Brunel"}).evidence} == {"Two"}
-    with pytest.raises(InputError, match="No document has these metadata"):
+    with pytest.raises(InputError, match="No document has this metadata"):
         kg.ask(question, where={"author": "Nobody"})
     chat = ScriptedChat(lambda messages: '{"evidence": [], "answer": "No.", "sufficient": true}')
     graph = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=chat)
     answer = graph.ask(question, "fulltext", where={"author": "Brunel"})
     assert {passage.title for passage in answer.evidence} == {"Two"}
-    with pytest.raises(InputError, match="None of the documents that are named has these metadata"):
+    with pytest.raises(InputError, match="None of the named documents has this metadata"):
         graph.ask(question, "fulltext", where={"author": "Brunel"}, documents=["One"])

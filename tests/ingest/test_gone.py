@@ -87,13 +87,13 @@ def test_a_folder_without_a_file_is_not_pruned(kg: KnowledgeGraph, tmp_path: Pat
     (file,) = put(folder, {"a.txt": ADA})
     kg.ingest(folder, extractor="local")
     file.unlink()
-    with pytest.raises(InputError, match=rf"There is not one file in {folder}, .*`kgplatform remove {folder}`\.$"):
+    with pytest.raises(InputError, match=rf"{folder} has no files, .*`kgplatform remove {folder}`\.$"):
         kg.ingest(folder, extractor="local", prune=True)
     assert titles(kg) == ["a"]
     report = kg.ingest(folder, extractor="local")
-    assert (report.notes, len(report.gone)) == ([f"There is no file in {folder}."], 1)
+    assert (report.notes, len(report.gone)) == ([f"{folder} has no files."], 1)
     wipe(kg.store)
-    assert kg.ingest(folder, extractor="local", prune=True).notes == [f"There is no file in {folder}."]
+    assert kg.ingest(folder, extractor="local", prune=True).notes == [f"{folder} has no files."]
 
 
 def test_documents_by_their_folder(kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -639,5 +639,5 @@ def test_reading_in_another_way_says_what_stays(kg: KnowledgeGraph, tmp_path: Pa
 
 def test_a_search_before_the_first_ingest_is_done_says_what_to_do(kg: KnowledgeGraph) -> None:
     define_graph(kg.store, kg.embedder)
-    with pytest.raises(InputError, match="first ingest has not been finished"):
+    with pytest.raises(InputError, match="first ingest is unfinished"):
         kg.search("Who wrote it?")

@@ -38,7 +38,7 @@ def test_another_schema_reads_nothing_until_it_is_told_to(kg: KnowledgeGraph, tm
     report = kg.ingest(files, schema="company", **options)  # type: ignore[arg-type]  # the same
     assert (report.extracted, report.unchanged, report.reread) == (0, 3, 0)
     assert report.notes == [
-        "3 passages stay as they were read before. The last ingest used extractor recorded, mode strict and schema "
+        "3 passages were not read again. The last ingest used extractor recorded, mode strict and schema "
         "biomedical. The graph's schema is company from now on. To read them again, ingest with reread."
     ]
     assert difference(snapshot(kg.store), wanted) != []
@@ -74,7 +74,7 @@ def test_a_schema_file_that_was_edited_is_another(kg: KnowledgeGraph, tmp_path: 
     schema.write_text(SCHEMA.replace("A ship.", "A vessel of the sea."), encoding="utf-8")
     (said,) = kg.ingest(file, schema=schema, extractor="local").notes
     assert said.endswith("schema ships, which has changed since. To read them again, ingest with reread.")
-    assert said.startswith("1 passage stays as it was read before.")
+    assert said.startswith("1 passage was not read again.")
 
 
 def test_replies_that_were_paid_for_are_not_asked_for_again(store: Store, settings: Settings, tmp_path: Path) -> None:

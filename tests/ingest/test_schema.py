@@ -183,7 +183,7 @@ def test_our_names_are_free_where_they_clash_with_nothing() -> None:
     [
         ((EntityType("Film"), EntityType("film")), "'Film' and 'film'"),
         ((EntityType("C"), EntityType("C++")), "'C' and 'C++'"),
-        ((EntityType("Film", aliases=("Movie",)), EntityType("movie")), "Two entity types answer to the name 'Movie'"),
+        ((EntityType("Film", aliases=("Movie",)), EntityType("movie")), "Two entity types share the name 'Movie'"),
         ((EntityType("+++"),), "has no letter"),
         ((EntityType("3D model"),), "does not start with a letter"),
         ((EntityType("x" * 101),), "longer than 100"),

@@ -175,14 +175,14 @@ def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on(monkeypatch:
 
 def test_work_that_kills_every_worker_is_given_up() -> None:
     with LocalWorkers(2) as workers:
-        with pytest.raises(KgError, match="10 workers in a row died over the same work"):
+        with pytest.raises(KgError, match="The same task killed 10 workers in a row"):
             workers.submit(os._exit, 9).result()
         assert workers.submit(len, "four").result() == 4
 
 
 def test_workers_that_cannot_start_are_said_and_nothing_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with LocalWorkers(2) as workers, pytest.raises(KgError, match="10 workers in a row died over the same work"):
+    with LocalWorkers(2) as workers, pytest.raises(KgError, match="The same task killed 10 workers in a row"):
         workers.submit(len, "four").result()
 
 

@@ -246,7 +246,7 @@ class TestSentences:
                 "check OPENAI_API_KEY. It says: Incorrect API key",
             ),
             (Fault.refuse(403, "Not yours"), "check OPENAI_API_KEY"),
-            (Fault.refuse(404, "No such model"), "knows no model 'tiny'"),
+            (Fault.refuse(404, "No such model"), "has no model 'tiny'"),
             (Fault.refuse(400, "Too long", code="context_length_exceeded"), "smaller KGPLATFORM_PASSAGE_TOKENS"),
             (
                 Fault.refuse(400, "This model's maximum context length is 4096 tokens"),

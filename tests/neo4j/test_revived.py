@@ -25,7 +25,7 @@ from kgplatform.settings import load_settings
 
 pytestmark = pytest.mark.killed
 
-AGAIN = "The database ended while the statement ran. It has been started again: run the statement again."
+AGAIN = "The database stopped while the statement was running. The server was restarted: run the statement again."
 
 
 @pytest.fixture(scope="module")
@@ -123,13 +123,13 @@ def test_one_that_hangs_is_started_again(
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(ServerError) as caught:
         kg.cypher("RETURN 1", timeout=0.5)
-    assert str(caught.value) == AGAIN.replace("ended", "stopped answering")
+    assert str(caught.value) == AGAIN.replace("stopped", "stopped responding")
     assert kg.cypher("RETURN 1").rows == [[1]]
 
 
 def test_a_statement_that_nothing_ends_is_not_waited_for(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgplatform.neo4j.store._GRACE", 1.0)
-    with pytest.raises(StatementError, match="did not end within 0.5 s, and Neo4j cannot break it off"):
+    with pytest.raises(StatementError, match="did not finish within 0.5 s, and Neo4j cannot cancel it"):
         kg.cypher("RETURN reduce(n = 0, x IN range(1, 100000000) | n + x % 7)", timeout=0.5)
     assert kg.cypher("RETURN 1").rows == [[1]]
 
@@ -146,7 +146,7 @@ def test_reading_and_writing_go_on_but_twice_within_a_minute_is_left_to_people(
     kill(server)
     monkeypatch.setattr("kgplatform.neo4j.server._REVIVED_AGAIN", 3600.0)
     for _ in range(2):
-        with pytest.raises(ServerError, match="Neo4j ended twice within a minute; it is not started again"):
+        with pytest.raises(ServerError, match="Neo4j stopped twice within a minute and is not restarted"):
             kg.documents()
     server.up()
     assert kg.documents() == []
@@ -154,7 +154,7 @@ def test_reading_and_writing_go_on_but_twice_within_a_minute_is_left_to_people(
 
 def test_missing_bounds_are_said(kg: KnowledgeGraph) -> None:
     assert unbounded(kg.store) == (
-        "The server does not set db.memory.transaction.max: one statement can use up its memory and end it "
+        "The server does not set db.memory.transaction.max: one statement can use up its memory and stop it "
         "(docs/how-to/own-neo4j.md)."
     )
 

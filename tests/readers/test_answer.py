@@ -204,5 +204,5 @@ def test_calls_are_counted_and_bounded() -> None:
     for _ in range(2):
         calls.send([], stage="answer")
     assert (calls.made, calls.left) == (2, 0)
-    with pytest.raises(ReplyError, match="has had its 2 calls"):
+    with pytest.raises(ReplyError, match="has used up its 2 language-model calls"):
         calls.send([], stage="answer")

@@ -66,7 +66,7 @@ def test_each_language_is_found_by_its_own_words(english_only: KnowledgeGraph, t
     kg = english_only
     report = kg.ingest(corpus(tmp_path, TEXTS), extractor="local")
     (note,) = report.notes
-    assert note.startswith("There are documents in German, Japanese, Korean, Russian, Thai and Chinese, and the ")
+    assert note.startswith("Some documents are in German, Japanese, Korean, Russian, Thai and Chinese, and the ")
     assert f"KGPLATFORM_EMBEDDER={MULTILINGUAL}" in note
     wanted = {code: f"of {code}" for code in ASKED}
     for route in ("bm25", "passage", "all"):
@@ -92,7 +92,7 @@ def test_an_older_graph_gets_its_words(english_only: KnowledgeGraph, tmp_path: P
     assert "th" not in found
     (tmp_path / "more.txt").write_text("The ship came back to the harbour.")
     told, _ = kg.ingest(tmp_path / "more.txt", extractor="local").notes
-    assert told.startswith("The graph was of an earlier version: its texts in German, ")
+    assert told.startswith("The graph was made by an earlier version; its texts in German, ")
     assert first_titles(kg, "bm25")["th"] == "of th"
     assert kg.state()["format"] == FORMAT_VERSION
     assert kg.cypher("MATCH (d:Document {name: 'of th'}) RETURN d.language").rows == [["th"]]

@@ -165,7 +165,7 @@ def test_an_empty_graph_is_refused_in_a_sentence(kg: KnowledgeGraph, store: Stor
     nothing: Line = {"document": "none.txt", "entities": [], "triples": []}
     files = put(tmp_path, {"none.txt": "It rained."})
     kg.ingest(files, recorded=put_jsonl(tmp_path / "recording.jsonl", [nothing]))
-    with pytest.raises(InputError, match="There is no entity in the graph"):
+    with pytest.raises(InputError, match="The graph has no entities"):
         kg.build_tree()
     kg.remove("none.txt")
     for work in (kg.build_tree, lambda: kg.search("Who?"), lambda: kg.search("Who?", route="community")):
@@ -184,7 +184,7 @@ def test_what_an_ingest_left_that_was_killed_is_settled_first(kg: KnowledgeGraph
 
 def test_options_that_contradict_each_other(kg: KnowledgeGraph, tmp_path: Path) -> None:
     ingest(kg, tmp_path, GROUPS)
-    with pytest.raises(InputError, match="either updated or rebuilt"):
+    with pytest.raises(InputError, match="either update or rebuild"):
         kg.build_tree(update=True, rebuild=True)
     with pytest.raises(InputError, match='Unknown method "guess"'):
         kg.build_tree(method="guess")
@@ -294,7 +294,9 @@ def test_a_tree_by_a_method_that_is_gone_is_built_anew(
     kg.cypher("MATCH (g:Graph) SET g.treeMethod = 'louvain'", write=True)
     report = kg.build_tree(update=update)
     assert (report.action, report.method, report.communities_kept) == ("rebuilt", "multiplex", 3)
-    assert report.notes == ["The tree was built by the method louvain, which is gone: multiplex rebuilt all of it."]
+    assert report.notes == [
+        "The tree was built by the method louvain, which no longer exists; it was rebuilt by multiplex."
+    ]
     assert kg.build_tree(update=update).action == "updated"
     assert_whole(store)
     with pytest.raises(InputError, match='Unknown method "louvain". Choose one of multiplex, leidenalg, paper'):

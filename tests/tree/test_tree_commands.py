@@ -44,7 +44,7 @@ def test_the_command_for_people(kg: KnowledgeGraph, store: Store, tmp_path: Path
     assert_whole(store)
     again = CliRunner().invoke(app, ["tree", "--update"])
     assert "Nothing changed: the tree is up to date." in again.stdout
-    assert "no tree yet" not in again.stdout
+    assert "no tree to update" not in again.stdout
     assert "Names: " not in again.stdout
 
 
@@ -53,7 +53,7 @@ def test_an_update_without_a_tree_says_that_it_built_one(kg: KnowledgeGraph, tmp
     ingest(kg, tmp_path, [group("Sailor", 4)])
     built = CliRunner().invoke(app, ["tree", "--update"])
     assert built.exit_code == 0
-    assert built.stdout.split("\n")[0] == "There was no tree yet to update: all of it was built."
+    assert built.stdout.split("\n")[0] == "There was no tree to update, so it was built."
     assert "Tree built by the method multiplex" in built.stdout
 
 

@@ -411,7 +411,7 @@ def test_a_run_inside_of_a_run_is_refused(kg: KnowledgeGraph, store: Store, tmp_
         if stage == "finding communities":
             kg.build_tree()
 
-    with pytest.raises(InputError, match=r"Building the tree \(process .* was begun by the same thread"):
+    with pytest.raises(InputError, match=r"Building the tree \(process .* was started by the same thread"):
         kg.build_tree(progress=inside)
     kg.build_tree()
     assert_whole(store)

@@ -186,8 +186,8 @@ def _files_of(documents: Iterable[GraphDocument]) -> tuple[list[Row], list[Row]]
     for number, document in enumerate(documents, start=1):
         if document.source is None or not document.source.page_content.strip():
             raise InputError(
-                f"Graph document {number} has no source text to tie its facts to. Make the documents with their "
-                "sources (in LangChain: include_source=True)."
+                f"Graph document {number} has no source text for its facts. Make graph documents with their sources "
+                "(in LangChain: include_source=True)."
             )
         title = _title(document.source, number, texts)
         texts[title] = {"title": title, "text": document.source.page_content}

@@ -64,7 +64,7 @@ def _overview(counts: dict[str, int], types: dict[str, int]) -> str:
         + _said("Click the arrow of a statement to run it, or the statement itself to edit it first.")
         + _said("Entities, in the colours of their types:")
         + (_row(shown) if shown else _said("none yet"))
-        + _said("What they come from, and what was made of them:")
+        + _said("Their sources, and what was built from them:")
         + _row(_colored(kind, KINDS[kind], counts[kind]) for kind in kinds if kind != "Entity")
         + _runnable("The entities with the most facts", saved_statement("saved/most_connected"))
     )
@@ -89,12 +89,14 @@ def _documents(rows: Sequence[Row]) -> str:
 
 
 def _entities(rows: Sequence[Row]) -> str:
-    text = _title("Entities") + _said("Whoever and whatever the documents name. One node is one name of one type.")
+    text = _title("Entities") + _said(
+        "The people and things that the documents name. Each node is one name of one type."
+    )
     if not rows:
         return text + _said("None yet.")
     first = rows[0]
     around = [_runnable(f"Around {_named(row)}", _statement("show_entity", id=row["id"])) for row in rows[:3]]
-    known = _runnable(f"What is known of {first['name']}", _statement("show_entity_facts", id=first["id"]))
+    known = _runnable(f"Facts about {first['name']}", _statement("show_entity_facts", id=first["id"]))
     words = " ".join(re.findall(r"\w+", first["name"].lower())[:2])
     found = _runnable("Entities by a word of their name", _statement("show_names", words=words)) if words else ""
     return text + _list(_counted(_named(row), row["facts"], "facts") for row in rows) + "".join(around) + known + found
@@ -111,7 +113,7 @@ def _relations(rows: Sequence[Row]) -> str:
 
 def _facts(rows: Sequence[Row]) -> str:
     text = _title("Facts and their evidence") + _said(
-        "Each fact records which characters of which passages state it. These stand in the most passages:"
+        "Each fact records which characters of which passages state it. These are stated by the most passages:"
     )
     shown = [_runnable(_short(row["text"]), _statement("show_fact", id=row["id"])) for row in rows[:3]]
     return text + _list(_counted(row["text"], row["passages"], "passages") for row in rows) + "".join(shown)

@@ -33,37 +33,38 @@ class NameSource(str, Enum):
 
 
 Folder = Annotated[Path, typer.Argument(help="The folder with the texts.", show_default=False)]
-Out = Annotated[Path, typer.Option("--out", help="The folder to write; new, or empty.", show_default=False)]
+Out = Annotated[Path, typer.Option("--out", help="The output folder, new or empty.", show_default=False)]
 Types = Annotated[
     list[str] | None,
-    typer.Option("--type", metavar="TYPE", help="Hide this type; may be repeated. Default: Person, Location."),
+    typer.Option("--type", metavar="TYPE", help="Hide names of this type. May be repeated. Default: Person, Location."),
 ]
 Questions = Annotated[
     Path | None,
-    typer.Option("--questions", metavar="FILE", help="Questions about the texts, to be treated in the same way."),
+    typer.Option("--questions", metavar="FILE", help="A file of questions to anonymise in the same way."),
 ]
 MapFile = Annotated[
-    Path | None, typer.Option("--map", metavar="FILE", help="Where the map goes, or is; default: OUT.map.json.")
+    Path | None,
+    typer.Option("--map", metavar="FILE", help="The map file. Default: OUT.map.json; with --restore, FOLDER.map.json."),
 ]
 NamesFrom = Annotated[
     NameSource | None,
     typer.Option(
         "--extractor",
-        help="Names from the graph that is there, or from a graph of these texts that rules (local) or the model (llm) "
-        "make; none: only those of --names. Default: the graph that is there if it holds these texts, or local.",
+        help=(
+            "Where names come from: the connected graph (graph), a graph of these texts built by rules (local) or by "
+            "the model (llm), or only --names (none). Default: graph if it holds these texts, else local."
+        ),
     ),
 ]
 NamesFile = Annotated[
-    Path | None, typer.Option("--names", metavar="FILE", help="Names of your own: JSON lines {name, type, aliases}.")
+    Path | None, typer.Option("--names", metavar="FILE", help="Your own names: JSON lines {name, type, aliases}.")
 ]
 Wanted = Annotated[
-    int | None, typer.Option("--build-questions", min=1, metavar="N", help="Make N questions: OUT.reversion.jsonl.")
+    int | None, typer.Option("--build-questions", min=1, metavar="N", help="Write N questions to OUT.reversion.jsonl.")
 ]
-Filter = Annotated[
-    bool, typer.Option("--filter", help="Leave out questions that the language model answers without texts.")
-]
-Seed = Annotated[int, typer.Option("--seed", help="For the numbers of placeholders, and the questions that are drawn.")]
-Restore = Annotated[bool, typer.Option("--restore", help="The reverse: FOLDER and --map give the texts back.")]
+Filter = Annotated[bool, typer.Option("--filter", help="Leave out questions that the model answers without the texts.")]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
+Restore = Annotated[bool, typer.Option("--restore", help="Restore the original texts from FOLDER and --map.")]
 
 
 def anonymise(
@@ -81,10 +82,10 @@ def anonymise(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Replace names in texts by placeholders such as [PERSON#12], with a map that takes them back to the letter."""
+    """Replace names in texts by placeholders such as [PERSON#12], and write a map that restores them exactly."""
     if restore:
         if types or names or wanted or drop_known or seed or extractor:
-            raise InputError("--restore takes FOLDER, --map, --out and --questions, and nothing else.")
+            raise InputError("--restore works only with FOLDER, --map, --out and --questions.")
         _restore(folder, out, map_file, questions, as_json)
         return
     if drop_known and not wanted:
@@ -92,7 +93,10 @@ def anonymise(
     if extractor is NameSource.none and names is None:
         raise InputError("Without an extractor, name a file of names with --names FILE.")
     if extractor is NameSource.none and types:
-        raise InputError("--type chooses among what an extractor finds; all names of --names are hidden. Leave it out.")
+        raise InputError(
+            "--type applies only to the names that an extractor finds; all names in --names are hidden. Leave --type "
+            "out."
+        )
     from kgplatform.doors.cli.show import terminal
     from kgplatform.evaluate.anonymise.hide import HideRequest
     from kgplatform.evaluate.anonymise.hide import anonymise as run
@@ -139,15 +143,17 @@ def _builder(wanted: int, drop: bool, seed: int, home: str | None) -> Callable[[
     settings = settings_of(home)
     chat = make_chat(settings, Ledger(settings.token_budget)) if drop else None
     if drop and chat is None:
-        raise SettingError("Questions are filtered by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
+        raise SettingError("--filter needs a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
 
     def build(work: HiddenCorpus) -> Built:
         if chat is None:
-            unfiltered = "the questions were not filtered by what a model knows without texts (--filter)"
+            unfiltered = (
+                "the questions may include some that a model answers without the texts (--filter leaves them out)"
+            )
             return as_built(build_questions(work, wanted, seed), wanted, [unfiltered])
         pool = build_questions(work, wanted * POOL, seed)
         items, dropped = kept_of(pool, wanted, chat, settings.concurrency or _AT_ONCE)
-        known = f"{dropped:,} more were left out: {chat.model} answers them without any text"
+        known = f"{dropped:,} more were left out, since {chat.model} answers them without the texts"
         return as_built(items, wanted, [known])
 
     return build
@@ -176,7 +182,7 @@ def _show(report: AnonymityReport) -> None:
             f"{counted(sum(report.entities.values()), 'name')} replaced ({kinds})."
         )
     )
-    out.print(safe(f"Map: {report.map}. Keep it apart from the texts: it undoes all of this."))
+    out.print(safe(f"Map: {report.map}. Store it apart from the texts: it restores every name."))
     if report.questions:
         out.print(safe(f"Questions: {report.questions}"))
     if report.built_file:
@@ -188,16 +194,16 @@ def _show(report: AnonymityReport) -> None:
         out.print(safe(f"Left out: {line}"))
     if report.left:
         names = ", ".join(f"{name} ({count:,})" for name, count in report.left)
-        out.print(safe(f"Names of no known type, left as they were (add those that matter with --names): {names}"))
+        out.print(safe(f"Names of unknown type, left unchanged (add those that matter with --names): {names}"))
 
 
 def _show_restored(report: RestoreReport) -> None:
     from kgplatform.doors.cli.show.terminal import console, safe
 
     out = console()
-    out.print(safe(f"{counted(report.exact, 'text')} in {report.out}, exactly as they were."))
+    out.print(safe(f"{counted(report.exact, 'text')} restored exactly, in {report.out}."))
     for name in _first(report.by_name):
-        out.print(safe(f"Changed since, or not in the map; each placeholder became the entity's name: {name}"))
+        out.print(safe(f"Changed or not in the map, so placeholders became entity names: {name}"))
     for name in _first(report.missing):
         out.print(safe(f"Missing: {name}"))
     if report.questions:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from kgplatform.readers.reader import Option
     from kgplatform.records import Answer, Usage
 
-Trace = Annotated[bool, typer.Option("--trace", help="Show each step, with its Cypher to paste.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Save the run in the graph, to look at there.")]
+Trace = Annotated[bool, typer.Option("--trace", help="Show each step with its Cypher, ready to paste.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Save the run in the graph.")]
 
 _OF_ALL, _OF_SEVERAL, _OF_ONE = "Options of all readers", "Options of several readers", "Only for --reader {}"
 """The headings of the help."""
@@ -63,7 +63,7 @@ class AskCommand(TyperCommand):
 
 
 def ask() -> None:
-    """Answer a question, and cite the sentences that say so; without a language model, show the evidence."""
+    """Answer a question and cite the supporting sentences; without a language model, show the evidence."""
 
 
 def _ask(

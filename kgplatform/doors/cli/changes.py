@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FormatName = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="[jsonl|graphml|csv]", help="Default: by the name: .jsonl, .graphml; csv for a folder."
+        "--format", metavar="[jsonl|graphml|csv]", help="Default: by extension, .jsonl or .graphml; csv for a folder."
     ),
 ]
 
@@ -38,7 +38,7 @@ ExtractorOption = Annotated[
         "--extractor",
         metavar=EXTRACTOR_NAMES,
         callback=known_extractor,
-        help="What reads the texts. Default: recorded if given a recording, llm if there is a model, else local.",
+        help="The extractor. Default: recorded if you give a recording, llm if a model is configured, else local.",
     ),
 ]
 Recorded = Annotated[
@@ -46,35 +46,38 @@ Recorded = Annotated[
 ]
 ModeOption = Annotated[
     SchemaMode | None,
-    typer.Option("--mode", help="What is outside the schema: strict drops it, flexible marks it."),
+    typer.Option("--mode", help="How to treat types outside the schema: strict drops them, flexible marks them."),
 ]
 Facts = Annotated[
-    bool, typer.Option("--facts", help="Also have a model read atomic facts. Without files: in the whole graph.")
+    bool, typer.Option("--facts", help="Also read atomic facts with a model. Without files: for the whole graph.")
 ]
-Prune = Annotated[
-    bool, typer.Option("--prune", help="Also remove the documents of files that are gone from these folders.")
-]
+Prune = Annotated[bool, typer.Option("--prune", help="Also remove documents whose files are gone from these folders.")]
 RetryFailed = Annotated[
-    bool, typer.Option("--retry-failed", help="Ask the model again for passages that it gave no usable reply for.")
+    bool, typer.Option("--retry-failed", help="Ask the model again about passages without a usable reply.")
 ]
-Reread = Annotated[bool, typer.Option("--reread", help="Also read unchanged documents again, as with another schema.")]
+Reread = Annotated[
+    bool, typer.Option("--reread", help="Also read unchanged documents again, for example with another schema.")
+]
 TextField = Annotated[
     str | None,
     typer.Option(
         "--text-field",
         metavar="KEY",
-        help="Key of the texts in JSON files. Default: text, context, content(s), body, page_content or passage.",
+        help="JSON key of the texts. Default: text, context, content(s), body, page_content or passage.",
     ),
 ]
 TitleField = Annotated[
-    str | None, typer.Option("--title-field", metavar="KEY", help="Key of their titles. Default: title or corpus_name.")
+    str | None,
+    typer.Option("--title-field", metavar="KEY", help="JSON key of the titles. Default: title or corpus_name."),
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that parse and read.")
+    int | None, typer.Option("--workers", min=1, max=256, help="Number of processes that parse and read.")
 ]
 RayAddress = Annotated[
     str | None,
-    typer.Option("--ray", metavar="ADDRESS", help="A Ray cluster that parses, reads and embeds, or `local`."),
+    typer.Option(
+        "--ray", metavar="ADDRESS", help="Address of a Ray cluster that parses, reads and embeds, or `local`."
+    ),
 ]
 
 
@@ -90,7 +93,7 @@ def ingest(
     retry_failed: RetryFailed = False,
     text_field: TextField = None,
     title_field: TitleField = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Print the expected cost and stop.")] = False,
     workers: Workers = None,
     ray: RayAddress = None,
     token_budget: TokenBudget = None,
@@ -132,24 +135,26 @@ def ingest(
 
 def tree(
     update: Annotated[
-        bool, typer.Option("--update", help="Rebuild only what changed. The default if there is a tree.")
+        bool, typer.Option("--update", help="Update only what changed. The default if there is a tree.")
     ] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Find all communities again.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Find all communities again, from scratch.")] = False,
     method: Annotated[
         str | None,
         typer.Option(
             "--method",
-            help="How communities are found: multiplex, paper or leidenalg. Default: as in the existing tree, else "
-            "multiplex.",
+            help=(
+                "How to find communities: multiplex, paper or leidenalg. Default: the existing tree's method, else "
+                "multiplex."
+            ),
         ),
     ] = None,
     token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build the knowledge tree, or bring it up to date with the graph. Safe to repeat and to interrupt."""
+    """Build or update the knowledge tree. Safe to repeat and to interrupt."""
     if update and rebuild:
-        raise InputError("Give either --update or --rebuild.")
+        raise InputError("Give --update or --rebuild, not both.")
     from kgplatform.doors.cli.show import reports, terminal
 
     with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:
@@ -168,32 +173,37 @@ def gist(
         Literal["report", "article", "book", "script", "transcript"],
         typer.Option(
             "--preset",
-            help="The kind of text, for what gists keep and for its words per page: report, article and transcript 280 "
-            "to 600, book 500 to 3000, script 600 to 1000.",
+            help=(
+                "The kind of text, which sets what gists keep and the words per page: report, article and transcript "
+                "280 to 600, book 500 to 3000, script 600 to 1000."
+            ),
         ),
     ] = "report",
-    min_words: Annotated[int | None, typer.Option("--min-words", min=1, help="Fewest words of a page.")] = None,
+    min_words: Annotated[int | None, typer.Option("--min-words", min=1, help="Minimum words per page.")] = None,
     max_words: Annotated[
-        int | None, typer.Option("--max-words", min=1, help="Most words of a page. Alone, scales --min-words too.")
+        int | None,
+        typer.Option(
+            "--max-words", min=1, help="Maximum words per page. Without --min-words, it scales the minimum too."
+        ),
     ] = None,
     uniform: Annotated[
-        bool, typer.Option("--uniform", help="Pages of equal length, without asking the model.")
+        bool, typer.Option("--uniform", help="Make pages of equal length, without asking the model.")
     ] = False,
     question: Annotated[
-        str | None, typer.Option("--for", metavar="QUESTION", help="Separate gists for this question.")
+        str | None, typer.Option("--for", metavar="QUESTION", help="Make separate gists for this question.")
     ] = None,
-    instruction: Annotated[str, typer.Option("--instruction", help="Further instructions for the model.")] = "",
+    instruction: Annotated[str, typer.Option("--instruction", help="Extra instructions for the model.")] = "",
     fit: Annotated[
-        int | None, typer.Option("--fit", min=1, metavar="TOKENS", help="Most tokens of a document's gists.")
+        int | None, typer.Option("--fit", min=1, metavar="TOKENS", help="Maximum tokens for a document's gists.")
     ] = None,
     shrink: Annotated[
-        Literal["merge", "older"], typer.Option("--shrink", help="How to fit: merge pages, or shorten the older ones.")
+        Literal["merge", "older"], typer.Option("--shrink", help="How to fit: merge pages, or shorten the older gists.")
     ] = "merge",
     token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Cut documents into pages and write their gists, for the reader readagent. Safe to repeat and to interrupt."""
+    """Split documents into pages and write a gist of each, for the reader readagent. Safe to repeat or interrupt."""
     from kgplatform.doors.cli.show import reports, terminal
 
     with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:
@@ -265,11 +275,11 @@ def export(
 def import_(
     path: Annotated[Path, typer.Argument(help="A .jsonl file that `export` wrote.", show_default=False)],
     format: Annotated[str | None, typer.Option("--format", hidden=True)] = None,
-    merge: Annotated[bool, typer.Option("--merge", help="Add to a graph that is not empty what it lacks.")] = False,
+    merge: Annotated[bool, typer.Option("--merge", help="Merge into a non-empty graph.")] = False,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read an exported graph into an empty one. Safe to interrupt: the same command resumes where it stopped."""
+    """Import an exported graph into an empty one. Safe to interrupt: the same command resumes where it stopped."""
     from kgplatform.doors.cli.show import terminal
 
     with terminal.ProgressLines() as progress, open_at(home) as graph:

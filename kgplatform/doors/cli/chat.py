@@ -36,7 +36,7 @@ _QUIT = "/quit"
 
 
 def chat(
-    thread: Annotated[str | None, typer.Option("--thread", help="Go on with this thread. Default: a new one.")] = None,
+    thread: Annotated[str | None, typer.Option("--thread", help="Continue this thread. Default: a new one.")] = None,
     reader: Annotated[str | None, typer.Option("--reader", help="The reader, as for ask.")] = None,
     option: Annotated[
         list[str] | None,
@@ -44,13 +44,13 @@ def chat(
     ] = None,
     where: Where = None,
     verify: Verify = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the threads, and ask nothing.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the threads and exit.")] = False,
     remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Remove this thread.")] = None,
     token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask, and ask on: each line is a question, which may refer to the ones before. /quit or Ctrl-D ends it."""
+    """Ask questions and follow-up questions, one per line. /quit or Ctrl-D exits."""
     if list_ or remove:
         with open_at(home) as graph:
             _manage(graph, remove, as_json)
@@ -116,7 +116,7 @@ def _questions() -> Iterator[str]:
     if asks:
         with suppress(ImportError):  # not everywhere
             import readline  # noqa: F401 - lines can be edited, and called back with the arrow keys
-        note(f"Ask. {_QUIT} or Ctrl-D ends it.")
+        note(f"Type a question. {_QUIT} or Ctrl-D exits.")
     while True:
         try:
             line = (input("> ") if asks else next(sys.stdin)).strip()
@@ -125,6 +125,6 @@ def _questions() -> Iterator[str]:
         if line == _QUIT:
             return
         if re.fullmatch("/[a-z]+", line):
-            note(f"There is no command {line}; {_QUIT} or Ctrl-D ends the talk.")
+            note(f"There is no command {line}; {_QUIT} or Ctrl-D exits.")
         elif line:
             yield line

@@ -31,53 +31,71 @@ Questions = Annotated[
 ]
 DataSets = Annotated[
     list[str] | None,
-    typer.Option("--dataset", metavar="NAME", help="What the data set at --path is; default: seen by its content."),
+    typer.Option(
+        "--dataset", metavar="NAME", help="The format of the data set at --path. Default: detected from its content."
+    ),
 ]
 Paths = Annotated[
-    list[Path] | None, typer.Option("--path", help="A data set's file or folder, its texts included; may be repeated.")
+    list[Path] | None,
+    typer.Option("--path", help="File or folder of a data set, including its texts. May be repeated."),
 ]
 Readers = Annotated[
     str | None,
     typer.Option(
         "--readers",
         metavar="READER[:OPTION=VALUE…],…",
-        help="Readers, as youtu,youtu:agent=false,bm25,closed; default: the five readers of the papers.",
+        help="Readers, such as youtu,youtu:agent=false,bm25,closed. Default: the five readers of the papers.",
     ),
 ]
 GridFile = Annotated[Path | None, typer.Option("--grid", help="A YAML file with readers and their options to vary.")]
 RetrievalOnly = Annotated[
-    bool, typer.Option("--retrieval-only", help="Measure what each route finds. No language model is needed.")
+    bool, typer.Option("--retrieval-only", help="Measure only retrieval by each route. Needs no language model.")
 ]
-Routes = Annotated[list[str] | None, typer.Option("--route", help="retrieval only: a route to measure; default: all.")]
-Cuts = Annotated[str | None, typer.Option("--at", metavar="K,…", help="retrieval only: recall at K; default: 2,5,10.")]
+Routes = Annotated[
+    list[str] | None, typer.Option("--route", help="With --retrieval-only: a route to measure. Default: all.")
+]
+Cuts = Annotated[
+    str | None, typer.Option("--at", metavar="K,…", help="With --retrieval-only: recall at K. Default: 2,5,10.")
+]
 NeedleKind = Annotated[
-    str | None, typer.Option("--needles", metavar="KIND", help="Needles in a haystack: single, multi, pass-key …")
+    str | None, typer.Option("--needles", metavar="KIND", help="Needle-in-a-haystack tasks: single, multi, pass-key …")
 ]
-Lengths = Annotated[str | None, typer.Option("--lengths", help=f"needles: tokens of the texts; default: {_LENGTHS}.")]
-Depths = Annotated[str | None, typer.Option("--depths", help=f"needles: where they are; default: {_DEPTHS}.")]
-Samples = Annotated[int | None, typer.Option("--samples", min=1, help="needles: tasks at each place; default: 1.")]
-Haystack = Annotated[Path | None, typer.Option("--haystack", help="needles: a text of your own to hide them in.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="needles: another number, other needles; default: 0.")]
-Rank = Annotated[str | None, typer.Option("--rank", help="needles, math: which number is asked for; default: largest.")]
+Lengths = Annotated[
+    str | None, typer.Option("--lengths", help=f"With --needles: text lengths in tokens. Default: {_LENGTHS}.")
+]
+Depths = Annotated[
+    str | None, typer.Option("--depths", help=f"With --needles: depths of the needles. Default: {_DEPTHS}.")
+]
+Samples = Annotated[
+    int | None, typer.Option("--samples", min=1, help="With --needles: tasks per length and depth. Default: 1.")
+]
+Haystack = Annotated[Path | None, typer.Option("--haystack", help="With --needles: your own text to hide them in.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="With --needles: random seed. Default: 0.")]
+Rank = Annotated[
+    str | None, typer.Option("--rank", help="With --needles math: which number to ask for. Default: largest.")
+]
 Raters = Annotated[
     list[str] | None,
-    typer.Option("--rate", metavar="RATER", help="Models that score: judge (default), lr, rubric, facts; or none."),
+    typer.Option(
+        "--rate", metavar="RATER", help="Raters, which are models: judge (default), lr, rubric, facts; or none."
+    ),
 ]
 JudgeModel = Annotated[
     str | None,
-    typer.Option("--judge-model", metavar="MODEL", help="The model that rates; default: the one that answers."),
+    typer.Option("--judge-model", metavar="MODEL", help="The raters' model. Default: the model that answers."),
 ]
 Prepare = Annotated[
-    bool, typer.Option("--prepare", help="First build what the readers lack: gists, the tree, atomic facts.")
+    bool, typer.Option("--prepare", help="First build what the readers need: gists, the tree, atomic facts.")
 ]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first questions of each data set.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Ask only the first N questions of each data set.")]
 Parallel = Annotated[
-    int | None, typer.Option("--parallel", min=1, help="Questions at once; 1, so that times can be compared.")
+    int | None,
+    typer.Option("--parallel", min=1, help="Parallel questions. Default: 1, which keeps timings comparable."),
 ]
-Repeat = Annotated[int, typer.Option("--repeat", min=1, help="Ask everything so many times, to see how replies vary.")]
+Repeat = Annotated[int, typer.Option("--repeat", min=1, help="Number of repetitions, to see how replies vary.")]
 PricesFile = Annotated[Path | None, typer.Option("--prices", help="Your own table of prices per million tokens.")]
 Out = Annotated[Path, typer.Option("--out", help="The folder for results, traces and plots.")]
-Caption = Annotated[str | None, typer.Option("--caption", help="A remark on every plot.")]
+Caption = Annotated[str | None, typer.Option("--caption", help="A caption for every plot.")]
 
 _ONLY_WITH = {
     "retrieval_only": ("route", "at"),
@@ -118,7 +136,9 @@ def evaluate(
     prices: PricesFile = None,
     extractor: Annotated[
         str | None,
-        typer.Option("--extractor", metavar=EXTRACTOR_NAMES, callback=known_extractor, help="How texts are read."),
+        typer.Option(
+            "--extractor", metavar=EXTRACTOR_NAMES, callback=known_extractor, help="The extractor for the texts."
+        ),
     ] = None,
     recorded: Annotated[Path | None, typer.Option("--recorded", help="A recorded extraction of the texts.")] = None,
     schema: Annotated[str | None, typer.Option("--schema", help="A schema file, or the name of a shipped one.")] = None,
@@ -128,7 +148,7 @@ def evaluate(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare readers on questions: answers, scores, costs, tables and plots. Stop it at any time and resume it."""
+    """Compare readers on questions: answers, scores, costs, tables and plots. Stop and resume it at any time."""
     given = {name: value for name, value in locals().items() if value not in (None, False)}
     if repeat == 1:
         del given["repeat"]
@@ -154,7 +174,9 @@ def check_options(given: Mapping[str, Any]) -> None:
     for option, dependent in _ONLY_WITH.items():
         for other in dependent:
             if other in given and option not in given:
-                raise InputError(f"{_flag(other)} only works with {_flag(option)}: add that, or leave it out.")
+                raise InputError(
+                    f"{_flag(other)} only works with {_flag(option)}: add {_flag(option)}, or leave {_flag(other)} out."
+                )
     if not given.keys() & {"questions", "path", "needles"}:
         raise InputError(
             "There are no questions. Name a file of your own (`kgplatform evaluate questions.jsonl`), a data set "
@@ -164,10 +186,10 @@ def check_options(given: Mapping[str, Any]) -> None:
     if names and len(names) != len(paths):
         raise InputError("Give --dataset once for each --path, in the same order, or leave it out.")
     if "recorded" in given and len(paths) > 1:
-        raise InputError("--recorded belongs to one data set: give one --path.")
+        raise InputError("--recorded works with one data set only: give one --path.")
     rates = given.get("rate", [])
     if _NONE in rates and (len(rates) > 1 or "judge_model" in given):
-        raise InputError("--rate none means that no model rates: leave out the other raters and --judge-model.")
+        raise InputError("--rate none turns the raters off: leave out the other raters and --judge-model.")
 
 
 def _flag(option: str) -> str:

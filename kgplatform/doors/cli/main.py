@@ -166,7 +166,7 @@ def _print_status(settings: Settings, as_json: bool) -> None:
         print(f"NEO4J_URI is set: the other commands use {settings.neo4j_uri}, not this server.")
         try:
             with open_at(str(settings.home_folder)) as graph:
-                print(graph.server_advice() or "That server answers, and bounds the memory of statements.")
+                print(graph.server_advice() or "That server responds and limits the memory of each statement.")
         except KgError as error:
             print(error)
 
@@ -186,7 +186,7 @@ def search(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
+    """Find the passages and facts nearest to a question, with citations. Uses no language model."""
     from kgplatform.doors.cli.show import answers, terminal
 
     wanted = metadata_of(where)
@@ -212,8 +212,8 @@ def cypher(
         list[str] | None, typer.Option("--param", help="NAME=VALUE; the value is JSON or text. May be repeated.")
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="Allow the statement to change the graph.")] = False,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Most rows to print.")] = None,
-    timeout: Annotated[float | None, typer.Option("--timeout", min=0.001, help="Most seconds it may run.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Maximum rows to print.")] = None,
+    timeout: Annotated[float | None, typer.Option("--timeout", min=0.001, help="Time limit in seconds.")] = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
@@ -249,7 +249,7 @@ def stats(home: Home = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def schema(home: Home = None, as_json: AsJson = False) -> None:
-    """Show the schema of the graph, and the types that were added to it."""
+    """Show the schema of the graph and the types added to it."""
     from kgplatform.doors.cli.show import tables, terminal
 
     with open_at(home) as graph:
@@ -261,7 +261,7 @@ def schema(home: Home = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def settings(home: Home = None, as_json: AsJson = False) -> None:
-    """List all settings: their values in force, and where each comes from."""
+    """List all settings with their current values and sources."""
     from kgplatform.doors.cli.show import terminal
     from kgplatform.settings import settings_table, values_in_force
 

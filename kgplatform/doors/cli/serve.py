@@ -23,7 +23,8 @@ _UPLOADS = 5
 _MCP_PORT = 8700
 
 Host = Annotated[
-    str, typer.Option("--host", help="The address to listen at. One that other machines can reach needs a token.")
+    str,
+    typer.Option("--host", help="The address to listen on. If other machines can reach it, --token-file is required."),
 ]
 TokenFile = Annotated[
     Path | None,
@@ -34,18 +35,21 @@ TokenFile = Annotated[
 def serve(
     host: Host = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option("--port", min=0, max=65535, help="0: any free port. Default: 8600 or the next one.")
+        int | None,
+        typer.Option(
+            "--port", min=0, max=65535, help="The port; 0 takes any free one. Default: 8600, or the next free one."
+        ),
     ] = None,
     token_file: TokenFile = None,
     cors: Annotated[
         list[str] | None,
-        typer.Option("--cors", metavar="ORIGIN", help="A site whose pages may use it; may be repeated."),
+        typer.Option("--cors", metavar="ORIGIN", help="Allow pages of this site. May be repeated."),
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse requests that change the graph.")] = False,
     max_upload: Annotated[
         int, typer.Option("--max-upload", min=1, metavar="MB", help="The largest upload in megabytes.")
     ] = 100,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Uploads that are ingested at once.")] = 2,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Number of uploads to ingest at once.")] = 2,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the explorer in the web browser.")] = False,
     home: Home = None,
 ) -> None:
@@ -80,7 +84,7 @@ def mcp(
         bool, typer.Option("--http", help="Use streamable HTTP at /mcp instead of standard input and output.")
     ] = False,
     host: Host = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = _MCP_PORT,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes any free one.")] = _MCP_PORT,
     token_file: TokenFile = None,
     write: Annotated[bool, typer.Option("--write", help="Offer the tools that change the graph.")] = False,
     folders: Annotated[
@@ -89,17 +93,17 @@ def mcp(
             "--folder",
             exists=True,
             file_okay=False,
-            help="With --write: a folder whose files may be ingested by path; may be repeated.",
+            help="With --write: allow ingesting files in this folder by path. May be repeated.",
         ),
     ] = None,
     max_chars: Annotated[
-        int, typer.Option("--max-chars", min=1000, max=1_000_000, help="Most characters of a result.")
+        int, typer.Option("--max-chars", min=1000, max=1_000_000, help="Maximum characters per result.")
     ] = 20_000,
     home: Home = None,
 ) -> None:
     """Serve the graph over MCP, read-only unless --write. --host, --port and --token-file are for --http."""
     if folders and not write:
-        raise InputError("--folder needs --write: without it nothing is ingested.")
+        raise InputError("--folder needs --write: a read-only server ingests nothing.")
     if token_file is not None and not http:
         raise InputError(
             "--token-file needs --http: otherwise the server's only client is the program that started it."
@@ -128,7 +132,10 @@ def mcp(
 
 def browser(
     port: Annotated[
-        int | None, typer.Option("--port", min=0, max=65535, help="0: any free port. Default: 8601 or the next one.")
+        int | None,
+        typer.Option(
+            "--port", min=0, max=65535, help="The port; 0 takes any free one. Default: 8601, or the next free one."
+        ),
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
     home: Home = None,

@@ -57,7 +57,7 @@ def named_values(given: Sequence[str], flag: str) -> dict[str, Any]:
 
 
 Verify = Annotated[
-    bool, typer.Option("--verify", help="Ask the model once more whether the cited sentences support each statement.")
+    bool, typer.Option("--verify", help="Have the model check whether the cited sentences support each statement.")
 ]
 Where = Annotated[
     list[str] | None,
@@ -124,14 +124,14 @@ Home = Annotated[
     str | None, typer.Option("--home", metavar="FOLDER", help="Home folder of the managed graph (KGPLATFORM_HOME).")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-QuestionText = Annotated[str, typer.Argument(help="A question in words.", show_default=False)]
-TopK = Annotated[int, typer.Option("--top-k", min=1, help="How many passages and facts.")]
+QuestionText = Annotated[str, typer.Argument(help="The question.", show_default=False)]
+TopK = Annotated[int, typer.Option("--top-k", min=1, help="Number of passages and facts.")]
 RouteOption = Annotated[Route, typer.Option("--route", help="How to search.")]
 SchemaOption = Annotated[
     str | None,
     typer.Option(
         "--schema",
-        help="A schema file or a shipped schema. Default: the graph's own, general for a new graph.",
+        help="A schema file or a shipped schema. Default: the graph's schema; general for a new graph.",
     ),
 ]
 TokenBudget = Annotated[

@@ -75,11 +75,11 @@ class ErrorText(BaseModel):
     kind: str
     message: str
     code: str | None = Field(
-        None, description="What the message says, where it names a command: a program can say it in its own words."
+        None, description="Error code, if the message names a command: your program can word the error itself."
     )
-    parameters: dict[str, str] | None = Field(None, description="Of the code: what its sentence is about.")
+    parameters: dict[str, str] | None = Field(None, description="Values that the message of this code contains.")
     evidence: dict[str, Any] | None = Field(
-        None, description="Of /api/ask where a reader failed: what it had found, as /api/search answers it."
+        None, description="If a reader failed in /api/ask: what it had found, in the form of /api/search."
     )
 
 

@@ -21,8 +21,8 @@ from kgplatform.records import Answer
 router = APIRouter(prefix="/api", tags=["ask"])
 
 LONGEST_QUESTION = 20_000
-WHERE = "Only documents with these metadata: names with a value each, or with a list of alternatives."
-VERIFY = "Ask the model once more: `supported` says of each statement whether the sentences that it cites support it."
+WHERE = "Only documents with this metadata: each name with a value, or with a list of alternatives."
+VERIFY = "Have the model check each statement; `supported` tells whether the cited sentences support it."
 _LONGEST_STATEMENT = 100_000
 _LONGEST_ANSWER = 100_000
 _MOST_EARLIER = 50
@@ -35,7 +35,7 @@ class SearchBody(BaseModel):
 
     question: str = Field(max_length=LONGEST_QUESTION)
     route: str = Field("all", description="One of the routes of /api/about.")
-    top_k: int = Field(10, ge=1, le=1000, description="How many passages and facts.")
+    top_k: int = Field(10, ge=1, le=1000, description="Number of passages and facts.")
     where: dict[str, Any] = Field({}, description=WHERE)
 
 
@@ -62,7 +62,7 @@ class AskBody(BaseModel):
     earlier: list[EarlierTurn] = Field(
         [],
         max_length=_MOST_EARLIER,
-        description="What was asked before, the latest last; the question may refer to it.",
+        description="Earlier questions, the latest last; the question may refer to them.",
     )
 
 

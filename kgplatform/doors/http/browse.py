@@ -169,7 +169,7 @@ async def graph_map(
     community: Annotated[list[str] | None, Query(description="Only entities in these communities (ids).")] = None,
     document: Annotated[list[str] | None, Query(description="Only entities that these documents name (ids).")] = None,
     relation: Annotated[list[str] | None, Query(description="Only relations of these types.")] = None,
-    least: Annotated[int, Query(ge=0, le=1_000_000, description="Only entities with so many facts.")] = 0,
+    least: Annotated[int, Query(ge=0, le=1_000_000, description="Only entities with at least this many facts.")] = 0,
     where: Annotated[str, Query(max_length=10_000, description=_WHERE)] = "{}",
 ) -> Response:
     """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""

@@ -43,7 +43,7 @@ _FORM = {
         "retry_failed": {
             "type": "boolean",
             "default": False,
-            "description": "Ask the model again for passages that it gave no usable reply for.",
+            "description": "Ask the model again about passages without a usable reply.",
         },
     },
 }
@@ -161,7 +161,7 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
 @router.post(
     "/tree",
     tags=["tree"],
-    summary="Build the knowledge tree, or bring it up to date",
+    summary="Build or update the knowledge tree",
     status_code=202,
     responses=errors(400, 403, 429),
 )

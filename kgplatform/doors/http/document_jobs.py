@@ -99,7 +99,7 @@ def document_works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work
 def _chosen(graph: KnowledgeGraph, ids: Sequence[str]) -> list[DocumentInfo]:
     known = {each.id: each for each in graph.documents()}
     if strange := [id_ for id_ in ids if id_ not in known]:
-        raise InputError(f"There is no document {strange[0]!r:.200} in the graph any more. Load the list again.")
+        raise InputError(f"Document {strange[0]!r:.200} is no longer in the graph. Reload the list.")
     return [known[id_] for id_ in dict.fromkeys(ids)]
 
 

@@ -26,9 +26,9 @@ class SchemaBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    text: str = Field(max_length=_LONGEST_SCHEMA, description="YAML; JSON if `name` ends so.")
+    text: str = Field(max_length=_LONGEST_SCHEMA, description="YAML, or JSON if `name` ends in .json.")
     name: str = Field("schema.yaml", max_length=200, description="The name of the file.")
-    use: bool = Field(False, description="Have the next ingest use it; else it is only checked.")
+    use: bool = Field(False, description="Use it in the next ingest; otherwise it is only checked.")
 
 
 @router.get("/graph/profile/{id}", tags=["graph"], summary="An entity as a page", responses=errors(404))
@@ -37,13 +37,13 @@ async def profile(id: Id, request: Request, parts: Served) -> Response:
     return await look_at(request, parts, lambda graph: graph.look.profile(id))
 
 
-@router.get("/graph/ways", tags=["graph"], summary="The shortest ways between two entities", responses=errors(404))
+@router.get("/graph/ways", tags=["graph"], summary="The shortest paths between two entities", responses=errors(404))
 async def ways(
     request: Request,
     parts: Served,
     source: Annotated[str, Query(max_length=4000, description="The id of an entity or key element.")],
     target: Annotated[str, Query(max_length=4000, description="The id of another one.")],
-    limit: Annotated[int, Query(ge=1, le=20, description="At most this many ways.")] = 3,
+    limit: Annotated[int, Query(ge=1, le=20, description="At most this many paths.")] = 3,
 ) -> Response:
     """The nodes and edges of the ways; none where nothing joins the two."""
     return await look_at(request, parts, lambda graph: graph.look.ways(source, target, limit))

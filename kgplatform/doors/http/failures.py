@@ -27,18 +27,18 @@ log = logging.getLogger("kgplatform.doors.http")
 Responses = dict[int | str, dict[str, Any]]
 """What an endpoint may answer, by status, as FastAPI takes it."""
 
-FAULT = "Internal error. The server's log says where it arose."
+FAULT = "Internal error. See the server's log."
 _ERRORS: dict[int, tuple[str, str]] = {
     400: ("InputError", "The input cannot be used."),
     401: ("TokenError", "The token is missing or wrong."),
     403: ("OriginError", "The request comes from another site, or this server is read-only."),
     404: ("NotFoundError", "Nothing has this id."),
-    405: ("MethodError", "This address does not take that method."),
+    405: ("MethodError", "This address does not support that method."),
     408: ("RequestTimeoutError", "The request stalled before it was complete."),
     409: ("BusyError", "A job is writing to the graph."),
     413: ("TooLargeError", "The request is too large."),
     422: ("InputError", "A field is missing, unknown or of the wrong type."),
-    429: ("BusyError", "Too many requests at once; Retry-After says when to try again."),
+    429: ("BusyError", "Too many requests at once; Retry-After gives the seconds to wait."),
     502: ("ModelError", "The language model failed."),
     503: ("StoreError", "The database failed, or the server is shutting down."),
     507: ("StorageError", "The server's disk is full or cannot be written to."),
@@ -128,7 +128,7 @@ def _of_form(_: Request, error: Exception) -> Response:
 def _of_http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     kind, meaning = _ERRORS.get(error.status_code, ("RequestError", ""))
-    said = {404: "Nothing is at this address. /api/openapi.json lists all endpoints.", 405: meaning}
+    said = {404: "There is nothing at this address. /api/openapi.json lists all endpoints.", 405: meaning}
     return refusal(error.status_code, kind, said.get(error.status_code, str(error.detail)), error.headers)
 
 

@@ -125,7 +125,7 @@ class Jobs:
         if held is not None:
             return held.told()
         if (job := self.queue.get(id)) is None:
-            raise not_found(InputError("Unknown job. GET /api/jobs lists the jobs that are remembered."))
+            raise not_found(InputError("Unknown job. GET /api/jobs lists all known jobs."))
         return self._now(job)
 
     def stop(self, id: str) -> Job:
@@ -145,7 +145,7 @@ class Jobs:
         """No job runs inside, on any server. Raises ``HttpRequestError`` (409) if one is running."""
         lease = self.queue.hold_gate()
         if lease is None:
-            raise busy("A job is writing to the graph. Wait for its end, or stop it.", 409)
+            raise busy("A job is writing to the graph. Wait until it finishes, or stop it.", 409)
         with self._beating(lambda: self.queue.beat_gate(lease)):
             try:
                 yield
@@ -179,7 +179,7 @@ class Jobs:
                     self._sweep()
                     swept = time.monotonic()
             except KgError as error:  # the database may come back
-                log.warning("no jobs can be taken: %s", error)
+                log.warning("cannot accept jobs: %s", error)
             except Exception as error:  # noqa: BLE001 - whatever it is, the jobs that come must not wait for ever
                 report_fault(error)
             self._wake.wait(min(_LOOK_EVERY, self.queue.lease / _BEATS))
@@ -252,7 +252,7 @@ class Jobs:
         if held.stopped.is_set():
             return "stopped", None, None
         if held.claim.tries > _TRIES:
-            sentence = f"It was begun {_TRIES} times, and each time its server ended before the job was done."
+            sentence = f"Gave up after {_TRIES} attempts: the server died each time."
             return "failed", None, {"kind": "ServerError", "message": sentence}
         try:
             return "done", work.run(held.claim, held.stop, held.report), None
@@ -292,7 +292,7 @@ class Jobs:
                 try:
                     beat()
                 except StoreError as error:
-                    log.warning("a job gives no sign of life: %s", error)
+                    log.warning("cannot renew the lease of a job: %s", error)
 
         thread = threading.Thread(target=until_over, name="kgplatform-job-beat")
         thread.start()
@@ -304,4 +304,4 @@ class Jobs:
 
 
 def _too_many() -> Exception:
-    return busy("Too many jobs are waiting. Try again when one of them has ended.")
+    return busy("Too many jobs are waiting. Try again when one of them has finished.")

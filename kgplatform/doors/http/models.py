@@ -23,7 +23,7 @@ router = APIRouter(prefix="/api/models", tags=["models"])
 _OPENAI = "https://api.openai.com/v1"
 
 
-@router.get("", summary="The models, and what they spent")
+@router.get("", summary="The models and their usage")
 async def models(request: Request, parts: Served) -> Response:
     """`spent`: what this server spent since it began, by stage; `cached_calls` cost nothing. `money`: what the language
     model's tokens cost at OpenAI's list prices of the day `as_of`; null for other servers and models."""

@@ -82,8 +82,8 @@ class Quota:
         with self._lock:
             if kept + self._reserved + count > self._most:
                 sentence = (
-                    f"Too many uploads at once: together they may have {self._most:,} bytes. Try again when one "
-                    "has ended."
+                    f"Too many uploads at once: together they may have {self._most:,} bytes. Try again when one has "
+                    "finished."
                 )
                 raise HttpRequestError(429, "BusyError", sentence, {"Retry-After": "10", "Connection": "close"})
             self._reserved += count

@@ -37,7 +37,7 @@ async def load_sample(request: Request, parts: Served) -> Response:
 
 def _queued(parts: Parts, graph: KnowledgeGraph) -> Job:
     if graph.documents():
-        raise busy("The graph has documents already. The sample goes into an empty graph.", 409)
+        raise busy("The graph already has documents. Load the sample into an empty graph.", 409)
     return parts.jobs.add("sample", {})
 
 

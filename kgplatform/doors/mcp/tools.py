@@ -40,7 +40,7 @@ _SCHEMAS = shipped_schemas()
 _MOST_ROWS = 1000
 _LARGEST_OFFSET = 1_000_000_000
 
-QuestionText = Annotated[str, Field(min_length=1, max_length=20_000, description="A question in words.")]
+QuestionText = Annotated[str, Field(min_length=1, max_length=20_000, description="The question.")]
 NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, from another tool.")]
 Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: the last reply's next_offset.")]
 Limit = Annotated[int, Field(ge=1, le=200, description="At most this many.")]
@@ -110,7 +110,7 @@ class ReadingTools:
         route: Annotated[
             str, Field(description="Which way to search.", json_schema_extra={"enum": [*SEARCHES]})
         ] = "all",
-        top_k: Annotated[int, Field(ge=1, le=100, description="How many passages and facts.")] = 10,
+        top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages and facts.")] = 10,
         where: Where = {},  # noqa: B006 - a default that the schema shows; never changed
     ) -> Annotated[CallToolResult, results.SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
@@ -131,10 +131,10 @@ class ReadingTools:
         options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - as above
         where: Where = {},  # noqa: B006 - as above
         verify: Annotated[
-            bool, Field(description="Ask the model once more whether the cited sentences support each statement.")
+            bool, Field(description="Have the model check whether the cited sentences support each statement.")
         ] = False,
     ) -> Annotated[CallToolResult, results.AnswerResult]:
-        """Answer a question from the documents, and cite the sentences that say so.
+        """Answer a question from the documents and cite the supporting sentences.
 
         If the server has no language model, the answer is null and the passages are the evidence.
         """
@@ -329,7 +329,7 @@ class WritingTools:
         return await self._in_turn(work)
 
     async def build_tree(self, context: Context[Any, Any]) -> Annotated[CallToolResult, results.Result]:
-        """Build the knowledge tree, or bring it up to date with the graph."""
+        """Build or update the knowledge tree."""
         listener = Listener(context)
         return await self._in_turn(lambda graph: {"report": graph.build_tree(progress=listener.progress(graph.stop))})
 

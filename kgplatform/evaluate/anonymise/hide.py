@@ -144,13 +144,13 @@ def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None 
     dictionary = Dictionary.of(names, [*said, *(json.dumps(each, ensure_ascii=False) for each in asked)], request.seed)
     if not dictionary.entities:
         raise InputError(
-            "No name was found to be replaced. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
+            "No names to replace were found. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
         )
     hider = _Hider(dictionary, documents)
     hidden = [hider.hide(document) for document in documents]
     questions = [hider.changed(question) for question in asked]
     if not hider.counts:
-        raise InputError("None of the names is in the texts. Name those that are with names=FILE.", "names")
+        raise InputError("None of the names occurs in the texts. List names that do with names=FILE.", "names")
     built = builder(HiddenCorpus(dictionary, names, hider.titles)) if builder else Built()
     outputs = [(request.out / TEXTS, as_lines(texts for texts, _ in hidden), False)]
     outputs += [(request.map_path, hider.map([text for _, text in hidden], request.seed), True)]
@@ -283,7 +283,7 @@ def check_apart(folder: Path, out: Path) -> None:
     """Raise ``InputError`` where one of two folders lies in the other, or something is in the way of ``out``."""
     source, target = folder.resolve(), out.resolve()
     if target == source or source in target.parents or target in source.parents:
-        raise InputError(f"{out} lies in {folder}, or the other way round. Choose a folder apart.")
+        raise InputError(f"One of {out} and {folder} contains the other. Choose a separate folder.")
     if (out.exists() or out.is_symlink()) and not (out.is_dir() and not any(out.iterdir())):
         raise InputError(
             f"{out} exists already and is not empty. Choose another out=FOLDER, or remove it first.", "out"
@@ -347,7 +347,7 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
     there = {(document.title, sha256(document.text)) for document in documents}
     telling = {key for key, text in known.items() if text.edits} or known.keys()
     if not there & telling:  # a text without names is the same under every map
-        raise InputError(f"No text of {folder} is what the map {map_path} says. It is the map of another folder.")
+        raise InputError(f"No text in {folder} matches the map {map_path}, which belongs to another folder.")
     names = {entity.placeholder: entity.name for entity in content.entities}
     restored, by_name = [], []
     for document in documents:

@@ -95,8 +95,8 @@ class FirstBuild:
         relationships = sum(table.rows for table in tables.relationships)
         self.spill = None
         self.note = (
-            f"The graph was empty: Neo4j's bulk import brought in {nodes:,} nodes and {relationships:,} relationships, "
-            "for which the server was stopped and started again."
+            f"The graph was empty, so Neo4j's bulk import loaded {nodes:,} nodes and {relationships:,} "
+            "relationships; the server was restarted for it."
         )
         self._tools.progress("importing", 1, 1)
 
@@ -118,8 +118,8 @@ class FirstBuild:
         state = graph_state(store)
         if not _is_empty(store):
             raise StoreError(
-                "Something was written into the graph while its first build was read, which would be lost. Run the "
-                "same command again: it adds to what is there."
+                "Another process wrote to the graph during its first build, and a bulk import would overwrite that. "
+                "Run the same command again: it adds to what is there."
             )
         nodes = [(table.kind, table.name) for table in tables.nodes]
         relationships = [(table.kind, table.name) for table in tables.relationships]

@@ -48,7 +48,7 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
     chosen = name or default_extractor(recorded, chat)
     if chosen == "recorded":
         if recorded is None:
-            raise InputError("The extractor of recordings needs one. Name it with recorded=FILE.", "recorded")
+            raise InputError("The extractor recorded needs a recording. Name it with recorded=FILE.", "recorded")
         return RecordedExtractor(recorded)
     if chosen == "llm":
         if chat is None:
@@ -87,7 +87,7 @@ def with_recording(given: Given, recorded: str | Path | None, extractor: str | E
     """The recording of what is ``given``. Where one open-IE file is all there is, it is both of them."""
     if recorded is not None and not given:
         if not is_open_ie(Path(recorded)) and Path(recorded).is_file():
-            raise InputError(f"{recorded} records what other files say. Name those files too.")
+            raise InputError(f"{recorded} does not contain its texts. Name their files too.")
         given.paths.append(recorded)
         return recorded
     is_alone = recorded is None and len(given.paths) == 1 and not given.texts

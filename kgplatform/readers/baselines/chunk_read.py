@@ -82,7 +82,7 @@ class Options:
     """How the reader works: at most ``calls`` calls to the model, by default as many as there are passages."""
 
     mode: AnswerMode = mode_option()
-    calls: int | None = option(None, "the most calls to the model, by default as many as the text needs", least=1)
+    calls: int | None = option(None, "maximum model calls; by default as many as the text needs", least=1)
     window_tokens: int | None = window_option()
     preset: Preset = preset_option()
     answer_style: AnswerStyle = style_option()
@@ -264,7 +264,7 @@ def _read_last(answered: Answer) -> list[FoundPassage]:
 
 READER = Reader(
     "chunkread",
-    "To compare with: passage after passage, until one answers.",
+    "Baseline: reads passage after passage until one answers.",
     Options,
     answer,
     title="To compare: passage after passage",
@@ -273,7 +273,7 @@ READER = Reader(
 )
 READER_WITH_NOTES = Reader(
     "chunknotes",
-    "To compare with: passage after passage, with notes carried on.",
+    "Baseline: reads passage after passage and carries notes along.",
     Options,
     answer_with_notes,
     title="To compare: passage after passage, with notes",

@@ -48,7 +48,7 @@ class Options:
     window_tokens: int | None = window_option()
     preset: Preset = preset_option()
     answer_style: AnswerStyle = style_option()
-    from_end: bool = option(False, "the end of the text, not its beginning")
+    from_end: bool = option(False, "read the end of the text instead of its beginning")
     documents: tuple[str, ...] = documents_option()
 
     def __post_init__(self) -> None:
@@ -135,7 +135,7 @@ def _step(part: Part, evidence: Evidence, options: Options) -> Step:
 
 READER = Reader(
     "fulltext",
-    "To compare with: the beginning of the text, as far as the window holds it.",
+    "Baseline: reads the beginning of the text, as much as fits into the window.",
     Options,
     answer,
     title="To compare: the beginning of the text",

@@ -30,13 +30,13 @@ class Options:
     """How the reader works: ``top_k`` passages and facts by one ``route``, or by all, in ``evidence_tokens``."""
 
     mode: AnswerMode = mode_option()
-    route: str = option("all", "which route to search by", choices=SEARCHES)
+    route: str = option("all", "the search route", choices=SEARCHES)
     top_k: int = option(
         PASSAGES,
-        "how many passages, and facts at most; up to twice as many where they say as much of the question",
+        "number of passages, and maximum number of facts; up to twice as many if more are equally relevant",
         least=1,
     )
-    evidence_tokens: int = option(1100, "the most tokens of evidence that the model is shown", least=100)
+    evidence_tokens: int = option(1100, "maximum tokens of evidence for the model", least=100)
     answer_style: AnswerStyle = style_option()
 
     def __post_init__(self) -> None:

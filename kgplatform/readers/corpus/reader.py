@@ -64,18 +64,18 @@ class Options:
     mode: AnswerMode = mode_option()
     answer_style: AnswerStyle = style_option()
     level: int | None = option(
-        None, "the depth of the communities that are read, 0 for the outermost; by default the innermost", least=0
+        None, "depth of the communities to read, 0 for the outermost; by default the innermost", least=0
     )
     communities: int | None = option(
-        None, "the most communities that are read, those nearest to the question; by default all", least=1
+        None, "maximum number of communities to read, nearest to the question first; by default all", least=1
     )
     facts: int | None = option(
         None,
-        "the most facts of a community, those that most passages state; by default those of things that the question "
-        "speaks of, or all where it speaks of none",
+        "maximum facts per community, those stated by most passages first; by default the facts about things that the "
+        "question mentions, or all facts if it mentions none",
         least=0,
     )
-    part_tokens: int = option(12_000, "the most tokens of communities in a prompt", least=_LEAST_ROOM)
+    part_tokens: int = option(12_000, "maximum tokens of communities in a prompt", least=_LEAST_ROOM)
     window_tokens: int | None = window_option()
 
     def __post_init__(self) -> None:
@@ -221,7 +221,7 @@ def _plan(groups: Groups, apart: int, parts: Sequence[Part], room: int) -> str:
     depths = sorted({group.depth for group in groups.found})
     levels = f" at depth {' and '.join(map(str, depths))}" if depths else ""
     left = f", {groups.left_out:,} left out" if groups.left_out else ""
-    left += f", facts of things that the question does not speak of left out: {apart:,}" if apart else ""
+    left += f", facts about things that the question does not mention left out: {apart:,}" if apart else ""
     left += f", facts whose words stand in no passage left out: {groups.unfound:,}" if groups.unfound else ""
     return (
         f"{counted(len(groups.found), 'community')}{levels}{left}; {counted(facts, 'fact')} in "
@@ -244,7 +244,7 @@ def _note(groups: Groups, reading: _Reading) -> str:
         f"Facts that are in no community were read beside them: {outside:,}; an update of the tree places what is new."
         if outside
         else "",
-        f"Parts that were lost: {len(errors):,} of {reading.parts:,}, so what they say may be missing; the first: "
+        f"{len(errors):,} of {reading.parts:,} parts failed, so their content may be missing; the first error: "
         f"{errors[0]}"
         if errors
         else "",
@@ -258,8 +258,7 @@ def _note(groups: Groups, reading: _Reading) -> str:
 
 READER = Reader(
     "global",
-    "A question about the whole collection: every community says what it has to say, and one answer is made of that. "
-    "Needs the tree.",
+    "For questions about the whole collection: map-reduce over all communities. Needs the tree.",
     Options,
     answer,
     title="The whole collection (communities)",

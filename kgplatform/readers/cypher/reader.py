@@ -48,12 +48,10 @@ class Options:
     """How the reader works. ``timeout`` in seconds."""
 
     mode: AnswerMode = mode_option()
-    rows: int = option(50, "the most rows that are read", least=1, most=1000)
-    timeout: float = option(10.0, "the most seconds of the statement", least=0.001, most=600)
+    rows: int = option(50, "maximum number of rows to read", least=1, most=1000)
+    timeout: float = option(10.0, "time limit of the statement in seconds", least=0.001, most=600)
     answer_style: AnswerStyle = style_option()
-    repairs: int = option(
-        1, "how often the statement is written again where it does not work or finds nothing", least=0, most=3
-    )
+    repairs: int = option(1, "how often to rewrite a statement that fails or finds nothing", least=0, most=3)
 
     def __post_init__(self) -> None:
         check(self)

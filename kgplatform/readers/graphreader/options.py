@@ -27,30 +27,32 @@ class Options:
     mode: AnswerMode = mode_option()
     answer_style: AnswerStyle = style_option()
     preset: Preset = preset_option()
-    nodes: int = option(5, "how many nodes to start from; each is the start of a path of its own", least=1)
+    nodes: int = option(5, "number of start nodes; each starts its own path", least=1)
     candidates: int = option(
         60,
-        "how many nodes, the nearest to the question and the plan by name and by meaning, the initial nodes are chosen "
-        "from; with preset=paper all",
+        "number of candidates for the start nodes, those nearest to the question and the plan by name and by meaning; "
+        "with preset=paper all nodes",
         least=1,
     )
     plan: bool = option(True, "the rational plan")
     random_nodes: int | None = option(
-        None, "a seed, by which initial nodes and neighbours are drawn at random, not chosen (table 4)", example="7"
+        None,
+        "random seed: draws start nodes and neighbours at random instead of asking the model (table 4 of the paper)",
+        example="7",
     )
-    calls: int = option(10, "the most function calls of a path", least=1)
+    calls: int = option(10, "maximum function calls per path", least=1)
     window_tokens: int | None = window_option()
     reading_tokens: int = option(
-        600, "how much text is read at once: a passage with those before and after it in its document", least=1
+        600, "amount of text to read at once: a passage with those before and after it in its document", least=1
     )
     list_pages: int = option(
         1,
-        "the most prompts in which the facts or the neighbours of one node are shown, those nearest to the question "
-        "first; with preset=paper as many as they need",
+        "maximum prompts for the facts or the neighbours of one node, those nearest to the question first; with "
+        "preset=paper as many as needed",
         least=1,
     )
-    passages: int = option(200, "the most passages of a node whose facts are shown", least=1)
-    neighbours: int = option(1000, "the most neighbours of a node that are shown", least=1)
+    passages: int = option(200, "maximum passages per node whose facts are shown", least=1)
+    neighbours: int = option(1000, "maximum neighbours shown per node", least=1)
 
     def __post_init__(self) -> None:
         check(self)

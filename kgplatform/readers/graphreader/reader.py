@@ -114,7 +114,7 @@ def _seen(question: str, paths: Sequence[Walk], calls: Calls) -> SearchResult:
 
 READER = Reader(
     "graphreader",
-    "Makes a plan and walks over the graph, node by node, with a notebook.",
+    "Makes a plan and walks the graph node by node, taking notes.",
     Options,
     answer,
     title="Walk the graph (GraphReader)",

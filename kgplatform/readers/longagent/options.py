@@ -67,22 +67,22 @@ class Options:
     )
     member_tokens: int | None = option(
         None,
-        "the most tokens of a member's text, two of which must fit into the window; by default what fits, at most "
+        "maximum tokens of a member's text; two texts must fit into the window; by default what fits, at most "
         f"{_LARGEST_TEXT:,}",
         least=_LEAST_TEXT,
         example="1024",
     )
     member_model: str | None = option(
-        None, "another model for the members, at the same server; by default the leader's", example="gpt-4.1-nano"
+        None, "model for the members, on the same server; by default the leader's", example="gpt-4.1-nano"
     )
-    rounds: int = option(5, "the most rounds of questions", least=1)
-    task: TaskKind = option("qa", "what the team works at; auto lets the leader choose")
+    rounds: int = option(5, "maximum rounds of questions", least=1)
+    task: TaskKind = option("qa", "the team's task; auto lets the leader choose")
     conflict: Way = option(
         "group",
-        "answers that differ: the leader groups them by meaning, and those that contradict each other are put to the "
-        "test (group); every two are, to the letter of the paper (once); or the leader sees them all (off)",
+        "what to do with differing answers: the leader groups them by meaning and tests those that contradict each "
+        "other (group); tests every two of them, as in the paper (once); or sees them all (off)",
     )
-    seed: int = option(0, "draws the member that speaks for those that agree")
+    seed: int = option(0, "random seed for choosing one member of those that agree")
     window_tokens: int | None = window_option()
     preset: Preset = preset_option()
 

@@ -399,7 +399,7 @@ def _verdict(merge: Merge) -> str:
 
 READER = Reader(
     "longagent",
-    "A team reads all of it, a part each; a leader asks, and conflicts are put to the test.",
+    "A team reads all the text, a part each; a leader asks questions and settles conflicts.",
     Options,
     answer,
     title="A team reads everything (LongAgent)",

@@ -42,19 +42,22 @@ class Options:
     mode: AnswerMode = mode_option()
     lookup: Lookup = option(
         "parallel",
-        "pages to read again are asked for all at once (parallel), one by one (sequential), not at all (none), or are "
-        "those whose gists are nearest by meaning (nearest); bm25 and dense answer from the best pages alone, without "
-        "gists",
+        "how to choose the pages to read again: the model asks for all at once (parallel) or one by one (sequential), "
+        "the pages with the most similar gists are taken (nearest), or none are (none); bm25 and dense answer from "
+        "the best pages alone, without gists",
     )
-    pages: int = option(5, "the most pages that are read again", least=1, most=MOST_PAGES)
+    pages: int = option(5, "maximum number of pages to read again", least=1, most=MOST_PAGES)
     by_importance: bool = option(
-        False, "with lookup=parallel: the most important page first, as many as the window holds"
+        False, "with lookup=parallel: the most important pages first, as many as fit into the window"
     )
     interim: bool = option(
-        False, "with lookup=sequential: an answer after each page, shown when the next one is asked for"
+        False, "with lookup=sequential: write an answer after each page and show it in the next request"
     )
     choices: tuple[str, ...] = option(
-        (), "an answer to choose from; repeat it for each; they become (A), (B), …", example="a horse", one="choice"
+        (),
+        "an answer to choose from; repeat the option for each; they become (A), (B), …",
+        example="a horse",
+        one="choice",
     )
     documents: tuple[str, ...] = documents_option()
     window_tokens: int | None = window_option()

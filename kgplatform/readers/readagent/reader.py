@@ -180,7 +180,7 @@ def _read_again(answered: Answer) -> list[FoundPassage]:
 
 READER = Reader(
     "readagent",
-    "Answers from gists of pages, after the pages that matter are read again. Needs gists of the documents.",
+    "Answers from gists of pages after re-reading the relevant pages. Needs gists of the documents.",
     Options,
     answer,
     title="Gists, then pages (ReadAgent)",

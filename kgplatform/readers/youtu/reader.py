@@ -85,15 +85,15 @@ class Options:
     """
 
     mode: AnswerMode = mode_option()
-    agent: bool = option(True, "reflection after the first answer, which searches again")
+    agent: bool = option(True, "reflection, which searches again after the first answer")
     community: bool = option(True, "the route community")
-    schema: bool = option(True, "the schema when the question is taken apart")
-    top_k: int = option(20, "how many passages and facts", least=1)
-    steps: int = option(5, "the most steps of reflection", least=0)
-    sub_questions: int = option(4, "the most sub-questions", least=1)
-    evidence_tokens: int = option(1100, "the most tokens of evidence in a prompt", least=100, example="6000")
+    schema: bool = option(True, "the schema when splitting the question")
+    top_k: int = option(20, "number of passages and facts", least=1)
+    steps: int = option(5, "maximum steps of reflection", least=0)
+    sub_questions: int = option(4, "maximum number of sub-questions", least=1)
+    evidence_tokens: int = option(1100, "maximum tokens of evidence in a prompt", least=100, example="6000")
     without: tuple[str, ...] = option(
-        (), "leave this route out of its searches; may be repeated", choices=PARTS, example="path", one="route"
+        (), "exclude this route from searches; may be repeated", choices=PARTS, example="path", one="route"
     )
     answer_style: AnswerStyle = style_option()
     window_tokens: int | None = window_option()
@@ -278,7 +278,7 @@ def _standing(first: Answered | ModelError, final: ModelError | None) -> Answere
 
 READER = Reader(
     "youtu",
-    "Takes the question apart by the schema, searches for each part along all routes, and reflects.",
+    "Splits the question by the schema, searches for each part along all routes, and reflects.",
     Options,
     answer,
     title="Deep (Youtu-GraphRAG)",

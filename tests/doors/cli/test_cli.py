@@ -148,7 +148,7 @@ def test_a_corpus_that_quotes_a_recording_is_none(store: Store, run: Run, tmp_pa
 def test_a_recording_of_other_files_is_no_corpus(store: Store, run: Run) -> None:
     done = run("ingest", "--recorded", EXAMPLES / "extraction.jsonl")
     assert (done.code, done.out) == (2, "")
-    assert done.err.endswith("extraction.jsonl records what other files say. Name those files too.\n")
+    assert done.err.endswith("extraction.jsonl does not contain its texts. Name their files too.\n")
 
 
 def test_an_estimate_writes_nothing(store: Store, run: Run, tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_ask_without_a_model_gives_evidence(ada: Path, run: Run) -> None:
     done = run("ask", "Where was Ada Lovelace born?")
     assert done.code == 0
     assert "Passages" in done.out
-    assert "No language model is configured, so none wrote an answer" in done.out
+    assert "No language model is configured, so there is no answer" in done.out
     answer = run("ask", "Where was Ada Lovelace born?", "--json").document
     assert answer["text"] is None
     assert answer["evidence"]["passages"]
@@ -406,7 +406,7 @@ def test_cypher(ada: Path, run: Run) -> None:
     }
     refused = run("cypher", "CREATE (n:Note)")
     assert (refused.code, refused.out) == (2, "")
-    assert "It runs only with the option --write." in refused.err
+    assert "Allow that with the option --write." in refused.err
     assert "1 nodes created" in run("cypher", "CREATE (n:Note {id: '1'})", "--write").out
 
 
@@ -691,7 +691,7 @@ def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
         "Schema films (flexible): 1 name or fact kept, 2 renamed to its types, 4 dropped, 1 put right, "
         "2 not named by the text.",
         "Names: 12,345, 7,000 of them without a type in the schema.",
-        "Statements: 5, 2 of them not in its words, and shown by no search; 1 repeated within a passage.",
+        "Statements: 5, 2 not found in the text and left out of searches; 1 repeated within a passage.",
         "Malformed and dropped: 1,200 × triple with 2 members",
         "Model, extract: 1 call, 1 token in, 2,000 out; 1 answer from the cache.",
         "Time: 1 min 02 s (extract 1 min 01 s).",

@@ -36,7 +36,7 @@ def settled(store: Store, neo4j_server: Connection, monkeypatch: pytest.MonkeyPa
 def test_the_command_for_people_and_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     without = CliRunner().invoke(app, ["gist"])
     assert without.exit_code != 0
-    assert "Gists are written by a language model." in str(without.exception)
+    assert "Gists are written by a language model, and none is configured." in str(without.exception)
     with OpenAIServer(by_rules) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         done = CliRunner().invoke(app, ["gist"])
@@ -49,7 +49,7 @@ def test_the_command_for_people_and_programs(monkeypatch: pytest.MonkeyPatch) ->
         assert said[4].startswith("Time: ")
         again = CliRunner().invoke(app, ["gist", "ten"]).stdout
         assert again.startswith(
-            "Every page of these documents has its gist already: no model was asked.\n1 document in 4"
+            "All pages of these documents already have gists; no model was called.\n1 document in 4"
         )
         assert "Model, " not in again
         report = json.loads(CliRunner().invoke(app, ["gist", "--json"]).stdout)
@@ -88,7 +88,7 @@ def test_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
         spent = CliRunner().invoke(app, ["gist", "--preset", "transcript", "--token-budget", "1"])
         assert spent.exit_code == 1
         assert "The budget of 1 tokens is used up" in spent.stdout
-        assert "Make gists again with the same options to go on from there." in spent.stdout
+        assert "Make gists again with the same options to continue." in spent.stdout
     for wrong in (["gist", "--preset", "poem"], ["gist", "--max-words", "0"], ["gist", "--shrink", "fold"]):
         assert CliRunner().invoke(app, wrong).exit_code == 2
 

@@ -26,9 +26,9 @@ def run(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["ingest", ""], "A path is empty. Name a file or a folder; `.` is the one that you are in."),
-        (["ingest", "notes.txt", ""], "A path is empty. Name a file or a folder; `.` is the one that you are in."),
-        (["ingest", "", "--estimate"], "A path is empty. Name a file or a folder; `.` is the one that you are in."),
+        (["ingest", ""], "A path is empty. Name a file or a folder; `.` is the current folder."),
+        (["ingest", "notes.txt", ""], "A path is empty. Name a file or a folder; `.` is the current folder."),
+        (["ingest", "", "--estimate"], "A path is empty. Name a file or a folder; `.` is the current folder."),
         (["ingest", "--facts", "--reread"], "Name at least one file or folder to ingest."),
         (["status", "--home", ""], "The name of the home folder is empty. Name a folder, or leave it out."),
         (["remove", ""], "A document's name is empty. `kgplatform documents` lists the documents."),
@@ -49,11 +49,11 @@ def test_a_folder_without_a_file(run: Run, tmp_path: Path) -> None:
     empty.mkdir()
     done = run("ingest", empty)
     assert done.code == 2
-    assert f"There is no file in {empty}.\n" in done.out
+    assert f"{empty} has no files.\n" in done.out
     put(tmp_path / "full", {"notes.txt": ADA})
     done = run("ingest", empty, tmp_path / "full")
     assert done.code == 0
-    assert f"There is no file in {empty}.\n" in done.out
+    assert f"{empty} has no files.\n" in done.out
 
 
 def test_the_status_where_a_part_failed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,9 +82,9 @@ def test_files_that_are_gone(run: Run, tmp_path: Path) -> None:
     done = run("ingest", tmp_path / "docs")
     assert done.code == 0
     assert done.out.splitlines()[:4] == [
-        f"No longer there: {one} (the same text is in {tmp_path}/docs/new.txt)",
-        f"No longer there: {two}",
-        "2 documents of files that are gone are still in the graph; --prune removes them.",
+        f"File gone: {one} (the same text is in {tmp_path}/docs/new.txt)",
+        f"File gone: {two}",
+        "2 documents are still in the graph although the files are gone; --prune removes them.",
         "Documents: 1 new, 1 unchanged. Passages: 2, 1 read now by the extractor local.",
     ]
     done = run("ingest", tmp_path / "docs", "--prune")
@@ -107,7 +107,7 @@ def test_what_stays_as_it_was_read_and_how_to_read_it_again(run: Run, tmp_path: 
     run("ingest", tmp_path / "docs", "--schema", "company")
     done = run("ingest", tmp_path / "docs", "--schema", "general")
     assert done.out.splitlines()[-1] == (
-        "2 passages stay as they were read before. The last ingest used extractor local, mode flexible and schema "
+        "2 passages were not read again. The last ingest used extractor local, mode flexible and schema "
         "company. The graph's schema is general from now on. To read them again, ingest with --reread."
     )
     done = run("ingest", tmp_path / "docs", "--reread")
@@ -143,7 +143,7 @@ def test_a_run_that_finishes_what_another_left_says_so(run: Run, store: Store, t
     ((number,),) = store.run_statement(left, {}, write=True, timeout=30, limit=1).rows
     done = run("ingest", tmp_path / "docs").out
     assert "Nothing left to read: 1 document is up to date.\n" in done
-    assert f"Finished what an earlier run had left: {number} names, facts and passages.\n" in done
+    assert f"Finished {number} names, facts and passages that an earlier run had left.\n" in done
 
 
 def test_the_help_of_ask_is_by_reader(run: Run) -> None:

@@ -286,4 +286,4 @@ def test_cypher_that_would_write_is_refused(page: Page, explorer: str, allowed_e
     page.goto(f"{explorer}/#/cypher")
     page.get_by_label("Statement").fill("MATCH (n) DETACH DELETE n")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("Only what reads can be run here.")
+    expect(page.get_by_role("alert")).to_contain_text("Only statements that read can run here.")

@@ -130,7 +130,7 @@ def test_files_are_ingested_by_the_server_that_has_them(
         assert wait_for(other, sent(other, "ship.txt", SHIP))["state"] == "done"
         waiting = now(other, job)
         assert waiting["state"] == "waiting"
-        assert "it waits for a server with the home that took them in" in waiting["note"]
+        assert "it waits for a server with the home folder that holds them" in waiting["note"]
         with client_of(graph):
             assert wait_for(other, job)["state"] == "done"
         assert titles(other) == ["field", "ship"]
@@ -182,7 +182,7 @@ def test_a_job_whose_servers_all_died_is_given_up(graph: KnowledgeGraph, model: 
     with client_of(graph) as client:
         end = wait_for(client, job)
         assert (end["state"], end["error"]["kind"]) == ("failed", "ServerError")
-        assert end["error"]["message"].startswith("It was begun 5 times")
+        assert end["error"]["message"].startswith("Gave up after 5 attempts")
         assert [each.name for each in (graph.settings.home_folder / "uploads").iterdir()] == ["field.txt"], "it is laid"
 
 

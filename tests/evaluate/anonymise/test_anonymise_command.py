@@ -55,11 +55,13 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     said = invoke(CORPUS, "--out", out, "--questions", QUESTIONS, "--build-questions", 12).split("\n")
     assert re.match(r"\d\d texts in ", said[0])
     assert "PERSON)" in said[0]
-    assert said[1] == f"Map: {out}.map.json. Keep it apart from the texts: it undoes all of this."
+    assert said[1] == f"Map: {out}.map.json. Store it apart from the texts: it restores every name."
     assert said[2] == f"Questions: {out}.questions.jsonl"
     assert said[3] == f"Made: {out}.reversion.jsonl (6 choice simple, 6 reversion simple)"
-    assert "Note: the questions were not filtered by what a model knows without texts (--filter)" in said
-    assert said[-2].startswith("Names of no known type, left as they were")
+    assert (
+        "Note: the questions may include some that a model answers without the texts (--filter leaves them out)" in said
+    )
+    assert said[-2].startswith("Names of unknown type, left unchanged")
     found = read_map(Path(f"{out}.map.json"))
     names = {each.name: each for each in found.entities}
     assert set(names["Edward Orange Wildman Whitehouse"].forms) >= {"Whitehouse", "Wildman Whitehouse"}
@@ -67,7 +69,7 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     left = Finder({form: each.placeholder for each in found.entities for form in each.forms})
     assert left.mentions((out / "texts.jsonl").read_text()) == []
     back = invoke(out, "--restore", "--out", tmp_path / "back", "--questions", f"{out}.questions.jsonl")
-    assert re.match(r"(\d\d) texts in .*, exactly as they were\.\n", back)
+    assert re.match(r"(\d\d) texts restored exactly, in .*\.\n", back)
     before = {document.title: document.text for document in load([CORPUS]) if isinstance(document, Document)}
     lines = (tmp_path / "back" / "texts.jsonl").read_text().splitlines()
     assert {value["title"]: value["text"] for value in map(json.loads, lines)} == before
@@ -79,7 +81,7 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
 def test_a_graph_with_other_texts_is_left_as_it_is(at_server: Store, kg: KnowledgeGraph, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("Ada Lovelace was born in London.")
     kg.ingest(tmp_path / "other.txt")
-    assert "needs a graph of its own" in refused(CORPUS, "--out", tmp_path / "out")
+    assert "needs its own graph" in refused(CORPUS, "--out", tmp_path / "out")
     assert [each.title for each in kg.documents()] == ["other"]
     assert not (tmp_path / "out").exists()
 
@@ -99,7 +101,7 @@ def test_as_json_with_names_alone(tmp_path: Path) -> None:
     )
     (out / "texts.jsonl").write_text('{"title": "a", "text": "changed"}\n{"title": "b", "text": "new"}\n')
     message = refused(out, "--restore", "--out", tmp_path / "back")
-    assert "It is the map of another folder." in message
+    assert "which belongs to another folder." in message
 
 
 @pytest.mark.usefixtures("at_server")
@@ -125,7 +127,7 @@ def test_names_of_the_graph_and_a_filter(kg: KnowledgeGraph, monkeypatch: pytest
         told = json.loads(invoke(files, "--out", tmp_path / "out", *given, "--filter", "--json"))
     assert told["entities"] == {"PERSON": 6}
     assert sum(told["built"].values()) == 4
-    assert any("more were left out" in note and "answers them without any text" in note for note in told["notes"])
+    assert any("more were left out" in note and "answers them without the texts" in note for note in told["notes"])
     made = [json.loads(line) for line in (tmp_path / "out.reversion.jsonl").read_text().splitlines()]
     assert {each["documents"][0] for each in made} == {"school"}
     assert all(each["choices"][0] not in each["answers"] for each in made if "choices" in each)
@@ -136,12 +138,12 @@ def test_wrong_options(tmp_path: Path) -> None:
     out = ("--out", tmp_path / "out")
     assert "--filter only works with --build-questions" in refused(CORPUS, *out, "--filter")
     assert "name a file of names" in refused(CORPUS, *out, "--extractor", "none")
-    assert "and nothing else" in refused(CORPUS, *out, "--restore", "--type", "Person")
-    assert "and nothing else" in refused(CORPUS, *out, "--restore", "--seed", 1)
+    assert "works only with" in refused(CORPUS, *out, "--restore", "--type", "Person")
+    assert "works only with" in refused(CORPUS, *out, "--restore", "--seed", 1)
     names = tmp_path / "names.jsonl"
     names.write_text('{"name": "Cyrus Field", "type": "Person"}')
     only = ("--extractor", "none", "--names", names)
-    assert "chooses among what an extractor finds" in refused(CORPUS, *out, *only, "--type", "Place")
+    assert "applies only to the names that an extractor finds" in refused(CORPUS, *out, *only, "--type", "Place")
     built = ("--build-questions", 1, "--map", tmp_path / "out.reversion.jsonl")
     assert "is already the name of another output. Choose another --map FILE." in refused(CORPUS, *out, *only, *built)
     assert "Did you mean Person?" in refused(CORPUS, *out, "--type", "Persn", "--extractor", "local")

@@ -122,14 +122,14 @@ def test_texts_that_were_changed_since(folder: Path, tmp_path: Path) -> None:
 
 def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     for out in (folder, folder / "inside", tmp_path):
-        with pytest.raises(InputError, match="or the other way round"):
+        with pytest.raises(InputError, match="contains the other"):
             run(folder, out)
     for place in (tmp_path / "out" / "map.json", folder / "map.json"):
         with pytest.raises(InputError, match="would lie among the texts"):
             run(folder, tmp_path / "out", map=place)
     with pytest.raises(InputError, match="is not a folder"):
         run(folder / "one.txt", tmp_path / "out")
-    with pytest.raises(InputError, match="No name was found"):
+    with pytest.raises(InputError, match="No names to replace were found"):
         run(folder, tmp_path / "out", own(person("…")))
     (tmp_path / "nothing").mkdir()
     with pytest.raises(InputError, match="There is no text in"):
@@ -159,7 +159,7 @@ def test_the_map_has_a_place_of_its_own(folder: Path, tmp_path: Path) -> None:
 
 
 def test_names_that_stand_nowhere(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="None of the names is in the texts"):
+    with pytest.raises(InputError, match="None of the names occurs in the texts"):
         run(folder, tmp_path / "out", own(person("Ishmael")))
     assert not (tmp_path / "out").exists()
 
@@ -169,7 +169,7 @@ def test_a_text_without_names_proves_no_map(folder: Path, tmp_path: Path) -> Non
     run(folder, tmp_path / "out")
     run(folder, tmp_path / "other", own(Candidate("SAILOR", "Ahab"), Candidate("PORT", "Nantucket")))
     assert texts_of(tmp_path / "out")["plain"] == texts_of(tmp_path / "other")["plain"]
-    with pytest.raises(InputError, match="It is the map of another folder"):
+    with pytest.raises(InputError, match="which belongs to another folder"):
         restore(tmp_path / "out", tmp_path / "other.map.json", tmp_path / "back")
 
 
@@ -181,7 +181,7 @@ def test_maps_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
         ([], "is not a map of `kgplatform anonymise`"),
         ({**content, "version": 1}, "is of version 1; this program reads version 2"),
         ({**content, "texts": [{"title": 1}]}, "is damaged: texts.0"),
-        ({**content, "texts": []}, "It is the map of another folder"),
+        ({**content, "texts": []}, "which belongs to another folder"),
         ({**content, "texts": [{**each, "edits": []} for each in content["texts"]]}, "it does not restore"),
     ]
     for value, sentence in wrong:
@@ -193,7 +193,7 @@ def test_maps_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
         restore(out, file, tmp_path / "back")
     with pytest.raises(InputError, match="cannot be read: no such file"):
         restore(out, tmp_path / "none", tmp_path / "back")
-    with pytest.raises(InputError, match="or the other way round"):
+    with pytest.raises(InputError, match="contains the other"):
         restore(out, tmp_path / "out.map.json", out / "x")
     with pytest.raises(InputError, match="is not a folder"):
         restore(tmp_path / "none", tmp_path / "out.map.json", tmp_path / "back")

@@ -201,8 +201,7 @@ def test_a_part_that_is_lost_is_said(towns: KnowledgeGraph) -> None:
     parts = done.counts["parts"]
     assert done.counts["parts.lost"] == 1
     assert (
-        f"Parts that were lost: 1 of {parts}, so what they say may be missing; the first: The server is gone."
-        in done.note
+        f"1 of {parts} parts failed, so their content may be missing; the first error: The server is gone." in done.note
     )
     assert len(model.of("map")) == parts > 3
     assert done.citations

@@ -378,16 +378,16 @@ HIDDEN = [
         "RETURN 1 AS a /* */ /**/ UNION UNWIND ran\\u0067e /* */ (1, 99999) AS a RETURN a",
         "range may not be called here",
     ),
-    ("RETURN '\\\\u0027' AS a, range(1, 9) AS b, '' AS c", "Signs may not be written as \\u escapes here"),
+    ("RETURN '\\\\u0027' AS a, range(1, 9) AS b, '' AS c", "\\u escapes are not allowed here"),
     ("CALL`apoc`.load.json", "apoc.load.json may not be called here."),
     ("CALL apoc /* */ . // \r load . `json`", "apoc.load.json may not be called here."),
     ("RETURN 'a' =~ '(.*a){25}b' AS a", "Regular expressions (=~) may not be used here"),
-    ("RETURN all(a IN $l WHERE any(b IN $l WHERE a = b)) AS a", "Loops over lists may not stand inside of one another"),
-    ("RETURN [a IN $l | size([b IN $l | a])] AS a", "Loops over lists may not stand inside of one another"),
+    ("RETURN all(a IN $l WHERE any(b IN $l WHERE a = b)) AS a", "Nested loops over lists are not allowed"),
+    ("RETURN [a IN $l | size([b IN $l | a])] AS a", "Nested loops over lists are not allowed"),
     ("RETURN replace(replace($s, 'a', $s), 'a', $s) AS a", "replace may not be called here."),
-    (f"RETURN {'(' * 1000}1{')' * 1000} AS a", "Too many brackets"),
-    (f"RETURN {'COUNT { RETURN ' * 40}1 AS x{' } AS x' * 40}", "Too many brackets"),
-    (f"MATCH (e:Entity) WHERE {' XOR '.join(['e.name = $s'] * 30)} RETURN e", "XOR stands there too often."),
+    (f"RETURN {'(' * 1000}1{')' * 1000} AS a", "nested too deeply"),
+    (f"RETURN {'COUNT { RETURN ' * 40}1 AS x{' } AS x' * 40}", "nested too deeply"),
+    (f"MATCH (e:Entity) WHERE {' XOR '.join(['e.name = $s'] * 30)} RETURN e", "The statement has too many XORs."),
     *(
         (f"WITH $l AS l {f'WITH {each} AS l ' * 27} RETURN all(x IN l WHERE x > 0) AS a", "too often")
         for each in DOUBLING

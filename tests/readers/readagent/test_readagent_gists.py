@@ -99,7 +99,7 @@ def test_documents_without_gists_are_left_out_and_that_is_said(two: Evidence, st
     assert list(model.asked[0].memory) == [0, 1, 2]
     assert "1 document without finished gists was left out; make gists of all first." in done.note
     assert "; 1 document without gists left out" in done.trace[0].detail
-    with pytest.raises(InputError, match="There are no gists to remember. Run `kgplatform gist` first"):
+    with pytest.raises(InputError, match="No gists yet. Run `kgplatform gist` first"):
         ask(two, Rereader(), QUESTION, documents=(document_ids(two)["alpha"],))
     for lookup in ("bm25", "dense"):
         with pytest.raises(InputError, match="Run `kgplatform gist` first"):
@@ -115,7 +115,7 @@ def test_a_page_without_a_gist_has_its_place_and_can_be_read(store: Store, tmp_p
     assert "; 1 page not gisted" in done.trace[0].detail
     assert done.counts["words.in_context"] == 7, "what is not gisted has no words"
     run(store, "MATCH (p:Page) REMOVE p.gist")
-    with pytest.raises(InputError, match="There are no gists to remember"):
+    with pytest.raises(InputError, match="No gists yet"):
         ask(evidence, Rereader(), QUESTION)
 
 

@@ -229,7 +229,9 @@ def test_calls_that_ask_again_for_broken_answers_count(evidence: Evidence) -> No
     assert len(played) == 8
     assert any("stopped: the last call is kept" in step.detail for step in done.trace)
     assert done.text == "In Saltmarsh [1]"
-    assert "has had its 8 calls" in done.note, "the final answer was broken too, and the first one stands"
+    assert "has used up its 8 language-model calls" in done.note, (
+        "the final answer was broken too, and the first one stands"
+    )
 
 
 def test_without_an_exit_the_steps_end(evidence: Evidence) -> None:

@@ -70,7 +70,7 @@ def show_ingest(report: IngestReport) -> None:
         nothing = "Nothing left to read" if report.settled else "Nothing changed"
         out.print(f"{nothing}: {counted(documents, 'document')} {verb} up to date.")
         if report.settled:
-            out.print(f"Finished what an earlier run had left: {report.settled:,} names, facts and passages.")
+            out.print(f"Finished {report.settled:,} names, facts and passages that an earlier run had left.")
     elif documents or touched or report.skipped:
         out.print(f"Documents: {_documents(report)}. {_passages(report)}")
     if documents:
@@ -129,30 +129,28 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     """What the graph says about these documents, read now or before."""
     schema = f"Schema {safe(report.schema)} ({report.mode})"
     rest = {"renamed to its types": report.mapped, "dropped": report.dropped}
-    rest |= {"put right": report.turned, "not named by the text": report.unnamed}
+    rest |= {"corrected": report.turned, "not named by the text": report.unnamed}
     bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
     kept = "1 name or fact" if report.kept == 1 else f"{report.kept:,} names and facts"
     out.print(f"{schema}: {kept} kept{bounded}.")
     if report.names:
-        untyped = f"{report.untyped:,} of them without a type" if report.untyped else "each with a type"
+        untyped = f"{report.untyped:,} of them without a type" if report.untyped else "all with a type"
         out.print(f"Names: {report.names:,}, {untyped} in the schema.")
     stated = report.statements_found + report.statements_not_found
     unsure = report.statements_not_found
-    place = (
-        f"{unsure:,} of them not in its words, and shown by no search" if unsure else "each with its place in the text"
-    )
+    place = f"{unsure:,} not found in the text and left out of searches" if unsure else "all located in the text"
     twice = f"; {report.duplicates:,} repeated within a passage" if report.duplicates else ""
     out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
     for kind, number in sorted(report.malformed.items()):
         out.print(f"Malformed and dropped: {number:,} × {safe(kind)}")
     if report.expansions_added:
         grown = _joined([f"{expansion.kind} {safe(expansion.name)}" for expansion in report.expansions_added])
-        out.print(f"The schema of this graph has grown by: {grown} (`kgplatform schema` says why).")
+        out.print(f"New types in the schema of this graph: {grown} (details: `kgplatform schema`).")
 
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
     for file in skipped[:_SHOWN]:
-        what = "Ingested but for a part" if file.in_part else "Not ingested"
+        what = "Ingested in part" if file.in_part else "Not ingested"
         out.print(f"{what}: {safe(file.path)}: {safe(file.reason)}", soft_wrap=True)
     if len(skipped) > _SHOWN:
         out.print(f"… and {len(skipped) - _SHOWN:,} more (--json lists all)")
@@ -163,14 +161,14 @@ def _show_gone(out: Console, gone: Sequence[GoneFile]) -> None:
     for file in gone[:_SHOWN]:
         same = f" (the same text is in {safe(file.same_text)})" if file.same_text else ""
         many = f", {file.documents:,} documents" if file.documents > 1 else ""
-        out.print(f"No longer there: {safe(file.path)}{many}{same}", soft_wrap=True)
+        out.print(f"File gone: {safe(file.path)}{many}{same}", soft_wrap=True)
     if len(gone) > _SHOWN:
         out.print(f"… and {len(gone) - _SHOWN:,} more (--json lists all)")
     stay = sum(file.documents for file in gone if not file.removed)
     if stay:
         verb = "is" if stay == 1 else "are"
         out.print(
-            f"{counted(stay, 'document')} of files that are gone {verb} still in the graph; --prune removes them."
+            f"{counted(stay, 'document')} {verb} still in the graph although the files are gone; --prune removes them."
         )
 
 
@@ -204,8 +202,8 @@ def _show_unfinished(out: Console, report: IngestReport) -> None:
             out.print(f"{counted(len(failed) - final, 'passage')} failed{what}. Run the same command again to retry.")
         if final + unread:
             out.print(
-                f"{counted(final + unread, 'passage')} left unread{what}: the model's reply could not be used. Add "
-                "--retry-failed to ask for it again."
+                f"{counted(final + unread, 'passage')} left unread{what}: the model's reply was unusable. Use "
+                "--retry-failed to ask again."
             )
     if report.stopped:
         out.print(_in_flags(report.stopped))

@@ -58,7 +58,7 @@ def show_stats(stats: Stats) -> None:
         out.print(f"{stats.untyped:,} of {entities} have no type in the schema.")
     graph = stats.elements
     if graph is None:
-        out.print("The graph that GraphReader walks is counted only where there are at most 50,000 key elements.")
+        out.print("The graph that GraphReader walks is counted only up to 50,000 key elements.")
     elif graph.nodes:
         out.print(
             f"For GraphReader: {counted(graph.nodes, 'node')} (key elements with all their forms) and "
