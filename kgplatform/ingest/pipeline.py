@@ -23,7 +23,7 @@ import numpy as np
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.bulk.first_build import FirstBuild
-from kgplatform.ingest.compare import Group, compare
+from kgplatform.ingest.compare import Group, NewLanguages, compare
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.fill_in import fill_in
@@ -38,7 +38,6 @@ from kgplatform.ingest.graph_state import (
     set_state,
 )
 from kgplatform.ingest.load import named_folders
-from kgplatform.ingest.new_languages import NewLanguages
 from kgplatform.ingest.passage_reader import FailedPassage
 from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import Expansion, Schema

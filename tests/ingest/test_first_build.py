@@ -22,7 +22,7 @@ from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
-from kgplatform.ingest.bulk.numbers import Numbers
+from kgplatform.ingest.bulk.graph_files import Numbers
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder

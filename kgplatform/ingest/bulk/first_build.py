@@ -14,8 +14,7 @@ from contextlib import ExitStack
 from itertools import chain
 
 from kgplatform.errors import InputError, ServerError, StoreError
-from kgplatform.ingest.bulk.graph_files import GraphFiles
-from kgplatform.ingest.bulk.spill import Spill
+from kgplatform.ingest.bulk.graph_files import GraphFiles, Spill
 from kgplatform.ingest.bulk.tables import Tables
 from kgplatform.ingest.compare import Group
 from kgplatform.ingest.extract_pass import Tools
