@@ -48,9 +48,9 @@ from kgplatform.retrieve.search import search
 from kgplatform.retrieve.within import documents_where, search_within
 from kgplatform.settings import Settings, load_settings
 from kgplatform.work.arguments import checked, typed
-from kgplatform.work.heard import heard
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import Stop
+from kgplatform.work.threads import heard
 
 if TYPE_CHECKING:
     from kgplatform.exchange import ExchangeReport

@@ -32,8 +32,7 @@ from kgplatform.ingest.graph_state import (
 from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
-from kgplatform.models.openai_chat import OpenAIChat, make_chat
-from kgplatform.models.trial import Trial, try_model
+from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, Turn, wait_meanwhile
 from kgplatform.neo4j.server import LocalNeo4j

@@ -15,8 +15,8 @@ from itertools import chain
 
 from kgplatform.ingest.rows import proposal_of, proposed_type
 from kgplatform.ingest.schema import Expansion, Schema, TypeKind
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.query import batches
 from kgplatform.records import Proposal
 from kgplatform.settings import Settings
 from kgplatform.text import tidy, type_key

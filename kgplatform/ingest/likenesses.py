@@ -21,8 +21,8 @@ from kgplatform.ingest.alike import (
     words_of,
 )
 from kgplatform.ingest.graph_state import await_indexes, define_vector_indexes, define_word_index
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.query import batches
 from kgplatform.records import Progress
 
 _BATCH = 1000

@@ -72,8 +72,8 @@ class IngestReport(Shown):
     passages that it could not read, which keep the facts that they have. ``unread``, ``facts_unread``: passages for
     which the model was not asked again, since its reply was of no use before (``retry_failed``). ``unnamed``: entities
     and key elements that their passage does not name, which were left out with what is said of them; ``turned``:
-    statements that were put right (``bound``). ``names``: how many different ones there are, ``untyped`` those without a
-    type in the schema.
+    statements that were put right (``bound``). ``names``: how many different ones there are, ``untyped`` those without
+    a type in the schema.
     ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
     ``reread``: documents that were as they are in the graph, and were read again all the same. ``gone``: files beneath
     the folders named that are not there any more; the documents that went with them, or from a corpus, are ``removed``.

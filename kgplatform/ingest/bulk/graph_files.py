@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from kgplatform.ingest.bulk.tables import ITEM_END, STATE, Tables
 from kgplatform.ingest.write import Statement
 from kgplatform.neo4j.store import Row
-from kgplatform.work.shards import Shards
+from kgplatform.work.spool import Shards
 
 
 class Numbers:
