@@ -35,8 +35,6 @@ testing
 ingest
 tree gist exchange graph retrieve
 readers
-opened
-changes
 chat_thread
 client
 async_client
