@@ -24,7 +24,7 @@ PACKAGE = Path(__file__).parent.parent / "kgplatform"
 
 ORDER = """
 text
-shown table_row
+shown
 errors records
 settings
 query prompt work

@@ -18,12 +18,11 @@ from kgplatform.errors import StoppedError
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract import Extractor, request_of
 from kgplatform.ingest.growth import KnownGrowth, Proposed, proposed
-from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
+from kgplatform.ingest.passage_reader import FailedPassage, Item, Outcome, PassageReader, SharedReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import Reading, ReadPassage
 from kgplatform.ingest.rows import Rows
 from kgplatform.ingest.schema import Expansion, Schema
-from kgplatform.ingest.share import Outcome, SharedReader
 from kgplatform.ingest.write import Replaced, Sink, Writer, extraction_statements
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder

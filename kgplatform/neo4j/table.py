@@ -12,8 +12,7 @@ from neo4j import exceptions as driver_errors
 from kgplatform.errors import StatementError
 from kgplatform.neo4j.failures import message_of
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
-from kgplatform.records import Table
-from kgplatform.table_row import TableRow
+from kgplatform.records import Table, TableRow
 
 
 def plain(value: Any) -> Any:

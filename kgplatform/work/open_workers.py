@@ -19,7 +19,7 @@ from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import LocalWorkers, Workers, answer_of, settle
 
-_READING = "kgplatform.ingest.share"
+_READING = "kgplatform.ingest.passage_reader"
 """What workers import before anything else: it takes a second, while the first files are loaded."""
 _TRIES = 5
 _SECONDS = 5
