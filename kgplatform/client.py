@@ -5,35 +5,67 @@ from kgplatform import connect
 with connect() as kg:
     kg.ingest("docs/")
     print(kg.search("Who designed the ship that …?").passages[0].text)
+
+A graph is open as a whole, and in parts for one piece of work each:
+
+    part = kg.within(stop)             # on the same connections and caches
+    part.ask("Who designed the ship?")
+    part.ledger.total                  # what this work spent; ``stop.set()`` in another thread ends it
 """
 
 from __future__ import annotations
 
-import contextlib
+import copy
+import json
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from kgplatform.changes import ChangeableGraph
 from kgplatform.chat_thread import ChatThread
-from kgplatform.errors import Code, InputError, ModelError, coded
-from kgplatform.graph.info import Stats, element_graph
+from kgplatform.errors import Code, InputError, ModelError, SettingError, coded, wrong_value
+from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
+from kgplatform.graph.jobs import JobQueue
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
 from kgplatform.graph.threads import check_thread, remove_thread
 from kgplatform.ingest.bound import MODES as MODES
+from kgplatform.ingest.bound import Mode
+from kgplatform.ingest.compare import holds
+from kgplatform.ingest.corpus_file import Fields
+from kgplatform.ingest.estimate import Estimate, estimate
+from kgplatform.ingest.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.ingest.extract import extractors as extractors
+from kgplatform.ingest.extract.local import LocalExtractor
+from kgplatform.ingest.extract.recorded import RecordedExtractor
+from kgplatform.ingest.extract_pass import Tools
+from kgplatform.ingest.facts_pass import lacks_facts
+from kgplatform.ingest.given import Ingestible, gather
+from kgplatform.ingest.graph_state import (
+    OLDER_GRAPH,
+    check_embedder,
+    graph_state,
+    is_up_to_date,
+    set_state,
+    state_meanwhile,
+)
+from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, remove_documents
 from kgplatform.ingest.schema import Schema, load_schema, shipped_schemas
-from kgplatform.models.chat import Chat
-from kgplatform.models.embed import Embedder
-from kgplatform.models.openai_chat import OpenAIChat
+from kgplatform.ingest.settle import reembed
+from kgplatform.models.chat import Chat, Ledger, within
+from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
+from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
 from kgplatform.neo4j.connect import open_store
+from kgplatform.neo4j.memory import unbounded
+from kgplatform.neo4j.passes import Pass, Turn, wait_meanwhile
+from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.statement_guard import why_refused
+from kgplatform.neo4j.store import Connection, Row, Store
 from kgplatform.readers.answer import joined
 from kgplatform.readers.grounding import verified
 from kgplatform.readers.readers import READERS, check_can_be_kept, find, options_for, stages_by_reader
@@ -47,13 +79,22 @@ from kgplatform.retrieve.search import SEARCHES as SEARCHES
 from kgplatform.retrieve.search import search
 from kgplatform.retrieve.within import documents_where, search_within
 from kgplatform.settings import Settings, load_settings
+from kgplatform.text import unknown
 from kgplatform.work.arguments import checked, typed
-from kgplatform.work.heard import heard
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import Stop
+from kgplatform.work.threads import heard
 
 if TYPE_CHECKING:
+    import py2neo  # type: ignore[import-untyped]  # it ships no types
+
     from kgplatform.exchange import ExchangeReport
+    from kgplatform.gist.options import GistReport
+    from kgplatform.tree.build_tree import TreeReport
+
+_FOLLOWED_EVERY = 2.0
+
+G = TypeVar("G", bound="KnowledgeGraph")
 
 
 @typed
@@ -133,8 +174,234 @@ def _above_zero(name: str, value: float | None) -> None:
 
 
 @checked
-class KnowledgeGraph(ChangeableGraph):
-    """An open graph. Close it, or use it in a ``with`` block. Searching is safe from several threads."""
+class KnowledgeGraph:
+    """An open graph. Close it, or use it in a ``with`` block. Safe from several threads."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        *,
+        embedder: Embedder | None = None,
+        chat: Chat | None = None,
+        report: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.store = store
+        self._report = report
+        self.settings = settings
+        self.ledger: Ledger = Ledger(settings.token_budget)
+        self._given_embedder = embedder
+        self._given_chat = chat
+        self._whole: KnowledgeGraph | None = None
+        """The graph that this is a part of."""
+        self._followed = [time.monotonic()]
+        """When it was last looked at which model made the vectors; shared by all parts, too."""
+        self._learnt: set[str] = set()
+        """What was found out about the graph, shared by all its parts."""
+
+    def __enter__(self: G) -> G:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        home = f", home {self.settings.home_folder}" if self.settings.neo4j_uri is None else ""
+        return f"{type(self).__name__}({self.store.connection.uri}{home})"
+
+    def close(self) -> None:
+        """Close the connections, but for those of models that were given. A managed server keeps running;
+        ``kgplatform down`` stops it."""
+        self.store.close()
+        given = (self._given_chat, self._given_embedder)
+        for model in (self.__dict__.get("language_model"), self.__dict__.get("embedder")):
+            if isinstance(model, OpenAIChat | OpenAIEmbedder) and model not in given:
+                model.close()
+
+    @property
+    def connection(self) -> Connection:
+        """The database's address, user name and password."""
+        return self.store.connection
+
+    @property
+    def stop(self) -> Stop:
+        """What ends this work."""
+        return self.store.stop
+
+    def ingest(
+        self,
+        paths: Ingestible = (),
+        *,
+        schema: str | Path | Schema | None = None,
+        extractor: str | Extractor | None = None,
+        recorded: str | Path | None = None,
+        mode: Mode | None = None,
+        facts: bool = False,
+        prune: bool = False,
+        reread: bool = False,
+        retry_failed: bool = False,
+        progress: Progress = SILENT,
+    ) -> IngestReport:
+        """Update the graph from ``paths``: files and folders, or what is in no file.
+
+        That is one or several of: ``Text``, dictionaries with a ``text``, open files, documents of LangChain and
+        LlamaIndex, a DataFrame; a list or any iterator of them, or a loader of LangChain. A string is always a path.
+
+        ``schema``: a file or a shipped name; by default the graph's own, "general" for a new graph. ``extractor``:
+        "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
+        ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "strict" keeps what the
+        schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
+        holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: also have the model
+        read atomic facts from passages that have none from a model; without ``paths``, from those of the whole graph.
+        ``prune``: also remove the documents of files that are gone from the folders of ``paths``. ``reread``: read
+        unchanged documents again too, with another schema, say; replies to the same prompts come from the cache.
+        ``retry_failed``: also ask again for passages that the model gave no usable reply for.
+        """
+        with gather(paths, self.settings.home_folder, Fields.of(self.settings)) as given:
+            recording = with_recording(given, recorded, extractor)
+            if not given and (prune or reread or not facts):
+                raise InputError("Name at least one file or folder to ingest.")
+            facts_from = self._model("Facts are read") if facts else None
+            if facts and not given:
+                self._need_documents()
+            reader = make_extractor(extractor if given else "local", recording, self.language_model)
+            with self._writing("ingest", progress) as turn:
+                tools = self._tools(turn, reader, schema, mode, progress)
+                tools = replace(tools, facts_from=facts_from, retry_failed=retry_failed)
+                if facts and not given:
+                    return ingest_facts(tools, turn)
+                report = ingest(tools, given.paths, given.texts, turn, prune=prune, reread=reread)
+        if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
+            report.notes.extend(f"{title}: recorded, but not among the documents" for title in reader.unused())
+        return report
+
+    def estimate(
+        self,
+        paths: Ingestible = (),
+        *,
+        schema: str | Path | Schema | None = None,
+        extractor: str | None = None,
+        recorded: str | Path | None = None,
+        facts: bool = False,
+        reread: bool = False,
+        retry_failed: bool = False,
+        progress: Progress = SILENT,
+    ) -> Estimate:
+        """What ``ingest`` would cost; nothing is written and no model is called."""
+        with gather(paths, self.settings.home_folder, Fields.of(self.settings)) as given:
+            recording = with_recording(given, recorded, extractor)
+            if not given and (reread or not facts):
+                raise InputError("Name at least one file or folder to ingest.")
+            by = extractor or default_extractor(recording, self.language_model)
+            chat = None if retry_failed else self.language_model
+            how: dict[str, Any] = {"facts": facts, "reread": reread, "chat": chat, "progress": progress}
+            return estimate(self.store, given.paths, self._schema(schema), by, self.settings, texts=given.texts, **how)
+
+    def remove(
+        self, documents: str | Path | Sequence[str | Path], *, progress: Progress = SILENT
+    ) -> list[DocumentInfo]:
+        """Remove documents with all that only they support; returns them.
+
+        They are named by id, URI, path or title; a folder means all documents of files in it.
+        """
+        with self._writing("remove", progress) as turn:
+            chosen = self._named(documents)
+            ids = sorted(each.id for each in chosen)
+            passages = [row["id"] for row in self.store.read("graph/document_passages", documents=ids)]
+            remove_documents(self._tools(turn, LocalExtractor(), None, None, progress), ids, passages)
+        self._look_for_documents()
+        return chosen
+
+    def reembed(self, *, progress: Progress = SILENT) -> dict[str, float]:
+        """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
+        with self._writing("reembed", progress) as turn:
+            self._embed_as_set()
+            return reembed(turn.store, self.embedder, self.settings, progress)
+
+    def build_tree(
+        self,
+        *,
+        method: str | None = None,
+        update: bool = False,
+        rebuild: bool = False,
+        progress: Progress = SILENT,
+    ) -> TreeReport:
+        """Build the knowledge tree (levels 3 and 4: keywords and communities), or bring it up to date with the graph.
+
+        ``method``: how communities are found; default: that of the existing tree. Another method, or ``rebuild``, finds
+        all communities again; those with the same members keep their names. Otherwise only what changed is rebuilt;
+        ``update`` says so explicitly and cannot be combined with ``rebuild``. Without a tree, all of it is built.
+        """
+        # Here: it loads what no other command needs, and takes a second to do so.
+        from kgplatform.tree.build_tree import TreeTools, build_tree
+
+        if update and rebuild:
+            raise InputError("Choose either update or rebuild, not both.")
+        with self._writing("tree", progress) as turn:
+            self._need_documents()
+            tools = TreeTools(turn, self.embedder, self.language_model, self.settings, self.ledger, progress)
+            return build_tree(tools, method=method, update=update, rebuild=rebuild)
+
+    def gist(
+        self,
+        documents: str | Sequence[str] = (),
+        *,
+        preset: str = "report",
+        min_words: int | None = None,
+        max_words: int | None = None,
+        uniform: bool = False,
+        question: str | None = None,
+        instruction: str = "",
+        fit: int | None = None,
+        shrink: str = "merge",
+        progress: Progress = SILENT,
+    ) -> GistReport:
+        """Give documents the gist memory that the reader ``readagent`` reads: pages, each shortened by the model.
+
+        ``documents``: by id, URI, path or title; default: all. ``preset``: the kind of text, "report", "article",
+        "book", "script" or "transcript": the size of pages, and what gists keep; ``min_words``, ``max_words``: other
+        sizes. ``uniform``: pages of equal length, without asking the model. ``question``: a memory for this question.
+        ``instruction``: further instructions for shortening. ``fit``: the most tokens of a document's gists;
+        ``shrink``: how to fit, "merge" pages or shorten the "older" gists. Raises ``InputError``.
+        """
+        from kgplatform.gist.gist_documents import GistTools, gist_documents
+        from kgplatform.gist.options import GistOptions
+
+        options = GistOptions.of(
+            preset,
+            min_words,
+            max_words,
+            uniform=uniform,
+            question=question,
+            instruction=instruction,
+            fit=fit,
+            shrink=shrink,
+        )
+        graph = self.within()
+        chat = graph._model("Gists are written")
+        with graph._writing("gist", progress, "beside") as turn:
+            self._need_documents()
+            chosen = self._named(documents) if documents or documents == "" else self.documents()
+            tools = GistTools(turn.store, graph.embedder, chat, self.settings, graph.ledger, progress)
+            return gist_documents(tools, [each.id for each in chosen], options)
+
+    def import_graph(
+        self, path: str | Path, format: str | None = None, *, merge: bool = False, progress: Progress = SILENT
+    ) -> ExchangeReport:
+        """Import an export into the empty graph; with ``merge``, add its nodes to what is there.
+
+        Raises ``InputError``, before anything is written, for a file that is not an export and, without ``merge``, for
+        a graph with documents.
+        """
+        from kgplatform.exchange import import_graph
+
+        with self._writing("import", progress) as turn:
+            report = import_graph(
+                turn.store, self.settings, lambda: self.embedder, Path(path), format, merge=merge, progress=progress
+            )
+        self._look_for_documents()
+        self._forget_embedder()  # the export says which model made its vectors
+        return report
 
     def search(
         self, question: str, route: str = "all", top_k: int = 10, *, where: Mapping[str, Any] | None = None
@@ -238,7 +505,7 @@ class KnowledgeGraph(ChangeableGraph):
         """Remove a thread with its runs and their steps. Raises ``InputError`` if there is no such thread."""
         remove_thread(self.store, id)
 
-    @contextlib.contextmanager
+    @contextmanager
     def run(
         self,
         *,
@@ -323,6 +590,144 @@ class KnowledgeGraph(ChangeableGraph):
 
         return export_graph(self.store, Path(path), format, progress)
 
+    def lend_driver(self, to: str) -> AbstractContextManager[Any]:
+        """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
+        return self.store.lend_driver(to)
+
+    def py2neo(self) -> py2neo.Graph:
+        """A py2neo ``Graph`` on the same database, for those who use it (extra ``py2neo``; no longer maintained)."""
+        try:
+            from py2neo import Graph
+        except ImportError as error:
+            raise SettingError("py2neo is not installed. Run `pip install 'kgplatform[py2neo]'`.") from error
+        connection = self.store.connection
+        return Graph(connection.uri, auth=(connection.username, connection.password), name=connection.database)
+
+    def state(self) -> Row:
+        """What the graph knows about itself, such as its schema and its models; empty for a new graph."""
+        return graph_state(self.store)
+
+    def schema(self) -> GraphSchema | None:
+        """The schema of the last ingest with its expansions; None before the first."""
+        return GraphSchema.of(state_meanwhile(self.store))
+
+    def use_schema(self, schema: str | Path | Schema) -> Schema:
+        """Have the next ingest use ``schema``, a file or a shipped name. What was read before stays as it is until it
+        is read again. Raises ``SchemaError``, and ``InputError`` for a graph without documents, which has no schema."""
+        found, own = self._schema(schema), self.schema()
+        if own is None:
+            raise InputError("The graph has no schema yet: give this one with the first documents.")
+        chosen = None if found == own.schema else json.dumps(found.to_dict(), ensure_ascii=False)
+        self.store.write(set_state(schemaChosen=chosen))
+        return found
+
+    def check(self) -> str:
+        """The version of the server. Raises ``StoreError`` if the database is down."""
+        return self.store.check()
+
+    def server_advice(self) -> str:
+        """One sentence on what to do where the graph has outgrown the memory of its managed server, or where another
+        server does not bound the memory of statements; else empty."""
+        if self.settings.neo4j_uri is None:
+            return LocalNeo4j(self.settings).status().advice
+        return unbounded(self.store)
+
+    def database_id(self) -> str:
+        """What tells the graph's database from all others."""
+        return str(self.store.read("neo4j/database")[0]["id"])
+
+    def documents(self) -> list[DocumentInfo]:
+        """The documents of the graph, by title."""
+        return [DocumentInfo.of(row) for row in self.store.read("graph/documents")]
+
+    def holds(self, file: Path) -> bool:
+        """Whether the graph holds any document of ``file`` with the text that it has now."""
+        return holds(self.store, file, self.settings)
+
+    def lacks_facts(self) -> bool:
+        """Whether some passage has no atomic facts from a model or a recording."""
+        return lacks_facts(self.store)
+
+    def jobs(self, place: str, server: str, lease: float) -> JobQueue:
+        """The jobs of the graph's servers, for ``server``, whose uploads are ``place``; it holds one for ``lease``
+        seconds without a sign of life."""
+        return JobQueue(self.store, place, server, lease)
+
+    def within(self: G, stop: Stop | None = None) -> G:
+        """This graph for one piece of work, on the same connections: ``ledger`` counts what this work alone spends.
+
+        ``stop``, set by another thread, ends the work within a second, whatever it waits for; by default the graph's
+        own. Close only the whole.
+        """
+        part = copy.copy(self)
+        for bound in ("embedder", "language_model", "look"):
+            part.__dict__.pop(bound, None)
+        part.store, part.ledger, part._whole = self.store.within(stop or self.store.stop), Ledger(), self
+        return part
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedding model: the one that is set, otherwise the one that the graph was embedded with."""
+        if self._whole is not None:
+            return within(self._whole.embedder, meter=self.ledger, stop=self.store.stop)
+        if self._given_embedder is not None:
+            return self._given_embedder
+        stored = self.state().get("embeddingModel")
+        if self.settings.embedder == "auto" and stored is not None:
+            return make_embedder(self.settings.model_copy(update={"embedder": stored}), self.ledger, self._report)
+        return make_embedder(self.settings, self.ledger, self._report)
+
+    @cached_property
+    def language_model(self) -> Chat | None:
+        """The language model, or None if none is configured."""
+        if self._whole is not None:
+            return within(self._whole.language_model, meter=self.ledger, stop=self.store.stop)
+        return self._given_chat or make_chat(self.settings, self.ledger)
+
+    @property
+    def model_name(self) -> str | None:
+        """The language model's name, or None if none is configured."""
+        return self.language_model.model if self.language_model is not None else None
+
+    def try_model(self) -> Trial:
+        """Call the language model once, whatever is in the cache: what it replied, how fast, and what that cost.
+
+        Raises ``SettingError`` if there is none, and ``ModelError``, which says what to do.
+        """
+        ledgers = [part.ledger for part in self._wholes()]
+        return try_model(self.language_model, self.settings, ledgers, self.store.stop)
+
+    def check_model(self) -> None:
+        """Raise ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set.
+
+        Waits while the graph is imported or embedded again.
+        """
+        wait_meanwhile(self.store, ("import", "reembed"), self._report)
+        state = self.state()
+        if state.get("embeddingModel"):
+            check_embedder(state, self.embedder)
+
+    def _tools(
+        self,
+        turn: Pass,
+        extractor: Extractor,
+        schema: str | Path | Schema | None,
+        mode: Mode | None,
+        progress: Progress,
+    ) -> Tools:
+        if mode not in (None, *MODES):
+            raise InputError(unknown("mode", str(mode), MODES))
+        return Tools(
+            store=turn.store,
+            embedder=self.embedder,
+            extractor=extractor,
+            schema=self._schema(schema),
+            mode=mode or extractor.default_mode,
+            settings=self.settings,
+            ledger=self.ledger,
+            progress=progress,
+        )
+
     def _only(self, reader: str, where: Mapping[str, Any]) -> list[str]:
         """The ids of the documents ``where`` that is so. Raises ``InputError``, also where there are none."""
         check_can_be_kept(reader)
@@ -338,3 +743,82 @@ class KnowledgeGraph(ChangeableGraph):
         grown = found.schema.with_expansions(found.expansions)
         kinds = (grown.entities, grown.relations, grown.attributes)
         return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
+
+    @contextmanager
+    def _writing(self, kind: str, progress: Progress, turn: Turn = "alone") -> Iterator[Pass]:
+        """A pass of this ``kind``, once its turn has come; what is known of the graph is looked at again."""
+        with Pass(self.store, kind, progress, turn) as opened:
+            if kind != "import":  # the file says which model it has
+                self._follow_model(opened.store)
+            yield opened
+
+    def _follow_model(self, store: Store) -> None:
+        """Use the graph's own model, if it is to be that: another process may have embedded the graph again."""
+        used = next((part.__dict__["embedder"].name for part in self._wholes() if "embedder" in part.__dict__), None)
+        if used is not None and self.settings.embedder == "auto":
+            stored = graph_state(store).get("embeddingModel")
+            if stored not in (None, used):
+                self._forget_embedder()
+
+    def _wholes(self) -> Iterator[KnowledgeGraph]:
+        """This graph, that which it is a part of, and so on."""
+        part: KnowledgeGraph | None = self
+        while part is not None:
+            yield part
+            part = part._whole
+
+    def _embed_as_set(self) -> None:
+        """Use the embedder that is set, whichever the graph was embedded with."""
+        self._forget_embedder()
+        *_, whole = self._wholes()
+        whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger, whole._report)
+
+    def _forget_embedder(self) -> None:
+        """Look again which model made the graph's vectors."""
+        for part in self._wholes():
+            part.__dict__.pop("embedder", None)
+
+    def _schema(self, given: str | Path | Schema | None) -> Schema:
+        if given is None:
+            own = self.schema()
+            return (own.chosen or own.schema) if own is not None else load_schema("general")
+        if not isinstance(given, str | Path | Schema):
+            raise wrong_value("schema", given, "name one, or a file, or give a kgplatform.Schema")
+        return given if isinstance(given, Schema) else load_schema(given)
+
+    def _model(self, what: str) -> Chat:
+        """The language model, which does ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""
+        if self.language_model is None:
+            raise SettingError(
+                f"{what} by a language model, and none is configured. Set OPENAI_API_KEY, or OPENAI_BASE_URL."
+            )
+        return self.language_model
+
+    def _need_documents(self) -> None:
+        """Raise ``InputError`` if there is nothing to ask; documents once seen are not looked for again.
+
+        What another process makes of the graph's vectors is noticed, if not at once.
+        """
+        is_known = "documents" in self._learnt
+        if not is_known or time.monotonic() > self._followed[0] + _FOLLOWED_EVERY:
+            self._followed[0] = time.monotonic()
+            self._follow_model(self.store)
+        if is_known:
+            return
+        state = self.state()
+        if not state:
+            raise coded(Code.EMPTY_GRAPH)
+        if "schema" not in state:
+            raise coded(Code.UNFINISHED_INGEST)
+        if not self.store.read("graph/has_documents"):
+            raise coded(Code.NO_DOCUMENTS)
+        if not is_up_to_date(state):
+            self._report(OLDER_GRAPH)
+        self._learnt.add("documents")
+
+    def _look_for_documents(self) -> None:
+        """Look for documents again: some were removed or imported."""
+        self._learnt.discard("documents")
+
+    def _named(self, documents: str | Path | Sequence[str | Path]) -> list[DocumentInfo]:
+        return named_documents(documents, self.documents())

@@ -13,11 +13,12 @@ come in one, as a list of lists, ``// each: id, score`` names what a list holds:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -106,3 +107,14 @@ def _names_below(folder: Traversable, prefix: str) -> list[str]:
         elif entry.name.endswith(".cypher"):
             names.append(prefix + entry.name.removesuffix(".cypher"))
     return names
+
+
+T = TypeVar("T")
+
+BATCH_ROWS = 1000
+
+
+def batches(rows: Sequence[T], size: int = BATCH_ROWS) -> Iterator[Sequence[T]]:
+    """``rows`` in slices of ``size``, each for one statement."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]

@@ -5,12 +5,11 @@ All character offsets count Unicode code points of ``Document.text`` and are hal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex, overload
 
 from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text
-from kgplatform.table_row import TableRow
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
@@ -461,6 +460,42 @@ class Answer(Shown):
         cited = html_table(columns, places, len(self.citations)) if self.citations else ""
         marks = "".join(html_text(f"“{each.text}”: {mark}") for each in self.statements for mark in each.marks)
         return html_text(self.text) + marks + cited + html_text(self.note)
+
+
+class TableRow(list[Any]):
+    """Values, in the order of the columns: ``row["name"]`` is ``row[0]``, ``name, born = row`` works, and so does
+    ``dict(row)``. It equals a list of the same values.
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Sequence[str], values: Iterable[Any]) -> None:
+        super().__init__(values)
+        self._columns = columns
+
+    @overload
+    def __getitem__(self, key: SupportsIndex | str) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Any]: ...
+    def __getitem__(self, key: SupportsIndex | str | slice) -> Any:
+        """Raises ``KeyError`` for a name that no column has."""
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        if key not in self._columns:
+            raise KeyError(f"{key!r} is none of the columns {', '.join(self._columns)}")
+        return super().__getitem__(self._columns.index(key))
+
+    def keys(self) -> Sequence[str]:
+        """The names of the columns."""
+        return self._columns
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Names with their values."""
+        return zip(self._columns, self, strict=True)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a column; ``default`` where there is none of that name."""
+        return self[name] if name in self._columns else default
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -24,7 +24,7 @@ PACKAGE = Path(__file__).parent.parent / "kgplatform"
 
 ORDER = """
 text
-shown table_row
+shown
 errors records
 settings
 query prompt work
@@ -35,8 +35,6 @@ testing
 ingest
 tree gist exchange graph retrieve
 readers
-opened
-changes
 chat_thread
 client
 async_client
@@ -213,7 +211,7 @@ def texts(tree: ast.Module) -> set[str]:
 
 
 def test_the_driver_has_one_user() -> None:
-    """And the managed server, which waits until a driver gets through; ``values`` knows the types of its values."""
+    """And the managed server, which waits until a driver gets through; ``table`` knows the types of its values."""
     users = {
         name
         for name, tree in trees()
@@ -221,7 +219,7 @@ def test_the_driver_has_one_user() -> None:
         if (isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "neo4j" for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "neo4j")
     }
-    assert users == {"neo4j.connect", "neo4j.failures", "neo4j.server", "neo4j.store", "neo4j.table", "neo4j.values"}
+    assert users == {"neo4j.connect", "neo4j.failures", "neo4j.server", "neo4j.store", "neo4j.table"}
 
 
 def test_no_cypher_in_python() -> None:

@@ -13,9 +13,8 @@ from corpora import put
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, SettingError
 from kgplatform.neo4j.store import Store
-from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Table, Usage
+from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Table, TableRow, Usage
 from kgplatform.settings import Settings, load_settings
-from kgplatform.table_row import TableRow
 
 EVIL = '<script>alert("1")</script> & \x1b[31m'
 PLACE = Citation("d", f"Title {EVIL}", 3, 9, None, "p")

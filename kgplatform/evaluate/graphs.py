@@ -39,9 +39,8 @@ from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import load_query
 from kgplatform.readers.corpus.reader import READER as CORPUS
 from kgplatform.readers.reader import Need
-from kgplatform.records import Progress
+from kgplatform.records import Progress, TableRow
 from kgplatform.settings import Settings
-from kgplatform.table_row import TableRow
 from kgplatform.text import counted, node_id, tidy
 
 Note = Callable[[str], None]

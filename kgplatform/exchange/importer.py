@@ -41,8 +41,8 @@ from kgplatform.exchange.json_lines import read_lines
 from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_unfit_vector_indexes, drop_vector_indexes
 from kgplatform.ingest.settle import settle
 from kgplatform.models.embed import Embedder
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Parameters, Row, Store
+from kgplatform.query import batches
 from kgplatform.records import Progress
 from kgplatform.settings import Settings
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from kgplatform.errors import InputError
@@ -20,6 +20,7 @@ from kgplatform.locations import with_location
 from kgplatform.neo4j.metadata import metadata_of, name_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import MetadataValue, Statement
+from kgplatform.text import tidy, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,3 +381,42 @@ class RunInfo:
     steps: int
     statements: tuple[Statement, ...] = ()
     sufficient: bool | None = None
+
+
+DocumentOrder = Literal["title", "file", "added", "characters", "passages", "facts", "failed"]
+ORDERS: tuple[DocumentOrder, ...] = ("title", "file", "added", "characters", "passages", "facts", "failed")
+"""What documents can be sorted by."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow(DocumentInfo):
+    """A document, how many ``facts`` are stated in it, and at most three reasons why passages of it failed."""
+
+    facts: int = 0
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """Some documents, and how many there are in all."""
+
+    documents: tuple[DocumentRow, ...]
+    total: int
+
+
+def document_page(
+    store: Store, text: str = "", sort: str = "title", *, descending: bool = False, skip: int = 0, limit: int = 100
+) -> DocumentPage:
+    """Documents whose title or file has ``text`` in it, ``limit`` of them after the first ``skip``.
+
+    Raises ``InputError`` for an order that there is not, and for numbers below 0.
+    """
+    if sort not in ORDERS:
+        raise InputError(unknown("order", sort, ORDERS))
+    if skip < 0 or limit < 0:
+        raise InputError("The page's start and length must be 0 or more.")
+    (row,) = store.read(
+        "graph/document_page", text=tidy(text).lower(), sort=sort, descending=descending, skip=skip, limit=limit
+    )
+    rows = (DocumentRow(**{**each, "failures": tuple(each["failures"])}) for each in row["documents"])
+    return DocumentPage(tuple(rows), row["total"])

@@ -14,8 +14,8 @@ from dataclasses import asdict
 from typing import Any
 
 from kgplatform.errors import Code, InputError, coded
-from kgplatform.graph.document_page import DocumentPage, document_page
 from kgplatform.graph.info import (
+    DocumentPage,
     DocumentText,
     GraphEdge,
     GraphMap,
@@ -27,6 +27,7 @@ from kgplatform.graph.info import (
     RunInfo,
     Subgraph,
     TreeNode,
+    document_page,
     facts_once,
 )
 from kgplatform.graph.map import map_of

@@ -4,7 +4,7 @@
 
 ``are_alike``: entities that are likely the same (``SAME_AS``). Whether two names are alike depends on the two alone,
 never on what else is in the graph, so that adding and removing documents in any order gives the same edges. Like names
-share properties (``found_by``), by which the graph finds them (``likenesses.py``). Two names are alike if, accents,
+share properties (``found_by``), by which the graph finds them (``settle.py``). Two names are alike if, accents,
 case and punctuation apart,
 
 - they have the same words, in any order ("Obama, Barack"; also one name under two types),

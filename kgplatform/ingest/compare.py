@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -16,6 +17,7 @@ from kgplatform.ingest.load_by import CutDocument, cut_by, load_by, load_within
 from kgplatform.neo4j.metadata import metadata_of
 from kgplatform.records import Document, MetadataValue, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
+from kgplatform.text.languages import ENGLISH, language_of
 from kgplatform.work.bounded import BoundedCalls
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
@@ -228,3 +230,39 @@ def _compared(document: Document, passages: Sequence[Passage], known: _Known | N
         described=described,
         only_described=same_passages and described,
     )
+
+
+class NewLanguages:
+    """Languages other than English of new and changed documents, in which none of the graph's was before.
+
+    What the graph has is asked for once, with the first document that is not English: most ingests never do. Where the
+    documents of an older graph had no language yet (not ``are_told``), all of theirs are new.
+    """
+
+    def __init__(self, store: Store, *, are_told: bool) -> None:
+        self._store = store
+        self.are_told = are_told
+        self._documents: Counter[str] = Counter()
+        self._before: frozenset[str] | None = None
+
+    def among(self, groups: Iterable[Group]) -> Iterator[Group]:
+        """``groups``, each looked at before it is written."""
+        for group in groups:
+            news = (each.document.text for each in group.documents if each.verdict in ("added", "changed"))
+            found = [code for code in map(language_of, news) if code not in ("", ENGLISH)]
+            if found and self._before is None:
+                self._before = frozenset(self._there())
+            self._documents.update(found)
+            yield group
+
+    @property
+    def codes(self) -> list[str]:
+        """ISO 639-1; those of most documents first."""
+        if not self.are_told:
+            return self._there()
+        ranked = sorted(self._documents.items(), key=lambda each: (-each[1], each[0]))
+        return [code for code, _ in ranked if code not in (self._before or ())]
+
+    def _there(self) -> list[str]:
+        found = (row["language"] for row in self._store.read("ingest/languages"))
+        return [code for code in found if code != ENGLISH]

@@ -16,19 +16,17 @@ from typing import Protocol
 
 from kgplatform.errors import StoppedError
 from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.claims import RELEASED, claimed
 from kgplatform.ingest.extract import Extractor, request_of
-from kgplatform.ingest.known_growth import KnownGrowth, Proposed, proposed
-from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
+from kgplatform.ingest.growth import KnownGrowth, Proposed, proposed
+from kgplatform.ingest.passage_reader import FailedPassage, Item, Outcome, PassageReader, SharedReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import Reading, ReadPassage
 from kgplatform.ingest.rows import Rows
 from kgplatform.ingest.schema import Expansion, Schema
-from kgplatform.ingest.share import Outcome, SharedReader
 from kgplatform.ingest.write import Replaced, Sink, Writer, extraction_statements
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
-from kgplatform.neo4j.passes import Pass
+from kgplatform.neo4j.passes import Pass, is_over
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, Passage, Progress
 from kgplatform.settings import Settings
@@ -47,6 +45,10 @@ _AHEAD = 16
 """Windows for each worker that may be under way: one with a long document takes as long as some dozen others."""
 _COMMIT_ROWS = 4000
 _COMMIT_SECONDS = 2.0
+_LOOKED_EVERY = 0.5
+"""Seconds between two looks at passages that another pass reads."""
+_RELEASED: Row = {"claimedBy": None}
+"""The properties of a passage that was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +197,32 @@ class Room:
         return there
 
 
+def _claim(turn: Pass, passages: Sequence[str], make_room: Callable[[], bool]) -> frozenset[str]:
+    """Those of ``passages`` that the pass is to read, marked in the graph. Waits while another one reads any of them,
+    rather than paying again.
+
+    ``make_room`` is called meanwhile, and says if others may have changed the graph since. A claim counts as long as
+    its pass does (``kgplatform.neo4j.passes``), and needs no giving back.
+    """
+    wanted, mine, gone = sorted(passages), set[str](), list[str]()
+    while wanted:
+        (rows,) = turn.store.write(("ingest/claim", {"passages": wanted, "pass": turn.id, "gone": gone}))
+        mine.update(row["id"] for row in rows if not row["done"] and row["holder"] == turn.id)
+        others = [row for row in rows if not row["done"] and row["holder"] != turn.id]
+        wanted = [row["id"] for row in others]
+        gone = sorted({row["holder"] for row in others if is_over(row["holder"])})
+        if wanted and not gone:
+            turn.store.stop.sleep(_LOOKED_EVERY)
+            if make_room():
+                wanted = sorted(passages)
+                mine.clear()
+    return frozenset(mine)
+
+
 def _claimed(window: Window, turn: Pass, growing: _Growing, room: Room) -> Window:
     """``window`` without what another pass has read or taken away since it was planned: of that the id is left."""
     pending = [passage.id for passage, _ in window if isinstance(passage, Passage)]
-    mine = claimed(turn, pending, room.make)
+    mine = _claim(turn, pending, room.make)
     growing.are_known = growing.are_known or len(mine) < len(pending)
     return [
         (passage if isinstance(passage, str) or passage.id in mine else passage.id, document)
@@ -297,9 +321,9 @@ def _take(window: Window, outcomes: Iterator[tuple[Item, Outcome]], batch: Batch
         if isinstance(outcome, FailedPassage):
             unread = growing.request if outcome.is_final and growing.request else None
             failed = {"state": "failed", "failure": outcome.reason, "unreadBy": unread}
-            batch.put({"id": passage.id, "state": {**failed, **RELEASED}})
+            batch.put({"id": passage.id, "state": {**failed, **_RELEASED}})
         else:
-            batch.put({"id": passage.id, "state": {**outcome.state, **RELEASED}}, outcome.rows)
+            batch.put({"id": passage.id, "state": {**outcome.state, **_RELEASED}}, outcome.rows)
             found.append((passage.id, document.id, outcome.proposals))
     growing.by(found, [passage for passage, _ in window if isinstance(passage, str)])
     return len(found)

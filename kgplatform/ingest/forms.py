@@ -18,8 +18,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import permutations
 
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Parameters, Row, Store
+from kgplatform.query import batches
 from kgplatform.records import Progress
 
 _AT_ONCE = 50_000

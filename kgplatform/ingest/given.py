@@ -29,7 +29,7 @@ from kgplatform.neo4j.metadata import NOTHING, Flat, flat, is_missing
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import node_id
 from kgplatform.work.bounded import BoundedCalls
-from kgplatform.work.shards import Shards
+from kgplatform.work.spool import Shards
 
 
 @dataclass(frozen=True, slots=True)

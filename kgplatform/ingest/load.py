@@ -7,13 +7,13 @@ import heapq
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader, BytesIO, IOBase
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from kgplatform.errors import DocumentError, InputError
+from kgplatform.errors import DocumentError, InputError, SettingError
 from kgplatform.ingest.corpus_file import (
     HARMLESS_BYTES,
     ITEM_READERS,
@@ -27,10 +27,9 @@ from kgplatform.ingest.corpus_file import (
     why_beyond,
 )
 from kgplatform.ingest.decode import HEAD_BYTES
-from kgplatform.ingest.files.file_text import FileText
+from kgplatform.ingest.files.file_text import FileText, clean
 from kgplatform.ingest.files.plain import read_text
 from kgplatform.ingest.files.reader import reader_for
-from kgplatform.ingest.plugged_in import loader_of
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import node_id, tidy
 from kgplatform.work import plug_ins
@@ -239,3 +238,25 @@ def _readable_stem(path: Path) -> str:
     """The file's name without its suffix, as words: ``annual_report-2020.txt`` is "annual report-2020"."""
     stem = os.fsencode(path.stem).decode("utf-8", "replace")
     return tidy(WORD_GAPS.sub(" ", stem)) or stem
+
+
+def loader_of(suffix: str) -> Callable[[str, BufferedReader], FileText]:
+    """What reads files with that ``suffix`` (".rst"). It raises ``DocumentError`` for one that it cannot read, and for
+    all of them where the package that adds it is broken."""
+
+    def read(path: str, stream: BufferedReader) -> FileText:
+        try:
+            found = plug_ins.load("loader", suffix)(path, stream)
+        except DocumentError:
+            raise
+        except SettingError as error:
+            raise DocumentError(path, str(error).rstrip(".")) from error
+        except Exception as error:  # other people's code raises anything at all
+            raise DocumentError(path, str(plug_ins.broken("loader", suffix, error)).rstrip(".")) from error
+        if isinstance(found, str):
+            return FileText(clean(found))
+        if not isinstance(found, FileText):
+            raise DocumentError(path, f"the loader {suffix} gave a {type(found).__name__} and not a text")
+        return FileText(clean(found.text), found.title, found.locations, found.faults, found.metadata)
+
+    return read

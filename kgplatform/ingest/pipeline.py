@@ -23,7 +23,7 @@ import numpy as np
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.bulk.first_build import FirstBuild
-from kgplatform.ingest.compare import Group, compare
+from kgplatform.ingest.compare import Group, NewLanguages, compare
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.fill_in import fill_in
@@ -38,7 +38,6 @@ from kgplatform.ingest.graph_state import (
     set_state,
 )
 from kgplatform.ingest.load import named_folders
-from kgplatform.ingest.new_languages import NewLanguages
 from kgplatform.ingest.passage_reader import FailedPassage
 from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import Expansion, Schema
@@ -71,8 +70,8 @@ class IngestReport(Shown):
     passages that it could not read, which keep the facts that they have. ``unread``, ``facts_unread``: passages for
     which the model was not asked again, since its reply was of no use before (``retry_failed``). ``unnamed``: entities
     and key elements that their passage does not name, which were left out with what is said of them; ``turned``:
-    statements that were put right (``turn``). ``names``: how many different ones there are, ``untyped`` those without a
-    type in the schema.
+    statements that were put right (``bound``). ``names``: how many different ones there are, ``untyped`` those without
+    a type in the schema.
     ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
     ``reread``: documents that were as they are in the graph, and were read again all the same. ``gone``: files beneath
     the folders named that are not there any more; the documents that went with them, or from a corpus, are ``removed``.

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from kgplatform.ingest.rows import Rows, ordered
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.metadata import properties_of
+from kgplatform.query import batches
 from kgplatform.records import Document, Passage
 from kgplatform.text import title_key
 from kgplatform.text.languages import language_of

@@ -19,7 +19,7 @@ from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.onnx_encoder import DEFAULT, OWN_MODELS, WIDTH, OnnxEncoder, Vectors, fetch_weights, unit
-from kgplatform.models.served import ServedModel
+from kgplatform.models.wire import ServedModel
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens, without_lone_surrogates

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import copy
+import json
+import logging
+import os
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from kgplatform.errors import ModelError, StoppedError
-from kgplatform.models.call_log import CallLog
-from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
+from kgplatform.errors import ModelError, SettingError, StoppedError
+from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted, within
 from kgplatform.models.failures import FaultError, RefusedError
 from kgplatform.models.reply_cache import KeptReply, ReplyCache, cache_key
 from kgplatform.models.request import NOTHING, Abilities, KeptAbilities, identity, lesser, sendable, shaped
 from kgplatform.models.response import Pieces, read_answer, usage_of
-from kgplatform.models.served import ServedModel
-from kgplatform.models.window import window_of
-from kgplatform.prompt import Messages
+from kgplatform.models.wire import ServedModel, Wire
+from kgplatform.prompt import Messages, render
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
+from kgplatform.text import clipped, tidy
 from kgplatform.work.spans import span
+from kgplatform.work.stopping import Stop
+from kgplatform.work.system import BINARY
 
 
 @dataclass
@@ -272,3 +278,124 @@ def _replied_attributes(reply: Reply) -> dict[str, Any]:
 def _from_cache(reply: Reply) -> Reply:
     """``reply`` for one who does not pay for it."""
     return replace(reply, usage=Usage(cached_calls=1), worth=reply.worth or reply.usage)
+
+
+_SIZES = (
+    "max_model_len",
+    "loaded_context_length",
+    "context_length",
+    "context_window",
+    "max_context_length",
+    "n_ctx",
+)
+_TRAINED = "n_ctx_train"
+_LEAST_WINDOW = 512
+
+
+def window_of(listed: dict[str, Any], model: str, wire: Wire, stop: Stop) -> int | None:
+    """The tokens of ``model``'s window, prompt and reply together, by the server's list of models; None where neither
+    that nor the server tells.
+
+    vLLM, OpenRouter, Groq, Mistral, LM Studio and llama.cpp say it in their list of models, each in its own word;
+    llama.cpp says the size that it was started with elsewhere. OpenAI and Ollama do not tell.
+    """
+    entries = listed.get("data")
+    ours = [entry for entry in entries or () if isinstance(entry, dict) and entry.get("id") == model]
+    if not ours and isinstance(entries, list) and len(entries) == 1 and isinstance(entries[0], dict):
+        ours = entries  # a server of one model answers for it under any name
+    if not ours:
+        return None
+    entry = ours[0]
+    if entry.get("owned_by") == "llamacpp":
+        served = wire.get("/../props", stop) or {}
+        if size := _size(served.get("default_generation_settings"), _SIZES):
+            return size
+    return _size(entry, _SIZES) or _size(entry.get("meta"), (*_SIZES, _TRAINED))
+
+
+def _size(said: Any, names: tuple[str, ...]) -> int | None:
+    values = [said.get(name) for name in names] if isinstance(said, dict) else []
+    return next((value for value in values if isinstance(value, int) and value >= _LEAST_WINDOW), None)
+
+
+_log = logging.getLogger(__name__)
+
+
+class CallLog:
+    """A log of the calls of a language model, one JSON object a line, messages and replies included.
+
+    Appends to ``path``, which only its owner can read: it holds what documents and people say. Safe in threads.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._warned = False
+
+    def replied(self, stage: str, messages: Messages, reply: Reply, seconds: float, body: dict[str, Any]) -> None:
+        """A call that brought a ``reply``, from the server or from the cache; ``body``: the request."""
+        said = {"reply": reply.text, "cut_off": reply.cut_off, "lack": reply.lack, "usage": asdict(reply.usage)}
+        self._append(stage, messages, seconds, body, said)
+
+    def failed(self, stage: str, messages: Messages, error: Exception, seconds: float, body: dict[str, Any]) -> None:
+        """A call that failed, also one that is made again in another form."""
+        self._append(stage, messages, seconds, body, {"error": str(error)})
+
+    def _append(
+        self, stage: str, messages: Messages, seconds: float, body: dict[str, Any], said: dict[str, Any]
+    ) -> None:
+        parameters = {name: value for name, value in body.items() if name != "messages"}
+        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        told = {"time": now, "stage": stage, "seconds": round(seconds, 3), "request": parameters, "messages": messages}
+        line = json.dumps(told | said, ensure_ascii=False) + "\n"
+        try:
+            with self._lock:
+                file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY, 0o600)
+                with os.fdopen(file, "ab") as log:
+                    log.write(line.encode())
+        except OSError as error:
+            if not self._warned:
+                _log.warning("Calls of the language model cannot be logged in %s: %s", self._path, error)
+            self._warned = True
+
+
+_TRIAL_STAGE = "trial"
+_TRIAL_TOKENS = 50
+"""Of the reply, which is one word."""
+_SHOWN = 200
+"""Characters of the reply that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What the model ``model`` replied, shortened, after how many seconds, and what that cost."""
+
+    model: str
+    reply: str
+    seconds: float
+    usage: Usage
+
+
+def try_model(chat: Chat | None, settings: Settings, ledgers: Sequence[Ledger], stop: Stop) -> Trial:
+    """Call ``chat`` once, without retries and the cache; all ``ledgers`` count it.
+
+    Raises ``SettingError`` for None, and what the call raises.
+    """
+    if chat is None:
+        raise SettingError("No language model is set. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own.")
+    if not isinstance(chat, OpenAIChat):
+        return _tried(chat)
+    first, *others = ledgers
+    fresh = OpenAIChat(settings.model_copy(update={"model_retries": 0}), first, None)
+    try:
+        for ledger in others:
+            fresh = within(fresh, meter=ledger)
+        return _tried(within(fresh, stop=stop))
+    finally:
+        fresh.close()
+
+
+def _tried(chat: Chat) -> Trial:
+    started = time.perf_counter()
+    reply = chat.send(render("models/trial"), stage=_TRIAL_STAGE, wanted=Wanted(tokens=_TRIAL_TOKENS))
+    return Trial(chat.model, clipped(tidy(reply.text), _SHOWN), round(time.perf_counter() - started, 3), reply.usage)

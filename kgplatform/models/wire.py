@@ -7,6 +7,7 @@ Chat and embeddings share this. It is the only user of the ``openai`` package, w
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import logging
 import re
@@ -32,11 +33,13 @@ from tenacity.stop import stop_base
 
 from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.bounded import bounded
+from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import TIME_OUT_RETRIES, BadAnswerError, is_transient, retry_after, translated, why
 from kgplatform.models.pace import Pace, Turn
+from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens
-from kgplatform.work.stopping import Stop
+from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.threads import LoopThread
 
 if TYPE_CHECKING:
@@ -388,3 +391,42 @@ def _checked_key(settings: Settings) -> Any:
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise SettingError("OPENAI_API_KEY has characters that no key has: copy it again.")
     return type(settings.openai_api_key)(key) if key else None
+
+
+S = TypeVar("S", bound="ServedModel")
+
+
+class ServedModel:
+    """What every model behind an HTTP server has: its connections, what counts its tokens, and what ends its waits.
+
+    ``backoff``, ``clock`` and ``sleep``: the pace of its retries, see ``Wire``.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Ledger,
+        *,
+        backoff: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._meters: tuple[Ledger, ...] = ()
+        self._stop = NEVER
+        self._wire = Wire(settings, backoff=backoff, clock=clock, sleep=sleep)
+
+    def within(self: S, *, meter: Ledger | None = None, stop: Stop | None = None) -> S:
+        """See ``Metered.within``."""
+        view = copy.copy(self)
+        view._meters = (*self._meters, meter) if meter else self._meters
+        view._stop = stop or self._stop
+        return view
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._wire.close()
+
+    def _count(self, stage: str, usage: Usage, worth: Usage | None = None) -> None:
+        for ledger in (self._ledger, *self._meters):
+            ledger.add(stage, usage, worth)

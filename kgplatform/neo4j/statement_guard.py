@@ -15,8 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 from kgplatform.errors import Code, InputError, coded
-from kgplatform.neo4j.cypher_tokens import ESCAPE, Token, letter_of, tokens_of
-from kgplatform.neo4j.statement_bounds import FOREIGN, values_in, why_too_large
+from kgplatform.neo4j.statement_bounds import ESCAPE, FOREIGN, Token, letter_of, tokens_of, values_in, why_too_large
 
 _PROCEDURES = (
     *("db.index.fulltext.querynodes", "db.index.fulltext.queryrelationships"),

@@ -32,11 +32,10 @@ from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
-from kgplatform.neo4j.batches import BATCH_ROWS, batches
 from kgplatform.neo4j.failures import GONE, translated
 from kgplatform.neo4j.statement_bounds import why_too_large
 from kgplatform.neo4j.table import refuse_unsafe, table_of
-from kgplatform.query import Query, load_query
+from kgplatform.query import BATCH_ROWS, Query, batches, load_query
 from kgplatform.records import QueryRun, Table
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import NEVER, Stop

@@ -36,7 +36,7 @@ _PER_PASSAGE = 6
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """``result``: what is shown, best first. ``only``: by the id of a passage, the numbers of its sentences that are."""
+    """``result``: what is shown, best first. ``only``: by the id of a passage, the numbers of the sentences shown."""
 
     result: SearchResult
     only: Mapping[str, frozenset[int]]

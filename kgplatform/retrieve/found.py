@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from kgplatform.locations import cited, with_location
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.metadata import metadata_of
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.query import batches
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
 from kgplatform.retrieve.copies import SPARE, distinct
 

@@ -21,9 +21,9 @@ from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.ingest.settle import embed_pending, settle
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.query import batches
 from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
 from kgplatform.shown import Shown

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Store
+from kgplatform.query import batches
 from kgplatform.tree import multiplex
 from kgplatform.tree.multiplex import Edges
 from kgplatform.tree.paper import RELATION_WEIGHT

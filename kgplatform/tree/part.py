@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgplatform.errors import StoreError
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.query import batches
 from kgplatform.records import Progress
 from kgplatform.tree.entity_graph import EntityGraph, Indices, signatures, signatures_of
 from kgplatform.tree.moves import Mover, move

@@ -1,17 +1,22 @@
-"""A list on disk, for what is too long for memory.
+"""Lists on disk, for what is too long for memory: in order, or parted by keys.
 
 with Spool(folder) as spool:
     spool.add(item)
     for item in spool: …
+
+with Shards(folder) as shards:
+    shards.add("facts", rows, "id")         # ids are hexadecimal digits
+    for part in shards.parts("facts"): …    # first the rows whose ids begin with 00, then those with 01
 """
 
 from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kgplatform.errors import InputError
 
@@ -66,3 +71,77 @@ class Spool(Generic[T]):
             f"What is to be read does not fit into {self._folder} ({error.strerror}). Free some space there, or name "
             "another home folder."
         )
+
+
+_WAITING = 50_000
+"""Rows that are held until they are written."""
+_PARTS = [f"{number:02x}" for number in range(256)]
+
+
+class Shards:
+    """Rows of several kinds, parted by their keys: what has the same key is in the same part, and a part fits into
+    memory.
+
+    They are in a file without a name: it is gone with this process, however that ends.
+
+    Rows of a part come in the order in which they were added. Not thread-safe. Raises ``InputError`` if the disk is
+    full.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        # Pickle is safe here: nobody else can open the file.
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 -- closed in close
+        self._places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        self._waiting: defaultdict[str, defaultdict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+        self._held = 0
+        self.size = 0
+        """Bytes on disk."""
+
+    def __enter__(self) -> Shards:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the file back; what was in it is gone."""
+        self._file.close()
+
+    def add(self, kind: str, rows: Sequence[dict[str, Any]], key: str, weight: int = 1) -> None:
+        """Append ``rows``, parted by the first two digits of their ``key``. ``weight``: as how many one of them counts,
+        where it is large."""
+        waiting = self._waiting[kind]
+        for row in rows:
+            waiting[row[key][:2]].append(row)
+        self._held += weight * len(rows)
+        if self._held >= _WAITING:
+            self._write()
+
+    def parts(self, kind: str) -> Iterator[list[Any]]:
+        """The rows of ``kind``: 256 lists, some of them empty, in the order of keys."""
+        self._write()
+        for part in _PARTS:
+            rows: list[Any] = []
+            for place in self._places[kind, part]:
+                self._file.seek(place)
+                rows += pickle.load(self._file)
+            yield rows
+
+    def _write(self) -> None:
+        if not self._held:
+            return
+        try:
+            self._file.seek(self.size)
+            for kind, parts in self._waiting.items():
+                for part, rows in parts.items():
+                    self._places[kind, part].append(self.size)
+                    self.size += self._file.write(pickle.dumps(rows, pickle.HIGHEST_PROTOCOL))
+            self._file.flush()
+        except OSError as error:
+            raise InputError(
+                f"What was read does not fit into {self._folder} ({error.strerror}). Free some space there, or name "
+                "another home folder."
+            ) from error
+        self._waiting.clear()
+        self._held = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import queue
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
@@ -22,6 +23,7 @@ from kgplatform.work.spans import carried
 from kgplatform.work.stopping import Stop
 
 T = TypeVar("T")
+E = TypeVar("E")
 
 
 def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
@@ -230,3 +232,37 @@ def _serve(
         await at_end()
 
     asyncio.run(until_over())
+
+
+def heard(call: Callable[[Callable[[E], None], Stop], T], stop: Stop) -> Iterator[E | T]:
+    """What ``call(hear, stop)`` says through ``hear``, then what it returns; what it raises is raised here.
+
+    The call begins with the first event that is asked for. Closing the iterator stops it, as ``stop``
+    does, and waits for its end.
+
+    for event in heard(lambda hear, stop: graph.ask(question, on_step=hear, stop=stop), stop):
+        …                                     # each that ``hear`` was called with, and at last the result
+    """
+    events: queue.SimpleQueue[tuple[str, E | T | BaseException]] = queue.SimpleQueue()
+
+    with stop.part() as ended:
+
+        def run() -> None:
+            try:
+                events.put(("end", call(lambda event: events.put(("event", event)), ended)))
+            except BaseException as error:  # noqa: BLE001 -- whatever it is, it is raised where it is heard
+                events.put(("error", error))
+
+        thread = threading.Thread(target=run, name="heard", daemon=True)
+        thread.start()
+        try:
+            while True:
+                kind, value = events.get()
+                if isinstance(value, BaseException):
+                    raise value
+                yield value
+                if kind == "end":
+                    return
+        finally:
+            ended.set()
+            thread.join()

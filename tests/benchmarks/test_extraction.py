@@ -25,8 +25,7 @@ from tables import Section, Table
 
 from kgplatform.errors import ModelError
 from kgplatform.evaluate.journal import Journal
-from kgplatform.ingest.extract.llm import LlmExtractor
-from kgplatform.ingest.extract.reply import ExtractionReply
+from kgplatform.ingest.extract.llm import ExtractionReply, LlmExtractor
 from kgplatform.ingest.extract.shape import read_extraction
 from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.schema import load_schema

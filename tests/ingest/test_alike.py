@@ -57,7 +57,7 @@ def test_names_that_are_not(one: str, other: str) -> None:
 
 @given(st.lists(st.text(alphabet="abcé é1北ب ,.-", max_size=12), max_size=8))
 def test_like_names_share_a_property_that_they_are_found_by(names: list[str]) -> None:
-    """As ``likenesses.py`` looks them up: the same words, those of the longer but one, or the same consonants."""
+    """As ``settle.py`` looks them up: the same words, those of the longer but one, or the same consonants."""
     for one, other in product(map(words_of, map(normalise_name, names)), repeat=2):
         if are_alike(one, other):
             shorter, longer = sorted((one, other), key=len)

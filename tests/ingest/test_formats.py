@@ -22,7 +22,7 @@ from kgplatform.errors import DocumentError
 from kgplatform.ingest.files import pdf as of_pdf
 from kgplatform.ingest.files import scan
 from kgplatform.ingest.files.file_text import parsing
-from kgplatform.ingest.files.scan_order import Box, read_in_order
+from kgplatform.ingest.files.scan import Box, read_in_order
 from kgplatform.ingest.files.table import has_headings, lines
 from kgplatform.ingest.load import load
 from kgplatform.locations import label_of_span

@@ -21,8 +21,8 @@ from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.ingest.settle import embed_pending, vector_rows
 from kgplatform.ingest.write import document_statements, extraction_statements
 from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.query import batches
 from kgplatform.records import (
     AtomicFact,
     Document,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError, ServerError, StatementError
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.store import Connection, Store, Table, is_new_enough, trace
+from kgplatform.query import batches
 from kgplatform.records import QueryRun
 
 NOWHERE = "'http://127.0.0.1:9/x.csv'"

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from kgplatform.errors import SettingError
-from kgplatform.work.ray_workers import RayWorkers
+from kgplatform.work.open_workers import RayWorkers
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

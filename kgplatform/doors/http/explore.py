@@ -12,7 +12,7 @@ from kgplatform.doors.http.browse import Id, look_at
 from kgplatform.doors.http.failures import errors
 from kgplatform.doors.http.parts import Served
 from kgplatform.doors.saved_queries import saved_about, saved_statement, saved_title
-from kgplatform.graph.document_page import DocumentOrder
+from kgplatform.graph.info import DocumentOrder
 from kgplatform.ingest.schema import schema_of_text
 from kgplatform.query import query_names
 

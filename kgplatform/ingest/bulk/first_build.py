@@ -14,20 +14,18 @@ from contextlib import ExitStack
 from itertools import chain
 
 from kgplatform.errors import InputError, ServerError, StoreError
-from kgplatform.ingest.bulk.graph_files import GraphFiles
-from kgplatform.ingest.bulk.spill import Spill
+from kgplatform.ingest.bulk.graph_files import GraphFiles, Spill
 from kgplatform.ingest.bulk.tables import Tables
 from kgplatform.ingest.compare import Group
 from kgplatform.ingest.extract_pass import Tools
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
-from kgplatform.neo4j.batches import batches
 from kgplatform.neo4j.connect import meet_again
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
+from kgplatform.query import batches
 from kgplatform.settings import Settings, env_name
-from kgplatform.work.shards import Shards
-from kgplatform.work.spool import Spool
+from kgplatform.work.spool import Shards, Spool
 
 _SPACE = 4
 """A database is at most so many times as large as the files that it is made of."""

@@ -1,5 +1,9 @@
-"""What was spilled, put together: each node once, with a number, and its relationships by these numbers.
+"""What an ingest writes, spilled to disk in place of the database, and put together: each node once, with a number, and
+its relationships by these numbers.
 
+    spill.put([("ingest/entities", {"rows": […]}), ("ingest/mentions", {"rows": […]})])      # as ``Writer.put``
+
+Numbers stand in place of ids: the importer takes them as they are, and would have to sort and look up anything else.
 The statements of ``cypher/ingest`` say what comes of a row, and this says the same: the first row of a node gives its
 properties, an entity also gets the labels that later rows have for it. A node that the ingest is to complete has the
 label ``Pending``.
@@ -11,11 +15,85 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from kgplatform.ingest.bulk.numbers import Numbers
-from kgplatform.ingest.bulk.spill import VALUES
+import numpy as np
+from numpy.typing import NDArray
+
 from kgplatform.ingest.bulk.tables import ITEM_END, STATE, Tables
+from kgplatform.ingest.write import Statement
 from kgplatform.neo4j.store import Row
-from kgplatform.work.shards import Shards
+from kgplatform.work.spool import Shards
+
+
+class Numbers:
+    """The nodes of a kind, numbered from ``first`` on in the order of their ids. 16 bytes a node are held."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._count = 0
+        self._parts: list[bytes] = []
+        self._ids: NDArray[np.bytes_] | None = None
+
+    @property
+    def end(self) -> int:
+        """The first number after them."""
+        return self._first + self._count
+
+    def add(self, ids: Sequence[str]) -> int:
+        """Add nodes with ids above those before, in order; returns the number of the first of them."""
+        self._parts.append(bytes.fromhex("".join(ids)))
+        self._count += len(ids)
+        return self.end - len(ids)
+
+    def of(self, ids: Sequence[str]) -> list[int]:
+        """The numbers of nodes, in any order, once all are added. Raises ``KeyError`` if one is not among them."""
+        if not ids:
+            return []
+        if self._ids is None:
+            self._ids, self._parts = _as_array(b"".join(self._parts)), []
+        wanted = _as_array(bytes.fromhex("".join(ids)))
+        places = np.minimum(np.searchsorted(self._ids, wanted), max(0, self._count - 1))
+        if not self._count or not np.array_equal(self._ids[places], wanted):
+            raise KeyError("A relationship leads to a node that was not written.")
+        found: list[int] = (places + self._first).tolist()
+        return found
+
+
+def _as_array(ids: bytes) -> NDArray[np.bytes_]:
+    return np.frombuffer(ids, "S16")
+
+
+_KEYS = {
+    "ingest/documents": "id",
+    "ingest/metadata": "id",
+    "ingest/passages": "id",
+    "ingest/next_passages": "id",
+    "ingest/entities": "id",
+    "ingest/key_elements": "id",
+    "ingest/mentions": "element",
+    "ingest/triples": "id",
+    "ingest/attributes": "id",
+    "ingest/atomic_facts": "id",
+    "ingest/proposed": "id",
+    "ingest/passage_states": "id",
+}
+"""The statements that write into an empty graph, and the id by which their rows are parted."""
+VALUES = "values"
+"""The rows of attributes once more, by the node of the value: several facts may give the same one."""
+
+
+class Spill:
+    """Takes statements as a ``Writer`` does. ``shards`` has their rows, by the names of the statements."""
+
+    def __init__(self, shards: Shards) -> None:
+        self.shards = shards
+
+    def put(self, statements: Sequence[Statement]) -> None:
+        """Keep the rows of ``statements``."""
+        for name, parameters in statements:
+            self.shards.add(name, parameters["rows"], _KEYS[name])
+            if name == "ingest/attributes":
+                self.shards.add(VALUES, parameters["rows"], "attributeId")
+
 
 _PLACED = ("id", "name", "text", "index", "start", "end", "page", "tokens", "location", "locations", "location_starts")
 _BOOLEAN = {True: "true", False: "false"}

@@ -58,7 +58,7 @@ def _name_at(
     if not is_capital(word) or is_glued(text, tokens[at]) or (word.lower() in GERMAN and not word.isupper()):
         return None, at + 1
     stop = _run_end(text, tokens, at)
-    for last, kind in _candidates(text, tokens, at, stop, manual=words.technical):
+    for last, kind in _candidates(tokens, at, stop, manual=words.technical):
         return _span(text, tokens, at, last, kind, words), last
     if word.lower() in _TITLES and stop - at > 1:
         return None, at + 1
@@ -86,7 +86,7 @@ def _run_end(text: str, tokens: Tokens, first: int) -> int:
 _ENDS = (GERMAN - _PARTICLES - {"für"}) | {"uhr", "euro", "prozent", "januar", "februar", "märz", "mai", "juni", "juli"}
 
 
-def _candidates(text: str, tokens: Tokens, at: int, stop: int, *, manual: bool) -> Iterator[tuple[int, str | None]]:
+def _candidates(tokens: Tokens, at: int, stop: int, *, manual: bool) -> Iterator[tuple[int, str | None]]:
     """Where a name that begins at ``at`` ends, and its kind: a person, what is known, an institution."""
     words = [token["word"] for token in tokens[at:stop]]
     titled = at > 0 and tokens[at - 1]["word"].lower() in _TITLES

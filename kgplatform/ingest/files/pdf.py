@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.files.file_text import FileText, Parts, clean, parsing
 from kgplatform.ingest.files.pdf_tables import PdfTables
-from kgplatform.ingest.files.ruled_text import BROKEN
+from kgplatform.ingest.files.ruled import BROKEN
 from kgplatform.ingest.files.scan import MOST_SCANS, TO_INSTALL, can_read_scans, words_in
 from kgplatform.locations import page_label
 from kgplatform.text import tidy

@@ -22,20 +22,15 @@ from kgplatform.ingest.decode import (
     refuse_binary,
 )
 from kgplatform.ingest.files.book import read_book
-from kgplatform.ingest.files.captions import read_captions
 from kgplatform.ingest.files.file_text import FileText, parsing
-from kgplatform.ingest.files.html import read_html
 from kgplatform.ingest.files.mail import read_mail, read_outlook
 from kgplatform.ingest.files.markdown import read_markdown, read_notebook
-from kgplatform.ingest.files.open_document import read_open_presentation, read_open_text
+from kgplatform.ingest.files.office import read_open_presentation, read_open_text, read_presentation, read_word
 from kgplatform.ingest.files.pdf import read_pdf
-from kgplatform.ingest.files.plain import read_text
-from kgplatform.ingest.files.presentation import read_presentation
+from kgplatform.ingest.files.plain import read_captions, read_html, read_rich_text, read_text
 from kgplatform.ingest.files.restructured import read_restructured
-from kgplatform.ingest.files.rich_text import read_rich_text
 from kgplatform.ingest.files.scan import read_image
 from kgplatform.ingest.files.sheets import read_table, read_workbook
-from kgplatform.ingest.files.word import read_word
 
 _MOST_DEPTH = 3
 """Mails within mails within mails are read, and no deeper."""

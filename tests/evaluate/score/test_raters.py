@@ -14,9 +14,20 @@ import pytest
 from model_by_prompt import Model, Prompt
 
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.evaluate.score.raters import METRICS, RATERS, Rating, ToRate, lr_level, prompts, rate
+from kgplatform.evaluate.score.raters import (
+    METRICS,
+    RATERS,
+    Agreement,
+    Correctness,
+    Points,
+    Rating,
+    StrictAgreement,
+    ToRate,
+    lr_level,
+    prompts,
+    rate,
+)
 from kgplatform.evaluate.score.ratings import remarks
-from kgplatform.evaluate.score.verdicts import Agreement, Correctness, Points, StrictAgreement
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.openai_chat import OpenAIChat

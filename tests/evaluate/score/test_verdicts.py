@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kgplatform.errors import ReplyError
-from kgplatform.evaluate.score.verdicts import Agreement, Correctness, Points, StrictAgreement, recall_of
+from kgplatform.evaluate.score.raters import Agreement, Correctness, Points, StrictAgreement, recall_of
 from kgplatform.models.forms import Form
 from kgplatform.models.reply import ask
 from kgplatform.models.request import is_closed, json_schema

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import ReplyError
-from kgplatform.ingest.extract.llm import FACTS_STAGE, fact_messages, read_facts
-from kgplatform.ingest.extract.reply import FactsReply
+from kgplatform.ingest.extract.llm import FACTS_STAGE, FactsReply, fact_messages, read_facts
 from kgplatform.ingest.extract.shape import read_extraction
 from kgplatform.models.chat import FREE_TEXT, Reply, Wanted
 from kgplatform.models.reply import parse_reply

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import ReplyError
-from kgplatform.ingest.extract.llm import STAGE, LlmExtractor, extraction_messages, is_full
-from kgplatform.ingest.extract.reply import ExtractionReply, FactsReply
+from kgplatform.ingest.extract.llm import STAGE, ExtractionReply, FactsReply, LlmExtractor, extraction_messages, is_full
 from kgplatform.ingest.extract.shape import read_extraction
 from kgplatform.ingest.schema import EntityType, RelationType, Schema
 from kgplatform.models.request import is_closed, json_schema
