@@ -1,6 +1,6 @@
 // Ask: a conversation, the field for the next question, and what there is to begin with.
 
-import { el, fill, freshId } from "../shared/dom.js";
+import { el, enters, fill, freshId } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { about, aboutChanges } from "../shared/api.js";
 import { Conversation } from "./conversation.js";
@@ -38,11 +38,7 @@ export function createView({ stage }) {
   let wanted = null;
   let before = currentRoute().view; // the view that the address named last
 
-  question.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    submit();
-  });
+  enters(question, submit);
   onRoute(({ view }) => (before = view));
   form.onChange = drawButton;
   aboutChanges.addEventListener("change", () => !talk && wanted === null && element.isConnected && idle());

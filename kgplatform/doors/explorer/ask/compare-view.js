@@ -1,12 +1,12 @@
 // Compare: two readers at the same question, side by side and at the same time.
 
-import { announce, el, fill, freshId } from "../shared/dom.js";
+import { announce, el, enters, fill, freshId } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { about, titleOf } from "../shared/api.js";
 import { answerCard, citationOpener, sharedPassages, waitingCard } from "./answer-card.js";
 import { askReader } from "./ask-reader.js";
 import { count, counted, duration, named } from "../shared/format.js";
-import { emptyState, ended, linkButton } from "../shared/states.js";
+import { emptyState, ended, linkButton, placeButton } from "../shared/states.js";
 import { ReaderForm } from "./reader-form.js";
 import { navigate, routeTo } from "../shared/router.js";
 import { Timeline } from "./timeline.js";
@@ -27,11 +27,7 @@ export function createView({ stage }) {
     el("div", { class: "columns" }, forms.map((form) => form.element)), summary,
     el("div", { class: "columns" }, columns.map(({ result }, at) => el("section", { "aria-label": at ? "Second reader" : "First reader" }, result))));
 
-  question.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    submit();
-  });
+  enters(question, submit);
 
   function submit() {
     const text = question.value.trim();
@@ -88,7 +84,7 @@ export function createView({ stage }) {
           figure("Passages found", ({ answer }) => count(answer.evidence.passages.length))))),
       el("details", { class: "shared", open: shared.length > 0 && shared.length < 6 }, el("summary", {}, icon("down"), `${counted(shared.length, "passage")} found by both`),
         el("ol", {}, shared.map(({ passage, first: one, second: two }) => el("li", {},
-          el("button", { class: "place", type: "button", on: { click: () => stage.open(passage.document, passage.start, passage.end) } }, icon("document"), named(passage.title)),
+          placeButton(passage, (...place) => stage.open(...place), named(passage.title)),
           el("span", { class: "muted" }, ` rank ${one} and ${two}`))))));
   }
 

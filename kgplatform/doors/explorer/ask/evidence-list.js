@@ -4,6 +4,7 @@
 import { el, longList } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { counted, named } from "../shared/format.js";
+import { placeButton } from "../shared/states.js";
 
 const FOUND = 10;
 
@@ -31,15 +32,13 @@ function fold(one, found, open, item, many = undefined) {
 function passageItem(passage, open) {
   const best = passage.sentence ?? passage;
   return el("li", { class: "passage" },
-    el("button", { class: "place", type: "button", on: { click: () => open(passage.document, best.start, best.end) } },
-      icon("document"), `${named(passage.title)}${best.location ? `, ${best.location}` : ""}`),
+    placeButton({ ...passage, start: best.start, end: best.end, location: best.location }, open),
     el("span", { class: "muted routes" }, [...relevance(passage), ...passage.routes].join(", ")),
     el("p", { dir: "auto", class: "clamp" }, best.text),
     passage.copies.length ? el("p", { class: "muted places" }, "The same text: ", passage.copies.slice(0, 3).map((copy) => placeOf(copy, open))) : null);
 }
 
-const placeOf = (place, open) =>
-  el("button", { class: "place", type: "button", on: { click: () => open(place.document, place.start, place.end) } }, icon("document"), named(place.title));
+const placeOf = (place, open) => placeButton(place, open, named(place.title));
 
 const relevance = (passage) => (passage.relevance == null ? [] : [`relevance ${passage.relevance.toFixed(2)}`]);
 

@@ -46,12 +46,6 @@ export class Timeline {
     }
   }
 
-  clear() {
-    fill(this.list);
-    this.element.hidden = true;
-    if (this.controls) this.controls.hidden = true;
-  }
-
   #count() {
     this.heading.textContent = counted(this.list.childElementCount, "step");
   }

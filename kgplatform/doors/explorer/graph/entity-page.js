@@ -5,6 +5,7 @@ import { icon } from "../shared/icons.js";
 import { counted, named, shortened } from "../shared/format.js";
 import { legendKey, swatch, typeName } from "../shared/legend.js";
 import { routeTo } from "../shared/router.js";
+import { placeButton } from "../shared/states.js";
 
 const SHOWN = 8;
 const PLACES = 3;
@@ -25,7 +26,7 @@ export function entityPage(profile, { open, show }) {
     section("Also stated", profile.sentences, (sentence) => [el("span", { dir: "auto" }, sentence.text), places(sentence.places, open)]),
     section("Likely the same", profile.alike, ({ node: other, score }) => [pageLink(other), el("span", { class: "muted" }, ` ${Math.round(100 * score)} % alike`)]),
     section("Documents", documents, (source) => [
-      el("button", { class: "place", type: "button", on: { click: () => open(source.document, source.start, source.start + 1) } }, icon("document"), named(source.title)),
+      placeButton({ ...source, end: source.start + 1 }, open, named(source.title)),
       el("span", { class: "muted" }, ` ${counted(source.passages, "passage")}`)]),
     communities.length ? el("section", {}, el("h2", {}, "Belongs to"), el("div", { class: "chips" }, communities.map((each) =>
       el("a", { class: "chip button", href: routeTo("graph", { community: each.id }) }, swatch(each.kind, each.kind), named(each.name))))) : null);
@@ -42,7 +43,7 @@ function section(title, list, content) {
 }
 
 /** Leads to the page of an entity. */
-export function pageLink(node) {
+function pageLink(node) {
   return el("a", { class: "entity-link", href: routeTo("graph", { page: node.id }) }, swatch(legendKey(node), node.kind), el("span", { dir: "auto" }, named(node.name)));
 }
 
@@ -51,7 +52,6 @@ function said(sentence) {
 }
 
 function places(list, open) {
-  const shown = list.slice(0, PLACES).map((place) =>
-    el("button", { class: "place", type: "button", on: { click: () => open(place.document, place.start, place.end) } }, icon("document"), `${named(place.title)}${place.location ? `, ${place.location}` : ""}`));
+  const shown = list.slice(0, PLACES).map((place) => placeButton(place, open));
   return el("span", { class: "places" }, shown, list.length > PLACES ? el("span", { class: "muted" }, `and ${counted(list.length - PLACES, "more place", "more places")}`) : null);
 }

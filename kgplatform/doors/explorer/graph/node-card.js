@@ -5,7 +5,7 @@ import { icon } from "../shared/icons.js";
 import { get } from "../shared/api.js";
 import { count, counted, moment, named, readable } from "../shared/format.js";
 import { legendKey, swatch, typeName } from "../shared/legend.js";
-import { failure } from "../shared/states.js";
+import { failure, placeButton } from "../shared/states.js";
 import { routeTo } from "../shared/router.js";
 
 /** What is shown in another place, and what is there for the platform alone. */
@@ -85,9 +85,7 @@ export class NodeCard {
 
   #fact(places) {
     return el("li", {}, el("span", { dir: "auto" }, places[0].text),
-      el("span", { class: "places" }, places.map((place) =>
-        el("button", { class: "place", type: "button", on: { click: () => this.does.open(place.document, place.start, place.end) } },
-          icon("document"), `${named(place.title)}${place.location ? `, ${place.location}` : ""}`))));
+      el("span", { class: "places" }, places.map((place) => placeButton(place, this.does.open))));
   }
 
   #communities(communities) {

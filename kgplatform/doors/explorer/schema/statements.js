@@ -82,7 +82,7 @@ const PARAMETER = /^:param (\w+) => (.*);$/;
 const PLACES = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\$(\w+)/g;
 
 /** The statement of `text` with the values of its `:param` lines in it; names in quotes and comments stay. */
-export function withValues(text) {
+function withValues(text) {
   const lines = text.split("\n");
   const values = new Map(lines.flatMap((line) => (PARAMETER.test(line) ? [PARAMETER.exec(line).slice(1)] : [])));
   const statement = lines.filter((line) => !PARAMETER.test(line)).join("\n");

@@ -73,3 +73,12 @@ export function longList(list, found, most, item) {
   const more = el("button", { class: "small", type: "button", on: { click: unfold } }, `Show ${found.length - most} more`);
   return [list, more];
 }
+
+/** Enter in a text field of several lines does this; Shift+Enter begins a new line. */
+export function enters(field, does) {
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    does();
+  });
+}

@@ -2,7 +2,7 @@
 //   #/ask?q=Who+laid+it&reader=youtu    #/runs?run=ID    #/graph?node=ID    #/documents?doc=ID&at=120-180
 
 /** { view, parameters } of an address's hash. Views that do not exist are the router's user's business. */
-export function parseRoute(hash) {
+function parseRoute(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   return { view: path || "ask", parameters: Object.fromEntries(new URLSearchParams(query)) };
 }

@@ -1,6 +1,7 @@
 // What is shown while there is nothing yet, while something loads, and when something failed.
 
 import { el } from "./dom.js";
+import { named } from "./format.js";
 import { icon } from "./icons.js";
 
 /** A heading, a sentence, and what to do. */
@@ -27,4 +28,9 @@ export function ended(fault, retry, spent) {
 
 export function linkButton(href, text, { primary = false } = {}) {
   return el("a", { class: primary ? "button primary" : "button", href }, text);
+}
+
+/** A button that opens a document at a place: { document, start, end, title, location }. */
+export function placeButton(place, open, words = `${named(place.title)}${place.location ? `, ${place.location}` : ""}`) {
+  return el("button", { class: "place", type: "button", on: { click: () => open(place.document, place.start, place.end) } }, icon("document"), words);
 }
