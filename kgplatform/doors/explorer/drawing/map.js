@@ -87,7 +87,7 @@ function pack(disc, spacing) {
   const gap = isInnermost ? 1 : spacing / 2;
   for (const part of parts) part.r += gap / 2;
   const links = [...disc.links].map(([key, weight]) => [Math.floor(key / parts.length), key % parts.length, weight]);
-  disc.r = placeTogether(parts, links) + (isInnermost ? spacing / 3 : gap);
+  disc.r = placeTogether(parts, links, { carefully: !isInnermost }) + (isInnermost ? spacing / 3 : gap);
   for (const part of parts) part.r -= gap / 2;
 }
 
