@@ -2,7 +2,7 @@
 
 A disc is a community. Entities that no community holds are put into groups by their relations. Where many discs lie
 side by side, those that relations join are taken together, in discs without a name. Where all of it lies is worked
-out by the page that draws it (``explorer/graph-map.js``). The same graph has the same map.
+out by the page that draws it (``explorer/drawing/map.js``). The same graph has the same map.
 """
 
 from __future__ import annotations

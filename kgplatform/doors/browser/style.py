@@ -8,7 +8,7 @@ own labels, then for each type, since an entity also has its type as a label.
 One colour for each kind of node, here and in the explorer: ``color_of("Person")`` is "#3965d9". The platform's own
 kinds have muted colours. Types have strong ones: those of the schemas that are included have a place in ``PALETTE``, no
 two of one schema the same; any other type's place follows from its name, so that it has the same colour in every graph,
-on every machine. ``explorer/colors.js`` has the same tables and the same rule.
+on every machine. ``explorer/shared/colors.js`` has the same tables and the same rule.
 
 All colours stand out from white and from the dark background (contrast of 3:1 or more against both). The palette was
 searched for a large smallest distance between two colours in OKLab, with normal vision and without red or green cones.

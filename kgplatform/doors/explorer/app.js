@@ -1,27 +1,25 @@
 // The page: which view is open, the stage beside it, keys, theme, and what happens when the server goes away.
 
-import { el, fill } from "./dom.js";
-import { icon } from "./icons.js";
-import { about, aboutChanges, refreshAbout } from "./about.js";
-import { server, useTokenDialog } from "./api.js";
-import { connection, watchServer } from "./connection.js";
-import { askToken, showShortcuts } from "./dialogs.js";
-import { counted } from "./format.js";
-import { currentRoute, navigate, onRoute, routeTo } from "./router.js";
-import { splitter } from "./splitter.js";
+import { el, fill } from "./shared/dom.js";
+import { icon } from "./shared/icons.js";
+import { about, aboutChanges, get, refreshAbout, server, useTokenDialog } from "./shared/api.js";
+import { askToken, showShortcuts } from "./shared/dialogs.js";
+import { counted } from "./shared/format.js";
+import { currentRoute, navigate, onRoute, routeTo } from "./shared/router.js";
+import { splitter } from "./shared/splitter.js";
 import { Stage } from "./stage.js";
-import { failure, loading } from "./states.js";
+import { failure, loading } from "./shared/states.js";
 
 const VIEWS = {
-  ask: { name: "Ask", load: () => import("./ask-view.js") },
-  graph: { name: "Graph", load: () => import("./graph-page.js") },
-  tree: { name: "Tree", load: () => import("./tree-page.js") },
-  documents: { name: "Documents", load: () => import("./documents-view.js") },
-  compare: { name: "Compare", load: () => import("./compare-view.js") },
-  runs: { name: "Runs", load: () => import("./runs-view.js") },
-  schema: { name: "Schema", load: () => import("./schema-view.js") },
-  cypher: { name: "Cypher", load: () => import("./cypher-view.js") },
-  models: { name: "Models", load: () => import("./models-view.js") },
+  ask: { name: "Ask", load: () => import("./ask/ask-view.js") },
+  graph: { name: "Graph", load: () => import("./graph/graph-page.js") },
+  tree: { name: "Tree", load: () => import("./tree/tree-page.js") },
+  documents: { name: "Documents", load: () => import("./documents/documents-view.js") },
+  compare: { name: "Compare", load: () => import("./ask/compare-view.js") },
+  runs: { name: "Runs", load: () => import("./ask/runs-view.js") },
+  schema: { name: "Schema", load: () => import("./schema/schema-view.js") },
+  cypher: { name: "Cypher", load: () => import("./schema/cypher-view.js") },
+  models: { name: "Models", load: () => import("./ask/models-view.js") },
 };
 const KEYS = "kgplatform.keys";
 
@@ -126,6 +124,50 @@ function onKey(event) {
   else if (shortcut) shortcut.does();
   else return;
   event.preventDefault();
+}
+
+// ------------------------------------------------------------------------------------------------ where the server is gone
+
+/** Seconds from one try to the next. */
+const PAUSE = 3;
+
+/** Tells "back" when a server that was gone answers again. */
+const connection = new EventTarget();
+
+/** Watch the server; the banner goes into `place`. */
+function watchServer(place) {
+  let gone = false;
+  let timer = 0;
+  const left = el("span", { "aria-hidden": "true" });
+
+  async function tryAgain() {
+    window.clearInterval(timer);
+    left.textContent = " Trying …";
+    await get("api/health").catch(() => {}); // the events below handle the outcome
+    if (gone) countDown(PAUSE);
+  }
+
+  function countDown(seconds) {
+    window.clearInterval(timer);
+    left.textContent = ` Next try in ${seconds} s.`;
+    timer = window.setTimeout(() => (seconds > 1 ? countDown(seconds - 1) : tryAgain()), 1000);
+  }
+
+  server.addEventListener("gone", () => {
+    if (gone) return;
+    gone = true;
+    const retry = el("button", { class: "small", type: "button", on: { click: tryAgain } }, "Try now");
+    const says = el("p", {}, "The server does not answer. Is it still running?", left);
+    fill(place, el("div", { class: "banner", role: "alert" }, icon("warning"), says, retry));
+    countDown(PAUSE);
+  });
+  server.addEventListener("answered", () => {
+    if (!gone) return;
+    gone = false;
+    window.clearTimeout(timer);
+    fill(place);
+    connection.dispatchEvent(new Event("back"));
+  });
 }
 
 // ---------------------------------------------------------------------------------------------------------------- begin

@@ -1,13 +1,13 @@
 // The right side of the page: the graph, and the document that is open, beside each other where there is room. On narrow
 // screens it covers the rest.
 
-import { el } from "./dom.js";
-import { icon } from "./icons.js";
-import { about } from "./about.js";
-import { GraphPanel, subgraphOf } from "./graph-panel.js";
-import { DocumentView } from "./document-view.js";
-import { setParameters } from "./router.js";
-import { splitter } from "./splitter.js";
+import { el } from "./shared/dom.js";
+import { icon } from "./shared/icons.js";
+import { about } from "./shared/api.js";
+import { GraphPanel, subgraphOf } from "./graph/graph-panel.js";
+import { DocumentView } from "./documents/document-view.js";
+import { setParameters } from "./shared/router.js";
+import { splitter } from "./shared/splitter.js";
 
 /** Whether a document opens beside the graph, or in its place. */
 const BESIDE = "kgplatform.beside";

@@ -324,7 +324,7 @@ def _from_disk(route: Route) -> None:
     if name == "page":
         route.fulfill(body="<!doctype html>", content_type="text/html")
     else:
-        body = (ROOT / "kgplatform" / "doors" / "explorer" / name).read_text()
+        body = (ROOT / "kgplatform" / "doors" / "explorer" / "shared" / name).read_text()
         route.fulfill(body=body, content_type="text/javascript")
 
 

@@ -20,7 +20,7 @@ pytest_plugins = ["explorer_page"]
 
 CAPTAIN = "Who was the captain of the Great Eastern?"
 DRAWN = """async ([text, cited]) => {
-    const { markdown } = await import("/static/markdown.js");
+    const { markdown } = await import("/static/shared/markdown.js");
     const place = document.createElement("div");
     const mark = (n) => Object.assign(document.createElement("b"), { textContent: n });
     place.append(...markdown(text, (n) => (n <= cited ? mark(n) : null)));
@@ -122,7 +122,7 @@ def test_markdown_of_any_length_takes_no_time(page: Page, explorer: str) -> None
     for piece in ("*", "_a", "`", "[", "![", "> ", "- ", "|-", "**a ", "[a](", "\\"):
         took = page.evaluate(
             """async (text) => {
-                const { markdown } = await import("/static/markdown.js");
+                const { markdown } = await import("/static/shared/markdown.js");
                 const started = performance.now();
                 markdown(text);
                 return performance.now() - started;

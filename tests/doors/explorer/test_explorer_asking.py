@@ -33,7 +33,7 @@ def test_an_answer_leads_to_the_words_that_support_it(page: Page, explorer: str)
 
 
 PATH = """async (question) => {
-    const { pathOf } = await import("/static/answer-path.js");
+    const { pathOf } = await import("/static/ask/replay.js");
     const headers = { "Content-Type": "application/json" };
     const asked = await fetch("/api/ask", { method: "POST", headers, body: JSON.stringify({ question }) });
     return pathOf((await asked.json()).citations);
@@ -51,7 +51,7 @@ def test_what_an_answer_rests_on_in_the_graph(page: Page, explorer: str) -> None
     assert path["edges"] and all({edge["source"], edge["target"]} <= set(nodes) for edge in path["edges"])
     ends = {end for edge in path["edges"] for end in (edge["source"], edge["target"])}
     assert ends == set(nodes), "each is on the way"
-    assert page.evaluate("import('/static/answer-path.js').then(({ pathOf }) => pathOf([null]))") is None
+    assert page.evaluate("import('/static/ask/replay.js').then(({ pathOf }) => pathOf([null]))") is None
 
 
 def test_back_closes_the_document_and_the_focus_returns(page: Page, explorer: str) -> None:

@@ -24,7 +24,7 @@ _MARKUP = re.compile(
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _EXAMPLE = "http://127.0.0.1:11434/v1"
 """What a person may write into a file of settings; the page only shows it."""
-_IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\./[^"']+)["']""")
+_IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.{1,2}/[^"']+)["']""")
 
 _COMMAND = re.compile(r"`kgplatform (?:ingest|tree|gist|documents|cypher)\b")
 """What a person does on the page in other ways."""
@@ -70,7 +70,7 @@ def test_vendored_libraries_have_their_licences() -> None:
 
 
 def test_the_page_and_the_reference_have_every_code_of_an_error() -> None:
-    words = re.findall(r"^  (\w+): ", (EXPLORER / "wording.js").read_text("utf-8"), re.M)
+    words = re.findall(r"^  (\w+): ", (EXPLORER / "shared" / "wording.js").read_text("utf-8"), re.M)
     told = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "reference" / "http.md").read_text("utf-8"), re.M)
     assert [code.name.lower() for code in Code] == words == told
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 pytest_plugins = ["explorer_page", "drawing_page"]
 
 _PLANT = """async (below) => {
-  const { TreeView } = await import("/tree-view.js");
+  const { TreeView } = await import("/tree/tree-view.js");
   window.asked = [];
   window.told = [];
   window.failing = new Set();

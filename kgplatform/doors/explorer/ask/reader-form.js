@@ -1,0 +1,129 @@
+// Which reader answers, and with which of its options: built from what the server says that each reader takes.
+
+import { el, fill, freshId } from "../shared/dom.js";
+import { about as currentAbout } from "../shared/api.js";
+import { icon } from "../shared/icons.js";
+import { duration, readable } from "../shared/format.js";
+import { routeTo } from "../shared/router.js";
+
+/** The choice that answers nothing: passages and facts alone. */
+export const SEARCH_ONLY = "search";
+
+export class ReaderForm {
+  /** `withSearch`: searching alone is one of the choices. `label`: of the choice of a reader. `extra`: one more option. */
+  constructor(about, { label = "Reader", withSearch = true, reader = about.readers[0].name, extra = null } = {}) {
+    this.about = about;
+    this.onChange = () => {};
+    this.extra = extra;
+    this.fields = new Map();
+    const id = freshId("reader");
+    this.select = el("select", { id, on: { change: () => (this.#drawOptions(), this.onChange()) } },
+      about.readers.map(({ name, title }) => el("option", { value: name }, title)),
+      withSearch && el("option", { value: SEARCH_ONLY }, "Search only, no answer"));
+    this.routeField = el("span", { class: "field" });
+    this.what = el("p", { class: "muted about-reader" });
+    this.options = el("details", { class: "options" });
+    this.element = el("div", { class: "reader-form" },
+      el("div", { class: "field-row" }, el("span", { class: "field" }, el("label", { for: id }, label), this.select), this.routeField),
+      this.what, this.options);
+    this.choose(reader);
+  }
+
+  /** Choose a reader, or leave it as it is where there is none of this name. */
+  choose(name, route = null) {
+    if ([...this.select.options].some((each) => each.value === name)) this.select.value = name;
+    this.#drawOptions();
+    if (route && this.route) this.route.value = route;
+  }
+
+  get reader() {
+    return this.select.value;
+  }
+
+  get searchesOnly() {
+    return this.reader === SEARCH_ONLY;
+  }
+
+  get routeChosen() {
+    return this.route?.value ?? null;
+  }
+
+  /** What was changed from the default, by name. */
+  get changed() {
+    const given = {};
+    for (const [name, { read, initial }] of this.fields) {
+      const value = read();
+      if (value !== null && JSON.stringify(value) !== JSON.stringify(initial)) given[name] = value;
+    }
+    if (this.route && !this.searchesOnly) given.route = this.route.value;
+    return given;
+  }
+
+  #drawOptions() {
+    const chosen = this.about.readers.find(({ name }) => name === this.reader);
+    const options = chosen?.options ?? [];
+    this.fields = new Map();
+    this.route = null;
+    fill(this.routeField);
+    fill(this.what, this.searchesOnly ? "The passages and facts nearest to the question, without a language model." : this.#told(chosen));
+    if (this.searchesOnly || options.some(({ name }) => name === "route")) this.#drawRoute();
+    const others = options.filter(({ name }) => name !== "route");
+    this.options.hidden = this.searchesOnly || !(others.length || this.extra);
+    const grid = el("div", { class: "options-grid" }, others.map((option) => this.#field(option)));
+    fill(this.options, el("summary", {}, icon("down"), "Options"), grid, this.extra);
+  }
+
+  /** What a reader does and takes, and what it still lacks. */
+  #told({ about, takes, needs_model: needsModel, needs }) {
+    const { model, documents, has_tree: hasTree, has_gists: hasGists, seconds_per_call: pace } = currentAbout();
+    const lacks = [["tree", hasTree, "The tree is not built yet: see"], ["gists", hasGists, "No document has gists yet: see"]].filter(([need, there]) => documents && needs.includes(need) && !there);
+    return [about, model && takes ? ` Takes ${takes}.${pace ? ` So far a call took about ${duration(pace)}.` : ""}` : "", needsModel && !model ? " Without a language model it shows only the evidence." : "",
+      lacks.map(([, , sentence]) => [` ${sentence} `, el("a", { href: routeTo("documents") }, "Documents")])];
+  }
+
+  #drawRoute() {
+    const id = freshId("route");
+    this.route = el("select", { id, on: { change: () => this.onChange() } }, this.about.routes.map((name) => el("option", { value: name }, name)));
+    this.routeField.append(el("label", { for: id }, "Route"), this.route);
+  }
+
+  #field(option) {
+    const id = freshId("option");
+    const { input, read } = inputFor(option, id);
+    this.fields.set(option.name, { read, initial: option.default ?? null });
+    const field = el("span", { class: input.type === "checkbox" ? "field check" : "field" }, el("label", { for: id }, readable(option.name)), input);
+    if (!option.help) return field;
+    input.setAttribute("aria-describedby", `${id}-help`);
+    return el("div", {}, field, el("p", { class: "muted help", id: `${id}-help` }, option.help + boundsOf(option)));
+  }
+}
+
+/** The bounds of a number, in words. */
+function boundsOf({ least, most }) {
+  if (least === null) return "";
+  return most === null ? ` (from ${least})` : ` (${least} to ${most})`;
+}
+
+/** The input of one option, and how its value is read: null where it is left empty. */
+function inputFor({ type, default: initial, choices, least, most, example }, id) {
+  if (/bool/.test(type)) {
+    const input = el("input", { id, type: "checkbox", checked: initial === true });
+    return { input, read: () => input.checked };
+  }
+  if (choices?.length && !isList(type)) {
+    const input = el("select", { id }, choices.map((each) => el("option", { value: each, selected: each === initial }, each)));
+    return { input, read: () => input.value };
+  }
+  if (/int|float|number/.test(type)) {
+    const input = el("input", { id, type: "number", step: /float|number/.test(type) ? "any" : "1", min: least, max: most, value: initial ?? "", placeholder: example || "none" });
+    return { input, read: () => (input.value.trim() === "" ? null : Number(input.value)) };
+  }
+  const text = Array.isArray(initial) ? initial.join(", ") : (initial ?? "");
+  const input = el("input", { id, type: "text", value: text, placeholder: isList(type) ? (choices?.join(", ") || example || "a, b, …") : (example ?? "") });
+  if (isList(type)) return { input, read: () => input.value.split(",").map((each) => each.trim()).filter(Boolean) };
+  return { input, read: () => (input.value.trim() === "" ? null : input.value.trim()) };
+}
+
+function isList(type) {
+  return /tuple|list|array/.test(type);
+}

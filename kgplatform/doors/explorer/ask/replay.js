@@ -1,0 +1,188 @@
+// The steps of a run drawn on the graph: as they happen, and again afterwards, forwards, backwards, at any speed.
+
+import { idsOf, idsOfResult } from "./ask-reader.js";
+import { subgraphOf } from "../graph/graph-panel.js";
+import { get } from "../shared/api.js";
+
+const BEAT = 1400;
+
+export class Replay {
+  /** `onStep(index)` is called with the step, -1 for the whole run; `onPlay(playing)`. */
+  constructor(panel, { onStep = () => {}, onPlay = () => {} } = {}) {
+    this.panel = panel;
+    this.onStep = onStep;
+    this.onPlay = onPlay;
+    this.steps = [];
+    this.at = -1;
+    this.speed = 1;
+    this.timer = 0;
+    this.graphs = new Map();
+    this.drawing = Promise.resolve();
+    this.title = "";
+  }
+
+  get playing() {
+    return this.timer !== 0;
+  }
+
+  /** A step that just happened: it is drawn behind those before it. */
+  happened(step) {
+    this.steps.push(step);
+    const at = this.steps.length - 1;
+    this.drawing = this.drawing.then(() => this.#drawNew(at)).catch(() => {}); // the answer does without the picture
+  }
+
+  async #drawNew(at) {
+    if (this.ended) return; // the picture of all steps comes
+    const graph = await this.#graphOf(this.steps[at]);
+    if (!graph.nodes.length || this.ended) return;
+    if (this.panel.owner === this) await this.panel.add(graph);
+    else if (!this.drawn) await this.#own(graph);
+    if (this.panel.owner !== this) return;
+    this.panel.light(graph, this.steps[at].facts);
+    if (this.panel.isFitted) this.panel.fit(); // what came is in view, too
+  }
+
+  async #own(graph) {
+    await this.panel.show(graph, this.title);
+    this.panel.owner = this;
+    this.drawn = true;
+    this.complete = false;
+  }
+
+  /** The whole run's graph, where the picture does not have it. */
+  async #drawAll(all) {
+    if (this.panel.owner !== this) await this.#own(all);
+    else if (!this.complete) await this.panel.add(all);
+    this.complete = true;
+  }
+
+  /**
+   * The whole run is known. `evidence`: a search result that belongs to it; `findPath()` resolves to what its answer rests
+   * on, or to null. `draws`: at once, where the picture is free.
+   */
+  async finished(steps, { evidence = null, findPath = async () => null, draws = true } = {}) {
+    this.steps = steps;
+    this.ended = true;
+    this.#find = () => this.#everything(evidence, findPath);
+    await this.drawing;
+    if (draws && this.at === -1 && (this.panel.owner === this || !this.drawn)) await this.whole();
+  }
+
+  #find = async () => ({ all: { nodes: [], edges: [] }, path: null });
+
+  /** The graph of the whole run, and in it what the answer rests on. */
+  get #run() {
+    this.found ??= this.#find().catch((fault) => {
+      this.found = null; // the next time tries again
+      throw fault;
+    });
+    return this.found;
+  }
+
+  async #everything(evidence, findPath) {
+    const ids = [...this.steps.flatMap(idsOf), ...(evidence ? idsOfResult(evidence) : [])];
+    const [all, path] = await Promise.all([subgraphOf(ids), findPath().catch(() => null)]); // without it the whole run is shown
+    if (!path) return { all, path };
+    return { all: { ...all, nodes: joined(all.nodes, path.nodes), edges: joined(all.edges, path.edges) }, path };
+  }
+
+  /** The run was ended before its answer: nothing stays dimmed. */
+  stopped() {
+    this.ended = true;
+    this.#find = () => this.#everything(null, async () => null);
+    if (this.panel.owner !== this) return;
+    this.panel.unlight();
+    this.panel.fit();
+  }
+
+  /** The graph of all steps. What the answer rests on stands out, where that is known. */
+  async whole() {
+    this.at = -1;
+    this.onStep(-1);
+    const { all, path } = await this.#run;
+    if (this.at !== -1) return; // a step was chosen meanwhile
+    await this.#drawAll(all);
+    if (path) this.panel.light(path);
+    else this.panel.unlight();
+    this.panel.fit();
+  }
+
+  /** Light up step `index`, at the last one what the answer rests on; the whole run at -1. */
+  async goTo(index) {
+    if (index < 0) return this.whole();
+    const at = (this.at = Math.min(index, this.steps.length - 1));
+    this.onStep(at);
+    const [graph, { all, path }] = await Promise.all([this.#graphOf(this.steps[at]), this.#run]);
+    if (this.at !== at) return; // it went on meanwhile
+    await this.#drawAll(all);
+    if (path && at === this.steps.length - 1) this.panel.light(path);
+    else this.panel.light(graph, this.steps[at].facts);
+  }
+
+  play() {
+    if (this.at >= this.steps.length - 1) this.at = -1;
+    this.#beat();
+    this.onPlay(true);
+  }
+
+  pause() {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    this.onPlay(false);
+  }
+
+  #beat() {
+    this.goTo(this.at + 1).catch(() => {}); // a step whose graph cannot be had is passed over
+    this.timer = window.setTimeout(() => (this.at < this.steps.length - 1 ? this.#beat() : this.pause()), BEAT / this.speed);
+  }
+
+  #graphOf(step) {
+    const ids = idsOf(step);
+    const key = ids.join(" ");
+    if (!this.graphs.has(key)) this.graphs.set(key, ids.length ? subgraphOf(ids) : Promise.resolve({ nodes: [], edges: [], more: 0 }));
+    return this.graphs.get(key);
+  }
+}
+
+/** Both lists as one, each id once. */
+function joined(one, other) {
+  return [...new Map([...one, ...other].map((each) => [each.id, each])).values()];
+}
+
+const MOST_CITED = 12;
+const MOST_FACTS = 40;
+
+/** Resolves to { nodes, edges } of what `citations` lead to in the graph, or to null where they lead nowhere. */
+export async function pathOf(citations) {
+  const cited = citations.filter(Boolean).slice(0, MOST_CITED);
+  if (!cited.length) return null;
+  const facts = (await Promise.all(cited.map(factsOf))).flat().slice(0, MOST_FACTS);
+  const passages = new Set(cited.map(({ passage }) => passage));
+  const path = along(await subgraphOf([...passages, ...facts]), passages, new Set(facts));
+  return path.nodes.length ? path : null;
+}
+
+/**
+ * Passage, fact, entity: a triple is an edge between its entities, which then follow the passage themselves; an atomic
+ * fact is a node. Its words that are no entities ("asked") are left out where it has any.
+ */
+function along({ nodes, edges }, passages, facts) {
+  const kinds = new Map(nodes.map(({ id, kind }) => [id, kind]));
+  const states = edges.filter(({ fact, source, target }) => facts.has(fact) || facts.has(source) || facts.has(target));
+  const isMatter = (id) => !passages.has(id) && !facts.has(id);
+  const hasEntities = states.some(({ source, target }) => kinds.get(source) === "Entity" || kinds.get(target) === "Entity");
+  const kept = states.filter(({ source, target }) => !hasEntities || ![source, target].some((id) => isMatter(id) && kinds.get(id) === "KeyElement"));
+  const joined = new Set(kept.filter(({ fact }) => facts.has(fact)).flatMap(({ source, target }) => [source, target]));
+  const links = edges.filter(({ source, target }) => (passages.has(source) && joined.has(target)) || (passages.has(target) && joined.has(source)));
+  const ends = new Set(kept.flatMap(({ source, target }) => [source, target]));
+  return { nodes: nodes.filter(({ id }) => passages.has(id) || facts.has(id) || ends.has(id)), edges: [...new Set([...kept, ...links])] };
+}
+
+/** The ids of the facts that the cited words state; of a whole passage none: it states too many. */
+async function factsOf({ document, start, end, found }) {
+  if (found === false) return [];
+  const text = await get(`api/documents/${encodeURIComponent(document)}?${new URLSearchParams({ start, end })}`).catch(() => null); // it may be gone
+  const shared = (fact) => Math.min(fact.end, end) - Math.max(fact.start, start);
+  return (text?.facts ?? []).filter((fact) => 2 * shared(fact) >= Math.min(fact.end - fact.start, end - start)).map(({ id }) => id);
+}

@@ -1,0 +1,158 @@
+// A document at the words that were cited: marked, in view, and with the focus; more of the text on request.
+
+import { announce, el, fill, reveal } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { get } from "../shared/api.js";
+import { count, counted, named } from "../shared/format.js";
+import { failure, loading } from "../shared/states.js";
+
+const AROUND = 4000;
+const STATEMENTS = 100;
+
+export class DocumentView {
+  /** `onFact(id)`: a statement was pressed; `onClose()`. */
+  constructor({ onFact, onClose }) {
+    this.onFact = onFact;
+    this.onClose = onClose;
+    this.citations = [];
+    this.element = el("article", { class: "document-view" });
+  }
+
+  /** The citations that the arrows lead through: { document, start, end, number }. */
+  setCitations(citations) {
+    this.citations = citations;
+  }
+
+  /** Open `document` (id or URI) at [start, end); from its beginning where no place is given. */
+  async open(document, start = null, end = null) {
+    const wanted = (this.wanted = { document, start, end });
+    this.text = this.body = null;
+    fill(this.element, loading("Opening the document"));
+    try {
+      const text = await this.#load(document, start === null ? 0 : Math.max(0, start - AROUND), start === null ? 2 * AROUND : end + AROUND);
+      if (this.wanted !== wanted) return;
+      this.text = text;
+      this.letters = Array.from(text.text);
+      this.#draw();
+      this.focusMark();
+    } catch (fault) {
+      if (this.wanted === wanted) fill(this.element, this.#bar("Document"), failure(fault, () => this.open(document, start, end)));
+    }
+  }
+
+  #load(document, start, end) {
+    return get(`api/documents/${encodeURIComponent(document)}?${new URLSearchParams({ start, end })}`);
+  }
+
+  /** More of the text, before what is shown or after it. */
+  async #more(before, button) {
+    const { wanted } = this;
+    const { id, start, end } = this.text;
+    button.disabled = true;
+    button.nextElementSibling?.remove();
+    try {
+      const part = before ? await this.#load(id, Math.max(0, start - 2 * AROUND), start) : await this.#load(id, end, end + 2 * AROUND);
+      if (this.wanted === wanted) this.#join(part, before);
+    } catch (fault) {
+      button.disabled = false;
+      button.after(el("span", { role: "alert" }, ` ${fault.message}`));
+    }
+  }
+
+  #join(part, before) {
+    const { start, end } = this.text;
+    if (before ? part.end !== start : part.start !== end) return; // it is there already: two presses, one after the other
+    const letters = Array.from(part.text);
+    const height = this.body.scrollHeight;
+    const top = this.body.scrollTop;
+    this.letters = before ? [...letters, ...this.letters] : [...this.letters, ...letters];
+    const facts = new Map([...this.text.facts, ...part.facts].map((fact) => [`${fact.id} ${fact.start}`, fact]));
+    this.text = { ...this.text, start: Math.min(start, part.start), end: Math.max(end, part.end), facts: [...facts.values()] };
+    this.#draw();
+    this.body.scrollTop = before ? top + this.body.scrollHeight - height : top;
+    this.body.focus({ preventScroll: true });
+  }
+
+  #draw() {
+    const { text } = this;
+    const more = (before, label) => {
+      const button = el("button", { class: "small", type: "button", on: { click: () => this.#more(before, button) } }, label);
+      return button;
+    };
+    this.body = el("div", { class: "document-body", tabindex: "0", role: "region", "aria-label": `Text of ${named(text.title)}` },
+      text.start > 0 && el("p", { class: "muted more-text" }, `${count(text.start)} characters before this `, more(true, "Show more")),
+      el("div", { class: "document-text", dir: "auto" }, this.#segments()),
+      text.end < text.characters && el("p", { class: "muted more-text" }, `${count(text.characters - text.end)} characters after this `, more(false, "Show more")),
+      this.#statements());
+    fill(this.element, this.#bar(text.title), this.body);
+  }
+
+  #bar(title) {
+    const at = this.citations.findIndex((each) => this.#isHere(each));
+    const step = (by, symbol, label) => {
+      const next = this.citations[(at + by + this.citations.length) % this.citations.length];
+      return el("button", { class: "quiet icon-only", type: "button", "aria-label": label, title: label, on: { click: () => next.open() } }, icon(symbol));
+    };
+    return el("header", {},
+      el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, this.#where())),
+      at >= 0 && this.citations.length > 1 && el("div", { class: "tool-row" }, step(-1, "previous", "Previous citation"), el("span", { class: "muted" }, `${at + 1} of ${this.citations.length}`), step(1, "next", "Next citation")),
+      el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close the document", on: { click: this.onClose } }, icon("close")));
+  }
+
+  #isHere(citation) {
+    const { document, start, end } = this.wanted;
+    return citation.document === document && citation.start === start && citation.end === end;
+  }
+
+  #where() {
+    const { start, end } = this.wanted;
+    const place = start === null ? counted(this.text.characters, "character") : `characters ${count(start)} to ${count(end)} of ${count(this.text.characters)}`;
+    return `${place} · ${fileOf(this.text.uri)}`;
+  }
+
+  /** The text in pieces: cut wherever the marked words or a stated fact begin or end. */
+  #segments() {
+    const { start: from, end: to, facts } = this.text;
+    const inside = (at) => at > from && at < to;
+    const stated = facts.filter((fact) => fact.found && fact.start !== null);
+    const places = this.wanted.start === null ? stated : [...stated, this.wanted];
+    const cuts = [...new Set([from, to, ...places.flatMap(({ start, end }) => [start, end]).filter(inside)])].sort((a, b) => a - b);
+    const pieces = cuts.slice(0, -1).map((start, at) => ({ start, piece: this.#piece(start, cuts[at + 1], stated) }));
+    const within = (low, high) => pieces.filter(({ start }) => start >= low && start < high).map(({ piece }) => piece);
+    if (this.wanted.start === null) return within(from, to);
+    const { start, end } = this.wanted;
+    return [...within(from, start), el("mark", { tabindex: "-1" }, within(start, end)), ...within(end, to)];
+  }
+
+  #piece(start, end, stated) {
+    const letters = this.letters.slice(start - this.text.start, end - this.text.start).join("");
+    return stated.some((fact) => fact.start <= start && end <= fact.end) ? el("span", { class: "stated" }, letters) : letters;
+  }
+
+  #statements() {
+    const facts = [...new Map(this.text.facts.map((fact) => [fact.id, fact])).values()];
+    if (!facts.length) return null;
+    return el("details", { class: "document-facts" }, el("summary", {}, icon("down"), `${counted(facts.length, "fact")} stated here`),
+      el("ul", { class: "facts" }, facts.slice(0, STATEMENTS).map((fact) =>
+        el("li", {}, el("button", { class: "place", type: "button", on: { click: () => this.onFact(fact) } }, icon("node"), fact.text)))));
+  }
+
+  /** Bring the cited words into view, with the focus; the text, where none were cited. */
+  focusMark() {
+    const mark = this.element.querySelector("mark");
+    if (!mark) return this.body?.focus({ preventScroll: true });
+    reveal(mark, "center");
+    mark.focus({ preventScroll: true });
+    announce(`${named(this.text.title)}, at the cited words`);
+  }
+}
+
+/** "file:///a/b/Voyages.jsonl#The%20cable" -> "Voyages.jsonl#The cable". */
+export function fileOf(uri) {
+  const name = uri.split("#", 1)[0].split("/").at(-1) + uri.slice(uri.split("#", 1)[0].length);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // a percent sign of its own
+  }
+}

@@ -1,0 +1,148 @@
+// The documents as a table: sorted by any column, page by page, and several at once read again, given gists or removed.
+
+import { announce, el, fill, freshId } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { about, get, post } from "../shared/api.js";
+import { confirmed } from "../shared/dialogs.js";
+import { count, counted, day, moment, named } from "../shared/format.js";
+import { fileOf } from "./document-view.js";
+import { emptyState, failure, loading } from "../shared/states.js";
+
+const PAGE = 50;
+const PAUSE = 200;
+/** `aside`: left out where the screen is narrow. */
+const COLUMNS = [
+  { sort: "title", title: "Document" },
+  { sort: "file", title: "File", aside: true },
+  { title: "State" },
+  { sort: "passages", title: "Passages", number: true, aside: true },
+  { sort: "facts", title: "Facts", number: true },
+  { sort: "failed", title: "Failures", number: true },
+  { sort: "added", title: "Added", aside: true },
+];
+
+/** `open(id)` shows a document; `onJob(job)`: work was begun. Returns { element, load }. */
+export function documentsTable({ open, onJob }) {
+  const filter = el("input", { type: "search", id: freshId("filter"), placeholder: "Filter by title or file", "aria-label": "Filter documents by title or file", on: { input: () => later() } });
+  const chosenBar = el("div", { class: "chosen-bar", role: "group", "aria-label": "The chosen documents", hidden: true });
+  const problem = el("div");
+  const list = el("div", { class: "documents" }, loading());
+  const element = el("section", { "aria-label": "Documents in the graph" }, el("div", { class: "section-head" }, el("h2", {}, "In the graph"), filter), chosenBar, problem, list);
+  const state = { sort: "title", descending: false, skip: 0 };
+  const chosen = new Map();
+  let page = { documents: [], total: 0 };
+  let asked = 0;
+  let timer = 0;
+
+  function later() {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => ((state.skip = 0), show()), PAUSE);
+  }
+
+  async function load() {
+    const mine = (asked += 1);
+    const found = await get(`api/document-page?${new URLSearchParams({ ...state, text: filter.value.trim(), limit: PAGE })}`);
+    if (mine !== asked) return; // a newer one was asked
+    page = found;
+    if (!page.documents.length && state.skip && page.total) return Object.assign(state, { skip: 0 }), load();
+    draw();
+  }
+
+  const show = () => load().catch((fault) => fill(list, failure(fault, show)));
+
+  function draw() {
+    filter.hidden = !page.total && !filter.value;
+    drawChosen();
+    if (!page.total) return fill(list, filter.value ? el("p", { class: "muted" }, "No document has this in its title or file.") : emptyState("document", "No documents yet", "Choose files above. Each statement read from them keeps its place in the text."));
+    fill(list, el("div", { class: "table-box document-table", tabindex: "0", role: "region", "aria-label": "Table of documents" }, el("table", {},
+      el("thead", {}, el("tr", {}, mayChange() && el("th", { scope: "col" }, chooseAll()), COLUMNS.map(head), mayChange() && el("th", { scope: "col" }, el("span", { class: "visually-hidden" }, "Remove")))),
+      el("tbody", {}, page.documents.map(row)))), pager());
+  }
+
+  function head({ sort, title, number, aside }) {
+    if (!sort) return el("th", { scope: "col" }, title);
+    const isOrder = state.sort === sort;
+    const turn = () => (Object.assign(state, { sort, descending: isOrder ? !state.descending : Boolean(number), skip: 0 }), show());
+    return el("th", { scope: "col", class: `${number ? "number" : ""} ${aside ? "aside" : ""}`, "aria-sort": isOrder ? (state.descending ? "descending" : "ascending") : "none" },
+      el("button", { class: "sort", type: "button", on: { click: turn } }, title, el("span", { "aria-hidden": "true" }, isOrder ? (state.descending ? " ↓" : " ↑") : "")));
+  }
+
+  function row(info) {
+    const tick = el("input", { type: "checkbox", checked: chosen.has(info.id), "aria-label": `Choose ${named(info.title)}`, on: { change: () => (tick.checked ? chosen.set(info.id, info) : chosen.delete(info.id), drawChosen()) } });
+    return el("tr", {}, mayChange() && el("td", {}, tick),
+      el("th", { scope: "row" }, el("button", { class: "link", type: "button", dir: "auto", on: { click: () => open(info.id) } }, named(info.title))),
+      el("td", { class: "muted aside", dir: "auto", title: fileOf(info.source) }, fileOf(info.source)),
+      el("td", { class: "state" }, stateOf(info)),
+      el("td", { class: "number aside" }, count(info.passages)), el("td", { class: "number" }, count(info.facts)),
+      el("td", { class: info.failed ? "number warn" : "number", title: info.failures.join(" ") || null }, count(info.failed)),
+      el("td", { class: "muted aside", title: moment(info.added_at) }, day(info.added_at)),
+      mayChange() && el("td", {}, el("button", { class: "quiet icon-only", type: "button", "aria-label": `Remove ${named(info.title)}`, title: "Remove", on: { click: () => remove([info]) } }, icon("remove"))));
+  }
+
+  function chooseAll() {
+    const all = page.documents.every(({ id }) => chosen.has(id));
+    return el("input", { type: "checkbox", checked: all, "aria-label": "Choose all on this page", on: { change: () => {
+      for (const info of page.documents) all ? chosen.delete(info.id) : chosen.set(info.id, info);
+      draw();
+    } } });
+  }
+
+  function pager() {
+    if (page.total <= PAGE) return el("p", { class: "muted" }, counted(page.total, "document"));
+    const turn = (skip) => (Object.assign(state, { skip }), show());
+    const last = Math.min(page.total, state.skip + PAGE);
+    return el("div", { class: "pager" },
+      el("button", { class: "small", type: "button", disabled: !state.skip, on: { click: () => turn(Math.max(0, state.skip - PAGE)) } }, "Earlier"),
+      el("span", { class: "muted", role: "status" }, `${count(state.skip + 1)} to ${count(last)} of ${counted(page.total, "document")}`),
+      el("button", { class: "small", type: "button", disabled: last >= page.total, on: { click: () => turn(state.skip + PAGE) } }, "Later"));
+  }
+
+  // ------------------------------------------------------------------------------------------------ several at once
+
+  function drawChosen() {
+    chosenBar.hidden = !chosen.size || !mayChange();
+    const button = (label, symbol, does, extra = {}) => el("button", { class: "small", type: "button", on: { click: does }, ...extra }, icon(symbol), label);
+    fill(chosenBar, el("span", { role: "status" }, `${count(chosen.size)} chosen`),
+      button("Read again", "refresh", reread), about().model && button("Make gists", "document", () => work("gist", [...chosen.values()])),
+      button("Remove", "remove", () => remove([...chosen.values()])), button("Choose none", "close", () => (chosen.clear(), draw())));
+  }
+
+  async function reread() {
+    const by = about().model ? "by the language model" : "by rules, since no model is configured";
+    const infos = [...chosen.values()];
+    const [what, them] = infos.length === 1 ? [`“${named(infos[0].title)}” is`, "it"] : [`${counted(infos.length, "document")} are`, "them"];
+    const question = `${what} read again ${by}. What was read from ${them} before is replaced${about().model ? ", also in passages that the model fails at" : ""}.`;
+    if (await confirmed(infos.length === 1 ? "Read this document again?" : "Read these documents again?", question, "Read again")) await work("reread", infos);
+  }
+
+  async function remove(infos) {
+    const [one] = infos;
+    const what = infos.length === 1 ? `“${named(one.title)}”` : counted(infos.length, "document");
+    const question = `${what} and all that only ${infos.length === 1 ? "it supports" : "they support"} will be removed from the graph. Your own files are not deleted.`;
+    if (await confirmed(infos.length === 1 ? "Remove this document?" : "Remove these documents?", question, "Remove")) await work("remove", infos);
+  }
+
+  async function work(kind, infos) {
+    fill(problem);
+    try {
+      const { job } = await post("api/documents/jobs", { work: kind, documents: infos.map(({ id }) => id) });
+      chosen.clear();
+      announce(`${counted(infos.length, "document")}: the work has begun`);
+      draw();
+      onJob(job);
+    } catch (fault) {
+      fill(problem, failure(fault));
+    }
+  }
+
+  return { element, load };
+}
+
+function mayChange() {
+  return !about().read_only;
+}
+
+function stateOf({ passages, extracted, failed, pages }) {
+  const read = extracted === passages ? "read" : extracted + failed === passages ? "read in part" : `${count(extracted)} of ${counted(passages, "passage")} read`;
+  return pages ? `${read}, gists` : read;
+}

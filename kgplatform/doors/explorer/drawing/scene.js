@@ -1,0 +1,219 @@
+// The nodes and edges of a picture: where they are, how large, what lies at a point.
+
+import { kindShape, typeColor } from "../shared/colors.js";
+import { distanceToEdge, radiusScale } from "./geometry.js";
+import { shortText } from "../shared/format.js";
+
+/** Radii at zoom 1: [of a node without neighbours, of the largest]. */
+const RADII = { Entity: [7, 22], Community: [11, 24], Document: [9, 14], Keyword: [7, 12] };
+const SMALL = [6, 9];
+/** Above this many nodes and edges, a frame is drawn from a picture of them. */
+const MANY = 2500;
+
+export class Scene {
+  constructor() {
+    this.clear();
+    this.hiddenKeys = new Set();
+  }
+
+  clear() {
+    this.nodes = new Map();
+    this.edges = new Map();
+    /** Of a map: its circles, what joins the outermost of them, and how far a node usually is from the next. */
+    this.discs = [];
+    this.bundles = [];
+    this.spacing = 0;
+    /** Nodes that move just now. */
+    this.live = new Set();
+    this.changed();
+  }
+
+  /** To be called after anything in the picture is another than before. */
+  changed() {
+    this.version = (this.version ?? 0) + 1;
+    this.ordered = null;
+    this.withNames = null;
+  }
+
+  get isLarge() {
+    return this.nodes.size + this.edges.size > MANY;
+  }
+
+  // --------------------------------------------------------------------------------------------------- what is in it
+
+  /** Put a node in, or take what is new of one that is there. Returns it. */
+  addNode(data, x = undefined, y = undefined) {
+    const known = this.nodes.get(data.id);
+    if (known) {
+      known.weight = Math.max(known.weight, data.degree ?? data.size ?? 0);
+      if (data.text !== undefined) Object.assign(known, { data, label: null, width: null });
+      this.changed();
+      return known;
+    }
+    const weight = data.size ?? data.degree ?? 0;
+    const node = {
+      id: data.id,
+      data,
+      x: x ?? data.x,
+      y: y ?? data.y,
+      radius: radiusOf(data.kind, weight),
+      weight,
+      color: typeColor(data.type ?? data.kind),
+      shape: kindShape(data.kind),
+      /** What stands beside it, and how wide that is: found out when it is to be written, since few of many are. */
+      label: null,
+      width: null,
+      edges: [],
+      /** Of a map: the circle that it is in, the outermost around it, and whether its relations were asked for. */
+      disc: null,
+      region: null,
+      read: false,
+      hidden: this.hiddenKeys.has(data.type ?? data.kind),
+    };
+    this.nodes.set(node.id, node);
+    this.changed();
+    return node;
+  }
+
+  /** Put an edge in, unless a node of it is missing, both are the same, or it is there. */
+  addEdge(data) {
+    const [source, target] = [this.nodes.get(data.source), this.nodes.get(data.target)];
+    if (!source || !target || source === target || this.edges.has(data.id)) return;
+    for (const unnamed of between(source, target).filter((edge) => edge.unnamed)) this.removeEdge(unnamed);
+    this.#join({ id: data.id, data, source, target, bend: 0, unnamed: false });
+    spread(between(source, target), source);
+    this.changed();
+  }
+
+  /** A line of a map: it tells that two nodes are joined, not how. An edge between the two takes its place. */
+  addLine(id, source, target) {
+    if (source !== target) this.#join({ id, data: null, source, target, bend: 0, unnamed: true });
+  }
+
+  #join(edge) {
+    this.edges.set(edge.id, edge);
+    edge.source.edges.push(edge);
+    edge.target.edges.push(edge);
+  }
+
+  removeEdge(edge) {
+    this.edges.delete(edge.id);
+    for (const end of [edge.source, edge.target]) end.edges.splice(end.edges.indexOf(edge), 1);
+    this.changed();
+  }
+
+  removeNode(node) {
+    for (const edge of [...node.edges]) this.removeEdge(edge);
+    this.nodes.delete(node.id);
+    this.live.delete(node);
+    this.changed();
+  }
+
+  /** Hide the nodes of these types (or kinds, where a node has no type), and show all others. */
+  hide(keys) {
+    this.hiddenKeys = new Set(keys);
+    for (const node of this.nodes.values()) node.hidden = this.hiddenKeys.has(node.data.type ?? node.data.kind);
+    this.changed();
+  }
+
+  // ------------------------------------------------------------------------------------------------------- questions
+
+  /** The visible nodes, the weightiest first. */
+  get byWeight() {
+    this.ordered ??= [...this.nodes.values()]
+      .filter((node) => !node.hidden)
+      .sort((one, other) => other.weight - one.weight || (one.id < other.id ? -1 : 1));
+    return this.ordered;
+  }
+
+  /** The edges that say how two nodes are joined. */
+  get named() {
+    this.withNames ??= [...this.edges.values()].filter((edge) => !edge.unnamed);
+    return this.withNames;
+  }
+
+  /** {left, top, right, bottom} of these nodes in the world, or of all that is drawn, circles too; null if there is none. */
+  bounds(nodes = [...this.byWeight, ...this.discs]) {
+    const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+    for (const { x, y, radius } of nodes) {
+      box.left = Math.min(box.left, x - radius);
+      box.right = Math.max(box.right, x + radius);
+      box.top = Math.min(box.top, y - radius);
+      box.bottom = Math.max(box.bottom, y + radius);
+    }
+    return box.left < Infinity ? box : null;
+  }
+
+  /** The node at a point of the view, the nearest if there are several, with some room around small ones. */
+  nodeAt(point, camera) {
+    const { x, y } = camera.toWorld(point);
+    const scale = radiusScale(camera.k) / camera.k;
+    const room = 4 / camera.k;
+    let [found, nearest] = [null, Infinity];
+    for (const node of this.byWeight) {
+      const away = Math.hypot(node.x - x, node.y - y) - node.radius * scale;
+      if (away <= room && away < nearest) [found, nearest] = [node, away];
+    }
+    return found;
+  }
+
+  /** The edge at a point of the view, within a few pixels. Lines of a map are none. */
+  edgeAt(point, camera, within = 5) {
+    const { x, y } = camera.toWorld(point);
+    let [found, nearest] = [null, within / camera.k];
+    for (const edge of this.edges.values()) {
+      if (edge.unnamed || edge.source.hidden || edge.target.hidden) continue;
+      const away = distanceToEdge(edge, x, y);
+      if (away < nearest) [found, nearest] = [edge, away];
+    }
+    return found;
+  }
+
+  /** The nearest node in a direction ({x, y} of length 1) from `node`: straight ahead counts more than near. */
+  nodeTowards(node, direction) {
+    let [found, best] = [null, Infinity];
+    for (const other of this.byWeight) {
+      const [dx, dy] = [other.x - node.x, other.y - node.y];
+      const ahead = dx * direction.x + dy * direction.y;
+      const aside = Math.abs(dx * direction.y - dy * direction.x);
+      if (other === node || ahead <= 0 || aside > 1.5 * ahead) continue;
+      if (ahead + 2 * aside < best) [found, best] = [other, ahead + 2 * aside];
+    }
+    return found;
+  }
+}
+
+/** The other end of an edge. */
+export function otherEnd(edge, node) {
+  return edge.source === node ? edge.target : edge.source;
+}
+
+/** The nodes that edges of the picture join to a node. */
+export function neighboursOf(node) {
+  return new Set(node.edges.map((edge) => otherEnd(edge, node)));
+}
+
+function radiusOf(kind, weight) {
+  const [least, most] = RADII[kind] ?? SMALL;
+  return Math.min(most, least + 1.4 * Math.sqrt(Math.max(0, weight - 1)));
+}
+
+function between(source, target) {
+  const [few, other] = source.edges.length < target.edges.length ? [source, target] : [target, source];
+  return few.edges.filter((edge) => otherEnd(edge, few) === other);
+}
+
+// Edges between the same two nodes lie beside each other, whichever way each of them points.
+function spread(parallel, first) {
+  const room = Math.min(34, 150 / parallel.length);
+  parallel.forEach((edge, at) => {
+    const bend = (at - (parallel.length - 1) / 2) * room;
+    edge.bend = edge.source === first ? bend : -bend;
+  });
+}
+
+/** What stands beside a node: its name, else what it says, else what it is. */
+export function labelOf(node) {
+  const { name, text, type, kind } = node.data;
+  return (node.label ??= shortText(name) || shortText(text) || type || kind);
+}

@@ -1,0 +1,447 @@
+// The graph as a picture to walk through: drawn on a canvas, moved by mouse, fingers and keys.
+
+import { Camera, prefersStill } from "./camera.js";
+import { trackGestures } from "./gestures.js";
+import { Labels, unreadIn } from "./labels.js";
+import { placeAll, placeNear, Relaxation } from "./layout.js";
+import { edgeStyle, paintEdges, paintNodes, paintScene, THEMES } from "./painter.js";
+import { Picture } from "./picture.js";
+import { neighboursOf, Scene } from "./scene.js";
+import { Marks } from "./marks.js";
+import { keysOf } from "./keys.js";
+import { readMap } from "./map.js";
+
+/** Milliseconds of a frame for finding places; before the first frame; and the most for all of it. */
+const STEP = 10;
+const HEAD_START = 40;
+const MOST_RELAXING = 4000;
+const MOST_DENSITY = 2;
+const NO_ONE = () => {};
+
+export class GraphView {
+  /**
+   * Fills `container`, which must have a size of its own.
+   *
+   * The callbacks are called for what people do, never for what the program does: `onSelect(nodeOrNull)`,
+   * `onExpand(node)`, `onEdge(edge)`, `onHover(nodeOrNull, {x, y})` with pixels from the container's upper left corner.
+   * They get the nodes and edges as they were given. `onRest(ids)`: the picture of a map rests, and these entities in it
+   * are so near that their relations can be read, which `nameLines` takes.
+   */
+  constructor(container, { onSelect = NO_ONE, onExpand = NO_ONE, onEdge = NO_ONE, onHover = NO_ONE, onRest = NO_ONE } = {}) {
+    Object.assign(this, { container, onSelect, onExpand, onEdge, onHover, onRest });
+    this.scene = new Scene();
+    this.camera = new Camera();
+    this.marks = new Marks();
+    this.labels = new Labels();
+    this.picture = new Picture();
+    this.theme = THEMES.light;
+    this.relaxation = null;
+    /** Nodes that came to rest, until the picture of a large graph has them. */
+    this.landed = new Set();
+    /** Whether the camera keeps all in view while nodes find their places. */
+    this.follows = false;
+    /** Whether all is in view and nobody moved the camera since: then it stays so when the container changes its size. */
+    this.fitted = true;
+    this.frame = null;
+    this.waiting = [];
+    this.#settle(container);
+    this.resize();
+  }
+
+  #settle(container) {
+    this.canvas = document.createElement("canvas");
+    Object.assign(this.canvas.style, { display: "block", width: "100%", height: "100%", cursor: "grab" });
+    this.canvas.setAttribute("aria-hidden", "true");
+    this.context = this.canvas.getContext("2d");
+    container.append(this.canvas);
+    const told = { tabindex: "0", role: "application", "aria-label": "Graph. Plus and minus zoom, arrows move, Enter expands." };
+    for (const [name, value] of Object.entries(told)) if (!container.hasAttribute(name)) container.setAttribute(name, value);
+    this.ended = new AbortController();
+    container.addEventListener("keydown", keysOf(this), { signal: this.ended.signal });
+    this.endGestures = trackGestures(this.canvas, this.#gestures());
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(container);
+  }
+
+  destroy() {
+    this.observer.disconnect();
+    this.endGestures();
+    this.ended.abort();
+    if (this.frame !== null) cancelAnimationFrame(this.frame);
+    this.canvas.remove();
+  }
+
+  // ------------------------------------------------------------------------------------------------ what is shown
+
+  /** Show exactly these. Nodes without `x` and `y` find their places by themselves. */
+  setGraph({ nodes, edges }) {
+    this.clear();
+    for (const node of nodes) this.scene.addNode(node);
+    for (const edge of edges) this.scene.addEdge(edge);
+    const free = new Set([...this.scene.nodes.values()].filter(({ x, y }) => x === undefined || y === undefined));
+    placeAll(free);
+    if (free.size) this.#relax(free, { gentle: false });
+    this.#fitAtOnce();
+    this.follows = Boolean(this.relaxation);
+  }
+
+  /** Show a map: parallel columns `ids`, `names`, `kinds`, `types`, `x`, `y`, `sizes`, `sources`, `targets`, and `discs`. */
+  setMap(map) {
+    this.clear();
+    readMap(this.scene, map);
+    this.#fitAtOnce();
+    this.#drawAtOnce();
+  }
+
+  /** Put these in beside what is there, which stays where it is. `around`: id of the node that they come from. */
+  addGraph({ nodes, edges }, { around = null } = {}) {
+    const wasEmpty = this.scene.nodes.size === 0;
+    const fresh = nodes.filter(({ id }) => !this.scene.nodes.has(id)).map(({ id }) => id);
+    for (const node of nodes) this.scene.addNode(node);
+    for (const edge of edges) this.scene.addEdge(edge);
+    const free = new Set(fresh.map((id) => this.scene.nodes.get(id)).filter(({ x, y }) => x === undefined || y === undefined));
+    if (free.size) {
+      if (wasEmpty) placeAll(free);
+      else placeNear(this.scene, free, this.scene.nodes.get(around) ?? null);
+      this.#relax(new Set([...free, ...(this.relaxation ? this.scene.live : [])]), { gentle: !wasEmpty });
+    }
+    if (wasEmpty) this.#fitAtOnce();
+    this.follows = wasEmpty && Boolean(this.relaxation);
+    this.refresh();
+  }
+
+  /** Relations that take the places of a map's lines. */
+  nameLines(edges) {
+    for (const edge of edges) this.scene.addEdge(edge);
+    this.refresh();
+  }
+
+  /** Take a node out of the picture, with its edges. */
+  remove(id) {
+    const node = this.scene.nodes.get(id);
+    if (!node) return;
+    this.marks.forget(node);
+    this.scene.removeNode(node);
+    if (this.relaxation) this.#relax(new Set(this.scene.live), { gentle: true });
+    this.refresh();
+  }
+
+  clear() {
+    this.scene.clear();
+    this.marks.clear();
+    this.picture.clear();
+    this.relaxation = null;
+    this.landed.clear();
+    this.follows = false;
+    this.#tellBusy(true);
+    this.refresh();
+  }
+
+  // For those who hear the page, and for whoever waits for the picture.
+  #tellBusy(isBusy) {
+    if (isBusy === this.isBusy) return;
+    this.isBusy = isBusy;
+    this.container.setAttribute("aria-busy", String(isBusy));
+  }
+
+  /** Hide the nodes of these types (kinds, where a node has no type), with their edges; show all others. */
+  setHidden(keys) {
+    this.scene.hide(keys);
+    this.refresh();
+  }
+
+  has(id) {
+    return this.scene.nodes.has(id);
+  }
+
+  /** How many neighbours of a node are in the picture. */
+  neighboursShown(id) {
+    const node = this.scene.nodes.get(id);
+    return node ? neighboursOf(node).size : 0;
+  }
+
+  /** How many are in the picture, hidden ones too: {nodes, edges}. */
+  counts() {
+    return { nodes: this.scene.nodes.size, edges: this.scene.edges.size };
+  }
+
+  // ---------------------------------------------------------------------------------------------------- what stands out
+
+  /** Let these stand out, and with `dim` the rest fade. Without `edges` those among the nodes stand out; with [] none. */
+  highlight({ nodes = [], edges = undefined }, { dim = true } = {}) {
+    this.marks.light(this.scene, nodes, edges, dim);
+    this.refresh();
+  }
+
+  clearHighlight() {
+    this.marks.unlight();
+    this.refresh();
+  }
+
+  /** Mark a node as the chosen one; null for none. */
+  select(id) {
+    this.marks.selected = this.scene.nodes.get(id) ?? null;
+    this.refresh();
+  }
+
+  /** Bring these nodes into view. `right`, `bottom`: pixels of the view that something else covers there. */
+  focus(ids, { right = 0, bottom = 0 } = {}) {
+    const nodes = ids.map((id) => this.scene.nodes.get(id)).filter(Boolean);
+    if (!nodes.length) return;
+    this.takeCamera();
+    const closest = nodes.length === 1 ? Math.max(1.2, this.camera.k) : 1.5;
+    const { x, y, k } = this.camera.standFor(this.scene.bounds(nodes), { padding: 90, closest });
+    this.camera.goTo({ x: x + right / 2 / k, y: y + bottom / 2 / k, k });
+    this.refresh();
+  }
+
+  /** Where a node is: pixels from the container's upper left corner, or null if it is not in the picture. */
+  screenPosition(id) {
+    const node = this.scene.nodes.get(id);
+    return node ? this.camera.toScreen(node) : null;
+  }
+
+  /** "light" or "dark". */
+  setTheme(theme) {
+    this.theme = THEMES[theme] ?? THEMES.light;
+    this.refresh();
+  }
+
+  // ---------------------------------------------------------------------------------------------------- the camera
+
+  fit() {
+    this.follows = Boolean(this.relaxation);
+    this.fitted = true;
+    const box = this.scene.bounds();
+    if (box) this.camera.goTo(this.camera.standFor(box));
+    this.refresh();
+  }
+
+  /** From now on the camera goes where it is told to, and not by itself. */
+  takeCamera() {
+    this.follows = false;
+    this.fitted = false;
+  }
+
+  #fitAtOnce() {
+    this.fitted = true;
+    const box = this.scene.bounds();
+    if (box) this.camera.goTo(this.camera.standFor(box), { smooth: false });
+    this.refresh();
+  }
+
+  /** Look at a point of the world, at `k` pixels per unit. */
+  standAt(x, y, k) {
+    this.takeCamera();
+    this.camera.goTo({ x, y, k }, { smooth: false });
+    this.refresh();
+  }
+
+  zoomIn() {
+    this.#glide(1.5);
+  }
+
+  zoomOut() {
+    this.#glide(1 / 1.5);
+  }
+
+  #glide(factor) {
+    this.takeCamera();
+    this.camera.glideZoom(factor);
+    this.refresh();
+  }
+
+  /** Take the size of the container. It is done by itself whenever that changes. */
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.container;
+    const density = Math.min(MOST_DENSITY, window.devicePixelRatio || 1);
+    if (width === this.camera.width && height === this.camera.height && density === this.density) return;
+    this.density = density;
+    Object.assign(this.camera, { width: Math.max(1, width), height: Math.max(1, height) });
+    this.canvas.width = Math.round(this.camera.width * this.density);
+    this.canvas.height = Math.round(this.camera.height * this.density);
+    this.#tellBusy(true);
+    if (this.fitted) this.#fitAtOnce();
+    this.#drawAtOnce(); // a canvas that changes its size is empty
+  }
+
+  // ------------------------------------------------------------------------------------------------------- people
+
+  #gestures() {
+    return {
+      wheel: "zoom",
+      grab: (point) => this.scene.nodeAt(point, this.camera),
+      drag: (node, point) => this.#drag(node, point),
+      drop: (node) => this.#drop(node),
+      pan: (dx, dy) => this.#moveCamera(() => this.camera.pan(dx, dy)),
+      zoom: (factor, point) => this.#moveCamera(() => this.camera.zoom(factor, point)),
+      tap: (point) => this.#tap(point),
+      doubleTap: (point) => this.#doubleTap(point),
+      hover: (point) => this.#hover(point),
+    };
+  }
+
+  #moveCamera(move) {
+    this.takeCamera();
+    move();
+    this.refresh();
+  }
+
+  #drag(node, point) {
+    this.takeCamera();
+    if (this.relaxation) this.#calm();
+    if (!this.scene.live.has(node)) {
+      this.scene.live.add(node);
+      this.scene.changed();
+    }
+    Object.assign(node, this.camera.toWorld(point));
+    this.refresh();
+  }
+
+  #drop() {
+    this.#calm();
+    this.refresh();
+  }
+
+  #tap(point) {
+    const { disc, node, edge } = this.#at(point);
+    if (disc) return this.enter(disc);
+    if (node) return this.choose(node);
+    if (edge) return this.onEdge(edge.data);
+    return this.choose(null);
+  }
+
+  /** What is at a point: the name of a circle, which lies over what is in it; a node, or an edge. */
+  #at(point) {
+    const disc = this.labels.discAt(point);
+    const node = disc ? null : this.scene.nodeAt(point, this.camera);
+    return { disc, node, edge: disc || node ? null : this.scene.edgeAt(point, this.camera) };
+  }
+
+  #doubleTap(point) {
+    const { node } = this.#at(point);
+    if (node) this.onExpand(node.data);
+    else this.#moveCamera(() => this.camera.zoom(1.6, point));
+  }
+
+  /** Go so near to a circle of a map that what is in it can be read. */
+  enter(disc) {
+    const { x, y, radius } = disc;
+    this.takeCamera();
+    this.camera.goTo(this.camera.standFor({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }, { padding: 24 }));
+    this.refresh();
+  }
+
+  /** A person chose this node, or none: as `select`, and it is told. */
+  choose(node) {
+    this.select(node?.id ?? null);
+    this.onSelect(node?.data ?? null);
+  }
+
+  #hover(point) {
+    const { disc, node, edge } = point ? this.#at(point) : { disc: null, node: null, edge: null };
+    this.canvas.style.cursor = node || edge || disc ? "pointer" : "grab";
+    if (node === this.marks.hovered && edge === this.marks.hoveredEdge) return;
+    if (node !== this.marks.hovered) this.onHover(node?.data ?? null, node ? this.camera.toScreen(node) : point);
+    Object.assign(this.marks, { hovered: node ?? null, hoveredEdge: edge });
+    this.refresh();
+  }
+
+  // ------------------------------------------------------------------------------------------------------ drawing
+
+  #relax(free, { gentle }) {
+    this.relaxation = new Relaxation(this.scene, free, { aspect: this.camera.width / this.camera.height, gentle });
+    this.relaxedFrom = performance.now();
+    this.#tellBusy(true);
+    this.scene.live = free;
+    this.scene.changed();
+    // So far that nobody sees the first, wild steps.
+    if (this.relaxation.step(gentle ? 0 : HEAD_START)) this.#calm();
+  }
+
+  // What moved is where it belongs: it is part of the picture again.
+  #calm() {
+    this.relaxation = null;
+    if (this.scene.isLarge) for (const node of this.scene.live) this.landed.add(node);
+    this.scene.live = new Set();
+    this.scene.changed();
+  }
+
+  #relaxOn(now) {
+    if (!this.relaxation) return;
+    if (this.relaxation.step(STEP) || now - this.relaxedFrom > MOST_RELAXING) this.#calm();
+    const box = this.follows && this.scene.bounds();
+    if (box) this.camera.goTo(this.camera.standFor(box), { smooth: false });
+    if (!this.relaxation) this.follows = false;
+  }
+
+  /** Draw at the next frame. */
+  refresh() {
+    this.frame ??= requestAnimationFrame((now) => {
+      this.frame = null;
+      this.camera.step(now);
+      this.#relaxOn(now);
+      this.#draw(now);
+    });
+  }
+
+  /** Draw before the browser's next frame, for which one may wait as long as it takes to draw. */
+  #drawAtOnce() {
+    cancelAnimationFrame(this.frame);
+    this.frame = null;
+    this.#draw(performance.now());
+  }
+
+  #draw(now) {
+    this.marks.step(now);
+    const moving = this.camera.moving || this.relaxation !== null || this.marks.moving;
+    this.context.setTransform(this.density, 0, 0, this.density, 0, 0);
+    this.context.clearRect(0, 0, this.camera.width, this.camera.height);
+    // Who wants little movement sees the nodes when they have found their places.
+    if (!(this.relaxation && prefersStill())) this.#paint(this.context, now, moving);
+    if (moving || this.picture.busy) this.refresh();
+    else this.#rested();
+  }
+
+  #paint(context, now, moving) {
+    const { scene, camera, theme, marks } = this;
+    context.globalAlpha = marks.restAlpha;
+    if (scene.isLarge) this.picture.paint(context, scene, camera, theme, this.density);
+    else for (const _ of paintScene(context, scene, camera, theme));
+    context.globalAlpha = 1;
+    this.paintMarked(context);
+    if (!this.picture.busy) this.landed.clear();
+    this.labels.paint(context, scene, camera, theme, marks, { moving, now });
+  }
+
+  /** Draw what stands out: what moves, what is lit, what is chosen. */
+  paintMarked(context) {
+    const { scene, camera, theme, marks } = this;
+    context.globalAlpha = marks.lit ? marks.restAlpha : 1;
+    const live = [...scene.live, ...this.landed].filter((node) => !node.hidden && scene.nodes.has(node.id));
+    const moved = live.flatMap((node) => node.edges).filter(({ source, target }) => !source.hidden && !target.hidden);
+    paintEdges(context, moved, camera, edgeStyle(scene, camera, theme));
+    paintNodes(context, live, camera, theme);
+    context.globalAlpha = 1;
+    const strong = { color: theme.accent, alpha: 0.85, width: 2, arrows: camera.k > 0.4 };
+    paintEdges(context, marks.edges(), camera, strong);
+    paintNodes(context, marks.nodesOfEdges(), camera, theme);
+    paintNodes(context, marks.litNodes(), camera, theme);
+    paintNodes(context, marks.pointedAt(), camera, theme, { ring: theme.accent });
+  }
+
+  /** Resolves when nothing moves and all is drawn. */
+  settled() {
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+      this.refresh();
+    });
+  }
+
+  #rested() {
+    this.#tellBusy(false);
+    const unread = unreadIn(this.scene, this.camera);
+    if (unread.length) this.onRest(unread);
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}

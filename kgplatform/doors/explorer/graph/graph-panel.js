@@ -1,0 +1,381 @@
+// The graph on the stage: what is shown of it, its legend, the card of the chosen node, and steps drawn on it.
+
+import { announce, el, fill } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { about, get, post } from "../shared/api.js";
+import { count, counted, named, readable, shortened } from "../shared/format.js";
+import { findBox } from "../shared/find-box.js";
+import { whereOf } from "./graph-filters.js";
+import { Legend, legendKey, repaintSwatches } from "../shared/legend.js";
+import { NodeCard } from "./node-card.js";
+import { emptyState, failure, linkButton, loading } from "../shared/states.js";
+import { currentRoute, routeTo, setParameters } from "../shared/router.js";
+
+const MOST_IDS = 500;
+const WHOLE = 10_000;
+const AROUND = 40;
+const LONGEST_TITLE = 120;
+const NARROW = 560;
+const STRUCTURE = new Set(["MENTIONS", "FROM_CHUNK", "FROM_DOCUMENT", "SUBJECT", "OBJECT", "VALUE", "MEMBER_OF", "PAGE_OF"]);
+
+/** What the steps and the evidence of `ids` look like in the graph. */
+export function subgraphOf(ids) {
+  return post("api/graph/subgraph", { ids: [...new Set(ids)].slice(0, MOST_IDS) });
+}
+
+export class GraphPanel {
+  /** `openDocument(document, start, end)`. `owner`: the replay whose steps the picture shows, if it shows one's. */
+  constructor({ openDocument }) {
+    this.nodes = new Map();
+    this.edges = new Map();
+    this.listeners = new Set();
+    this.owner = null;
+    /** Ids of the nodes that are lit. */
+    this.lit = [];
+    /** Of the pictures that were asked for; the last one counts. */
+    this.turn = 0;
+    this.isLoading = false;
+    /** What of an address the picture was made for; null where it was not. */
+    this.scene = null;
+    this.title = el("p", { class: "graph-title muted" });
+    this.canvas = el("div", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Graph. Plus and minus zoom, arrows move, Shift and arrows choose the next node, Enter expands it. The list under Graph has the same nodes." });
+    this.notice = el("div", { class: "graph-notice" });
+    this.legend = new Legend((hidden) => this.#hide(hidden));
+    this.card = new NodeCard({
+      close: () => this.choose(null),
+      expand: (node) => this.expand(node),
+      hide: (node) => this.take(node),
+      pick: (node) => this.goTo(node),
+      open: openDocument,
+    });
+    this.findBox = findBox((node) => this.goTo(node));
+    this.tools = el("div", { class: "graph-tools" }, this.findBox, this.#tools());
+    this.element = el("div", { class: "graph-body" }, el("div", { class: "graph-picture" }, this.canvas, this.notice, this.title, this.card.element), this.legend.element);
+    window.addEventListener("themechange", () => (this.view?.setTheme(theme()), repaintSwatches()));
+  }
+
+  #tools() {
+    const tool = (name, symbol, label, does) =>
+      el("button", { class: "quiet icon-only", type: "button", "aria-label": label, title: label, data: { tool: name }, on: { click: does } }, icon(symbol));
+    return el("div", { class: "tool-row", role: "group", "aria-label": "Picture" },
+      tool("whole", "map", "Whole graph", () => this.showWhole()),
+      tool("in", "plus", "Zoom in", () => this.view?.zoomIn()),
+      tool("out", "minus", "Zoom out", () => this.view?.zoomOut()),
+      tool("fit", "fit", "Fit into view", () => this.view?.fit()),
+      tool("save", "image", "Save as a picture", () => this.#save()));
+  }
+
+  /** The drawing library is loaded when the first picture is wanted, after the page stands. */
+  async #ready() {
+    this.loaded ??= import("../drawing/view.js").then(({ GraphView }) => {
+      this.view = new GraphView(this.canvas, {
+        onSelect: (node) => this.choose(node, { fromPicture: true }),
+        onExpand: (node) => this.expand(node),
+        onEdge: (edge) => this.#tellEdge(edge && (this.edges.get(edge.id) ?? edge)),
+        onRest: (ids) => this.#nameLines(ids),
+      });
+      this.view.setTheme(theme());
+    });
+    await this.loaded.catch((fault) => {
+      this.loaded = null; // the next picture tries again
+      throw fault;
+    });
+  }
+
+  onChange(listener) {
+    this.listeners.add(listener);
+  }
+
+  focusFind() {
+    this.findBox.querySelector("input").focus();
+  }
+
+  // ------------------------------------------------------------------------------------------------- what is shown
+
+  /** The most connected part of the whole graph. `only`: what its entities meet, as an address has it; `hide`: types
+   * that are not seen; `view`: [x, y, zoom] of who looks at it. */
+  async showWhole({ only = null, hide = [], view = null } = {}) {
+    const turn = (this.turn += 1);
+    this.isLoading = true;
+    this.scene = null;
+    fill(this.notice, loading("Drawing the graph"));
+    try {
+      const [map] = await Promise.all([get(`api/graph/map?${new URLSearchParams({ limit: WHOLE, ...only })}`), this.#ready()]);
+      if (turn !== this.turn) return; // another picture was wanted meanwhile
+      this.#forget();
+      map.ids.forEach((id, at) => this.nodes.set(id, { id, name: map.names[at], kind: map.kinds?.[at] ?? "Entity", type: map.types[at], text: "", degree: undefined }));
+      this.#drawLegend();
+      this.view.setMap(map);
+      this.#look(hide, view);
+      this.whole = true;
+      this.#changed(titleOf(map, only));
+      fill(this.notice, map.ids.length ? null : this.#nothing(only));
+    } catch (fault) {
+      if (turn === this.turn) fill(this.notice, failure(fault, () => this.showWhole({ only, hide, view })));
+    } finally {
+      if (turn === this.turn) this.isLoading = false;
+    }
+  }
+
+  /** The shortest ways from one node to another. */
+  showWays(from, to, seen) {
+    const address = `api/graph/ways?${new URLSearchParams({ source: from, target: to })}`;
+    return this.#showLoaded(() => get(address), seen, ({ nodes }) => (nodes.length ? "The shortest ways between the two" : "Nothing joins the two"));
+  }
+
+  /** These nodes (ids), and the edges among them. */
+  showNodes(ids, seen) {
+    return this.#showLoaded(() => subgraphOf(ids), seen, ({ nodes }) => counted(nodes.length, "node"));
+  }
+
+  async #showLoaded(load, { hide, view }, title) {
+    const turn = (this.turn += 1);
+    this.isLoading = true;
+    fill(this.notice, loading("Drawing the graph"));
+    try {
+      const graph = await load();
+      if (turn !== this.turn) return;
+      const { scene } = this;
+      await this.show(graph, title(graph));
+      this.scene = scene;
+      this.#look(hide, view);
+    } catch (fault) {
+      if (turn === this.turn) (fill(this.notice, failure(fault, () => this.#showLoaded(load, { hide, view }, title))), (this.isLoading = false));
+    }
+  }
+
+  /** As a scene was left: these types hidden, and seen from there. */
+  #look(hide, view) {
+    if (hide.length) {
+      this.legend.hide(hide);
+      this.view.setHidden(this.legend.hidden);
+      this.#drawLegend();
+    }
+    if (view?.length === 3 && view.every(Number.isFinite) && view[2] > 0) this.view.standAt(...view);
+  }
+
+  /** What the lines between these say: they are near enough to be read. Without an answer they stay lines. */
+  async #nameLines(ids) {
+    const { turn } = this;
+    const graph = await subgraphOf(ids).catch(() => null);
+    if (!graph || turn !== this.turn) return;
+    for (const edge of graph.edges) this.edges.set(edge.id, edge);
+    this.view.nameLines(graph.edges.map(quiet));
+  }
+
+  /** Exactly these nodes and edges. */
+  async show(graph, title) {
+    this.turn += 1;
+    this.isLoading = false;
+    this.scene = null;
+    await this.#ready();
+    this.#forget();
+    this.#take(graph);
+    this.#drawLegend();
+    this.view.setGraph({ nodes: graph.nodes, edges: graph.edges.map(quiet) });
+    fill(this.notice, graph.nodes.length ? null : emptyState("node", "Nothing to draw", "None of this is in the graph any more."));
+    this.#changed(title);
+  }
+
+  /** These too, beside what is there. */
+  async add(graph, around = null, title = null) {
+    await this.#ready();
+    this.#take(graph);
+    this.#drawLegend();
+    fill(this.notice);
+    this.view.addGraph({ nodes: graph.nodes, edges: graph.edges.map(quiet) }, { around });
+    this.#changed(title);
+  }
+
+  get isEmpty() {
+    return this.nodes.size === 0;
+  }
+
+  #forget() {
+    this.nodes.clear();
+    this.edges.clear();
+    this.owner?.pause();
+    this.owner = null;
+    this.lit = [];
+    this.whole = false;
+    this.card.hide();
+    this.view.clear();
+    this.legend.reset();
+    this.view.setHidden(this.legend.hidden);
+  }
+
+  #take({ nodes, edges }) {
+    for (const node of nodes) this.nodes.set(node.id, node);
+    for (const edge of edges) this.edges.set(edge.id, edge);
+  }
+
+  #changed(title) {
+    if (title !== null && title !== undefined) this.tell(title);
+    for (const listener of this.listeners) listener([...this.nodes.values()]);
+  }
+
+  /** What stands above the picture. Names may be long. */
+  tell(title) {
+    this.title.textContent = shortened(title, LONGEST_TITLE);
+  }
+
+  /** The legend takes room of the picture: it is there before the picture is fitted into the rest. */
+  #drawLegend() {
+    this.legend.draw(this.nodes.values());
+    this.view.resize();
+  }
+
+  #nothing(only) {
+    if (only) return emptyState("node", "Nothing fits the filters", "Take one of them away to see more.");
+    if (about()?.documents) return emptyState("node", "No entities yet", "The documents were added, but nothing was extracted from them.", linkButton(routeTo("documents"), "Go to documents"));
+    return emptyState("upload", "The graph is empty", "Add documents, and what they say is drawn here.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
+  }
+
+  #hide(hidden) {
+    const shown = [...this.nodes.values()].filter((node) => !hidden.has(legendKey(node)));
+    this.view.setHidden(hidden);
+    announce(`${counted(shown.length, "node")} in the picture`);
+    for (const listener of this.listeners) listener(shown);
+  }
+
+  // ----------------------------------------------------------------------------------------------------- one node
+
+  /** Choose a node of the picture, or none. */
+  choose(node, { fromPicture = false } = {}) {
+    if (!node) {
+      this.card.hide();
+      if (!fromPicture) this.view?.select(null);
+    } else {
+      const known = this.nodes.get(node.id) ?? node;
+      if (!fromPicture) this.view.select(node.id);
+      this.card.show(node.id, known);
+      announce(`${named(known.name)}, ${legendKey(known)}`);
+    }
+    const id = node?.id ?? null;
+    if ((currentRoute().parameters.node ?? null) !== id) setParameters({ node: id }, { replace: true });
+  }
+
+  /** Bring a node into the picture, wherever it is in the graph, and choose it. */
+  async goTo(node) {
+    await this.#ready();
+    if (!this.view.has(node.id)) {
+      try {
+        const graph = await get(`api/graph/neighbours/${encodeURIComponent(node.id)}?limit=${AROUND}`);
+        if (this.whole || this.isEmpty) await this.show(graph, `Around ${shortened(named(graph.nodes.find(({ id }) => id === node.id)?.name), 60)}`);
+        else await this.add(graph, null);
+      } catch {
+        if (this.isEmpty && !this.isLoading) await this.showWhole();
+        return this.card.show(node.id, node.name ? node : null); // it says what is the matter
+      }
+    }
+    const known = this.nodes.get(node.id) ?? node;
+    if (this.legend.reveal(legendKey(known))) this.#drawLegend();
+    this.choose(known);
+    this.view.focus([node.id], this.#covered());
+  }
+
+  /** Where the card is, as in the style sheet: at the side, and on a narrow screen below. */
+  #covered() {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    return width < NARROW ? { bottom: 0.45 * height } : { right: 336 };
+  }
+
+  /** Draw the neighbours of a node around it. */
+  async expand(node) {
+    this.tell(`Looking for the neighbours of ${shortened(named(node.name), 60)} …`);
+    try {
+      const graph = await get(`api/graph/neighbours/${encodeURIComponent(node.id)}?limit=${AROUND}`);
+      const before = this.nodes.size;
+      await this.add(graph, node.id);
+      const more = graph.more ? `; ${count(graph.more)} more are not shown` : "";
+      const added = this.nodes.size - before;
+      const name = shortened(named(node.name), 60);
+      this.tell(added ? `${counted(added, "neighbour")} of ${name} added${more}` : `The neighbours of ${name} are in the picture already${more}`);
+      announce(this.title.textContent);
+    } catch (fault) {
+      this.tell(fault.message);
+      announce(fault.message);
+    }
+  }
+
+  /** Take a node out of the picture; the graph keeps it. */
+  take(node) {
+    this.view.remove(node.id);
+    this.nodes.delete(node.id);
+    for (const [id, edge] of this.edges) if (edge.source === node.id || edge.target === node.id) this.edges.delete(id);
+    this.choose(null);
+    this.#drawLegend();
+    this.#changed();
+  }
+
+  /** An edge that was pressed: what it says, and, of one that comes from a fact, where the documents say so. */
+  #tellEdge(edge) {
+    if (!edge) return;
+    const [from, to] = [this.nodes.get(edge.source), this.nodes.get(edge.target)];
+    this.tell(`${shortened(named(from?.name), 40)} — ${shortened(edge.label || edge.type, 40)} → ${shortened(named(to?.name), 40)}`);
+    if (!edge.fact) return;
+    this.view.select(null);
+    this.choose({ id: edge.fact, name: this.title.textContent, kind: "Fact", type: null }, { fromPicture: true });
+  }
+
+  // -------------------------------------------------------------------------------------------------------- steps
+
+  /** Light up what a step was at, and dim the rest. `graph` is its part of the picture. */
+  light(graph, facts = []) {
+    if (!this.view) return;
+    const stated = new Set(facts);
+    const mine = graph.edges.filter((edge) => edge.fact && stated.has(edge.fact));
+    const edges = (mine.length ? mine : graph.edges).map(({ id }) => id);
+    this.lit = graph.nodes.map(({ id }) => id);
+    this.view.highlight({ nodes: this.lit, edges }, { dim: true });
+  }
+
+  unlight() {
+    this.lit = [];
+    this.view?.clearHighlight();
+  }
+
+  /** What is lit fills the picture, whose size has just changed. */
+  bringLit() {
+    this.view?.resize();
+    this.view?.focus(this.lit);
+  }
+
+  fit() {
+    this.view?.fit();
+  }
+
+  /** Whether all is in view, and nobody moved the camera since. */
+  get isFitted() {
+    return this.view?.fitted ?? true;
+  }
+
+  async #save() {
+    if (!this.view) return;
+    const { pictureOf } = await import("../drawing/picture.js");
+    const address = URL.createObjectURL(await pictureOf(this.view));
+    el("a", { href: address, download: "graph.png" }).click();
+    window.setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+}
+
+/** Edges that only say where something stands are drawn without words: there are many, and their ends tell. */
+function quiet(edge) {
+  if (STRUCTURE.has(edge.type)) return { ...edge, label: "", type: "" };
+  return { ...edge, label: edge.type === "NEXT_CHUNK" ? "next passage" : edge.label.replaceAll("_", " ") };
+}
+
+/** "87 entities of type Person, with 3 facts or more". */
+function titleOf({ ids, total_nodes: total }, only) {
+  const entities = counted(ids.length, "entity", "entities");
+  if (!only && total > ids.length) return `The ${count(ids.length)} most connected of ${counted(total, "entity", "entities")}`;
+  if (!only) return total ? `All ${entities}` : ""; // what fills an empty graph is drawn beneath this line
+  const { type, relation, community, document, least, where } = only;
+  const metadata = Object.entries(whereOf(where)).map(([name, value]) => `${name} ${shortened([value].flat().join(" or "), 40)}`);
+  const said = [type && `of type ${type}`, relation && `with the relation ${readable(relation)}`, community && "in one community", document && "in one document", metadata.length && `in documents with ${metadata.join(" and ")}`, least && `with ${counted(Number(least), "fact")} or more`];
+  return `${ids.length < WHOLE ? entities : `The ${count(ids.length)} most connected entities`} ${said.filter(Boolean).join(", ")}`;
+}
+
+function theme() {
+  return document.documentElement.dataset.theme;
+}

@@ -1,0 +1,221 @@
+// Cypher: one statement, read-only; its rows as a table, and the nodes among them as a graph.
+
+import { announce, copyText, el, fill, freshId } from "../shared/dom.js";
+import { icon } from "../shared/icons.js";
+import { about, get, post } from "../shared/api.js";
+import { count, counted, duration, moment } from "../shared/format.js";
+import { subgraphOf } from "../graph/graph-panel.js";
+import { browserLink, coloured } from "./statements.js";
+import { routeTo, setParameters } from "../shared/router.js";
+import { failure, loading } from "../shared/states.js";
+
+const FIRST = "MATCH (e:Entity)\nRETURN e, count { (e)--() } AS connections\nORDER BY connections DESC\nLIMIT 25";
+const SAMPLES = [
+  { title: "Documents and their passages", statement: "MATCH (d:Document)<-[:FROM_DOCUMENT]-(c:Chunk)\nRETURN d.name AS document, count(c) AS passages\nORDER BY passages DESC" },
+  { title: "Facts with what they are about", statement: "MATCH (s:Entity)<-[:SUBJECT]-(f:Fact)-[:OBJECT]->(o:Entity)\nRETURN s.name AS subject, f.predicate AS predicate, o.name AS object, f.text AS fact\nLIMIT 50" },
+];
+
+export function createView({ stage }) {
+  const id = freshId("cypher");
+  const editor = codeEditor({ id, rows: 8, value: FIRST });
+  const statement = editor.field;
+  const parameters = el("textarea", { id: `${id}-parameters`, class: "code", rows: "2", spellcheck: "false", placeholder: '{"name": "Cyrus Field"}' });
+  const samples = el("select", { id: `${id}-samples`, on: { change: () => choose() } }, el("option", { value: "" }, "Choose one"));
+  const shows = el("p", { class: "muted", hidden: true });
+  const result = el("div", { class: "result" });
+  const run = el("button", { class: "primary", type: "submit" }, icon("play"), "Run");
+  const stop = el("button", { type: "button", hidden: true, on: { click: () => running?.abort() } }, icon("stop"), "Stop");
+  const link = el("button", { type: "button", on: { click: () => copyText(new URL(routeTo("cypher", written()), document.baseURI).href, link) } }, icon("link"), el("span", {}, "Copy link"));
+  const history = statementHistory(({ statement: text, parameters: given }) => take(text, given));
+  const given = el("details", {}, el("summary", {}, icon("down"), "Parameters"), el("p", { class: "field" }, el("label", { for: parameters.id }, "As JSON"), parameters));
+  const form = el("form", { on: { submit: (event) => (event.preventDefault(), execute()) } },
+    el("p", { class: "field" }, el("label", { for: samples.id }, "Saved queries"), samples), shows,
+    el("div", { class: "field" }, el("label", { for: id }, "Statement, read-only"), editor.element), given,
+    el("div", { class: "actions" }, run, stop, el("button", { type: "button", on: { click: openInBrowser } }, icon("open"), "Neo4j Browser"), link, el("span", { class: "muted" }, "Ctrl+Enter runs it.")));
+  const element = el("div", { class: "view cypher-view" }, el("h1", {}, "Cypher"), form, result, history.element);
+  let queries = null;
+  let running = null;
+
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) (event.preventDefault(), execute());
+  });
+
+  /** The same queries as in Neo4j Browser. Without an answer they are left out, and asked for the next time. */
+  async function loadQueries() {
+    queries ??= get("api/saved-queries").then(({ queries: saved }) => [...saved, ...SAMPLES], () => (queries = null));
+    const known = await queries;
+    if (known && samples.options.length === 1) samples.append(...known.map(({ title }, at) => el("option", { value: String(at) }, title)));
+  }
+
+  async function choose() {
+    const query = (await queries)?.[samples.value];
+    shows.hidden = !query?.about;
+    shows.textContent = query?.about ?? "";
+    if (query) take(query.statement, "");
+  }
+
+  function take(text, values) {
+    editor.set(text);
+    parameters.value = values;
+    if (values) given.open = true;
+    statement.focus();
+  }
+
+  function written() {
+    return { statement: statement.value, parameters: parameters.value.trim() };
+  }
+
+  function openInBrowser() {
+    const href = browserLink(about().browser_url, statement.value);
+    if (href) window.open(href, "_blank", "noopener,noreferrer");
+    else fill(result, failure(new Error("This database has no Neo4j Browser.")));
+  }
+
+  async function execute() {
+    if (running) return;
+    let values = {};
+    try {
+      values = parameters.value.trim() ? JSON.parse(parameters.value) : {};
+    } catch {
+      return fill(result, failure(new Error("The parameters are not valid JSON. Write them like {\"name\": \"Cyrus Field\"}.")));
+    }
+    fill(result, loading("Running"));
+    history.note(written());
+    setParameters(written(), { replace: true });
+    isRunning(new AbortController());
+    const started = performance.now();
+    try {
+      const rows = await post("api/cypher", { statement: statement.value, parameters: values }, { signal: running.signal });
+      draw(rows, (performance.now() - started) / 1000);
+    } catch (fault) {
+      // The server ends a statement whose client has gone.
+      fill(result, fault.name === "AbortError" ? el("p", { class: "muted", role: "status" }, "Stopped.") : failure(fault));
+    } finally {
+      isRunning(null);
+    }
+  }
+
+  function isRunning(control) {
+    const hadFocus = document.activeElement === stop || document.activeElement === run;
+    running = control;
+    run.disabled = Boolean(control);
+    stop.hidden = !control;
+    if (hadFocus) (control ? stop : run).focus();
+  }
+
+  function draw({ columns, rows, truncated }, seconds) {
+    const ids = [...new Set(rows.flatMap((row) => row.flatMap(idsIn)))];
+    const summary = `${counted(rows.length, "row")}${truncated ? ", more not shown" : ""}, ${duration(seconds)}`;
+    const toGraph = el("button", { class: "small", type: "button", on: { click: () => (stage.showGraph(), show(ids)) } }, icon("node"), `Show ${counted(Math.min(ids.length, 500), "node")}`);
+    fill(result, el("div", { class: "section-head" }, el("p", { class: "muted", role: "status" }, summary), ids.length ? toGraph : null), rows.length ? table(columns, rows) : null);
+    announce(summary);
+    if (ids.length) show(ids);
+  }
+
+  async function show(ids) {
+    try {
+      await stage.graph.show(await subgraphOf(ids), `Nodes of the result: ${count(ids.length)}`);
+    } catch (fault) {
+      result.append(failure(fault));
+    }
+  }
+
+  return {
+    element,
+    title: "Cypher",
+    /** A link brings a statement, and runs nothing. */
+    show({ statement: text, parameters: values }) {
+      loadQueries();
+      if (text && text !== statement.value) take(text, values ?? "");
+    },
+    focus: () => statement.focus(),
+  };
+}
+
+function table(columns, rows) {
+  return el("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": "Rows" }, el("table", {},
+    el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col" }, column)))),
+    el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell))))));
+}
+
+function cell(value) {
+  if (typeof value === "number") return el("td", { class: "number" }, String(value));
+  if (value === null) return el("td", { class: "muted" }, "null");
+  if (value?.labels) return el("td", { dir: "auto" }, `${value.properties.name ?? value.properties.id ?? ""} `, el("span", { class: "muted" }, `:${value.labels.join(":")}`));
+  return el("td", { dir: "auto" }, typeof value === "object" ? JSON.stringify(value) : String(value));
+}
+
+/** Ids of the nodes that a value is or holds: a node, a path, a list of them. */
+function idsIn(value) {
+  if (Array.isArray(value)) return value.flatMap(idsIn);
+  if (value?.labels && value.properties?.id) return [value.properties.id];
+  return value?.nodes ? value.nodes.flatMap(idsIn) : [];
+}
+
+// -------------------------------------------------------------------- a field whose words are coloured while one types
+
+// The field's own letters are unseen above them.
+
+/** { element, field, set(text) }. `field` is the textarea: it has the value, the focus and the label. */
+function codeEditor({ id, rows, value = "" }) {
+  const shown = el("pre", { class: "code", "aria-hidden": "true" });
+  const field = el("textarea", { id, class: "code", rows: String(rows), spellcheck: "false", autocapitalize: "off", autocomplete: "off", value });
+  const element = el("div", { class: "code-editor" }, shown, field);
+
+  function draw() {
+    fill(shown, ...coloured(`${field.value}\n`)); // a last line that is empty has a height, too
+    follow();
+  }
+
+  function follow() {
+    shown.scrollTop = field.scrollTop;
+    shown.scrollLeft = field.scrollLeft;
+  }
+
+  function set(text) {
+    field.value = text;
+    draw();
+  }
+
+  field.addEventListener("input", draw);
+  field.addEventListener("scroll", follow);
+  draw();
+  return { element, field, set };
+}
+
+// ------------------------------------------------------------------------ what was run in this browser, the last first
+
+const KEPT = "kgplatform.statements";
+const MOST = 50;
+
+/** { element, note(statement) }; `onChoose` gets { statement, parameters }. */
+function statementHistory(onChoose) {
+  const list = el("ol", { class: "history" });
+  const forget = el("button", { class: "small", type: "button", on: { click: () => (localStorage.removeItem(KEPT), draw()) } }, icon("remove"), "Forget all");
+  const element = el("details", { class: "statement-history" }, el("summary", {}, icon("down"), "History"), el("p", { class: "muted" }, "Kept in this browser only."), list, forget);
+
+  function note(run) {
+    const others = saved().filter(({ statement, parameters }) => statement !== run.statement || parameters !== run.parameters);
+    localStorage.setItem(KEPT, JSON.stringify([{ ...run, at: new Date().toISOString() }, ...others].slice(0, MOST)));
+    draw();
+  }
+
+  function draw() {
+    const runs = saved();
+    element.hidden = !runs.length;
+    fill(list, runs.map((run) => el("li", {}, el("button", { class: "link", type: "button", title: run.statement, on: { click: () => onChoose(run) } }, el("code", { class: "ellipsis" }, run.statement.replaceAll(/\s+/g, " "))), el("span", { class: "muted" }, moment(run.at)))));
+  }
+
+  draw();
+  return { element, note };
+}
+
+/** What cannot be read is as if nothing were kept. */
+function saved() {
+  try {
+    const runs = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
+    return Array.isArray(runs) ? runs.filter(({ statement, parameters }) => typeof statement === "string" && typeof parameters === "string") : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,157 @@
+// Talking to the server: JSON, uploads, streams of events, and what it says of itself. All faults are an ApiError with one
+// sentence.
+
+import { worded } from "./wording.js";
+
+const TOKEN = "kgplatform.token";
+const GONE = "The server does not answer.";
+
+/**
+ * What went wrong, from what the server tells: { kind, message, code, parameters }, in the page's words where it has a code.
+ * `kind` is "ServerGone" where nobody answers; `status` that of the reply, or 0.
+ */
+export class ApiError extends Error {
+  constructor(told, status = 0) {
+    super(worded(told));
+    this.kind = told.kind;
+    this.status = status;
+  }
+}
+
+/** Tells "gone" when nobody answers, and "answered" at each reply. */
+export const server = new EventTarget();
+
+let askForToken = async () => null;
+let asking = null;
+
+/** `ask(wasWrong)` resolves to a token that a person gave. */
+export function useTokenDialog(ask) {
+  askForToken = ask;
+}
+
+function headers(extra) {
+  const token = sessionStorage.getItem(TOKEN);
+  return token ? { ...extra, Authorization: `Bearer ${token}` } : extra;
+}
+
+async function newToken() {
+  asking ??= askForToken(sessionStorage.getItem(TOKEN) !== null).finally(() => (asking = null));
+  const token = await asking;
+  if (token === null) throw new ApiError({ kind: "NoToken", message: "The server needs a token." }, 401);
+  sessionStorage.setItem(TOKEN, token);
+}
+
+async function send(path, { headers: extra = {}, ...init } = {}) {
+  for (;;) {
+    let response;
+    try {
+      response = await fetch(path, { ...init, headers: headers(extra) });
+    } catch (fault) {
+      if (fault.name === "AbortError") throw fault;
+      server.dispatchEvent(new Event("gone"));
+      throw new ApiError({ kind: "ServerGone", message: GONE });
+    }
+    server.dispatchEvent(new Event("answered"));
+    if (response.status === 401) {
+      await newToken();
+    } else if (response.ok) {
+      return response;
+    } else {
+      throw await faultOf(response);
+    }
+  }
+}
+
+async function faultOf(response) {
+  const told = await response.json().catch(() => null); // a proxy may answer with a page
+  return new ApiError(told?.error ?? { kind: "Error", message: `The server answered with status ${response.status}.` }, response.status);
+}
+
+export async function get(path, options) {
+  return (await send(path, options)).json();
+}
+
+export async function post(path, body, options) {
+  return (await send(path, asJson(body, options))).json();
+}
+
+export async function remove(path, options) {
+  return (await send(path, { ...options, method: "DELETE" })).json();
+}
+
+/** Files and fields, as a form sends them. */
+export async function upload(path, form, options) {
+  return (await send(path, { ...options, method: "POST", body: form })).json();
+}
+
+function asJson(body, options = {}) {
+  const extra = { "Content-Type": "application/json", ...options.headers };
+  return { ...options, method: "POST", body: JSON.stringify(body), headers: extra };
+}
+
+/** Server-sent events as { event, data }, `data` parsed. With a `body` it is posted. Ends when the stream ends. */
+export async function* events(path, { body, signal } = {}) {
+  const wanted = { signal, headers: { Accept: "text/event-stream" } };
+  const response = await send(path, body === undefined ? wanted : asJson(body, wanted));
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { value, done } = await read(reader);
+      if (done) return;
+      const blocks = `${rest}${value}`.replaceAll("\r\n", "\n").split("\n\n");
+      rest = blocks.pop();
+      for (const block of blocks) {
+        const told = parsed(block);
+        if (told) yield told;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // it may be closed already
+  }
+}
+
+async function read(reader) {
+  try {
+    return await reader.read();
+  } catch (fault) {
+    if (fault.name === "AbortError") throw fault;
+    server.dispatchEvent(new Event("gone"));
+    throw new ApiError({ kind: "ServerGone", message: "The connection to the server was lost." });
+  }
+}
+
+function parsed(block) {
+  const fields = { event: "message", data: [] };
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon <= 0) continue; // a comment, or nothing
+    const value = line.slice(colon + 1).replace(/^ /, "");
+    if (line.slice(0, colon) === "data") fields.data.push(value);
+    else if (line.slice(0, colon) === "event") fields.event = value;
+  }
+  return fields.data.length ? { event: fields.event, data: JSON.parse(fields.data.join("\n")) } : null;
+}
+
+// What the server says of itself and of the graph: readers, routes, schemas, counts. Asked again when they change.
+
+/** Tells "change" when `about()` has changed. */
+export const aboutChanges = new EventTarget();
+
+let known = null;
+
+/** The last that the server said; null before it has. */
+export function about() {
+  return known;
+}
+
+export async function refreshAbout() {
+  known = await get("api/about");
+  aboutChanges.dispatchEvent(new Event("change"));
+  return known;
+}
+
+/** What people call a reader. */
+export function titleOf(name) {
+  return known?.readers.find((reader) => reader.name === name)?.title ?? name;
+}

@@ -1,0 +1,107 @@
+// Figures and words as people read them.
+
+const whole = new Intl.NumberFormat("en");
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const when = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** 12345 -> "12,345". */
+export function count(number) {
+  return whole.format(Math.round(number ?? 0));
+}
+
+/** (1, "step") -> "1 step"; (2, "entity", "entities") -> "2 entities". */
+export function counted(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+/** Seconds -> "85 ms", "2.4 s", "3 min 05 s". */
+export function duration(seconds) {
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const rounded = Math.round(seconds);
+  return `${Math.floor(rounded / 60)} min ${String(rounded % 60).padStart(2, "0")} s`;
+}
+
+/** An ISO time as this person's own; as it is where it is none. */
+export function moment(text) {
+  return written(text, when);
+}
+
+/** The day of an ISO time. */
+export function day(text) {
+  return written(text, date);
+}
+
+function written(text, format) {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? String(text ?? "") : format.format(time);
+}
+
+/** "SUBJECT_OF" or "window_tokens" -> "subject of", "window tokens". */
+export function readable(name) {
+  return String(name).replaceAll("_", " ").toLowerCase();
+}
+
+/** What a step did; GraphReader's functions are called as in its paper, where a passage is a chunk. */
+export function stepName(name) {
+  return readable(name).replace(/\bchunk\b/, "passage");
+}
+
+/** `text` with at most `limit` characters; an ellipsis says that there is more. */
+export function shortened(text, limit) {
+  const letters = Array.from(text ?? "");
+  return letters.length <= limit ? letters.join("") : `${letters.slice(0, limit - 1).join("").trimEnd()}…`;
+}
+
+const KINDS = { Chunk: "Passage", KeyElement: "Key element" };
+
+/** What people call a kind of node: the store's label `Chunk` is a passage. */
+export function kindName(kind) {
+  return Object.hasOwn(KINDS, kind) ? KINDS[kind] : kind;
+}
+
+const SIZES = { Community: ["entity", "entities"], Entity: ["fact"], Attribute: ["fact"] };
+
+/** How much a node of the tree holds, in words; "" for a keyword, which stands for one entity. */
+export function sizeOf({ kind, size }) {
+  return size && SIZES[kind] ? counted(size, ...SIZES[kind]) : "";
+}
+
+/** Name that may be empty. */
+export function named(name) {
+  return name?.trim() ? name : "(no name)";
+}
+
+/** Tokens and calls of a usage record, in words; "" where no model was called. */
+export function spent(usage) {
+  if (!usage || !(usage.calls || usage.cached_calls)) return "";
+  const cached = usage.cached_calls ? `, ${counted(usage.cached_calls, "answer")} from the cache` : "";
+  return `${counted(usage.calls, "call")}${cached}, ${count(usage.input_tokens + usage.output_tokens)} tokens`;
+}
+
+/** What `steps` cost together, in words. */
+export function spentIn(steps) {
+  const sum = (name) => steps.reduce((total, { usage }) => total + (usage?.[name] ?? 0), 0);
+  return spent(Object.fromEntries(["calls", "cached_calls", "input_tokens", "output_tokens"].map((name) => [name, sum(name)])));
+}
+
+/** Characters [start, end) of `text`, counted as the platform counts them: by code points, not by UTF-16 units. */
+export function slice(text, start, end) {
+  return Array.from(text).slice(Math.max(0, start), Math.max(0, end)).join("");
+}
+
+const MOST_LETTERS = 26;
+
+const segmenter = globalThis.Intl?.Segmenter ? new Intl.Segmenter() : null;
+
+/**
+ * A name on one line, of at most `most` letters as people count them.
+ *
+ * Marks that turn the direction of the text around them are left out: they would turn other words too.
+ */
+export function shortText(text, most = MOST_LETTERS) {
+  const line = (text ?? "").slice(0, 40 * most).replace(/[\u202a-\u202e\u2066-\u2069]/g, "").replace(/[\s\p{Cc}]+/gu, " ").trim();
+  if (line.length <= most) return line;
+  const letters = segmenter ? Array.from(segmenter.segment(line), ({ segment }) => segment) : Array.from(line);
+  return letters.length <= most ? line : `${letters.slice(0, most - 1).join("").trimEnd()}…`;
+}
