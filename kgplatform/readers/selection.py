@@ -1,11 +1,10 @@
-"""What of the evidence a model is shown: little, and the best passage last, beside the question.
+"""What of the evidence a model is shown: little, the best first.
 
     selected = select(found.result, room=1100)
     selected.text(Numbering())        # 'Passage 1: …\n[1.1] …'
 
 Ten passages and twenty facts make the answers of a small model worse than five passages do, and cost more with every
-model. With the best passage last, more of its citations are those that are needed
-(docs/explanation/benchmarks/answers.md). A long passage is shown by the sentences around what matches the
+model (docs/explanation/benchmarks/answers.md). A long passage is shown by the sentences around what matches the
 question; a fact only where no shown sentence says it and it speaks to the question.
 """
 
@@ -47,10 +46,15 @@ class Selection:
         return not (self.result.passages or self.result.facts)
 
     def text(self, shown: Numbering) -> str:
-        """It as a prompt has it, best last, with the numbers of ``shown``."""
-        passages = shown.passages(reversed(self.result.passages), self.only)
+        """It as a prompt has it, with the numbers of ``shown``."""
+        passages = shown.passages(self.result.passages, self.only)
         facts = shown.facts(self.result.facts)
         return "\n\n".join(filter(None, (passages, f"Facts:\n{facts}" if facts else "")))
+
+    def best_last(self) -> Selection:
+        """The same in reverse: a small model cites more of what is needed if the best passage is nearest to the
+        question (docs/explanation/benchmarks/answers.md)."""
+        return replace(self, result=replace(self.result, passages=self.result.passages[::-1]))
 
 
 def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int = FACTS) -> Selection:

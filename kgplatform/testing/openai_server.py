@@ -311,11 +311,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(fault, json.dumps(content).encode())
 
     def _content(self, request: RecordedRequest) -> tuple[Fault, dict[str, Any]]:
-        script = self.server.script
+        script, path = self.server.script, request.path.partition("?")[0]
+        if request.path.endswith("/props"):  # a client may ask it of a server at any time: no script counts it
+            return Fault.refuse(404, f"There is nothing at {request.method} {path}."), {}
         fault = script._record(request)
         if fault.hangs or fault.endless or fault.body is not None:
             return fault, {}
-        path = request.path.partition("?")[0]
         if (request.method, path) == ("POST", "/v1/chat/completions"):
             return script._completion(request.body, fault)
         if (request.method, path) == ("POST", "/v1/embeddings"):

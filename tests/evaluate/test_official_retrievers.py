@@ -115,7 +115,7 @@ def test_a_model_that_is_away_is_no_fault_of_theirs(graph: KnowledgeGraph, kind:
 
 
 def test_an_answer_is_ours_from_what_they_found(graph: KnowledgeGraph) -> None:
-    reply = {"evidence": ["1.1"], "answer": "The Marigold [1.1].", "sufficient": True}
+    reply = {"evidence": ["2.1"], "answer": "The Marigold [2.1].", "sufficient": True}
     with OpenAIServer([json.dumps(reply)]) as server:
         settings = graph.settings.model_copy(update={"openai_base_url": server.base_url})
         asked = KnowledgeGraph(graph.store, settings, embedder=HashEmbedder(64))

@@ -74,7 +74,7 @@ def test_no_word_of_other_documents_reaches_the_model(shared: Shared) -> None:
         with pytest.raises(InputError, match=f"The reader {reader} reads the whole graph. With where, choose one of"):
             graph.ask(QUESTION, reader, where=ONLY)
     kept = Evidence(graph.store, graph.embedder, [info.id for info in graph.documents()][:1])
-    with pytest.raises(InputError, match="Communities are about all documents, and cannot"):
+    with pytest.raises(InputError, match="Communities are about all documents and cannot"):
         kept.groups(QUESTION)
     with pytest.raises(InputError, match="A statement is about all documents"):
         kept.statements(QUESTION)

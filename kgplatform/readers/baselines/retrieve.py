@@ -66,7 +66,7 @@ def _answer(found: Retrieved, run: Run, options: Options, reader: str, step: str
     bare = answer_messages(question, Selection(replace(found.result, passages=(), facts=()), {}), Numbering(), mode)
     room = min(options.evidence_tokens, Window(run.context, reply_room(style, run.context)).room(bare))
     shown = select(found.result, room, options.top_k, options.top_k)
-    return record(reader, write_answer(question, shown, calls, mode, style=style), shown.result, calls)
+    return record(reader, write_answer(question, shown.best_last(), calls, mode, style=style), shown.result, calls)
 
 
 def search_parts(search: Callable[..., SearchResult], parts: Sequence[str], top_k: int) -> SearchResult:

@@ -688,7 +688,7 @@ def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
     reports.show_ingest(report)
     assert capsys.readouterr().out.splitlines() == [
         "Documents: 1 new, 2 changed, 3 unchanged, 4 removed. Passages: 9, 5 read now by the extractor llm.",
-        "Schema films (flexible): 1 name or fact kept, 2 renamed to its types, 4 dropped, 1 put right, "
+        "Schema films (flexible): 1 name or fact kept, 2 renamed to its types, 4 dropped, 1 corrected, "
         "2 not named by the text.",
         "Names: 12,345, 7,000 of them without a type in the schema.",
         "Statements: 5, 2 not found in the text and left out of searches; 1 repeated within a passage.",

@@ -161,7 +161,7 @@ def _marked(messages: Messages) -> str:
         return json.dumps({"supported": [False, True]})
     if prompt.name != "readers/answer":
         return reply(messages)
-    at = prompt.number_of("James Anderson")
+    at = prompt.number_of("James Anderson, a captain")
     said = f"James Anderson of Kingston was her captain in 1847 [{at}]. He was a captain of the Cunard line [{at}]."
     return json.dumps({"evidence": [at], "answer": said, "sufficient": True})
 
