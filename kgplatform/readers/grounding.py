@@ -33,6 +33,7 @@ _MARK = re.compile(rf"[ \t\u00a0]*(?P<said>{_OPEN_MARK})", re.IGNORECASE)
 # "He was born. [2.3]": the mark belongs to what stands before it.
 _AFTER_END = re.compile(rf"([.!?…{FULL_ENDS}]+[\"'”’»)\]]*)((?:[ \t\u00a0]*(?:{_OPEN_MARK}))+)", re.IGNORECASE)
 _LEFT = re.compile(r"[ \t\u00a0]+(?=[.,;:!?](?:\s|$))")
+_RUN = re.compile(r"(?:\[[\d.]+\]){2,}")
 _LONGEST_STRAY = 99
 """Of a number in brackets that was not shown and is no pair: a larger one is a year or a quantity, and stays."""
 
@@ -124,7 +125,8 @@ def settled(text: str) -> str:
 
 
 def renumbered(text: str, own: Callable[[Sequence[str]], Iterable[object]]) -> str:
-    """``text`` with the numbers of each mark behind its statements as ``own`` gives them; without any it goes."""
+    """``text`` with the numbers of each mark behind its statements as ``own`` gives them, side by side each once;
+    without any it goes."""
 
     def put(mark: re.Match[str]) -> str:
         numbers = _numbers(mark)
@@ -133,7 +135,8 @@ def renumbered(text: str, own: Callable[[Sequence[str]], Iterable[object]]) -> s
         kept = "".join(f"[{number}]" for number in dict.fromkeys(own(numbers)))
         return f" {kept}" if kept and not text[: mark.start()].endswith(("]", "】")) else kept
 
-    return _LEFT.sub("", _MARK.sub(put, text))
+    once = _RUN.sub(lambda run: "".join(dict.fromkeys(re.findall(r"\[[\d.]+\]", run[0]))), _MARK.sub(put, text))
+    return _LEFT.sub("", once)
 
 
 class Verdicts(Form):

@@ -70,6 +70,7 @@ def test_numbers_that_replies_name(said: object, numbers: list[str]) -> None:
         ("It broke. [1.1] It was mended. [1.2]", "It broke [1]. It was mended [2].", [(50, 66), (67, 89)]),
         ("It broke and was mended [1.1-2].", "It broke and was mended [1].", [(50, 89)]),
         ("It broke [1.1][1.2]", "It broke [1][2]", [(50, 66), (67, 89)]),
+        ("It broke [1.1][1.1] [1.2], [1.2]", "It broke [1][2], [2]", [(50, 66), (67, 89)]),
         ("It broke [1.1, 3].", "It broke [1][2].", [(50, 66), (91, 109)]),
         ("Tea [2.1] and tea [2.1]", "Tea [1] and tea [1]", [(0, 11)]),
         ("It broke (1.1)", "It broke [1]", [(50, 66)]),
