@@ -24,7 +24,7 @@ from kgplatform.models.failures import FaultError, RefusedError
 from kgplatform.models.reply_cache import KeptReply, ReplyCache, cache_key
 from kgplatform.models.request import NOTHING, Abilities, KeptAbilities, identity, lesser, sendable, shaped
 from kgplatform.models.response import Pieces, read_answer, usage_of
-from kgplatform.models.wire import ServedModel, Wire
+from kgplatform.models.wire import PROPERTIES, ServedModel, Wire
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
@@ -307,7 +307,7 @@ def window_of(listed: dict[str, Any], model: str, wire: Wire, stop: Stop) -> int
         return None
     entry = ours[0]
     if entry.get("owned_by") == "llamacpp":
-        served = wire.get("/../props", stop) or {}
+        served = wire.get(PROPERTIES, stop) or {}
         if size := _size(served.get("default_generation_settings"), _SIZES):
             return size
     return _size(entry, _SIZES) or _size(entry.get("meta"), (*_SIZES, _TRAINED))

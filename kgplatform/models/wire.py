@@ -51,7 +51,7 @@ OPENAI_ADDRESS = "https://api.openai.com/v1"
 _LONGEST_BACKOFF = 60.0
 _LOOK_TIMEOUT = 5.0
 """Seconds that a server has to tell of itself."""
-_PROPERTIES = "/../props"
+PROPERTIES = "/../props"
 """Of llama.cpp."""
 _SHORTEST_SECRET = 8
 """Characters: a shorter key ("x", "none") is none, and hiding it would spoil words."""
@@ -198,7 +198,7 @@ class Wire:
         import openai
 
         if on_text is not None:
-            self._pace.learn(lambda: (self.get(_PROPERTIES, stop) or {}).get("total_slots"))
+            self._pace.learn(lambda: (self.get(PROPERTIES, stop) or {}).get("total_slots"))
         with self._pace.one(stop) as turn:
             self._pause.wait(self._sleep or stop.sleep)
             before()

@@ -312,9 +312,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _content(self, request: RecordedRequest) -> tuple[Fault, dict[str, Any]]:
         script, path = self.server.script, request.path.partition("?")[0]
-        if request.path.endswith("/props"):  # a client may ask it of a server at any time: no script counts it
-            return Fault.refuse(404, f"There is nothing at {request.method} {path}."), {}
-        fault = script._record(request)
+        # A client may ask a server about itself at any time: no script counts that.
+        fault = Fault() if path.endswith("/props") else script._record(request)
         if fault.hangs or fault.endless or fault.body is not None:
             return fault, {}
         if (request.method, path) == ("POST", "/v1/chat/completions"):
