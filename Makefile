@@ -76,7 +76,7 @@ docs: setup  ## build the documentation into .kgplatform/site
 	@echo "The documentation: $(STATE)/site/index.html"
 
 examples: setup  ## record the examples in the description of the HTTP interface
-	@RECORD_EXAMPLES=1 $(BIN)/python -m pytest -q tests/doors/http/test_openapi_examples.py
+	@RECORD_EXAMPLES=1 $(BIN)/python -m pytest -q tests/interfaces/http/test_openapi_examples.py
 
 lint: setup  ## ruff and mypy
 	@$(BIN)/ruff check .

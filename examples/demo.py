@@ -14,9 +14,9 @@ from typing import Any
 
 from kgplatform import Answer, KgError, KnowledgeGraph, SearchResult
 from kgplatform.client import open_graph
-from kgplatform.doors.cli.shared import note
-from kgplatform.doors.cli.show.reports import show_ingest, show_tree
-from kgplatform.doors.cli.show.terminal import ProgressLines
+from kgplatform.interfaces.cli.shared import note
+from kgplatform.interfaces.cli.show.reports import show_ingest, show_tree
+from kgplatform.interfaces.cli.show.terminal import ProgressLines
 from kgplatform.query import parse_query
 from kgplatform.settings import Settings, load_settings
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import kgplatform.moved  # noqa: F401  # old names of modules lead to new ones
+
 if TYPE_CHECKING:
-    from kgplatform.async_client import AsyncKnowledgeGraph, connect_async
+    from kgplatform.aio import AsyncKnowledgeGraph, connect_async
     from kgplatform.client import KnowledgeGraph, connect
+    from kgplatform.concurrency.stopping import Stop
     from kgplatform.errors import (
         BudgetError,
         DocumentError,
@@ -26,30 +29,29 @@ if TYPE_CHECKING:
         StoppedError,
         StoreError,
     )
+    from kgplatform.extract import Extractor
+    from kgplatform.extract.schema import Schema, load_schema
     from kgplatform.ingest.estimate import Estimate
-    from kgplatform.ingest.extract import Extractor
-    from kgplatform.ingest.files.file_text import FileText
-    from kgplatform.ingest.given import Text
     from kgplatform.ingest.pipeline import IngestReport
-    from kgplatform.ingest.schema import Schema, load_schema
     from kgplatform.models.chat import Chat
     from kgplatform.models.embed import Embedder
     from kgplatform.neo4j.store import trace
     from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Step, Table, Usage
-    from kgplatform.work.stopping import Stop
+    from kgplatform.sources.files.file_text import FileText
+    from kgplatform.sources.objects import Text
 
 _HOMES = {
     "kgplatform.ingest.estimate": ("Estimate",),
-    "kgplatform.ingest.extract": ("Extractor",),
-    "kgplatform.ingest.files.file_text": ("FileText",),
-    "kgplatform.ingest.given": ("Text",),
+    "kgplatform.extract": ("Extractor",),
+    "kgplatform.sources.files.file_text": ("FileText",),
+    "kgplatform.sources.objects": ("Text",),
     "kgplatform.ingest.pipeline": ("IngestReport",),
-    "kgplatform.ingest.schema": ("Schema", "load_schema"),
-    "kgplatform.async_client": ("AsyncKnowledgeGraph", "connect_async"),
+    "kgplatform.extract.schema": ("Schema", "load_schema"),
+    "kgplatform.aio": ("AsyncKnowledgeGraph", "connect_async"),
     "kgplatform.client": ("KnowledgeGraph", "connect"),
     "kgplatform.models.chat": ("Chat",),
     "kgplatform.models.embed": ("Embedder",),
-    "kgplatform.work.stopping": ("Stop",),
+    "kgplatform.concurrency.stopping": ("Stop",),
     "kgplatform.errors": (
         "BudgetError",
         "DocumentError",

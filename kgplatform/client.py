@@ -26,25 +26,28 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kgplatform.chat_thread import ChatThread
+from kgplatform.concurrency.arguments import checked, typed
+from kgplatform.concurrency.spans import span
+from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import heard
+from kgplatform.conversation import ChatThread
 from kgplatform.errors import Code, InputError, ModelError, SettingError, coded, wrong_value
-from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
-from kgplatform.graph.jobs import JobQueue
-from kgplatform.graph.look import Look
-from kgplatform.graph.runs import call_statistics, keep_run
-from kgplatform.graph.threads import check_thread, remove_thread
-from kgplatform.ingest.bound import MODES as MODES
-from kgplatform.ingest.bound import Mode
+from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
+from kgplatform.explore.jobs import JobQueue
+from kgplatform.explore.look import Look
+from kgplatform.explore.runs import call_statistics, keep_run
+from kgplatform.explore.threads import check_thread, remove_thread
+from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
+from kgplatform.extract import extractors as extractors
+from kgplatform.extract.bound import MODES as MODES
+from kgplatform.extract.bound import Mode
+from kgplatform.extract.local import LocalExtractor
+from kgplatform.extract.recorded import RecordedExtractor
+from kgplatform.extract.schema import Schema, load_schema, shipped_schemas
 from kgplatform.ingest.compare import holds
-from kgplatform.ingest.corpus_file import Fields
 from kgplatform.ingest.estimate import Estimate, estimate
-from kgplatform.ingest.extract import Extractor, default_extractor, make_extractor, with_recording
-from kgplatform.ingest.extract import extractors as extractors
-from kgplatform.ingest.extract.local import LocalExtractor
-from kgplatform.ingest.extract.recorded import RecordedExtractor
 from kgplatform.ingest.extract_pass import Tools
 from kgplatform.ingest.facts_pass import lacks_facts
-from kgplatform.ingest.given import Ingestible, gather
 from kgplatform.ingest.graph_state import (
     OLDER_GRAPH,
     check_embedder,
@@ -54,7 +57,6 @@ from kgplatform.ingest.graph_state import (
     state_meanwhile,
 )
 from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, remove_documents
-from kgplatform.ingest.schema import Schema, load_schema, shipped_schemas
 from kgplatform.ingest.settle import reembed
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
@@ -72,18 +74,16 @@ from kgplatform.readers.readers import READERS, check_can_be_kept, find, options
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Calls, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Table
-from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.live_schema import live_schema, shown_schema
-from kgplatform.retrieve.question import asked
-from kgplatform.retrieve.search import SEARCHES as SEARCHES
-from kgplatform.retrieve.search import search
-from kgplatform.retrieve.within import documents_where, search_within
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.live_schema import live_schema, shown_schema
+from kgplatform.search.question import asked
+from kgplatform.search.search import SEARCHES as SEARCHES
+from kgplatform.search.search import search
+from kgplatform.search.within import documents_where, search_within
 from kgplatform.settings import Settings, load_settings
+from kgplatform.sources.corpus_file import Fields
+from kgplatform.sources.objects import Ingestible, gather
 from kgplatform.text import unknown
-from kgplatform.work.arguments import checked, typed
-from kgplatform.work.spans import span
-from kgplatform.work.stopping import Stop
-from kgplatform.work.threads import heard
 
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
@@ -307,7 +307,7 @@ class KnowledgeGraph:
         with self._writing("remove", progress) as turn:
             chosen = self._named(documents)
             ids = sorted(each.id for each in chosen)
-            passages = [row["id"] for row in self.store.read("graph/document_passages", documents=ids)]
+            passages = [row["id"] for row in self.store.read("explore/document_passages", documents=ids)]
             remove_documents(self._tools(turn, LocalExtractor(), None, None, progress), ids, passages)
         self._look_for_documents()
         return chosen
@@ -575,10 +575,10 @@ class KnowledgeGraph:
         """Counts of nodes by label and relationships by type, and of key elements with their facts and neighbours."""
         return Stats(
             counts := self.look.counts(),
-            {row["type"]: row["count"] for row in self.store.read("graph/relationship_counts")},
+            {row["type"]: row["count"] for row in self.store.read("explore/relationship_counts")},
             element_graph(self.store, counts),
             call_statistics(self.store, stages_by_reader()),
-            self.store.read("graph/untyped")[0]["entities"],
+            self.store.read("explore/untyped")[0]["entities"],
         )
 
     def export(self, path: str | Path, format: str | None = None, *, progress: Progress = SILENT) -> ExchangeReport:
@@ -638,7 +638,7 @@ class KnowledgeGraph:
 
     def documents(self) -> list[DocumentInfo]:
         """The documents of the graph, by title."""
-        return [DocumentInfo.of(row) for row in self.store.read("graph/documents")]
+        return [DocumentInfo.of(row) for row in self.store.read("explore/documents")]
 
     def holds(self, file: Path) -> bool:
         """Whether the graph holds any document of ``file`` with the text that it has now."""
@@ -810,7 +810,7 @@ class KnowledgeGraph:
             raise coded(Code.EMPTY_GRAPH)
         if "schema" not in state:
             raise coded(Code.UNFINISHED_INGEST)
-        if not self.store.read("graph/has_documents"):
+        if not self.store.read("explore/has_documents"):
             raise coded(Code.NO_DOCUMENTS)
         if not is_up_to_date(state):
             self._report(OLDER_GRAPH)

@@ -154,7 +154,7 @@ class BudgetError(ModelError):
 
 
 class StoppedError(KgError):
-    """Somebody stopped the work (``kgplatform.work.stopping.Stop``); what was done so far is kept."""
+    """Somebody stopped the work (``kgplatform.concurrency.stopping.Stop``); what was done so far is kept."""
 
     def __init__(self) -> None:
         super().__init__("The work was stopped.")

@@ -54,7 +54,7 @@ def data_folder(name: str) -> Traversable:
 
 @cache
 def load_query(name: str) -> Query:
-    """The statement ``"retrieve/passage"`` from ``cypher/retrieve/passage.cypher``.
+    """The statement ``"search/passage"`` from ``cypher/search/passage.cypher``.
 
     Raises ``ValueError`` (a fault of the platform, not of its user) if the header and the statement disagree.
     """

@@ -15,8 +15,8 @@ from conftest import EXAMPLES, wipe
 from graphreader_runs import walk
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.graph.jobs import Files
-from kgplatform.ingest.schema import reserved_label, reserved_relationship
+from kgplatform.explore.jobs import Files
+from kgplatform.extract.schema import reserved_label, reserved_relationship
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import prompt_names

@@ -15,11 +15,11 @@ import pytest
 from conftest import EXAMPLES, JARS
 
 from kgplatform.client import KnowledgeGraph, open_graph
-from kgplatform.ingest.load import load
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import parse_query
 from kgplatform.records import Document
 from kgplatform.settings import load_settings
+from kgplatform.sources.load import load
 
 QUESTION = json.loads((EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0])
 

@@ -20,11 +20,11 @@ from event_loops import in_own_thread
 from simulated_readers import reply
 
 from kgplatform.client import connect
-from kgplatform.doors.cli import main as cli
 from kgplatform.evaluate.costs import load_prices
 from kgplatform.evaluate.setups import read_grid
-from kgplatform.ingest.extract.recordings import is_open_ie
-from kgplatform.ingest.schema import load_schema
+from kgplatform.extract.recordings import is_open_ie
+from kgplatform.extract.schema import load_schema
+from kgplatform.interfaces.cli import main as cli
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
@@ -34,9 +34,9 @@ TUTORIAL, ANONYMITY = "first-graph.md", "anonymity.md"
 NOT_ONE_BY_ONE = {
     "kgplatform up": "acts on a managed server: tests/neo4j/test_local_neo4j.py",
     "kgplatform down": "acts on a managed server: tests/neo4j/test_local_neo4j.py",
-    "kgplatform serve": "runs until it is ended: tests/doors/http/test_serve_command.py",
-    "kgplatform mcp": "runs until it is ended: tests/doors/mcp/",
-    "kgplatform browser": "runs until it is ended: tests/doors/browser/",
+    "kgplatform serve": "runs until it is ended: tests/interfaces/http/test_serve_command.py",
+    "kgplatform mcp": "runs until it is ended: tests/interfaces/mcp/",
+    "kgplatform browser": "runs until it is ended: tests/interfaces/neo4j_browser/",
     "--needles": "a managed server and a graph for each text: tests/evaluate/needles/",
     "--path musique/": "a data set is read and asked: tests/evaluate/test_evaluate_command.py, test_evaluate_graphs.py",
     "--path hotpotqa/": "a managed server for the second data set: tests/evaluate/test_evaluate_command.py",
@@ -61,11 +61,11 @@ OTHER_PROGRAMS = {
 }
 # Blocks of bash, and of Python that other tests run.
 ELSEWHERE = {
-    ("http.md", "bash"): "tests/doors/http/test_serve_command.py, test_readme.py",
+    ("http.md", "bash"): "tests/interfaces/http/test_serve_command.py, test_readme.py",
     (TUTORIAL, "bash"): "sets up the reader's shell; the stand-in is what all tests here ask",
     ("README.md", "python"): "test_the_python_example_runs",
-    ("adapters.md", "python"): "tests/doors/adapters/test_adapter_snippets.py",
-    ("export.md", "python"): "tests/doors/adapters/test_adapter_snippets.py",
+    ("adapters.md", "python"): "tests/interfaces/integrations/test_adapter_snippets.py",
+    ("export.md", "python"): "tests/interfaces/integrations/test_adapter_snippets.py",
     ("code.md", "python"): "tests/readers/test_recipe.py",
     ("needle-tasks.md", "python"): "tests/evaluate/needles/test_needle_tasks_page.py",
     ("from-other-tools.md", "python"): "test_what_other_tools_keep_is_brought_over",
@@ -221,7 +221,7 @@ def needs_a_model(line: str) -> bool:
 def prepare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The graph that reading commands need, unless it is there."""
     there = store.read("ingest/graph_state")
-    documents = {row["title"] for row in store.read("graph/documents")}
+    documents = {row["title"] for row in store.read("explore/documents")}
     if documents != {"one", "report", "Notes"} or there[0]["graph"].get("embeddingModel") != "hash:64":
         wipe(store)
         assert run("kgplatform ingest my-folder notes.md --extractor local", monkeypatch) == 0

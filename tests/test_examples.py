@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from growth import accepted
 
-from kgplatform.ingest.bound import bound
-from kgplatform.ingest.extract.shape import read_extraction
-from kgplatform.ingest.load import load
-from kgplatform.ingest.schema import load_schema
+from kgplatform.extract.bound import bound
+from kgplatform.extract.schema import load_schema
+from kgplatform.extract.shape import read_extraction
 from kgplatform.records import Document
+from kgplatform.sources.load import load
 from kgplatform.text import normalise_name
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

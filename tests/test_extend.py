@@ -12,13 +12,13 @@ from doc_pages import page
 
 from kgplatform import InputError, KnowledgeGraph
 from kgplatform.client import extractors
-from kgplatform.doors.cli.shared import known_extractor
+from kgplatform.concurrency import plug_ins
 from kgplatform.errors import SettingError
+from kgplatform.interfaces.cli.shared import known_extractor
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import make_embedder
 from kgplatform.readers import readers
 from kgplatform.settings import load_settings
-from kgplatform.work import plug_ins
 
 PAGE, CODE = page("extend.md"), page("code.md")
 BROKEN = """

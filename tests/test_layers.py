@@ -23,40 +23,44 @@ from kgplatform.settings import Settings
 PACKAGE = Path(__file__).parent.parent / "kgplatform"
 
 ORDER = """
+moved
 text
 shown
 errors records
 settings
-query prompt work
-locations places
+query prompt concurrency
 neo4j
 models
 testing
+sources
+extract
+resolution
 ingest
-tree gist exchange graph retrieve
+tree gist exchange explore search
 readers
-chat_thread
+conversation
 client
-async_client
-doors.adapters
+aio
+interfaces.integrations
 evaluate
-doors adapters
+interfaces
 """
 """A folder, or a module at the top, imports from its own line's and from lines above, never from a line below."""
 
+INGEST = ("sources", "extract", "resolution", "ingest")
 STRANGERS = {
-    "ingest": ("tree", "gist", "retrieve", "readers"),
-    "retrieve": ("ingest", "tree", "gist", "models.chat"),
-    "readers": ("ingest", "neo4j"),
-    "evaluate": ("neo4j.store", "retrieve"),
-    "doors": ("neo4j", "ingest", "tree", "gist", "exchange", "retrieve", "models"),
+    "ingest": ("tree", "gist", "search", "readers"),
+    "search": (*INGEST, "tree", "gist", "models.chat"),
+    "readers": (*INGEST, "neo4j"),
+    "evaluate": ("neo4j.store", "search"),
+    "interfaces": ("neo4j", *INGEST, "tree", "gist", "exchange", "search", "models"),
 }
 """Who is not to know whom, although the order would let it."""
 
 NEUTRAL = {
-    "doors": {
+    "interfaces": {
         # What the client takes and returns.
-        *("ingest.schema", "tree.build_tree", "gist.options", "exchange"),
+        *("extract.schema", "tree.build_tree", "gist.options", "exchange"),
         # How a statement is written out for people.
         "neo4j.pasteable",
         # The jar of Neo4j Browser, and where a person finds it: no graph is needed for either.
@@ -66,13 +70,13 @@ NEUTRAL = {
 """What of the strangers does nothing but hold or word."""
 
 EXCEPTIONS = {
-    ("doors.cli.main", "neo4j.server"): "up, down and status work where there is no graph to open",
-    ("doors.cli.anonymise", "models.chat"): "questions are filtered by a model, without a graph",
-    ("doors.cli.anonymise", "models.openai_chat"): "the same",
-    ("doors.cli.evaluate", "ingest.load_by"): "texts are read that are in no graph",
-    ("doors.cli.changes", "ingest.load"): "a path that is not there is told before a server is started",
-    ("doors.adapters.neo4j_graphrag", "models.chat"): "the type of the client's language model",
-    ("doors.adapters.neo4j_graphrag", "models.embed"): "its embedding model words questions",
+    ("interfaces.cli.main", "neo4j.server"): "up, down and status work where there is no graph to open",
+    ("interfaces.cli.anonymise", "models.chat"): "questions are filtered by a model, without a graph",
+    ("interfaces.cli.anonymise", "models.openai_chat"): "the same",
+    ("interfaces.cli.evaluate", "sources.load_by"): "texts are read that are in no graph",
+    ("interfaces.cli.changes", "sources.load"): "a path that is not there is told before a server is started",
+    ("interfaces.integrations.neo4j_graphrag", "models.chat"): "the type of the client's language model",
+    ("interfaces.integrations.neo4j_graphrag", "models.embed"): "its embedding model words questions",
 }
 """Single imports of strangers, with their reasons."""
 
@@ -85,13 +89,13 @@ FLAGS_ELSEWHERE = {
     # Flags of Neo4j's own programs.
     *("neo4j.config", "exchange.csv_folder"),
     # What people read who stand before a server, or in a guide, and are to go to a terminal.
-    *("doors.http.parts", "doors.http.app", "doors.browser.guide", "settings"),
+    *("interfaces.http.parts", "interfaces.http.app", "interfaces.neo4j_browser.guide", "settings"),
 }
 COMMON_WORDS = ("retrieve", "cypher", "fulltext")
 """Readers whose names also mean something else."""
 READERS_NAMED = {
     "ingest.facts_pass": "``factsBy`` in the graph (docs/explanation/decisions.md)",
-    "doors.cli.evaluate": "an example in the help, which is written before any reader is loaded",
+    "interfaces.cli.evaluate": "an example in the help, which is written before any reader is loaded",
 }
 LONGEST_FUNCTION = 60
 
@@ -175,25 +179,27 @@ def test_strangers() -> None:
 
 
 def test_no_door_knows_another() -> None:
-    """What two of them share lies directly in ``doors``; the command line opens them all."""
-    inside = [name.split(".") for name in SOURCES if name.startswith("doors.") and name.count(".") > 1]
-    doors = {parts[1] for parts in inside}
+    """What two of them share lies directly in ``interfaces``; the command line opens them all."""
+    inside = [name.split(".") for name in SOURCES if name.startswith("interfaces.") and name.count(".") > 1]
+    folders = {parts[1] for parts in inside}
     known = {
         (module, other)
         for module in SOURCES
         for other in imports(module)
-        if module.startswith("doors.") and not module.startswith("doors.cli.") and other.startswith("doors.")
-        if other.split(".")[1] in doors - {module.split(".")[1]}
+        if module.startswith("interfaces.")
+        and not module.startswith("interfaces.cli.")
+        and other.startswith("interfaces.")
+        if other.split(".")[1] in folders - {module.split(".")[1]}
     }
     assert known == set()
 
 
-def test_doors_and_evaluation_call_the_client_alone() -> None:
+def test_interfaces_and_evaluation_call_the_client_alone() -> None:
     """Neither reaches through it to its store."""
     assert [
         f"{module}, line {node.lineno}"
         for module, tree in trees()
-        if module.startswith(("doors.", "evaluate."))
+        if module.startswith(("interfaces.", "evaluate."))
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr == "store"
     ] == []
@@ -250,7 +256,7 @@ def test_only_the_command_line_spells_flags() -> None:
     found = {
         module
         for module, tree in trees()
-        if not module.startswith("doors.cli.")
+        if not module.startswith("interfaces.cli.")
         for text in texts(tree) - docstrings(tree)
         if _FLAG.search(text)
     }

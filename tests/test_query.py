@@ -48,7 +48,7 @@ def test_headers_that_do_not_agree(old: str, new: str, said: str) -> None:
 def test_names_are_those_of_the_files() -> None:
     names = query_names()
     assert names == sorted(names)
-    assert {name.partition("/")[0] for name in names} >= {"ingest", "tree", "retrieve", "graph"}
+    assert {name.partition("/")[0] for name in names} >= {"ingest", "tree", "search", "explore"}
     assert query_names("neo4j/schema") == [name for name in names if name.startswith("neo4j/schema/")]
     assert len(names) == len(list(data_folder("cypher").rglob("*.cypher")))  # type: ignore[attr-defined]  # a Path here
     with pytest.raises(FileNotFoundError):

@@ -18,10 +18,10 @@ import typer
 from conftest import ROOT
 from doc_pages import ALL, DOCS, PAGES, blocks, ident, mentioned, page
 
-from kgplatform.doors.cli import main as cli
-from kgplatform.doors.cli.serve import read_token
+from kgplatform.interfaces.cli import main as cli
+from kgplatform.interfaces.cli.serve import read_token
 from kgplatform.readers.readers import names as reader_names
-from kgplatform.retrieve.search import SEARCHES
+from kgplatform.search.search import SEARCHES
 from kgplatform.settings import settings_table
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -124,7 +124,7 @@ def test_the_table_of_the_readers_options_is_the_records() -> None:
 
 _LIST_OPTIONS = """
 import typer
-from kgplatform.doors.cli import main as cli
+from kgplatform.interfaces.cli import main as cli
 group = typer.main.get_command(cli.app)
 parameters = [each for command in group.commands.values() for each in command.params]
 options = {option for each in parameters for option in (*each.opts, *each.secondary_opts)}

@@ -88,7 +88,7 @@ def test_statements_schemas_and_prompts_are_inside(wheel: Path) -> None:
     wanted |= {str(path.relative_to(ROOT)) for path in files}
     assert len([each for each in wanted if each.endswith(".cypher")]) == len(query_names())
     assert any(each.startswith("kgplatform/prompts/") for each in wanted)
-    assert "kgplatform/doors/explorer/index.html" in wanted
+    assert "kgplatform/interfaces/explorer/index.html" in wanted
     assert wanted - inside == set()
     others = {each for each in inside - wanted if ".dist-info/" not in each}
     assert others == set(), "nothing else comes along"

@@ -32,7 +32,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 def _reference() -> Iterator[str]:
     """Every endpoint by topic: what it does, what it takes, and its example."""
-    from kgplatform.doors.http.app import make_app
+    from kgplatform.interfaces.http.app import make_app
     from kgplatform.settings import load_settings
 
     # Nothing is asked of the graph to describe what could be asked, and nothing is written in its home.

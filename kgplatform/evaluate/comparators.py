@@ -109,7 +109,7 @@ class Official:
         # Here: half a second to load, and an extra that few have.
         from neo4j_graphrag.retrievers import HybridRetriever, VectorRetriever
 
-        from kgplatform.doors.adapters.neo4j_graphrag import KgEmbedder
+        from kgplatform.interfaces.integrations.neo4j_graphrag import KgEmbedder
 
         options: dict[str, Any] = {
             "return_properties": ["id"],

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import Costs, added, less, worth
 from kgplatform.evaluate.datasets import write_corpus
@@ -47,7 +48,6 @@ from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
 from kgplatform.records import SILENT, Progress
 from kgplatform.text import counted, unknown
-from kgplatform.work.threads import Breaker, Work, run_works
 
 Cell = tuple[str, str]
 """Where an answer stands among all: the names of its setup and of its question."""

@@ -29,7 +29,6 @@ from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.setups import needs, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Setup, Spent
-from kgplatform.ingest.files.file_text import clean
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
@@ -37,10 +36,11 @@ from kgplatform.models.openai_chat import OpenAIChat, make_chat
 from kgplatform.neo4j.config import has_store
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import load_query
-from kgplatform.readers.corpus.reader import READER as CORPUS
+from kgplatform.readers.global_.reader import READER as CORPUS
 from kgplatform.readers.reader import Need
 from kgplatform.records import Progress, TableRow
 from kgplatform.settings import Settings
+from kgplatform.sources.files.file_text import clean
 from kgplatform.text import counted, node_id, tidy
 
 Note = Callable[[str], None]

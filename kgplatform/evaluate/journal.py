@@ -18,10 +18,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from kgplatform.concurrency.files import claim, write_atomically
+from kgplatform.concurrency.system import BINARY
 from kgplatform.errors import InputError, KgError
 from kgplatform.text import counted
-from kgplatform.work.files import claim, write_atomically
-from kgplatform.work.system import BINARY
 
 _LOCK = ".lock"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

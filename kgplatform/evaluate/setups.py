@@ -37,10 +37,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from kgplatform.errors import InputError, SchemaError, SettingError
 from kgplatform.evaluate.comparators import CLOSED, OPTIONS, ROUTES
 from kgplatform.evaluate.terms import Build, Setup
+from kgplatform.extract.bound import MODES
+from kgplatform.extract.schema import load_schema
+from kgplatform.extract.schema_file import TextLoader
 from kgplatform.gist.options import GistOptions
-from kgplatform.ingest.bound import MODES
-from kgplatform.ingest.schema import load_schema
-from kgplatform.ingest.schema_file import TextLoader
 from kgplatform.readers.baselines.retrieve import READER as RETRIEVE
 from kgplatform.readers.reader import Need, Option, options_of
 from kgplatform.readers.readers import READERS, find, options_for

@@ -35,9 +35,9 @@ from kgplatform.exchange.elements import (
     kinds_of,
     type_of,
 )
+from kgplatform.extract.schema import reserved_label, reserved_relationship
 from kgplatform.ingest.bulk.tables import NODES, RELATIONSHIPS
 from kgplatform.ingest.graph_state import FORMAT_VERSION
-from kgplatform.ingest.schema import reserved_label, reserved_relationship
 
 _LONGEST_ID = 500
 _MOST_DIMENSIONS = 4096

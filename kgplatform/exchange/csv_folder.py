@@ -22,8 +22,8 @@ from typing import Any, TextIO
 from kgplatform.errors import InputError
 from kgplatform.exchange.elements import TEMPORAL, Element, Node, kinds_of, type_of
 from kgplatform.exchange.json_lines import Spool, Types
+from kgplatform.extract.schema import reserved_relationship
 from kgplatform.ingest.graph_state import vector_options
-from kgplatform.ingest.schema import reserved_relationship
 from kgplatform.neo4j.pasteable import literal
 from kgplatform.query import load_query, query_names
 

@@ -16,6 +16,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from kgplatform.concurrency.stopwatch import Stopwatch
+from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import ModelError
 from kgplatform.gist.memory import (
     ChangedMeanwhileError,
@@ -41,8 +43,6 @@ from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
-from kgplatform.work.stopwatch import Stopwatch
-from kgplatform.work.threads import Breaker, Work, run_works
 
 _PAUSING, _GISTING, _OPENING = range(3)
 """What goes first: the next pause, on which all else of a document waits; then gists; new documents last, so that few

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
+from kgplatform.concurrency.threads import Work
 from kgplatform.errors import ModelError, StoreError
 from kgplatform.gist.options import FailedPage, GistOptions, LongMemory
 from kgplatform.gist.pagination import Paragraph, covering, length_of, paragraphs
@@ -20,7 +21,6 @@ from kgplatform.models.chat import Chat
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.records import Progress
 from kgplatform.text import count_tokens, count_words, node_id, rejoin
-from kgplatform.work.threads import Work
 
 _BATCH = 1000
 

@@ -22,12 +22,12 @@ from pydantic import Field, create_model
 
 from kgplatform.errors import ReplyError
 from kgplatform.gist.options import GistOptions, Style
-from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Document
+from kgplatform.sources.cut import cut_document
 from kgplatform.text import count_tokens, count_words, node_id
 
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*|[\f\u2029]\s*")

@@ -13,20 +13,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+from kgplatform.concurrency.threads import Work
 from kgplatform.errors import ReplyError
 from kgplatform.gist.memory import Gist, GistRun, Memory, Page, Reading, replace_pages, set_made, write_gist
 from kgplatform.gist.options import GistOptions, LongMemory
 from kgplatform.gist.pagination import length
-from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.forms import Form, text
 from kgplatform.models.json_text import partial_text
 from kgplatform.models.reply import ask, is_example, is_looped, parse_reply
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.records import Document
+from kgplatform.sources.cut import cut_document
 from kgplatform.text import count_tokens, node_id
 from kgplatform.text.sentences import ranked_sentences
-from kgplatform.work.threads import Work
 
 STAGE = "gist"
 _PROMPT = "gist/gist"

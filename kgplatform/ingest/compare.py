@@ -9,18 +9,18 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kgplatform.ingest.corpus_file import Fields
-from kgplatform.ingest.cut import cut_document
-from kgplatform.ingest.given import NO_TEXTS, Texts
-from kgplatform.ingest.load import CutShort, load
-from kgplatform.ingest.load_by import CutDocument, cut_by, load_by, load_within
+from kgplatform.concurrency.bounded import BoundedCalls
+from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.workers import Workers
 from kgplatform.neo4j.metadata import metadata_of
 from kgplatform.records import Document, MetadataValue, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
+from kgplatform.sources.corpus_file import Fields
+from kgplatform.sources.cut import cut_document
+from kgplatform.sources.load import CutShort, load
+from kgplatform.sources.load_by import CutDocument, cut_by, load_by, load_within
+from kgplatform.sources.objects import NO_TEXTS, Texts
 from kgplatform.text.languages import ENGLISH, language_of
-from kgplatform.work.bounded import BoundedCalls
-from kgplatform.work.stopping import Stop
-from kgplatform.work.workers import Workers
 
 if TYPE_CHECKING:
     from kgplatform.neo4j.store import Row, Store

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kgplatform.concurrency.open_workers import bounded_calls
+from kgplatform.extract.llm import LlmExtractor, extraction_messages, fact_messages, facts_request
+from kgplatform.extract.schema import Schema
 from kgplatform.ingest.compare import Group, compare
-from kgplatform.ingest.extract.llm import LlmExtractor, extraction_messages, fact_messages, facts_request
 from kgplatform.ingest.facts_pass import passages_without_facts
-from kgplatform.ingest.given import NO_TEXTS, Texts
-from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.shown import Shown
+from kgplatform.sources.objects import NO_TEXTS, Texts
 from kgplatform.text import count_tokens
-from kgplatform.work.open_workers import bounded_calls
 
 OUTPUT_SHARE = 3.2
 """Tokens that a model writes for each token of a passage: the median of the sample corpus

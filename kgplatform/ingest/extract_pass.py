@@ -14,15 +14,17 @@ from functools import partial
 from itertools import groupby, islice
 from typing import Protocol
 
+from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import StoppedError
-from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.extract import Extractor, request_of
-from kgplatform.ingest.growth import KnownGrowth, Proposed, proposed
+from kgplatform.extract import Extractor, request_of
+from kgplatform.extract.bound import Mode
+from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.passage_reader import FailedPassage, Item, Outcome, PassageReader, SharedReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import Reading, ReadPassage
 from kgplatform.ingest.rows import Rows
-from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.ingest.schema_expansion import KnownGrowth, Proposed, proposed
 from kgplatform.ingest.write import Replaced, Sink, Writer, extraction_statements
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
@@ -30,8 +32,6 @@ from kgplatform.neo4j.passes import Pass, is_over
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, Passage, Progress
 from kgplatform.settings import Settings
-from kgplatform.work.stopping import Stop
-from kgplatform.work.workers import Workers
 
 WINDOW = 64
 """Passages that are read at once and see the same schema. What they propose counts from the next window on, so that the

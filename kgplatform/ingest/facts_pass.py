@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
-from kgplatform.ingest.extract.llm import facts_request, read_facts
+from kgplatform.extract.grounded_names import without_inventions
+from kgplatform.extract.llm import facts_request, read_facts
 from kgplatform.ingest.extract_pass import WINDOW, Batch, Room, Tools
-from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import by_kind

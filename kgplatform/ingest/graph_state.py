@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgplatform.errors import EmbeddingMismatchError, StoreError
-from kgplatform.ingest.alike import found_by
 from kgplatform.ingest.rows import proposal_rows
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import refuse_meanwhile
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
 from kgplatform.records import Proposal
+from kgplatform.resolution.alike import found_by
 from kgplatform.text.languages import language_of, search_terms
 
 FORMAT_VERSION = 4

@@ -15,18 +15,18 @@ from functools import lru_cache, partial
 from itertools import count, groupby
 from typing import Generic, TypeVar
 
+from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.threads import Breaker
+from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
-from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.extract import Extractor, make_extractor
+from kgplatform.extract import Extractor, make_extractor
+from kgplatform.extract.bound import Mode
+from kgplatform.extract.schema import Schema
 from kgplatform.ingest.read_passage import Reading, ReadPassage
-from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Ledger
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.records import Document, Passage, Usage
 from kgplatform.settings import Settings
-from kgplatform.work.stopping import NEVER, Stop
-from kgplatform.work.threads import Breaker
-from kgplatform.work.workers import Workers
 
 T = TypeVar("T")
 Item = tuple[Passage, Document]

@@ -21,14 +21,16 @@ from typing import Any
 
 import numpy as np
 
+from kgplatform.concurrency.bounded import BoundedCalls
+from kgplatform.concurrency.open_workers import bounded_calls, open_workers
+from kgplatform.concurrency.stopwatch import Stopwatch
+from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import InputError
+from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.bulk.first_build import FirstBuild
 from kgplatform.ingest.compare import Group, NewLanguages, compare
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
-from kgplatform.ingest.fill_in import fill_in
-from kgplatform.ingest.given import Texts
-from kgplatform.ingest.gone import check_prune, gone_files
 from kgplatform.ingest.graph_state import (
     bring_up_to_date,
     check_embedder,
@@ -37,10 +39,10 @@ from kgplatform.ingest.graph_state import (
     is_up_to_date,
     set_state,
 )
-from kgplatform.ingest.load import named_folders
 from kgplatform.ingest.passage_reader import FailedPassage
 from kgplatform.ingest.plan import Plan, lay
-from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.ingest.prune import check_prune, gone_files
+from kgplatform.ingest.rebind import fill_in
 from kgplatform.ingest.settle import settle
 from kgplatform.ingest.write import remove
 from kgplatform.models.embed import MULTILINGUAL, knows_english_only
@@ -49,12 +51,10 @@ from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, SkippedFile, Usage
 from kgplatform.shown import Shown
+from kgplatform.sources.load import named_folders
+from kgplatform.sources.objects import Texts
 from kgplatform.text import hash64
 from kgplatform.text.languages import language_names
-from kgplatform.work.bounded import BoundedCalls
-from kgplatform.work.open_workers import bounded_calls, open_workers
-from kgplatform.work.stopwatch import Stopwatch
-from kgplatform.work.workers import Workers
 
 _COUNTED_AT_ONCE = 500
 _REPLACED = "Skipped {:,} passages that another process removed or replaced while they were being read."

@@ -8,11 +8,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kgplatform.concurrency.spool import Spool
 from kgplatform.ingest.compare import Compared, Group
 from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove, waiting_statements
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, Progress, SkippedFile
-from kgplatform.work.spool import Spool
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kgplatform.ingest.bound import Mode, bound
+from kgplatform.extract import Extractor
+from kgplatform.extract.bound import Mode, bound
+from kgplatform.extract.grounded_names import without_inventions
+from kgplatform.extract.schema import Schema
 from kgplatform.ingest.compare import EXTRACTED
-from kgplatform.ingest.extract import Extractor
-from kgplatform.ingest.fill_in import NOTHING_LEFT, left_out
-from kgplatform.ingest.named import without_inventions
+from kgplatform.ingest.rebind import NOTHING_LEFT, left_out
 from kgplatform.ingest.rows import Rows, has_usable_names, proposal_of, rows_of
-from kgplatform.ingest.schema import Schema
 from kgplatform.records import Document, Extraction, Malformed, Passage, Proposal
 
 if TYPE_CHECKING:

@@ -10,10 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from kgplatform.ingest.alike import found_by, stem_of
-from kgplatform.ingest.named import stated_place
-from kgplatform.ingest.schema import Schema, fault_of_name
-from kgplatform.places import Place, find_names, find_statement
+from kgplatform.extract.grounded_names import stated_place
+from kgplatform.extract.schema import Schema, fault_of_name
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,
@@ -23,7 +21,9 @@ from kgplatform.records import (
     Passage,
     Proposal,
 )
+from kgplatform.resolution.alike import found_by, stem_of
 from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy, type_key
+from kgplatform.text.matching import Place, find_names, find_statement
 from kgplatform.text.numbered import numbered
 from kgplatform.text.sentences import Sentence
 

@@ -17,17 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.ingest.alike import (
-    Words,
-    are_alike,
-    best_name,
-    consonants_of,
-    counted_words,
-    may_be_one,
-    shortened,
-    words_of,
-)
-from kgplatform.ingest.forms import settle_forms
+from kgplatform.concurrency.stopwatch import Stopwatch
 from kgplatform.ingest.graph_state import (
     await_indexes,
     bring_up_to_date,
@@ -44,8 +34,18 @@ from kgplatform.models.embed import Embedder, least_cosines
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Progress
+from kgplatform.resolution.alike import (
+    Words,
+    are_alike,
+    best_name,
+    consonants_of,
+    counted_words,
+    may_be_one,
+    shortened,
+    words_of,
+)
+from kgplatform.resolution.forms import settle_forms
 from kgplatform.settings import Settings
-from kgplatform.work.stopwatch import Stopwatch
 
 _BATCH = 1000
 

@@ -13,13 +13,13 @@ from dataclasses import fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from kgplatform.concurrency.stopping import NEVER
 from kgplatform.ingest.rows import Rows, ordered
 from kgplatform.neo4j.metadata import properties_of
 from kgplatform.query import batches
 from kgplatform.records import Document, Passage
 from kgplatform.text import title_key
 from kgplatform.text.languages import language_of
-from kgplatform.work.stopping import NEVER
 
 if TYPE_CHECKING:
     from kgplatform.neo4j.store import Row, Store

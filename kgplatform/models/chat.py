@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
+from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import BudgetError
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
-from kgplatform.work.stopping import Stop
 
 M = TypeVar("M")
 

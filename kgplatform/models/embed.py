@@ -13,6 +13,11 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from kgplatform.concurrency import plug_ins
+from kgplatform.concurrency.maven import Report
+from kgplatform.concurrency.spans import span
+from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.models import multilingual_e5
 from kgplatform.models.chat import Ledger
@@ -23,11 +28,6 @@ from kgplatform.models.wire import ServedModel
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens, without_lone_surrogates
-from kgplatform.work import plug_ins
-from kgplatform.work.maven import Report
-from kgplatform.work.spans import span
-from kgplatform.work.stopping import NEVER, Stop
-from kgplatform.work.threads import side_by_side
 
 OPENAI_DEFAULT = "text-embedding-3-small"
 MULTILINGUAL = f"local:{multilingual_e5.NAME}"

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from kgplatform.concurrency.stopping import Stop
 from kgplatform.models.onnx_encoder import Vectors, unit
-from kgplatform.work.stopping import Stop
 
 NAME = "multilingual-e5-small"
 QUERY = "query: "

@@ -17,11 +17,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from kgplatform.concurrency.maven import FetchError, Report, fetch_one, read_lock
+from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import ModelError
 from kgplatform.models.onnx_graph import Range, with_fixed_ranges
-from kgplatform.work.maven import FetchError, Report, fetch_one, read_lock
-from kgplatform.work.stopping import Stop
-from kgplatform.work.threads import side_by_side
 
 Vectors = NDArray[np.float32]
 

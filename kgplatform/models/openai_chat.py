@@ -18,6 +18,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from kgplatform.concurrency.spans import span
+from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.system import BINARY
 from kgplatform.errors import ModelError, SettingError, StoppedError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted, within
 from kgplatform.models.failures import FaultError, RefusedError
@@ -29,9 +32,6 @@ from kgplatform.prompt import Messages, render
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import clipped, tidy
-from kgplatform.work.spans import span
-from kgplatform.work.stopping import Stop
-from kgplatform.work.system import BINARY
 
 
 @dataclass

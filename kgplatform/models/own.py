@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from kgplatform.concurrency.stopping import NEVER
 from kgplatform.errors import OWN, InputError, KgError, ModelError
 from kgplatform.models.chat import FREE_TEXT, Chat, Reply, Wanted
 from kgplatform.models.embed import Embedder
@@ -18,7 +19,6 @@ from kgplatform.models.pace import Pace
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.text import count_tokens
-from kgplatform.work.stopping import NEVER
 
 AnswerMessages = Callable[[Messages], str]
 """From messages, ``{"role": "user", "content": "…"}``, to the reply. Called by several threads at once."""

@@ -20,8 +20,8 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from kgplatform.concurrency.stopping import Stop
 from kgplatform.settings import MOST_CALLS
-from kgplatform.work.stopping import Stop
 
 _WORTH = 0.25
 """Of what twice as many requests could bring, the part that they must: 1.25 times as much."""

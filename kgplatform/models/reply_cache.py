@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kgplatform.work.files import write_atomically
+from kgplatform.concurrency.files import write_atomically
 
 _log = logging.getLogger(__name__)
 

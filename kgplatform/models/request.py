@@ -20,12 +20,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from kgplatform.concurrency.files import write_atomically
 from kgplatform.models.chat import AnyObject, Wanted
 from kgplatform.models.failures import RefusedError
 from kgplatform.models.reply_cache import cache_key
 from kgplatform.prompt import Messages
 from kgplatform.text import count_tokens, without_lone_surrogates
-from kgplatform.work.files import write_atomically
 
 _DROPPED = ("title", "default", "$defs")
 _BOUNDS = ("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "pattern", "format")

@@ -12,12 +12,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.workers import Workers
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import Embedder, LocalEmbedder, make_embedder
 from kgplatform.models.onnx_encoder import Vectors
 from kgplatform.settings import Settings
-from kgplatform.work.stopping import Stop
-from kgplatform.work.workers import Workers
 
 _LEAST_SHARE = 16
 """Texts that are worth a way to another machine."""

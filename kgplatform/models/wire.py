@@ -31,6 +31,8 @@ from tenacity import (
 )
 from tenacity.stop import stop_base
 
+from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.threads import LoopThread
 from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.bounded import bounded
 from kgplatform.models.chat import Ledger
@@ -39,8 +41,6 @@ from kgplatform.models.pace import Pace, Turn
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens
-from kgplatform.work.stopping import NEVER, Stop
-from kgplatform.work.threads import LoopThread
 
 if TYPE_CHECKING:
     import openai

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kgplatform.concurrency.files import write_atomically
 from kgplatform.neo4j.install import install_one
 from kgplatform.neo4j.process import process_mark
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings
-from kgplatform.work.files import write_atomically
 
 
 def browser_jar(settings: Settings, report: Callable[[str], None]) -> Path:

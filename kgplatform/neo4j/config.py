@@ -8,11 +8,11 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
+from kgplatform.concurrency.files import write_atomically
 from kgplatform.errors import ServerError, SettingError
 from kgplatform.neo4j.memory import AUTO, Memory, bytes_of
 from kgplatform.neo4j.process import Ports
 from kgplatform.settings import Settings, env_name
-from kgplatform.work.files import write_atomically
 
 _JVM_SIZE = re.compile(r"[1-9][0-9]*[kKmMgG]")
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 import neo4j
 from neo4j.exceptions import DriverError
 
+from kgplatform.concurrency.maven import Report
 from kgplatform.errors import SettingError
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import load_query
 from kgplatform.settings import Settings
-from kgplatform.work.maven import Report
 
 _SCHEMES = tuple(f"{protocol}{security}" for protocol in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from kgplatform.concurrency.files import write_atomically
+from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.system import own_session
 from kgplatform.neo4j.config import java_environment
 from kgplatform.neo4j.install import VERSION
 from kgplatform.neo4j.process import ServerRecord, load_record, process_mark, stop
-from kgplatform.work.files import write_atomically
-from kgplatform.work.stopping import Stop
-from kgplatform.work.system import own_session
 
 _POLL = 0.05
 

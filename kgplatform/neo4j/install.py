@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from kgplatform.concurrency.files import write_atomically
+from kgplatform.concurrency.maven import FetchError, Jar, Report, alone_in, fetch_all, fetch_one, is_whole, read_lock
 from kgplatform.errors import ServerError
-from kgplatform.work.files import write_atomically
-from kgplatform.work.maven import FetchError, Jar, Report, alone_in, fetch_all, fetch_one, is_whole, read_lock
 
 VERSION = "5.26.30"
 _WHAT = f"Neo4j {VERSION}"

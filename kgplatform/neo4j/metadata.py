@@ -85,7 +85,7 @@ def metadata_of(properties: Iterable[Sequence[Any]]) -> dict[str, MetadataValue]
 
 
 def conditions(where: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """``where`` as ``retrieve/documents_where`` wants it: of each property the values, any of which will do.
+    """``where`` as ``search/documents_where`` wants it: of each property the values, any of which will do.
 
     Raises ``InputError`` for what can be no metadata.
     """

@@ -25,13 +25,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Literal
 
+from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.system import machine
 from kgplatform.errors import InputError, KgError, ServerError, StoreError
 from kgplatform.neo4j.connect import meet_again
 from kgplatform.neo4j.process import is_gone, own_mark
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress
-from kgplatform.work.stopping import NEVER, Stop
-from kgplatform.work.system import machine
 
 Turn = Literal["alone", "shared", "beside"]
 EXCLUDES: dict[str, tuple[str, ...]] = {

@@ -1,6 +1,6 @@
 """Statements as Neo4j Browser and cypher-shell take them: a ``:param`` line for each parameter, then the statement.
 
-    // 7. retrieve/triple: 50 rows in 6 ms
+    // 7. search/triple: 50 rows in 6 ms
     :param vector => [.0123,-.0456,…];
     :param k => 50;
     CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) …;

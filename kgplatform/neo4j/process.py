@@ -18,9 +18,9 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
 
+from kgplatform.concurrency import system
+from kgplatform.concurrency.files import folder_mark, write_atomically
 from kgplatform.errors import ServerError
-from kgplatform.work import system
-from kgplatform.work.files import folder_mark, write_atomically
 
 RECORD = "server.json"
 COPIED = "copied.json"

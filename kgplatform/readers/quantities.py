@@ -18,8 +18,8 @@ from typing import NamedTuple
 from unicode_rbnf import FormatPurpose, RbnfEngine
 from unicode_rbnf.engine import RbnfError
 
-from kgplatform.places import fold_words
 from kgplatform.text import UNSPACED, in_word
+from kgplatform.text.matching import fold_words
 
 Date = tuple[int, int, int]
 """Year, month and day; 0 is what is not said."""

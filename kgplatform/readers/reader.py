@@ -130,7 +130,7 @@ class Reader:
     ``Options``: a frozen dataclass whose fields have their help (``option``) and which checks them (``check``).
     ``answer(question, run, options)`` reads; without a language model it gives the evidence.
 
-    What the doors and ``evaluate`` ask beside that: ``needs_model``: whether it does less without a language model.
+    What interfaces and ``evaluate`` ask beside that: ``needs_model``: whether it does less without a language model.
     ``needs``: what it reads beside the texts, by its options. ``kept``: the passages that were before the model when it
     wrote the answer, where these are not all that were read. ``usual``: `kgplatform evaluate` asks it by default.
     ``stages``: where its model chooses a function, in their order; the functions are counted as "stage.function"

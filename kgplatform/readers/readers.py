@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kgplatform.concurrency import plug_ins
 from kgplatform.errors import InputError, SettingError
 from kgplatform.readers.baselines import chunk_read, full_text, retrieve
-from kgplatform.readers.corpus import reader as corpus
 from kgplatform.readers.cypher import reader as cypher
+from kgplatform.readers.global_ import reader as corpus
 from kgplatform.readers.graphreader import reader as graphreader
 from kgplatform.readers.longagent import reader as longagent
 from kgplatform.readers.readagent import reader as readagent
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.youtu import reader as youtu
 from kgplatform.text import unknown
-from kgplatform.work import plug_ins
 
 READERS: list[Reader] = [
     retrieve.READER,
@@ -33,7 +33,7 @@ READERS: list[Reader] = [
     chunk_read.READER,
     chunk_read.READER_WITH_NOTES,
 ]
-"""In the order in which doors show them; the first is asked where none is named. One's own is appended here."""
+"""In the order in which interfaces show them; the first is asked where none is named. One's own is appended here."""
 
 
 def names() -> tuple[str, ...]:

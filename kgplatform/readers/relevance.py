@@ -19,9 +19,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from kgplatform.locations import location_at
 from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
 from kgplatform.text.languages import ENGLISH, language_of, stems
+from kgplatform.text.locations import location_at
 from kgplatform.text.numbered import numbered
 from kgplatform.text.sentences import FULL_ENDS, SPACED_ENDS
 

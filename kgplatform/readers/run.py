@@ -18,16 +18,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
+from kgplatform.concurrency.spans import past_span
+from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import KgError, ModelError, ReplyError, StoppedError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
 from kgplatform.models.reply import Show
 from kgplatform.prompt import Messages
 from kgplatform.readers.relevance import judged
 from kgplatform.records import QueryRun, SearchResult, Step, Usage
-from kgplatform.retrieve.evidence import Evidence, Retrieved
+from kgplatform.search.evidence import Evidence, Retrieved
 from kgplatform.text import counted
-from kgplatform.work.spans import past_span
-from kgplatform.work.stopping import Stop
 
 Tell = Callable[[Step], None]
 """Called with each step of a run as it is made."""

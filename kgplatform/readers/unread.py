@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import stopwordsiso
 
-from kgplatform.places import fold_words
 from kgplatform.readers.quantities import MONTHS, Date, dates_in, numbers_in
 from kgplatform.text import UNSPACED
 from kgplatform.text.languages import ENGLISH, is_common, language_of, scripts_of, stems
+from kgplatform.text.matching import fold_words
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
 _SIGN = rf"[^\W{UNSPACED}]"

@@ -16,6 +16,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from kgplatform.concurrency.stopwatch import Stopwatch
 from kgplatform.errors import InputError
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.ingest.settle import embed_pending, settle
@@ -54,7 +55,6 @@ from kgplatform.tree.write_tree import (
     read_facts,
     write_tree,
 )
-from kgplatform.work.stopwatch import Stopwatch
 
 LARGEST = LIMIT
 """The most entities of a community that has no communities inside."""

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import ModelError
-from kgplatform.ingest.named import lacks_a_number
+from kgplatform.extract.grounded_names import lacks_a_number
 from kgplatform.models.chat import Chat, Wanted
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.text import counted, node_id, normalise_name, tidy
 from kgplatform.text.numbered import numbers_in
-from kgplatform.work.threads import Breaker, Work, run_works
 
 LONGEST_NAME = 80
 LONGEST_SUMMARY = 100

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from measure import growth, percentile
 
-from kgplatform.ingest.alike import are_alike, consonants_of, shortened, words_of
+from kgplatform.resolution.alike import are_alike, consonants_of, shortened, words_of
 from kgplatform.text import normalise_name
 
 _WORD = re.compile(r"\w+")

@@ -11,8 +11,8 @@ import hostile_files
 from made_pdf import ruled
 from measure import growth
 
-from kgplatform.ingest.load import load
-from kgplatform.work.bounded import COLLECT_EVERY
+from kgplatform.concurrency.bounded import COLLECT_EVERY
+from kgplatform.sources.load import load
 
 _SIZES = (1, 4)
 _TIMES = 3

@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kgplatform.ingest.cut import cut_document
-from kgplatform.ingest.extract.local import LocalExtractor
-from kgplatform.ingest.load import load
-from kgplatform.ingest.schema import load_schema
+from kgplatform.extract.local import LocalExtractor
+from kgplatform.extract.schema import load_schema
 from kgplatform.records import Document, Extraction, Passage
 from kgplatform.settings import Settings
+from kgplatform.sources.cut import cut_document
+from kgplatform.sources.load import load
 from kgplatform.text import normalise_name, tidy
 from kgplatform.text.sentences import sentences
 

@@ -12,8 +12,8 @@ from invented import Invented
 from scale_graphs import Grown
 
 from kgplatform import KnowledgeGraph
-from kgplatform.ingest.cut import cut_document
 from kgplatform.records import Document
+from kgplatform.sources.cut import cut_document
 
 ADDED_PASSAGES = 20
 ADDED_LIMIT, ADDED_RATIO_LIMIT = 2, 1.5

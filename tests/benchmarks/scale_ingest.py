@@ -26,13 +26,13 @@ import pytest
 from measure import MEGABYTE, peak_megabytes
 
 from kgplatform import connect, trace
+from kgplatform.concurrency.stopwatch import Stopwatch
 from kgplatform.ingest import pipeline
 from kgplatform.ingest.bulk.graph_files import Spill
 from kgplatform.neo4j import process
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import QueryRun, Store
 from kgplatform.settings import load_settings
-from kgplatform.work.stopwatch import Stopwatch
 
 
 @dataclass(slots=True)

@@ -11,18 +11,18 @@ from typing import Any
 from data_sets import Data, Place
 
 from kgplatform import KnowledgeGraph, connect
+from kgplatform.concurrency.open_workers import bounded_calls, open_workers
+from kgplatform.extract import make_extractor
+from kgplatform.extract.schema import load_schema
 from kgplatform.ingest.compare import compare
-from kgplatform.ingest.extract import make_extractor
 from kgplatform.ingest.extract_pass import Tools, extract_passages
 from kgplatform.ingest.plan import Plan, lay
-from kgplatform.ingest.schema import load_schema
 from kgplatform.ingest.write import Statement
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
-from kgplatform.work.open_workers import bounded_calls, open_workers
 
 MODEL_SECONDS = 0.3
 """What the simulated model takes for a reply, which names one person."""

@@ -48,7 +48,7 @@ def _run(place: Place, folders: list[str]) -> tuple[dict[str, Any], float]:
     environment = {**os.environ, "KGPLATFORM_NEO4J_JARS": str(place.jars)}
     started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "kgplatform.doors.cli.main", "evaluate", *options],
+        [sys.executable, "-m", "kgplatform.interfaces.cli.main", "evaluate", *options],
         cwd=place.folder,
         env=environment,
         capture_output=True,

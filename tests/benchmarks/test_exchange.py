@@ -36,7 +36,7 @@ def tell(file=sys.argv.pop(1)):
     pathlib.Path(file).write_text(held[1])
 
 atexit.register(tell)
-from kgplatform.doors.cli.main import main
+from kgplatform.interfaces.cli.main import main
 main()
 """
 """The command, which itself tells what it held, in kilobytes (Linux): what the system tells of a process that began as

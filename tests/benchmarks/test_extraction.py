@@ -25,10 +25,10 @@ from tables import Section, Table
 
 from kgplatform.errors import ModelError
 from kgplatform.evaluate.journal import Journal
-from kgplatform.ingest.extract.llm import ExtractionReply, LlmExtractor
-from kgplatform.ingest.extract.shape import read_extraction
-from kgplatform.ingest.named import without_inventions
-from kgplatform.ingest.schema import load_schema
+from kgplatform.extract.grounded_names import without_inventions
+from kgplatform.extract.llm import ExtractionReply, LlmExtractor
+from kgplatform.extract.schema import load_schema
+from kgplatform.extract.shape import read_extraction
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.models.reply import parse_reply

@@ -24,10 +24,10 @@ from measure import MEGABYTE
 from peer_environments import NotInstalled, Peer, python_of
 from tables import Section, Table
 
-from kgplatform.ingest.load import load
+from kgplatform.concurrency.bounded import BoundedCalls
 from kgplatform.records import Document
+from kgplatform.sources.load import load
 from kgplatform.text import WORD
-from kgplatform.work.bounded import BoundedCalls
 
 _MAKE = "formats" in os.environ.get("ONLY", "").split()
 _RESULTS = Path(__file__).parent.parent.parent / ".kgplatform" / "bench"

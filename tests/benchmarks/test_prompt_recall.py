@@ -36,9 +36,9 @@ from kgplatform.readers.graphreader.reader import answer as walk
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
 from kgplatform.readers.youtu.reader import Options, answer
-from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.found import passages_by_id
-from kgplatform.retrieve.nodes import Nodes
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.found import passages_by_id
+from kgplatform.search.nodes import Nodes
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import normalise_name
 

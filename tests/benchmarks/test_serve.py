@@ -77,7 +77,7 @@ def _served(place: Place, home: Path, model: str) -> Iterator[tuple[psutil.Proce
     given = {"KGPLATFORM_HOME": home, "KGPLATFORM_EMBEDDER": "hash:64", "OPENAI_BASE_URL": model}
     given |= {"KGPLATFORM_NEO4J_JARS": place.jars, "KGPLATFORM_CONCURRENCY": CLIENTS}
     environment = {**os.environ, **{name: str(value) for name, value in given.items()}}
-    command = [sys.executable, "-m", "kgplatform.doors.cli.main", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "kgplatform.interfaces.cli.main", "serve", "--port", "0"]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as serving:

@@ -19,6 +19,7 @@ from measure import percentile
 from tables import Section, Table
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import StoppedError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -28,7 +29,6 @@ from kgplatform.neo4j.store import Store
 from kgplatform.query import load_query
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
-from kgplatform.work.stopping import NEVER, Stop
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
@@ -171,7 +171,7 @@ def _costs(found: Section, store: Store) -> None:
         found,
         "a statement",
         lambda: _read_managed(store),
-        lambda stop: store.within(stop).read("graph/has_documents"),
+        lambda stop: store.within(stop).read("explore/has_documents"),
         1,
     )
 
@@ -203,7 +203,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _read_managed(store: Store) -> None:
-    text = load_query("graph/has_documents").text
+    text = load_query("explore/has_documents").text
 
     def work(transaction: neo4j.ManagedTransaction) -> list[dict[str, Any]]:
         result = transaction.run(text, {})

@@ -14,12 +14,12 @@ from simulated_readers import reply
 from typer.testing import CliRunner
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.evaluate import _with_corpus
-from kgplatform.doors.cli.main import app
-from kgplatform.doors.cli.shared import spelled
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
 from kgplatform.evaluate.kept_answers import slug
+from kgplatform.interfaces.cli.evaluate import _with_corpus
+from kgplatform.interfaces.cli.main import app
+from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency.threads import MOST_FAILURES
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
 from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
@@ -26,7 +27,6 @@ from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
 from kgplatform.settings import Settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
-from kgplatform.work.threads import MOST_FAILURES
 
 TEXTS = {
     "lamp.txt": "Ann Ottley kept the Red Lamp. She lit it every evening for thirty years.",

@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.answers import show_run, trace_in_words
 from kgplatform.errors import InputError, KgError
 from kgplatform.evaluate.kept_answers import FOLDER, read_trace, slug, trace_file, write_trace
 from kgplatform.evaluate.terms import Question, Setup, Text
+from kgplatform.interfaces.cli.show.answers import show_run, trace_in_words
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.records import Answer, QueryRun, SearchResult, Step, Usage
 from kgplatform.testing import ScriptedChat
@@ -30,7 +30,7 @@ ASKED = "Where was the founder of the Atlantic Telegraph Company born?"
 QUESTION = Question("q01", ASKED, ("Stockbridge", "in Stockbridge"), supports=(Text("field"),), kind="two hops")
 SETUP = Setup("youtu agent=false", "youtu", {"agent": False, "top_k": 3})
 STEP = Step(
-    "search", "s", 0.5, queries=(QueryRun("retrieve/passage", "RETURN $k AS k", {"k": [1.5, "a", None]}, 1, 0.1),)
+    "search", "s", 0.5, queries=(QueryRun("search/passage", "RETURN $k AS k", {"k": [1.5, "a", None]}, 1, 0.1),)
 )
 ANSWER = Answer(ASKED, "youtu", "Stockbridge [1].", (), SearchResult(ASKED, (), (), 0.1), (STEP,), Usage(1, 2, 3))
 

@@ -11,11 +11,11 @@ from markdown_it import MarkdownIt
 from measured import results_of, timing_of
 from rich.console import Console
 
-from kgplatform.doors.cli.show import evaluation
 from kgplatform.evaluate.costs import Prices, per_question
 from kgplatform.evaluate.kept_answers import slug
 from kgplatform.evaluate.report import markdown, money, right_where
 from kgplatform.evaluate.terms import Results, Setup, Spent, Timing
+from kgplatform.interfaces.cli.show import evaluation
 
 FIVE = {
     "retrieve": "+--0+---+-",

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.evaluation import show_retrieval
 from kgplatform.errors import InputError
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import CURRENT, Graphs
@@ -23,6 +22,7 @@ from kgplatform.evaluate.retrieval import (
     retrieval_markdown,
 )
 from kgplatform.evaluate.terms import DataSet, Mean, Question, Text
+from kgplatform.interfaces.cli.show.evaluation import show_retrieval
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import ScriptedChat

@@ -9,9 +9,9 @@ import pytest
 from test_foreign_files import good, write
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.main import main
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange import exporter
+from kgplatform.interfaces.cli.main import main
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from graph_state import snapshot
 from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli import main as cli
-from kgplatform.doors.cli.show.reports import show_ingest
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.ingest.facts_pass import BY_PASS
+from kgplatform.interfaces.cli import main as cli
+from kgplatform.interfaces.cli.show.reports import show_ingest
 from kgplatform.models.chat import Reply
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store

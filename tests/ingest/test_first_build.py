@@ -21,6 +21,8 @@ from corpora import FIELD, OTHERS, RECORDING, difference, extracted, invented, p
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency.spool import Shards
+from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
 from kgplatform.ingest.bulk.graph_files import Numbers
 from kgplatform.ingest.pipeline import IngestReport
@@ -34,8 +36,6 @@ from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer
 from kgplatform.text import node_id
-from kgplatform.work.spool import Shards
-from kgplatform.work.stopping import NEVER, Stop
 
 SAID = "The graph was empty, so Neo4j's bulk import loaded "
 SHIPS = ("Petrel", "Sea Lark", "Marigold")
@@ -327,7 +327,7 @@ def test_an_import_that_fails_says_why_and_the_server_runs(tmp_path: Path, monke
 
 
 def test_rows_are_parted_by_their_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgplatform.work.spool._WAITING", 10)
+    monkeypatch.setattr("kgplatform.concurrency.spool._WAITING", 10)
     rows = [{"id": node_id(number % 40), "number": number} for number in range(100)]
     with Shards(tmp_path) as shards:
         for row in rows:

@@ -17,7 +17,6 @@ from graph_state import Snapshot, snapshot
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
 from kgplatform.ingest.graph_state import define_graph
-from kgplatform.ingest.load import load
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
@@ -26,6 +25,7 @@ from kgplatform.prompt import Messages
 from kgplatform.query import load_query
 from kgplatform.records import Document, QueryRun
 from kgplatform.settings import Settings, load_settings
+from kgplatform.sources.load import load
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import LONGEST_NAME
 

@@ -11,11 +11,11 @@ from corpora import put
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency.open_workers import bounded_calls
+from kgplatform.concurrency.stopping import NEVER
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.compare import Compared, Group, compare
 from kgplatform.records import Passage
-from kgplatform.work.open_workers import bounded_calls
-from kgplatform.work.stopping import NEVER
 
 LONG = "It was a long day at sea. " * 60
 

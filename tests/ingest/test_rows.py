@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from kgplatform.extract.schema import EntityType, RelationType, Schema
 from kgplatform.ingest import extract_pass
 from kgplatform.ingest.extract_pass import Batch
 from kgplatform.ingest.rows import Rows, has_usable_names, ordered, rows_of
-from kgplatform.ingest.schema import EntityType, RelationType, Schema
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from stopped import until
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.ingest.alike import are_alike, best_name, may_be_one, stem_of, words_of
-from kgplatform.ingest.forms import KeyElement, Shown, forms_of, groups
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.records import QueryRun
+from kgplatform.resolution.alike import are_alike, best_name, may_be_one, stem_of, words_of
+from kgplatform.resolution.forms import KeyElement, Shown, forms_of, groups
 from kgplatform.settings import load_settings
 
 _FIRST = ("John", "Jon", "Johan", "Lord", "JOHN")
@@ -80,7 +80,7 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
     rng = random.Random(seed)
     for module in ("settle", "forms") if seed % 2 else ():
         monkeypatch.setattr(f"kgplatform.ingest.{module}._BATCH", 5)
-        monkeypatch.setattr("kgplatform.ingest.forms._AT_ONCE", 5)
+        monkeypatch.setattr("kgplatform.resolution.forms._AT_ONCE", 5)
     settings = load_settings(
         home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS, form_threshold=_SAME_FORM
     )

@@ -49,7 +49,7 @@ def test_once_a_passage_says_so_they_are_shown(told: KnowledgeGraph, tmp_path: P
 
 
 def test_a_node_of_graphreader_has_only_facts_that_a_passage_states(told: KnowledgeGraph, store: Store) -> None:
-    rows = store.read("retrieve/node_facts", node="London", vector=[0.0] * 64, count=5, documents=None)
+    rows = store.read("search/node_facts", node="London", vector=[0.0] * 64, count=5, documents=None)
     assert rows == []
 
 

@@ -23,9 +23,11 @@ from graph_state import snapshot
 from stopped import until
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency import workers as work
+from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import InputError, KgError
-from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.schema import Schema
+from kgplatform.extract.bound import Mode
+from kgplatform.extract.schema import Schema
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
@@ -34,8 +36,6 @@ from kgplatform.prompt import Messages
 from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
-from kgplatform.work import workers as work
-from kgplatform.work.workers import LocalWorkers
 
 
 def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
@@ -51,7 +51,7 @@ def children() -> list[psutil.Process]:
     found = []
     for child in psutil.Process().children():
         with suppress(psutil.NoSuchProcess):  # as a zombie is, too
-            if "kgplatform.work.workers" in " ".join(child.cmdline()):
+            if "kgplatform.concurrency.workers" in " ".join(child.cmdline()):
                 found.append(child)
     return found
 

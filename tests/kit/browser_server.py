@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from stopped import until
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.browser.site import BrowserProgram, BrowserServer, Tickets, make_browser_app
-from kgplatform.doors.web_server import listen_as_localhost
+from kgplatform.interfaces.neo4j_browser.site import BrowserProgram, BrowserServer, Tickets, make_browser_app
+from kgplatform.interfaces.web_server import listen_as_localhost
 from kgplatform.neo4j.browser import browser_jar
 
 

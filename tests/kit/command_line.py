@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kgplatform.doors.cli import main as cli
+from kgplatform.interfaces.cli import main as cli
 from kgplatform.neo4j.store import Connection
 
 

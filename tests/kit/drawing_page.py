@@ -16,7 +16,7 @@ import pytest
 from drawings import ADDRESS, FILES
 from playwright.sync_api import Page, Route
 
-from kgplatform.doors.http.app import CONTENT_POLICY
+from kgplatform.interfaces.http.app import CONTENT_POLICY
 
 _PAGE = (
     "<!doctype html><html lang=en><head><title>Drawing</title><link rel=stylesheet href=/box.css></head>"

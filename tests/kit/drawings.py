@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 import kgplatform
 
-FILES = Path(kgplatform.__file__).parent / "doors" / "explorer"
+FILES = Path(kgplatform.__file__).parent / "interfaces" / "explorer"
 ADDRESS = "http://drawing.test"
 """Answered by the test itself: no call goes to the network."""
 

@@ -56,7 +56,7 @@ def _other_number(asked: Prompt, right: Fields, chance: random.Random) -> Fields
 GLOBAL = Trial(
     {
         "map": Rule(
-            lambda asked: RULES["corpus/map"](asked, None),
+            lambda asked: RULES["global_/map"](asked, None),
             {
                 "invented sentence": _found(_with_invented),
                 "forgotten point": _found(less_one),
@@ -68,7 +68,7 @@ GLOBAL = Trial(
             },
         ),
         "reduce": Rule(
-            lambda asked: RULES["corpus/reduce"](asked, None),
+            lambda asked: RULES["global_/reduce"](asked, None),
             {
                 "invented sentence": _invents,
                 "wrong number": _other_number,

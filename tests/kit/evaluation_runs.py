@@ -33,8 +33,8 @@ DRIVER = """
 import json, os, sys
 import matplotlib.figure, rouge_score.rouge_scorer
 import kgplatform.evaluate.plots, kgplatform.evaluate.report, kgplatform.evaluate.evaluation
-import kgplatform.doors.cli.show.evaluation
-from kgplatform.doors.cli import main as cli
+import kgplatform.interfaces.cli.show.evaluation
+from kgplatform.interfaces.cli import main as cli
 
 def run(arguments, environment, said):
     os.environ.update(environment)

@@ -19,7 +19,7 @@ from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings
 from kgplatform.testing import ScriptedChat
 

@@ -268,5 +268,5 @@ def _answer(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
     return {"evidence": [], "answer": f"{said} {marks}" if marks else "", "sufficient": bool(marks)}
 
 
-RULES = {"corpus/map": _map, "corpus/reduce": _reduce, "readers/answer": _answer}
+RULES = {"global_/map": _map, "global_/reduce": _reduce, "readers/answer": _answer}
 """By the prompt's name: its reply, of which something is forgotten or invented where there is a chance for it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kgplatform.ingest.growth import Growth
-from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.extract.schema import Expansion, Schema
+from kgplatform.ingest.schema_expansion import Growth
 from kgplatform.records import Proposal
 
 

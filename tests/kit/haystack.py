@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kgplatform.evaluate.needles.haystack import filler, invented_name, paragraphs
-from kgplatform.ingest.cut import cut_document
 from kgplatform.records import Document
+from kgplatform.sources.cut import cut_document
 from kgplatform.text import count_tokens
 
 _SECRETS = ("password", "crest", "motto", "emblem", "colour", "anthem")

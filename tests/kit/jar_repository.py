@@ -14,8 +14,8 @@ from threading import Thread
 import pytest
 from conftest import JARS
 
+from kgplatform.concurrency.maven import Jar
 from kgplatform.neo4j.install import install, locked_jars
-from kgplatform.work.maven import Jar
 
 
 @dataclass

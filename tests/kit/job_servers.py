@@ -17,9 +17,9 @@ from kgplatform.settings import env_name, load_settings
 _SERVER = """
 import sys
 from kgplatform.client import open_graph
-from kgplatform.doors.http.app import AppServer, make_app
-from kgplatform.doors.http.parts import Limits
-from kgplatform.doors.web_server import address_of, listen
+from kgplatform.interfaces.http.app import AppServer, make_app
+from kgplatform.interfaces.http.parts import Limits
+from kgplatform.interfaces.web_server import address_of, listen
 from kgplatform.settings import env_name, load_settings
 
 with listen("127.0.0.1", 0) as listening, open_graph(load_settings()) as graph:

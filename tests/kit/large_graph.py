@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kgplatform.extract.schema import Schema, load_schema
 from kgplatform.ingest.graph_state import define_graph, define_indexes
 from kgplatform.ingest.rows import Rows, rows_of
-from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.ingest.settle import embed_pending, vector_rows
 from kgplatform.ingest.write import document_statements, extraction_statements
 from kgplatform.models.hash_embedder import HashEmbedder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from kgplatform.ingest.extract.local import LocalExtractor
-from kgplatform.ingest.schema import load_schema
+from kgplatform.extract.local import LocalExtractor
+from kgplatform.extract.schema import load_schema
 from kgplatform.records import Document, Extraction, Passage
 
 GENERAL = load_schema("general")

@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 T = TypeVar("T")
-COMMAND = ("-m", "kgplatform.doors.cli.main", "mcp")
+COMMAND = ("-m", "kgplatform.interfaces.cli.main", "mcp")
 OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
 
 

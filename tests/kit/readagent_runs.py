@@ -24,8 +24,8 @@ from kgplatform.neo4j.store import Store
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer
-from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.question import make_question
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.question import make_question
 from kgplatform.testing import ScriptedChat
 from kgplatform.text.numbered import lines
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import psutil
 
+from kgplatform.concurrency.stopping import Stop
 from kgplatform.prompt import Messages
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.testing.openai_server import RecordedRequest
-from kgplatform.work.stopping import Stop
 
 LONG = 3600
 """Seconds that no test takes. None sets an end to its waiting: what never comes runs into pytest's own limit."""

@@ -11,7 +11,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.window import cost
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import SentMessages
 

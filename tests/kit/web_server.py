@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.http.app import AppServer, make_app
-from kgplatform.doors.web_server import address_of, listen
+from kgplatform.interfaces.http.app import AppServer, make_app
+from kgplatform.interfaces.web_server import address_of, listen
 
 
 @contextmanager

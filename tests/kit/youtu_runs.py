@@ -11,9 +11,9 @@ from corpora import put, put_jsonl
 from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.ingest.schema import Schema
+from kgplatform.extract.schema import Schema
 from kgplatform.readers.run import SchemaTypes
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 
 
 def plan(

@@ -11,13 +11,13 @@ from typing import Any
 import openai as openai  # not while memory is measured: it takes long to import
 import pytest
 
+from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Ledger, Wanted
 from kgplatform.models.embed import OpenAIEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer
-from kgplatform.work.stopping import Stop
 
 HELLO = [{"role": "user", "content": "Hello"}]
 MOST = 2**20 + 2000 * 100

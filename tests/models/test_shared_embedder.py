@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kgplatform.concurrency.stopping import NEVER
+from kgplatform.concurrency.workers import LocalWorkers, Workers
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import LocalEmbedder, make_embedder
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.shared_embedder import SharedEmbedder, shared
 from kgplatform.settings import Settings, load_settings
-from kgplatform.work.stopping import NEVER
-from kgplatform.work.workers import LocalWorkers, Workers
 
 TEXTS = [f"River {number} flows through {number * 7} towns" + " and on" * (number % 9) for number in range(101)]
 
@@ -37,7 +37,7 @@ def test_shares_are_put_together_in_order(settings: Settings) -> None:
 
 def test_a_ray_cluster_embeds(settings: Settings) -> None:
     pytest.importorskip("ray")
-    from kgplatform.work.open_workers import RayWorkers
+    from kgplatform.concurrency.open_workers import RayWorkers
 
     with RayWorkers("local") as workers:
         same(workers, settings)

@@ -17,6 +17,8 @@ from conftest import START_TIMEOUT
 from disks import leave, small_disk
 from neo4j.exceptions import Neo4jError
 
+from kgplatform.concurrency.files import folder_mark
+from kgplatform.concurrency.system import is_locked
 from kgplatform.errors import ServerError
 from kgplatform.neo4j.install import VERSION
 from kgplatform.neo4j.panic import trouble_of
@@ -24,8 +26,6 @@ from kgplatform.neo4j.process import COPIED, RECORD, ServerRecord, StartError, l
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
-from kgplatform.work.files import folder_mark
-from kgplatform.work.system import is_locked
 
 HOLD = """
 import fcntl, sys

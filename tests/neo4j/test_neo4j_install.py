@@ -12,9 +12,9 @@ import pytest
 from conftest import JARS, ROOT
 from jar_repository import Repository, flipped, linked_jars, one_jar, serve, spoil, use_repository
 
+from kgplatform.concurrency.maven import Jar
 from kgplatform.errors import ServerError
 from kgplatform.neo4j.install import VERSION, install, locked_jars
-from kgplatform.work.maven import Jar
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from kgplatform.concurrency.system import machine
 from kgplatform.errors import InputError, StoreError
 from kgplatform.neo4j.passes import Pass, Turn, refuse_meanwhile, wait_meanwhile
 from kgplatform.neo4j.store import Store
-from kgplatform.work.system import machine
 
 MUCH = 60.0
 

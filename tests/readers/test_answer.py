@@ -33,7 +33,7 @@ from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import select
 from kgplatform.records import Answer, SearchResult
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 

@@ -15,6 +15,7 @@ from simulated_readers import reply
 from stopped import Silent, Working, threads, until
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import ModelError, StoppedError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -24,7 +25,6 @@ from kgplatform.readers.baselines.retrieve import answer_from
 from kgplatform.readers.readers import names
 from kgplatform.records import Step
 from kgplatform.settings import load_settings
-from kgplatform.work.stopping import Stop
 
 QUESTION = "Who designed the ship that laid the Atlantic cable of 1866, and who paid for it?"
 NOWHERE = "Which quagga played the xylophone in Timbuktu?"

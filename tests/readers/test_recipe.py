@@ -18,12 +18,12 @@ from mcp_talk import talk
 from playwright.sync_api import Page, expect
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli import main as cli
-from kgplatform.doors.mcp.app import make_server
 from kgplatform.errors import InputError
 from kgplatform.evaluate.kept_answers import ask, inquiry_for
 from kgplatform.evaluate.setups import parse_setups, read_grid, resolved
 from kgplatform.evaluate.terms import DataSet, Question
+from kgplatform.interfaces.cli import main as cli
+from kgplatform.interfaces.mcp.app import make_server
 from kgplatform.neo4j.store import Connection
 from kgplatform.readers.readers import READERS
 

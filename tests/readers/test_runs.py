@@ -15,6 +15,7 @@ from stopped import LONG, Silent, Working
 
 from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import BudgetError, StoppedError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import OpenAIEmbedder
@@ -25,7 +26,6 @@ from kgplatform.prompt import Messages
 from kgplatform.records import Answer, QueryRun, Step, Usage
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
-from kgplatform.work.stopping import Stop
 
 RUNS = [
     ("Who taught Birch?", "retrieve"),
@@ -115,8 +115,8 @@ def test_who_traces_is_told_what_is_begun_there_in_all_threads_and_nothing_else(
             answer = graph.ask(*RUNS[2])
         over.set()
     names = [run.name for step in answer.trace for run in step.queries]
-    assert sorted(run.name for run in ran if run.name.startswith("retrieve/")) == sorted(names)
-    assert "graph/relationship_counts" not in {run.name for run in ran}
+    assert sorted(run.name for run in ran if run.name.startswith("search/")) == sorted(names)
+    assert "explore/relationship_counts" not in {run.name for run in ran}
 
 
 def test_a_budget_is_that_of_all_runs_together(store: Store, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.readers import READERS, find, names
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from kgplatform import client
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.main import app
-from kgplatform.doors.cli.show import reports
+from kgplatform.interfaces.cli.main import app
+from kgplatform.interfaces.cli.show import reports
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.testing import OpenAIServer
 from kgplatform.tree.build_tree import LargeCommunity, TreeReport

@@ -23,7 +23,7 @@ from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
 from kgplatform.evaluate.graphs import Graphs, rows
 from kgplatform.evaluate.journal import read_text
 from kgplatform.evaluate.terms import Build, DataSet, Text
-from kgplatform.ingest.schema import Schema, load_schema
+from kgplatform.extract.schema import Schema, load_schema
 from kgplatform.text import node_id, normalise_name, tidy
 
 if TYPE_CHECKING:

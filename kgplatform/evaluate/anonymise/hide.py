@@ -23,9 +23,9 @@ from kgplatform.evaluate.anonymise.hidden_names import Dictionary, SourceNames
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Edit, with_edits
 from kgplatform.evaluate.datasets.entries import UnusableError, entries
 from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
-from kgplatform.ingest.load_by import load_within
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
+from kgplatform.sources.load_by import load_within
 
 TEXTS = "texts.jsonl"
 FORMAT = "kgplatform anonymity map"

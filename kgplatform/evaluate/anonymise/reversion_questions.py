@@ -21,6 +21,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, ClassVar
 
+from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import ReplyError
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, StatedTriple
 from kgplatform.evaluate.anonymise.hide import Built, HiddenCorpus
@@ -34,7 +35,6 @@ from kgplatform.models.reply import ask
 from kgplatform.prompt import fence_for, render
 from kgplatform.readers.choices import read_choice, shown_choices
 from kgplatform.text import counted, node_id, tidy
-from kgplatform.work.threads import side_by_side
 
 OPTIONS = 4
 _LETTERS = "XYZWVUTSR"

@@ -20,8 +20,8 @@ from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.terms import DataSet, Question, Text
-from kgplatform.ingest.corpus_file import shown
 from kgplatform.readers.choices import check_choices, letter
+from kgplatform.sources.corpus_file import shown
 from kgplatform.text import counted, node_id, normalise_name
 
 

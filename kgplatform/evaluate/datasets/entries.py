@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from kgplatform.errors import InputError
-from kgplatform.ingest.corpus_file import described, shown
-from kgplatform.ingest.decode import HEAD_BYTES, foreign_format, is_pdf, is_zip
-from kgplatform.ingest.files.file_text import clean
+from kgplatform.sources.corpus_file import described, shown
+from kgplatform.sources.decode import HEAD_BYTES, foreign_format, is_pdf, is_zip
+from kgplatform.sources.files.file_text import clean
 from kgplatform.text import tidy
 
 _BLOCK = 1 << 16

@@ -17,11 +17,11 @@ from kgplatform.evaluate.datasets.draft import Draft, Format
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, whole
 from kgplatform.evaluate.needles.heat_map import KINDS, cell_name
 from kgplatform.evaluate.terms import Question
-from kgplatform.ingest.corpus_file import described, shown
-from kgplatform.ingest.decode import decode
-from kgplatform.ingest.files.file_text import clean
-from kgplatform.ingest.html_text import visible_text
 from kgplatform.readers.choices import MOST_CHOICES
+from kgplatform.sources.corpus_file import described, shown
+from kgplatform.sources.decode import decode
+from kgplatform.sources.files.file_text import clean
+from kgplatform.sources.html_text import visible_text
 from kgplatform.text import counted
 
 _TAG = re.compile(

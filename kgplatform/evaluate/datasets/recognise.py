@@ -24,7 +24,7 @@ from kgplatform.evaluate.datasets.long_texts import (
 )
 from kgplatform.evaluate.datasets.shared_corpus import GRAPHRAG_BENCH, HOTPOTQA, MUSIQUE, OWN, SQUAD, TWO_WIKI
 from kgplatform.evaluate.terms import DataSet, Text
-from kgplatform.ingest.corpus_file import described
+from kgplatform.sources.corpus_file import described
 from kgplatform.text import counted, unknown
 
 FORMATS: dict[str, Format] = {

@@ -18,7 +18,7 @@ from typing import Any
 from kgplatform.evaluate.datasets.draft import Draft, Format, ReadEntry, write_lines
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, whole
 from kgplatform.evaluate.terms import Question, Text
-from kgplatform.ingest.corpus_file import described, shown
+from kgplatform.sources.corpus_file import described, shown
 from kgplatform.text import counted, tidy
 
 KEYS = (

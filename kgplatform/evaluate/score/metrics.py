@@ -26,12 +26,12 @@ from kgplatform.evaluate.score.answer_words import (
     score_reversion,
 )
 from kgplatform.evaluate.terms import Question, Text
-from kgplatform.places import find_words
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.choices import read_choice
 from kgplatform.readers.readers import READERS
 from kgplatform.records import Answer, FoundFact, FoundPassage
 from kgplatform.text import normalise_name
+from kgplatform.text.matching import find_words
 
 _SPACE = re.compile(r"\s+")
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from kgplatform.concurrency.threads import Work, run_works
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.evaluate.journal import Journal
 from kgplatform.evaluate.score.raters import (
@@ -34,7 +35,6 @@ from kgplatform.models.chat import Chat
 from kgplatform.models.reply_cache import cache_key
 from kgplatform.records import SILENT, Progress
 from kgplatform.text import counted
-from kgplatform.work.threads import Work, run_works
 
 _RATING = TypeAdapter(Rating)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
 
+from kgplatform.concurrency.spool import Shards, Spool
 from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.ingest.bulk.graph_files import GraphFiles, Spill
 from kgplatform.ingest.bulk.tables import Tables
@@ -25,7 +26,6 @@ from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
 from kgplatform.query import batches
 from kgplatform.settings import Settings, env_name
-from kgplatform.work.spool import Shards, Spool
 
 _SPACE = 4
 """A database is at most so many times as large as the files that it is made of."""

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgplatform.concurrency.spool import Shards
 from kgplatform.ingest.bulk.tables import ITEM_END, STATE, Tables
 from kgplatform.ingest.write import Statement
 from kgplatform.neo4j.store import Row
-from kgplatform.work.spool import Shards
 
 
 class Numbers:

@@ -50,8 +50,8 @@ from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Window, head, room_for, window_of
 from kgplatform.records import Answer, FoundPassage, QueryRun, SearchResult
-from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.question import asked
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.question import asked
 from kgplatform.text.numbered import numbers_in
 
 _PROMPT, _PROMPT_WITH_NOTES = "readers/answer", "baselines/chunk_notes"

@@ -30,8 +30,8 @@ from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Window, room_for, window_of
 from kgplatform.records import Answer, FoundPassage, QueryRun, SearchResult, Step
-from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.question import asked
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.question import asked
 
 PAPER_WINDOW = 4096
 """Tokens (GraphReader, section 4.1)."""

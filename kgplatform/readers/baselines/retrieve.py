@@ -18,8 +18,8 @@ from kgplatform.readers.run import Calls, Run, search_step
 from kgplatform.readers.selection import MORE, PASSAGES, Selection, select
 from kgplatform.readers.window import Window
 from kgplatform.records import Answer, SearchResult
-from kgplatform.retrieve.evidence import Evidence, Retrieved
-from kgplatform.retrieve.search import SEARCHES, fuse_results
+from kgplatform.search.evidence import Evidence, Retrieved
+from kgplatform.search.search import SEARCHES, fuse_results
 
 _OF_TEXTS = ("bm25", "dense", "hybrid", "passage")
 """Routes that search the passages alone."""

@@ -25,8 +25,8 @@ from kgplatform.readers.reader import AnswerMode, AnswerStyle, Reader, check, mo
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
 from kgplatform.records import Answer, SearchResult
-from kgplatform.retrieve.live_schema import example_relation, shown_schema
-from kgplatform.retrieve.statement import Sources, Statements, Tried
+from kgplatform.search.live_schema import example_relation, shown_schema
+from kgplatform.search.statement import Sources, Statements, Tried
 from kgplatform.text import clipped, counted, tidy
 
 _SCHEMA_TOKENS, _SCHEMA_SHARE = 900, 8

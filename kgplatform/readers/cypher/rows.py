@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kgplatform.locations import citation_of
 from kgplatform.readers.numbering import Numbering, Source
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import tokens
 from kgplatform.records import Citation, FoundPassage
-from kgplatform.retrieve.statement import Sources, Tried, is_id
+from kgplatform.search.statement import Sources, Tried, is_id
 from kgplatform.text import clipped
+from kgplatform.text.locations import citation_of
 
 _CELL = 400
 """Characters of a value that are shown."""

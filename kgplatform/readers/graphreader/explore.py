@@ -27,7 +27,7 @@ from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls, StepFound, Tell
 from kgplatform.readers.window import cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
-from kgplatform.retrieve.nodes import Nodes, Stated, ToRead
+from kgplatform.search.nodes import Nodes, Stated, ToRead
 from kgplatform.text import counted, listed
 from kgplatform.text.numbered import lines, numbered
 

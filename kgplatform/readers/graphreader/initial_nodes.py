@@ -16,6 +16,7 @@ from itertools import chain, islice
 
 from pydantic import Field
 
+from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.forms import Form, items
@@ -25,11 +26,10 @@ from kgplatform.readers.graphreader.brief import Brief
 from kgplatform.readers.run import Calls, StepFound
 from kgplatform.readers.window import pack, short_name
 from kgplatform.records import QueryRun
-from kgplatform.retrieve.evidence import Retrieved
-from kgplatform.retrieve.found import rank_scores
-from kgplatform.retrieve.nodes import Names, NearNodes, NodePlaces, Nodes
+from kgplatform.search.evidence import Retrieved
+from kgplatform.search.found import rank_scores
+from kgplatform.search.nodes import Names, NearNodes, NodePlaces, Nodes
 from kgplatform.text import WORD_RUN, counted, listed, normalise_name
-from kgplatform.work.threads import side_by_side
 
 Known = Callable[[str], str | None]
 """The node that words name, None for one that is not in the list."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, items
@@ -27,7 +28,6 @@ from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, FoundFact, SearchResult
 from kgplatform.text import tidy
-from kgplatform.work.threads import side_by_side
 
 
 class _Plan(Form):

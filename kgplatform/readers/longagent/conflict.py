@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
-from kgplatform.places import find_names
 from kgplatform.readers.longagent.agreement import is_part, same, value_of
 from kgplatform.readers.longagent.forms import Group
+from kgplatform.text.matching import find_names
 
 Way = Literal["group", "once", "off"]
 

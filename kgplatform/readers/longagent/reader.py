@@ -18,7 +18,6 @@ from dataclasses import replace
 
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Chat, ManyModels
-from kgplatform.places import find_names
 from kgplatform.readers.answer import (
     NOTHING_NEAR,
     REFUSAL,
@@ -48,8 +47,9 @@ from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, FoundPassage, SearchResult, Step, Usage
-from kgplatform.retrieve.question import asked
+from kgplatform.search.question import asked
 from kgplatform.text import listed, normalise_name
+from kgplatform.text.matching import find_names
 
 _LARGE = 100
 """Members. What a larger team costs is said with its answer."""

@@ -18,6 +18,7 @@ from functools import partial
 from threading import Lock
 from typing import Literal
 
+from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
@@ -37,11 +38,10 @@ from kgplatform.readers.relevance import Asked
 from kgplatform.readers.run import Calls
 from kgplatform.readers.selection import around_best, weighed
 from kgplatform.records import FoundPassage, QueryRun, Step
-from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.found import part_of
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.found import part_of
 from kgplatform.text import tidy, type_key
 from kgplatform.text.numbered import numbers_in
-from kgplatform.work.threads import side_by_side
 
 
 @dataclass(frozen=True, slots=True)

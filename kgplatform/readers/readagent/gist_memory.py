@@ -26,9 +26,9 @@ from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, head, room_for, short_name, tokens, window_of
 from kgplatform.records import QueryRun
-from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.pages import MemorySize, Pages, StoredPage, fuse_ranks
-from kgplatform.retrieve.question import asked
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.pages import MemorySize, Pages, StoredPage, fuse_ranks
+from kgplatform.search.question import asked
 from kgplatform.text import count_words, counted
 
 _INTERIM_PART = 16

@@ -23,8 +23,8 @@ from kgplatform.readers.readagent.page_requests import NO_PAGE, NextReply, Reque
 from kgplatform.readers.run import Calls, StepFound
 from kgplatform.readers.window import head, tokens
 from kgplatform.records import FoundPassage
-from kgplatform.retrieve.found import part_of
-from kgplatform.retrieve.pages import Pages, PageText, PageTexts
+from kgplatform.search.found import part_of
+from kgplatform.search.pages import Pages, PageText, PageTexts
 from kgplatform.text import counted
 from kgplatform.text.numbered import numbered
 

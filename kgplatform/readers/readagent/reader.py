@@ -34,8 +34,8 @@ from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import Selection
 from kgplatform.records import Answer, FoundPassage, SearchResult
-from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.pages import Pages
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.pages import Pages
 from kgplatform.text import compression_rate
 
 BM25_PAGES = 20_000

@@ -14,7 +14,7 @@ from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.selection import PASSAGES, Selection, select
 from kgplatform.readers.window import cut, tokens
 from kgplatform.records import SearchResult
-from kgplatform.retrieve.search import fuse_results
+from kgplatform.search.search import fuse_results
 
 _NOTES_SHARE = 4
 """Notes take at most the room of a quarter of the evidence."""

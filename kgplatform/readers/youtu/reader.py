@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.readers.answer import Answered, joined, record, reply_room, without_model, write_answer
 from kgplatform.readers.reader import (
@@ -34,11 +35,10 @@ from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.reflect import Reflected, reflect
 from kgplatform.readers.youtu.sub_questions import bare, fill, same_words
 from kgplatform.records import Answer, FoundCommunity, SearchResult
-from kgplatform.retrieve.evidence import Evidence, Retrieved
-from kgplatform.retrieve.question import asked
-from kgplatform.retrieve.search import fuse_results
+from kgplatform.search.evidence import Evidence, Retrieved
+from kgplatform.search.question import asked
+from kgplatform.search.search import fuse_results
 from kgplatform.text import counted
-from kgplatform.work.threads import side_by_side
 
 MOST = 5
 """Communities whose summaries are shown."""

@@ -26,7 +26,7 @@ from kgplatform.evaluate.anonymise.hidden_names import (
 )
 from kgplatform.evaluate.anonymise.hide import inverse
 from kgplatform.evaluate.anonymise.mentions import Finder, with_edits
-from kgplatform.ingest.schema import load_schema
+from kgplatform.extract.schema import load_schema
 
 A, B, C = "[PERSON#1]", "[PERSON#2]", "[LOCATION#3]"
 FORMS = {"Captain Ahab": A, "Ahab": A, "New York City": C, "New York": B, "York City Hall": A}

@@ -11,13 +11,13 @@ from conftest import DIMENSION, EXAMPLES
 from typer.testing import CliRunner
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.main import app
-from kgplatform.doors.cli.shared import spelled
 from kgplatform.evaluate.anonymise.hide import read_map
 from kgplatform.evaluate.anonymise.mentions import Finder
-from kgplatform.ingest.load import load
+from kgplatform.interfaces.cli.main import app
+from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Document
+from kgplatform.sources.load import load
 from kgplatform.testing import OpenAIServer
 
 CORPUS, QUESTIONS = EXAMPLES / "corpus", EXAMPLES / "questions.jsonl"

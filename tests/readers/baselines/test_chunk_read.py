@@ -20,7 +20,7 @@ from kgplatform.readers.baselines.chunk_read import Options
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.testing import ScriptedChat
 
 QUESTION = "In which town was the keeper of the lamp born?"
@@ -107,7 +107,7 @@ def test_each_passage_is_read_by_itself_in_order_up_to_the_first_that_answers(
     assert done.counts == {"read.unanswerable": place, "read.answerable": 1}
     assert [step.name for step in done.trace] == ["read passage"] * (place + 1)
     assert all(step.prompt == "readers/answer" and step.passages for step in done.trace)
-    assert [run.name for step in done.trace for run in step.queries] == ["retrieve/reading_order"]
+    assert [run.name for step in done.trace for run in step.queries] == ["search/reading_order"]
     assert [each.title for each in done.evidence.passages][-1] == "gamma"
 
 

@@ -23,7 +23,7 @@ from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
@@ -92,7 +92,7 @@ def test_the_beginning_is_whole_sentences_in_reading_order_and_fills_the_window(
     read = {each.document: each.end for each in done.evidence.passages}
     assert done.trace[0].detail == f"characters 0-{sum(read.values()):,} of {total:,} (2 of 3 documents)"
     assert [step.name for step in done.trace] == ["read", "answer"]
-    assert [run.name for run in done.trace[0].queries] == ["retrieve/reading_order", "retrieve/size"]
+    assert [run.name for run in done.trace[0].queries] == ["search/reading_order", "search/size"]
     assert (done.text, done.reader, done.note) == (f"{LAMP.rstrip('.')} [1].", "fulltext", "")
     assert cited(done) == [("alpha", LAMP)]
 
@@ -131,7 +131,7 @@ def test_the_reader_reads_the_end_of_chosen_documents(evidence: Evidence) -> Non
     assert max(sizes(chat.calls)) <= 0.9 * 4096
     read, total = len(TEXTS["beta.txt"]) - done.evidence.passages[0].start, len(TEXTS["beta.txt"])
     assert done.trace[0].detail == f"the last {read:,} characters of {total:,} (1 of 1 documents)"
-    assert [run.name for run in done.trace[0].queries] == ["retrieve/reading_order_back", "retrieve/size"]
+    assert [run.name for run in done.trace[0].queries] == ["search/reading_order_back", "search/size"]
     assert cited(done) == [("beta", "In the end Jon Reed kept the lamp of the coast.")]
     large = (Options(from_end=True, window_tokens=64_000), Options(window_tokens=64_000))
     (whole, back), (_, forth) = (ask(evidence, "oak", options) for options in large)

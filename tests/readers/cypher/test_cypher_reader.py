@@ -202,7 +202,7 @@ def test_the_schema_is_read_again_only_after_a_change(graph: KnowledgeGraph) -> 
     asked(graph, *found)
     again, _ = asked(graph, *found)
     (look,) = named(again, "look")
-    assert [run.name for run in look.queries] == ["retrieve/graph_counts", "retrieve/names_meant"]
+    assert [run.name for run in look.queries] == ["search/graph_counts", "search/names_meant"]
 
 
 def test_names_that_are_nearly_meant_are_shown(graph: KnowledgeGraph) -> None:

@@ -19,7 +19,7 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 
 DAYS = [
@@ -430,7 +430,7 @@ def test_the_candidates_are_the_nearest_to_question_and_plan(evidence: Evidence)
     assert len(shown) == 4
     assert "Osric Vane" in shown, "the plan names it"
     ran = {run.name for run in done.trace[1].queries}
-    assert ran > {"retrieve/node_candidates", "retrieve/node_named", "retrieve/node_places"}
+    assert ran > {"search/node_candidates", "search/node_named", "search/node_places"}
     assert walked(done)
 
 

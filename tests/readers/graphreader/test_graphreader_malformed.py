@@ -18,7 +18,7 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer
 

@@ -17,7 +17,7 @@ from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
@@ -207,7 +207,7 @@ def test_the_trace_says_what_ran_and_where(settings: Settings, evidence: Evidenc
     steps = [each for each in done.trace if each.path == 1]
     second = steps[3]
     assert second.detail == "at Danko Jones: 2 (Toronto notes); 1 fact of 1 passage shown"
-    assert [each.name for each in second.queries] == ["retrieve/node_facts"]
+    assert [each.name for each in second.queries] == ["search/node_facts"]
     assert len(second.facts) == 2
     assert second.elements
     assert steps[2].detail == "from Never Too Loud to Danko Jones, of 4 neighbours"

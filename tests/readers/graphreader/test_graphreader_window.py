@@ -15,7 +15,7 @@ from graphreader_runs import Asked, Walker, ask, go, plan, proposals, reads, ste
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.window import cost
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.text import count_tokens
 
 WINDOW = 4096

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgplatform.readers.graphreader.initial_nodes import diverse, opening
-from kgplatform.retrieve.nodes import NodePlaces
+from kgplatform.search.nodes import NodePlaces
 
 
 def places(**nodes: tuple[str, str]) -> dict[str, NodePlaces]:

@@ -27,9 +27,9 @@ from longagent_runs import (
 )
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.answers import show_trace
 from kgplatform.errors import InputError
-from kgplatform.graph.runs import steps_before
+from kgplatform.explore.runs import steps_before
+from kgplatform.interfaces.cli.show.answers import show_trace
 from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
@@ -42,7 +42,7 @@ from kgplatform.readers.readers import options_for
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
 from kgplatform.records import Step, Usage
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import rejoin

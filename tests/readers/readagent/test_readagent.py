@@ -18,7 +18,7 @@ from kgplatform.readers.answer import NO_MODEL, NOT_CITED, OWN_KNOWLEDGE, REFUSA
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 from kgplatform.text import count_words
@@ -92,11 +92,11 @@ def test_the_trace_says_what_was_remembered_and_read(evidence: Evidence, tmp_pat
     done = over_the_wire(evidence, right_with_pages(right, "A", needed), question, tmp_path, choices=choices)
     remember, look_up, read, answered = done.trace
     assert remember.detail.startswith("8 of 8 gists, ")
-    assert [each.name for each in remember.queries] == ["retrieve/gist_memory_size", "retrieve/gists"]
+    assert [each.name for each in remember.queries] == ["search/gist_memory_size", "search/gists"]
     assert (look_up.prompt, answered.prompt) == ("readagent/lookup", "readagent/choose")
     assert look_up.reply.startswith(pages(3, 4))
     assert read.detail == "pages 3, 4"
-    assert [each.name for each in read.queries] == ["retrieve/page_texts"]
+    assert [each.name for each in read.queries] == ["search/page_texts"]
     assert (len(read.pages), len(set(read.passages)) > 1) == (2, True)
     whole = sum(count_words(text) for text, _ in STORY)
     shown = sum(count_words(text if n in needed else gist) for n, (text, gist) in enumerate(STORY))

@@ -11,7 +11,7 @@ from kgplatform.errors import InputError
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.readagent import reader as readagent
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.text.numbered import lines
 
 QUESTION = "Who fired the bricks of Marsh End?"

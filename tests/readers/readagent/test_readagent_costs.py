@@ -15,7 +15,7 @@ from readagent_runs import Asked, chosen, page, pages, said
 from texts import lines
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli import main as cli
+from kgplatform.interfaces.cli import main as cli
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages

@@ -11,15 +11,15 @@ from readagent_runs import Rereader, ask, cites, document_ids, fill, page, pages
 from written_pages import run, write_pages
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.answers import show_run
 from kgplatform.errors import InputError
+from kgplatform.interfaces.cli.show.answers import show_run
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.answer import NO_MODEL
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings
 from kgplatform.testing import ScriptedChat
 

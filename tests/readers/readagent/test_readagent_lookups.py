@@ -11,7 +11,7 @@ from kgplatform.errors import BudgetError, ModelError
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOT_CITED
 from kgplatform.readers.window import tokens
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 
 QUESTION = "Who kept the lamp?"
 PLACES = ("tower", "pier", "mill", "chapel", "quarry", "market", "bridge", "orchard", "forge")

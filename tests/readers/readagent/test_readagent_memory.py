@@ -11,7 +11,7 @@ from written_pages import Written
 
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.window import cost, tokens
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 
 QUESTION = "Who kept the lamp of Skerry?"
 LAMP = f"The lamp of Skerry was kept by Mara Voss.\n\n{lines(10, 'lamp')}"
@@ -60,9 +60,9 @@ def test_gists_beyond_the_window_are_chosen_by_retrieval_and_shown_in_reading_or
     remember = done.trace[0]
     assert remember.detail.startswith(f"{len(shown.memory)} of 60 gists, chosen by retrieval, ")
     names = [each.name for each in remember.queries]
-    assert names[:2] == ["retrieve/gist_memory_size", "retrieve/gists_near"]
-    assert names[-2:] == ["retrieve/pages_of_passages", "retrieve/gists_by_page"]
-    assert "retrieve/gists" not in names, "all gists are not loaded"
+    assert names[:2] == ["search/gist_memory_size", "search/gists_near"]
+    assert names[-2:] == ["search/pages_of_passages", "search/gists_by_page"]
+    assert "search/gists" not in names, "all gists are not loaded"
 
 
 def test_room_for_a_page_is_kept_beside_the_gists(towns: Evidence) -> None:
@@ -89,7 +89,7 @@ def test_chosen_documents_alone_are_remembered(towns: Evidence) -> None:
     done = ask(towns, cramped, QUESTION, lookup="none", documents=chosen, window_tokens=2000)
     assert "chosen by retrieval" in done.trace[0].detail
     assert "lamp" not in cramped.asked[0].data
-    assert "retrieve/gists_compared" in [each.name for each in done.trace[0].queries]
+    assert "search/gists_compared" in [each.name for each in done.trace[0].queries]
 
 
 def test_of_several_documents_few_gists_are_remembered_but_with_the_papers_preset(towns: Evidence) -> None:

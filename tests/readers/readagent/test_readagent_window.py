@@ -16,7 +16,7 @@ from kgplatform.readers.readagent.gist_memory import make_brief
 from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.window import cost, tokens
 from kgplatform.records import Answer
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 
 QUESTION = "Who kept the lamp?"
 PLACES = ("tower", "pier", "mill", "chapel", "quarry", "market", "bridge", "orchard", "forge")

@@ -39,7 +39,7 @@ from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.reader import PARTS, Options, answer
 from kgplatform.readers.youtu.reflect import reflect_messages
 from kgplatform.records import Answer, SearchResult
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 
@@ -305,16 +305,16 @@ def test_without_communities_their_route_takes_no_part(evidence: Evidence) -> No
     for community in (True, False):
         done = run(evidence, lines(reflect=[looks_for("Vink?"), DONE]), community=community)
         asked = [{run.name for run in step.queries} for step in steps_of(done, "search")]
-        assert ["retrieve/community" in names for names in asked] == [community, community]
-        assert all("retrieve/triple" in names for names in asked)
+        assert ["search/community" in names for names in asked] == [community, community]
+        assert all("search/triple" in names for names in asked)
 
 
 STATEMENTS = {
-    "entity": "retrieve/facts_of_entities",
-    "triple": "retrieve/triple",
-    "path": "retrieve/steps",
-    "community": "retrieve/community",
-    "passage": "retrieve/passage",
+    "entity": "search/facts_of_entities",
+    "triple": "search/triple",
+    "path": "search/steps",
+    "community": "search/community",
+    "passage": "search/passage",
 }
 
 

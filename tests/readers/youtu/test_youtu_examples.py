@@ -18,7 +18,7 @@ from kgplatform.models.openai_chat import make_chat
 from kgplatform.readers.run import Run, SchemaTypes
 from kgplatform.readers.youtu.reader import Options, answer
 from kgplatform.records import Answer
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings
 from kgplatform.testing import OpenAIServer
 
@@ -207,7 +207,7 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     searches = steps_of(done, "search")
     assert [step.detail.partition(": ")[2].rpartition(": ")[0] for step in searches] == [*parts, FILM_QUESTION]
     assert steps_of(done, "decompose")[0].detail.endswith("types: Creative work, Person, directed by")
-    bounded = ["retrieve/fact_types" in [run.name for run in step.queries] for step in searches]
+    bounded = ["search/fact_types" in [run.name for run in step.queries] for step in searches]
     assert bounded == [True, True, True, True, False], "the whole question is not bounded by types"
     assert [len(step.facts) for step in searches] == [4, 4, 4, 4, 5], "facts of other types are left out"
     assert [len(step.passages) for step in searches] == [5] * 5, "passages never are"

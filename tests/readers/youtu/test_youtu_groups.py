@@ -15,7 +15,7 @@ from kgplatform.models.chat import Ledger
 from kgplatform.readers.run import Run
 from kgplatform.readers.youtu.reader import Options, answer
 from kgplatform.records import Answer
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.testing import ScriptedChat
 
 TEXTS = {

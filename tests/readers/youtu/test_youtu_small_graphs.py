@@ -16,7 +16,7 @@ from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.run import Run
 from kgplatform.readers.youtu.reader import Options, answer
 from kgplatform.records import Answer
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.search.evidence import Evidence
 from kgplatform.testing import ScriptedChat
 
 QUESTION = "Who built a mill?"

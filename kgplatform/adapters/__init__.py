@@ -1,1 +1,0 @@
-"""The public names of the adapters; what they do lies in ``kgplatform.doors.adapters``."""

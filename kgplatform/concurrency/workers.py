@@ -1,0 +1,231 @@
+"""Functions in other processes, on this machine or on others.
+
+with local_workers(2) as workers:
+    workers.submit(function, argument).result()
+
+A worker that dies is replaced, and what it was doing is done again. Functions are named, not sent: they stand in a
+module that the worker can import; arguments and results are pickled.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import IO, Any, Protocol
+
+from kgplatform.concurrency.system import own_session
+from kgplatform.errors import KgError
+
+_LENGTH = 8
+_DEATHS = 10
+"""Workers that die over one piece of work before it is given up: more than chance kills where many are killed."""
+_PARENT_SECONDS = 1.0
+_IDLE_SECONDS = 30.0
+"""A worker with nothing to do for so long ends, and with it what it holds in memory; the next work starts another."""
+
+
+class Workers(Protocol):
+    """``number`` of them work at once. A context manager: what is under way at its end is given up."""
+
+    number: int
+
+    def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
+        """What ``function`` makes of ``argument``, in some worker. Raises ``RuntimeError`` for an error in the
+        worker, and ``KgError`` if workers die of it."""
+
+    def __enter__(self) -> Workers: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@dataclass(slots=True)
+class _Task:
+    sent: bytes
+    future: Future[Any] = field(default_factory=Future)
+    deaths: int = 0
+
+
+class LocalWorkers:
+    """Processes of this machine, each with a thread here that feeds it. They end with this process, however it ends.
+
+    ``ready``: a module that each imports when it starts, which is now, so that the first work need not wait for it.
+    """
+
+    def __init__(self, number: int, ready: str = "") -> None:
+        self.number = number
+        self._serves = f"from kgplatform.concurrency.workers import serve; serve({ready!r})"
+        self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        self._over = False
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
+        self._threads = [threading.Thread(target=self._feed, args=(at,), name=f"worker {at}") for at in range(number)]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> LocalWorkers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over = True
+        for _thread in self._threads:
+            self._tasks.put(None)
+        for child in list(self._children.values()):
+            child.kill()
+        for thread in self._threads:
+            thread.join()
+
+    def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
+        """See ``Workers.submit``."""
+        task = _Task(pickle.dumps((function, argument), pickle.HIGHEST_PROTOCOL))
+        self._tasks.put(task)
+        return task.future
+
+    def _feed(self, at: int) -> None:
+        child: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):  # if it cannot start now, work tries again, and says so
+            child = self._started(at)
+        while True:
+            try:
+                task = self._tasks.get(timeout=_IDLE_SECONDS if child else None)
+            except queue.Empty:
+                assert child is not None  # without one it waits for as long as it takes
+                ended(child)
+                child = None
+                continue
+            if task is None or self._over:
+                break
+            child = self._carry_out(task, child, at)
+        if child is not None:
+            ended(child)
+
+    def _carry_out(self, task: _Task, child: subprocess.Popen[bytes] | None, at: int) -> subprocess.Popen[bytes] | None:
+        """Have ``child`` do it, or others after it; returns the one that lives, if any does."""
+        while not self._over and not task.future.done():
+            try:
+                child = child or self._started(at)
+                answer = _asked(child, task.sent)
+            except (OSError, EOFError):
+                if child is not None:
+                    ended(child)
+                child = None
+                task.deaths += 1
+                if task.deaths >= _DEATHS and not self._over:
+                    task.future.set_exception(_died(task.deaths))
+            else:
+                settle(task.future, answer)
+        task.future.cancel()  # where all is over; what is done stays done
+        return child
+
+    def _started(self, at: int) -> subprocess.Popen[bytes]:
+        child = self._children[at] = started(self._serves)
+        if self._over:
+            child.kill()
+        return child
+
+
+def started(statement: str, errors: int | None = None) -> subprocess.Popen[bytes]:
+    """A process that runs ``statement``, with pipes to it. ``errors``: where its error stream goes; else to ours."""
+    # It finds modules where this process does. A folder that is worked in may hold a file called json.py.
+    code = f"import sys; sys.path[:] = sys.argv[1:]; {statement}"
+    command = [sys.executable, "-c", code, *filter(None, map(str, sys.path)), *([""] if "" in sys.path else [])]
+    # A session of its own: Ctrl-C is for this process, which ends it.
+    pipe = subprocess.PIPE
+    # Parsers in Rust that are refused memory would wait for ever for the memory that a backtrace takes.
+    environment = os.environ | {"RUST_BACKTRACE": "0"}
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment, **own_session())
+
+
+def _asked(child: subprocess.Popen[bytes], sent: bytes) -> tuple[bool, Any]:
+    assert child.stdin is not None and child.stdout is not None  # both are pipes
+    send(child.stdin, sent)
+    answer: tuple[bool, Any] = pickle.loads(received(child.stdout))
+    return answer
+
+
+def send(pipe: IO[bytes], content: bytes) -> None:
+    """With its length first: what cannot be unpickled is skipped whole."""
+    pipe.write(len(content).to_bytes(_LENGTH, "big"))
+    pipe.write(content)
+    pipe.flush()
+
+
+def received(pipe: IO[bytes]) -> bytes:
+    """Raises ``EOFError`` if the pipe ends before."""
+    length = pipe.read(_LENGTH)
+    content = pipe.read(int.from_bytes(length, "big"))
+    if len(length) < _LENGTH or len(content) < int.from_bytes(length, "big"):
+        raise EOFError
+    return content
+
+
+def settle(future: Future[Any], answer: tuple[bool, Any]) -> None:
+    """Give ``future`` what came back from a worker."""
+    is_result, value = answer
+    if is_result:
+        future.set_result(value)
+    else:
+        future.set_exception(RuntimeError(f"A worker failed:\n{value}"))
+
+
+def _died(deaths: int) -> KgError:
+    return KgError(f"The same task killed {deaths} workers in a row, possibly out of memory. Use fewer workers.")
+
+
+def ended(child: subprocess.Popen[bytes]) -> None:
+    """Kill ``child`` and close its pipes."""
+    child.kill()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what was not sent yet is lost anyway
+                pipe.close()
+    child.wait()
+
+
+def serve(ready: str) -> None:
+    """Import the module ``ready``, if it is named, then do what comes, one after the other, until no more can."""
+    source, sink = pipes_of_child()
+    if ready:
+        import_module(ready)
+    while True:
+        try:
+            sent = received(source)
+        except EOFError:
+            return
+        send(sink, pickle.dumps(answer_of(_call, sent), pickle.HIGHEST_PROTOCOL))
+
+
+def _call(sent: bytes) -> Any:
+    function, argument = pickle.loads(sent)
+    return function(argument)
+
+
+def answer_of(function: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]:
+    """Whether ``function`` returned, with its result or its traceback."""
+    try:
+        return True, function(argument)
+    except Exception:  # noqa: BLE001 -- whatever it is, who asked is told
+        return False, traceback.format_exc()
+
+
+def pipes_of_child() -> tuple[IO[bytes], IO[bytes]]:
+    """In a child: what it is sent by, and what it answers by. From here on it ends when its parent is gone."""
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the work prints, C libraries among it, is no answer
+    return sys.stdin.buffer, sink
+
+
+def _end_with_parent(parent: int) -> None:
+    pause = threading.Event()
+    while os.getppid() == parent:
+        pause.wait(_PARENT_SECONDS)
+    os._exit(1)

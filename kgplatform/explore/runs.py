@@ -1,0 +1,205 @@
+"""A run of a reader as nodes of the graph, so that Neo4j Browser shows what it asked and what it found.
+
+    (:Run)-[:HAS_STEP]->(:Step)-[:NEXT_STEP]->(:Step)
+    (:Step)-[:FOUND {rank}]->(:Fact), (:Step)-[:FOUND {rank}]->(:Chunk), (:Step)-[:FOUND {rank}]->(:Page),
+    (:Step)-[:AT]->(:KeyElement)
+    (:Run)-[:CITES {number, start, end, found, text}]->(:Chunk)
+
+A run is an event: asked twice, there are two. It holds what it said in words, so that it stays readable when the
+documents behind it are removed; the edges to them go then. Paths of a reader that know nothing of each other are
+chains of their own, between what led to them and what follows them.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kgplatform.neo4j.pasteable import pasteable
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import Answer, Statement, Step
+from kgplatform.shown import plain
+from kgplatform.text import clipped
+
+_NAME = 60
+"""Characters of a run's name, which Neo4j Browser writes into a circle."""
+
+
+def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, turn: Row | None = None) -> Answer:
+    """Write ``answer`` and its trace in one transaction; returns it with its id. ``seconds`` is what it took in all.
+
+    ``model``: the name of the language model, None without one. ``turn``: the ``thread`` that it is the next turn of,
+    what was ``asked`` in it, and whether the model ``failed``.
+    """
+    store.define("neo4j/schema/constraint_run")  # the graph may be older than the label
+    store.define("neo4j/schema/constraint_step")
+    run = uuid.uuid4().hex
+    steps = list(enumerate(answer.trace, start=1))
+    before = steps_before([step.path for step in answer.trace])
+    elements = [{"step": _step_id(run, n), "element": id_} for n, step in steps for id_ in dict.fromkeys(step.elements)]
+    citations = [
+        {"number": number} | {name: getattr(cited, name) for name in ("passage", "start", "end", "found", "text")}
+        for number, cited in enumerate(answer.citations, start=1)
+    ]
+    store.write(
+        ("explore/keep_run", {"rows": [_run_row(run, answer, model, seconds)]}),
+        ("explore/keep_steps", {"run": run, "rows": [_step_row(run, n, step, before[n - 1]) for n, step in steps]}),
+        ("explore/keep_found", {"rows": [row for index, step in steps for row in _found(run, index, step)]}),
+        ("explore/keep_elements", {"rows": elements}),
+        ("explore/keep_citations", {"run": run, "rows": citations}),
+        *([("explore/keep_turn", {"run": run, **turn})] if turn else []),
+    )
+    return replace(answer, run=run)
+
+
+def _run_row(run: str, answer: Answer, model: str | None, seconds: float) -> Row:
+    return {
+        "id": run,
+        "name": clipped(answer.question, _NAME),
+        "question": answer.question,
+        "reader": answer.reader,
+        "answer": answer.text,
+        "note": answer.note,
+        "statements": json.dumps(plain(answer.statements), ensure_ascii=False),
+        "sufficient": answer.sufficient,
+        "model": model,
+        "seconds": round(seconds, 4),
+        "calls": answer.usage.calls,
+        "inputTokens": answer.usage.input_tokens,
+        "outputTokens": answer.usage.output_tokens,
+        "countNames": list(answer.counts),
+        "counts": list(answer.counts.values()),
+    }
+
+
+def kept_statements(row: Row) -> Row:
+    """``row`` of a saved run with the ``Statement`` objects that its ``statements`` are the JSON of."""
+    kept = json.loads(row["statements"])
+    lists = ("citations", "unread")
+    made = (Statement(**each | {name: tuple(each[name]) for name in lists}) for each in kept)
+    return row | {"statements": tuple(made)}
+
+
+def steps_before(paths: Sequence[int]) -> list[list[int]]:
+    """Of each step, given the path that it belongs to, the numbers (from 1) of the steps that it comes after.
+
+    >>> steps_before([0, 1, 1, 2, 0])
+    [[], [1], [2], [1], [3, 4]]
+    """
+    before: list[list[int]] = []
+    ends: dict[int, int] = {}
+    open_ends: list[int] = []
+    for number, path in enumerate(paths, start=1):
+        if path == 0:
+            before.append(sorted(open_ends) or [ends[0]] if ends else [])
+            open_ends = []
+        else:
+            last = ends.get(path, ends.get(0))
+            before.append([last] if last else [])
+            open_ends = [end for end in open_ends if end != last] + [number]
+        ends[path] = number
+    return before
+
+
+def _step_row(run: str, index: int, step: Step, before: Sequence[int]) -> Row:
+    return {
+        "id": _step_id(run, index),
+        "before": [_step_id(run, each) for each in before],
+        "index": index,
+        "path": step.path,
+        "name": step.name,
+        "detail": step.detail,
+        "prompt": step.prompt,
+        "reply": step.reply,
+        "seconds": step.seconds,
+        "calls": step.usage.calls,
+        "inputTokens": step.usage.input_tokens,
+        "outputTokens": step.usage.output_tokens,
+        "statements": [
+            # The vectors on their own: they are long, and later statements of the step share them.
+            text
+            for each in pasteable(step.queries)
+            for text in (*each.vectors, "\n".join((*each.parameters, each.statement)))
+        ],
+    }
+
+
+def _found(run: str, index: int, step: Step) -> list[Row]:
+    """What a step found, facts, passages and pages each ranked for themselves."""
+    kinds = (dict.fromkeys(found) for found in (step.facts, step.passages, step.pages))
+    ranked = [(rank, each) for found in kinds for rank, each in enumerate(found, start=1)]
+    return [{"step": _step_id(run, index), "rank": rank, "found": each} for rank, each in ranked]
+
+
+def _step_id(run: str, index: int) -> str:
+    return f"{run}-{index}"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCalls:
+    """How often one function was called; ``share`` of the calls of its stage, from 0 to 1."""
+
+    name: str
+    calls: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class StageCalls:
+    """How many functions were called in one stage; ``share`` of all calls, from 0 to 1. The most frequent first."""
+
+    stage: str
+    calls: int
+    share: float
+    functions: tuple[FunctionCalls, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallStatistics:
+    """The function calls of all saved runs of the readers that call functions (GraphReader's Table 8).
+
+    The paper counts three to four calls for a question and does not say whether a path or all five are meant, so both
+    means are here: ``per_run`` and ``per_path``.
+    """
+
+    runs: int
+    paths: int
+    calls: int
+    per_run: float
+    per_path: float
+    stages: tuple[StageCalls, ...]
+
+
+def stages_of(counts: Mapping[str, int], by_reader: Mapping[str, Sequence[str]]) -> tuple[StageCalls, ...]:
+    """The function calls among ``counts``, in the order of the readers' stages; a stage without a call is left out.
+
+    A reader with stages (``Reader.stages``) counts under such names; what belongs to no stage is not a function call:
+
+        stages_of({"facts.read_chunk": 3, "chunk.search_more": 2, "malformed.none": 1}, {"walker": ("facts", "chunk")})
+    """
+    by_stage: dict[str, dict[str, int]] = {stage: {} for stages in by_reader.values() for stage in stages}
+    for name, number in counts.items():
+        stage, _, function = name.partition(".")
+        if stage in by_stage and function and number > 0:
+            by_stage[stage][function] = number
+    total = sum(sum(functions.values()) for functions in by_stage.values())
+    return tuple(_stage(stage, functions, total) for stage, functions in by_stage.items() if functions)
+
+
+def call_statistics(store: Store, by_reader: Mapping[str, Sequence[str]]) -> CallStatistics | None:
+    """The function calls of all saved runs of some readers, each given with its stages; None where there is none."""
+    rows = store.read("explore/call_statistics", readers=list(by_reader))
+    if not rows:
+        return None
+    stages = stages_of({row["name"]: row["number"] for row in rows}, by_reader)
+    calls, runs, paths = sum(stage.calls for stage in stages), rows[0]["runs"], max(1, rows[0]["paths"])
+    return CallStatistics(runs, paths, calls, round(calls / runs, 2), round(calls / paths, 2), stages)
+
+
+def _stage(stage: str, functions: Mapping[str, int], total: int) -> StageCalls:
+    calls = sum(functions.values())
+    ranked = sorted(functions.items(), key=lambda each: (-each[1], each[0]))
+    shares = tuple(FunctionCalls(name, number, round(number / calls, 4)) for name, number in ranked)
+    return StageCalls(stage, calls, round(calls / total, 4), shares)

@@ -1,0 +1,96 @@
+"""Extractors: what a passage says, before the schema bounds it. ``llm``, ``local`` and ``recorded`` are alike here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol, cast
+
+from kgplatform.concurrency import plug_ins
+from kgplatform.errors import InputError, SettingError, wrong_value
+from kgplatform.extract.bound import MODES, Mode
+from kgplatform.extract.llm import LlmExtractor
+from kgplatform.extract.local import LocalExtractor
+from kgplatform.extract.recorded import RecordedExtractor
+from kgplatform.extract.recordings import is_open_ie
+from kgplatform.extract.schema import Schema
+from kgplatform.models.chat import Chat
+from kgplatform.records import Document, Extraction, Passage
+from kgplatform.sources.objects import Given
+from kgplatform.text import unknown
+
+EXTRACTORS = ("llm", "local", "recorded")
+
+
+class Extractor(Protocol):
+    """Reads passages, from several threads at once. ``default_mode`` is how the schema bounds what it extracts."""
+
+    name: str
+    default_mode: Mode
+
+    def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
+        """What ``passage`` says. Raises ``ModelError`` or ``InputError`` if nothing usable is there."""
+
+
+def default_extractor(recorded: str | Path | None, chat: Chat | None) -> str:
+    """``recorded`` where there is a recording, else ``llm`` where there is a model, else ``local``."""
+    return "recorded" if recorded is not None else "llm" if chat is not None else "local"
+
+
+def make_extractor(name: str | Extractor | None, recorded: str | Path | None, chat: Chat | None) -> Extractor:
+    """One's own extractor, the one called ``name``, or the default one.
+
+    Raises ``InputError`` for an unknown name or a missing recording, ``SettingError`` for a missing model.
+    """
+    if name is not None and not isinstance(name, str):
+        if not hasattr(name, "extract"):
+            raise wrong_value("extractor", name, "name one, or give an object with the methods of kgplatform.Extractor")
+        return name
+    chosen = name or default_extractor(recorded, chat)
+    if chosen == "recorded":
+        if recorded is None:
+            raise InputError("The extractor recorded needs a recording. Name it with recorded=FILE.", "recorded")
+        return RecordedExtractor(recorded)
+    if chosen == "llm":
+        if chat is None:
+            raise SettingError(
+                "`llm` needs a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server, or use "
+                "extractor=local.",
+                "extractor",
+            )
+        return LlmExtractor(chat)
+    if chosen == "local":
+        return LocalExtractor()
+    if plug_ins.is_installed("extractor", chosen):
+        return _plugged_in(chosen, chat)
+    raise InputError(unknown("extractor", chosen, extractors()))
+
+
+def extractors() -> tuple[str, ...]:
+    """The names of the platform's own, and of those that other packages add."""
+    return (*EXTRACTORS, *plug_ins.names("extractor"))
+
+
+def _plugged_in(name: str, chat: Chat | None) -> Extractor:
+    """What the plug-in ``name`` makes of the language model. Raises ``SettingError``."""
+    made = plug_ins.made("extractor", name, chat, "name", "default_mode", "extract")
+    if made.default_mode not in MODES:
+        raise plug_ins.broken("extractor", name, f"its default_mode is none of {', '.join(MODES)}")
+    return cast(Extractor, made)
+
+
+def request_of(extractor: Extractor, schema: Schema) -> str:
+    """What ``extractor`` asks a model with, but for the texts of passages; empty where it asks none of ours."""
+    return extractor.request(schema) if isinstance(extractor, LlmExtractor) else ""
+
+
+def with_recording(given: Given, recorded: str | Path | None, extractor: str | Extractor | None) -> str | Path | None:
+    """The recording of what is ``given``. Where one open-IE file is all there is, it is both of them."""
+    if recorded is not None and not given:
+        if not is_open_ie(Path(recorded)) and Path(recorded).is_file():
+            raise InputError(f"{recorded} does not contain its texts. Name their files too.")
+        given.paths.append(recorded)
+        return recorded
+    is_alone = recorded is None and len(given.paths) == 1 and not given.texts
+    if is_alone and extractor in (None, "recorded") and is_open_ie(Path(given.paths[0])):
+        return given.paths[0]
+    return recorded

@@ -1,0 +1,181 @@
+"""Names in German texts, where every noun has a capital: only what shows by itself is a name.
+
+A first name and what follows it, a title and what follows it, institutions by their first or last word, acronyms, words
+with a second capital, what is known, and the surnames of the document's people. Towns that are not known are lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kgplatform.extract.document_words import GERMAN, DocumentWords
+from kgplatform.extract.lexicon import GIVEN_NAMES, WORDS, is_city, is_common, known_name
+from kgplatform.extract.no_names import is_acronym, is_name
+from kgplatform.extract.tokens import TOKEN, Span, Tokens, is_capital, is_glued, is_shouted, joins
+
+_TITLES = WORDS["german titles"]
+_PARTICLES = frozenset({"von", "van", "de", "zu", "der", "den", "vom", "zum", "del", "da", "di", "la"})
+_LEAD = WORDS["german nouns before names"]
+_MOST_WORDS = 6
+_NUMBERED = frozenset({"RFC", "ISO", "DIN", "PEP", "IEEE"})
+_GENDERED = re.compile(r"[a-zäöüß]Innen\Z|[a-zäöüß]In\Z|\*|_")
+_ARTICLES = WORDS["german articles"]
+_HYPHENED = re.compile(r"[A-Z]{2,5}(?:[-\u2010\u2011][A-Z\d]{1,5})+")
+"""What in capitals goes on behind a hyphen: "UTF-8", "PA-RISC"; of "HTTP-Server", HTTP is the name."""
+_HUMP = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{3,}")
+_GERMAN_HUMP = re.compile(r"[äöüß]|\d[a-z]|(?:ung|ungen|heit|keit|schaft|en)\Z")
+"""In a word with a capital inside, what no name has: it is two cells of a table without the space, or a key."""
+
+
+def german_names(
+    text: str, start: int, end: int, words: DocumentWords, surnames: frozenset[str] = frozenset()
+) -> list[Span]:
+    """The names of the German sentence ``text[start:end]``; ``surnames``: of people whom the document names in full."""
+    tokens = list(TOKEN.finditer(text, start, end))
+    if is_shouted([token["word"] for token in tokens]):
+        return []
+    found: list[Span] = []
+    at = 0
+    while at < len(tokens):
+        span, at = _name_at(text, tokens, at, words, surnames)
+        if span is not None:
+            found.append(span)
+    return found
+
+
+def surnames_of(spans: Sequence[Span]) -> frozenset[str]:
+    """The last words of the full names of people."""
+    full = (span.name.split()[-1] for span in spans if span.kind == "Person" and " " in span.name)
+    return frozenset(name for name in full if len(name) > 2 and not name.isupper())
+
+
+def _name_at(
+    text: str, tokens: Tokens, at: int, words: DocumentWords, surnames: frozenset[str]
+) -> tuple[Span | None, int]:
+    """The name that begins at the token ``at``, if one does, and the token to go on with."""
+    word = tokens[at]["word"]
+    if not is_capital(word) or is_glued(text, tokens[at]) or (word.lower() in GERMAN and not word.isupper()):
+        return None, at + 1
+    stop = _run_end(text, tokens, at)
+    for last, kind in _candidates(tokens, at, stop, manual=words.technical):
+        return _span(text, tokens, at, last, kind, words), last
+    if word.lower() in _TITLES and stop - at > 1:
+        return None, at + 1
+    if word in surnames:
+        return _span(text, tokens, at, at + 1, "Person", words), at + 1
+    beside = [token["word"] for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2])]
+    if any(word.isupper() and len(word) > 1 and known_name(word) is None for word in beside):
+        return None, at + 1  # a heading in capitals, or a table's
+    return _alone(tokens[at], words), at + 1
+
+
+def _run_end(text: str, tokens: Tokens, first: int) -> int:
+    """One past the last of the capitalised words and particles that stand side by side from ``first`` on."""
+    stop = first + 1
+    while stop < len(tokens) and stop - first < _MOST_WORDS and joins(text, tokens, stop):
+        word = tokens[stop]["word"]
+        if not (is_capital(word) or word in _PARTICLES or word == "für" or word.isdecimal()) or word.lower() in _ENDS:
+            break
+        stop += 1
+    while stop > first + 1 and (tokens[stop - 1]["word"].islower()):
+        stop -= 1
+    return stop
+
+
+_ENDS = (GERMAN - _PARTICLES - {"für"}) | {"uhr", "euro", "prozent", "januar", "februar", "märz", "mai", "juni", "juli"}
+
+
+def _candidates(tokens: Tokens, at: int, stop: int, *, manual: bool) -> Iterator[tuple[int, str | None]]:
+    """Where a name that begins at ``at`` ends, and its kind: a person, what is known, an institution."""
+    words = [token["word"] for token in tokens[at:stop]]
+    titled = at > 0 and tokens[at - 1]["word"].lower() in _TITLES
+    last = _person_end(words, titled)
+    if last is not None and (titled or not (manual and is_common(words[last - 1]))):  # "Bill Search" is on a screen
+        yield at + last, "Person"
+    if words[0] in _NUMBERED and len(words) > 1 and words[1].isdecimal():
+        yield at + 2, "Work"
+    if words[0].lower() in _LEAD:
+        return
+    article = at > 0 and tokens[at - 1]["word"].lower() in _ARTICLES
+    for last in range(len(words), 0, -1):
+        name = " ".join(words[:last])
+        kind = None if article and last == 1 and is_city(name) else known_name(name)
+        if kind is None and last > 1 and _is_institution(words[:last]):
+            kind = "Organization"
+        if kind is not None and not words[last - 1].islower():
+            yield at + last, kind
+
+
+def _is_institution(words: Sequence[str]) -> bool:
+    lowered = [word.lower().strip(".") for word in words]
+    first = lowered[0] in WORDS["german institutions"] and lowered[-1][0].isalpha()
+    return first or (lowered[-1] in WORDS["german companies"] and not set(lowered) & GERMAN)
+
+
+def _person_end(words: Sequence[str], titled: bool) -> int | None:
+    """How many of ``words`` are a person's name: given names, initials and particles, and one surname."""
+    end = 0
+    while end < len(words) - 1 and _is_given(words[end], first=end == 0):
+        end += 1
+    if end == 0 and not titled:
+        return None
+    while end < len(words) - 1 and words[end] in _PARTICLES:
+        end += 1
+    surname = words[end]
+    lowered = surname.lower()
+    if not surname[0].isupper() or lowered in GERMAN | _LEAD | _TITLES | {"the", "and"} or len(surname) < 2:
+        return None
+    return None if titled and end == 0 and _is_institution(words) else end + 1
+
+
+def _is_given(word: str, *, first: bool) -> bool:
+    parts = word.lower().split("-")
+    return all(part in GIVEN_NAMES for part in parts) or (not first and len(word.strip(".")) == 1)
+
+
+def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
+    """One word that is a name by its capitals, or the first part of a compound that is: "HTTP" of "HTTP-Server"."""
+    word = token["word"]
+    head = word if _HYPHENED.fullmatch(word) else re.split(r"[-\u2010\u2011]", word)[0]
+    inner = any(letter.isupper() for letter in head[1:])
+    if (
+        inner
+        and is_name([word], words, opens=False)
+        and not head.isupper()
+        and not _GENDERED.search(word)
+        and head == word
+        and (known_name(word) or not _is_run_together(word, words))
+    ):
+        return Span(word, token.start("word"), token.end("word"))
+    known = known_name(head) if head != word else None
+    if known is None and ("." in head or _is_reference(token)):  # "Z.B.", "[ABC-DEF]"
+        return None
+    long = len(head) > 2 or (not words.technical and words.capital.get(head, 0) > 1)
+    plain = head.lower() in GERMAN or head.capitalize() in words.capital
+    acronym = head.isupper() and long and is_acronym(head, words) and not plain
+    acronym |= _HYPHENED.fullmatch(word) is not None
+    if known is None and not acronym:
+        return None
+    return Span(head, token.start("word"), token.start("word") + len(head), known)
+
+
+def _is_reference(token: re.Match[str]) -> bool:
+    text = token.string
+    return "-" in token["word"] and text[: token.start()].endswith("[") and text.startswith("]", token.end())
+
+
+def _is_run_together(word: str, words: DocumentWords) -> bool:
+    """Whether a word with a capital inside has a noun of the document in it: "SteuernKonto"; or is a genitive."""
+    nouns = any(part in words.capital and not is_common(part) and not known_name(part) for part in _HUMP.findall(word))
+    return nouns or _GERMAN_HUMP.search(word) is not None or (word[-1] == "s" and word[:-1] in words.capital)
+
+
+def _span(text: str, tokens: Tokens, first: int, last: int, kind: str | None, words: DocumentWords) -> Span:
+    """The span of the tokens; a genitive before a noun loses its "s": "Ada Quills Haus"."""
+    left, right = tokens[first].start("word"), tokens[last - 1].end("word")
+    if kind == "Person" and text[right - 1] == "s" and last < len(tokens) and is_capital(tokens[last]["word"]):
+        stem = tokens[last - 1]["word"][:-1]
+        if text[right : tokens[last].start()] == " " and stem in words.capital:
+            right -= 1
+    return Span(" ".join(text[left:right].split()), left, right, kind)

@@ -1,0 +1,300 @@
+"""The commands that change the graph, and ``export``, which ``import`` reads back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from kgplatform.errors import InputError
+from kgplatform.interfaces.cli.shared import (
+    EXTRACTOR_NAMES,
+    AsJson,
+    Home,
+    SchemaMode,
+    SchemaOption,
+    TokenBudget,
+    connect_to,
+    known_extractor,
+    note,
+    open_at,
+)
+
+if TYPE_CHECKING:
+    from kgplatform.exchange import ExchangeReport
+
+
+FormatName = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="[jsonl|graphml|csv]", help="Default: by extension, .jsonl or .graphml; csv for a folder."
+    ),
+]
+
+ExtractorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--extractor",
+        metavar=EXTRACTOR_NAMES,
+        callback=known_extractor,
+        help="The extractor. Default: recorded if you give a recording, llm if a model is configured, else local.",
+    ),
+]
+Recorded = Annotated[
+    Path | None, typer.Option("--recorded", help="A recorded extraction. An open-IE recording includes its texts.")
+]
+ModeOption = Annotated[
+    SchemaMode | None,
+    typer.Option("--mode", help="How to treat types outside the schema: strict drops them, flexible marks them."),
+]
+Facts = Annotated[
+    bool, typer.Option("--facts", help="Also read atomic facts with a model. Without files: for the whole graph.")
+]
+Prune = Annotated[bool, typer.Option("--prune", help="Also remove documents whose files are gone from these folders.")]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Ask the model again about passages without a usable reply.")
+]
+Reread = Annotated[
+    bool, typer.Option("--reread", help="Also read unchanged documents again, for example with another schema.")
+]
+TextField = Annotated[
+    str | None,
+    typer.Option(
+        "--text-field",
+        metavar="KEY",
+        help="JSON key of the texts. Default: text, context, content(s), body, page_content or passage.",
+    ),
+]
+TitleField = Annotated[
+    str | None,
+    typer.Option("--title-field", metavar="KEY", help="JSON key of the titles. Default: title or corpus_name."),
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, max=256, help="Number of processes that parse and read.")
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray", metavar="ADDRESS", help="Address of a Ray cluster that parses, reads and embeds, or `local`."
+    ),
+]
+
+
+def ingest(
+    paths: Annotated[list[str] | None, typer.Argument(help="Files and folders.", show_default=False)] = None,
+    schema: SchemaOption = None,
+    extractor: ExtractorOption = None,
+    recorded: Recorded = None,
+    mode: ModeOption = None,
+    facts: Facts = False,
+    prune: Prune = False,
+    reread: Reread = False,
+    retry_failed: RetryFailed = False,
+    text_field: TextField = None,
+    title_field: TitleField = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Print the expected cost and stop.")] = False,
+    workers: Workers = None,
+    ray: RayAddress = None,
+    token_budget: TokenBudget = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Update the graph from your files. Safe to repeat and to interrupt: it resumes where it stopped."""
+    if not paths and recorded is None and not facts:
+        raise InputError("Name at least one file or folder to ingest.")
+    from kgplatform.interfaces.cli.show import reports, terminal
+    from kgplatform.sources.load import find_files
+
+    find_files(paths or ())  # one that is not there is told before a server is started
+    what: dict[str, Any] = {
+        "schema": schema,
+        "extractor": extractor,
+        "recorded": recorded,
+        "facts": facts,
+        "reread": reread,
+        "retry_failed": retry_failed,
+    }
+    given: dict[str, Any] = {"token_budget": token_budget, "workers": workers, "ray": ray}
+    given |= {"text_field": text_field, "title_field": title_field}
+    with terminal.ProgressLines() as progress, connect_to(home, **given) as graph:
+        progress.by(lambda: graph.ledger.total)
+        if estimate:
+            cost = graph.estimate(paths or (), **what, progress=progress)
+        else:
+            report = graph.ingest(paths or (), **what, mode=mode, prune=prune, progress=progress)
+            advice = graph.server_advice()
+    if estimate:
+        terminal.show(as_json, cost, reports.show_estimate)
+        return
+    if advice:
+        note(advice)
+    terminal.show(as_json, report, reports.show_ingest)
+    raise typer.Exit(reports.exit_code(report, of_files=bool(paths or recorded)))
+
+
+def tree(
+    update: Annotated[
+        bool, typer.Option("--update", help="Update only what changed. The default if there is a tree.")
+    ] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Find all communities again, from scratch.")] = False,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help=(
+                "How to find communities: multiplex, paper or leidenalg. Default: the existing tree's method, else "
+                "multiplex."
+            ),
+        ),
+    ] = None,
+    token_budget: TokenBudget = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Build or update the knowledge tree. Safe to repeat and to interrupt."""
+    if update and rebuild:
+        raise InputError("Give --update or --rebuild, not both.")
+    from kgplatform.interfaces.cli.show import reports, terminal
+
+    with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:
+        progress.by(lambda: graph.ledger.total)
+        report = graph.build_tree(method=method, update=update, rebuild=rebuild, progress=progress)
+    terminal.show(as_json, report, reports.show_tree)
+    if not report.complete:
+        raise typer.Exit(1)
+
+
+def gist(
+    documents: Annotated[
+        list[str] | None, typer.Argument(help="Ids, URIs, paths or titles. Default: all documents.", show_default=False)
+    ] = None,
+    preset: Annotated[
+        Literal["report", "article", "book", "script", "transcript"],
+        typer.Option(
+            "--preset",
+            help=(
+                "The kind of text, which sets what gists keep and the words per page: report, article and transcript "
+                "280 to 600, book 500 to 3000, script 600 to 1000."
+            ),
+        ),
+    ] = "report",
+    min_words: Annotated[int | None, typer.Option("--min-words", min=1, help="Minimum words per page.")] = None,
+    max_words: Annotated[
+        int | None,
+        typer.Option(
+            "--max-words", min=1, help="Maximum words per page. Without --min-words, it scales the minimum too."
+        ),
+    ] = None,
+    uniform: Annotated[
+        bool, typer.Option("--uniform", help="Make pages of equal length, without asking the model.")
+    ] = False,
+    question: Annotated[
+        str | None, typer.Option("--for", metavar="QUESTION", help="Make separate gists for this question.")
+    ] = None,
+    instruction: Annotated[str, typer.Option("--instruction", help="Extra instructions for the model.")] = "",
+    fit: Annotated[
+        int | None, typer.Option("--fit", min=1, metavar="TOKENS", help="Maximum tokens for a document's gists.")
+    ] = None,
+    shrink: Annotated[
+        Literal["merge", "older"], typer.Option("--shrink", help="How to fit: merge pages, or shorten the older gists.")
+    ] = "merge",
+    token_budget: TokenBudget = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Split documents into pages and write a gist of each, for the reader readagent. Safe to repeat or interrupt."""
+    from kgplatform.interfaces.cli.show import reports, terminal
+
+    with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget) as graph:
+        progress.by(lambda: graph.ledger.total)
+        report = graph.gist(
+            documents or (),
+            preset=preset,
+            min_words=min_words,
+            max_words=max_words,
+            uniform=uniform,
+            question=question,
+            instruction=instruction,
+            fit=fit,
+            shrink=shrink,
+            progress=progress,
+        )
+    terminal.show(as_json, report, reports.show_gist, reports.gist_document(report))
+    if not report.complete:
+        raise typer.Exit(1 if report.stopped else reports.IN_PART)
+
+
+def remove(
+    documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or titles; folders.", show_default=False)],
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove documents, and everything that only they support."""
+    from kgplatform.interfaces.cli.show import reports, terminal
+
+    with terminal.ProgressLines() as progress, connect_to(home) as graph:
+        removed = graph.remove(documents, progress=progress)
+    if as_json:
+        terminal.print_json({"removed": removed})
+    else:
+        reports.show_removed(removed)
+
+
+def reembed(home: Home = None, as_json: AsJson = False) -> None:
+    """Embed the whole graph again, with the model of KGPLATFORM_EMBEDDER."""
+    from kgplatform.interfaces.cli.show import terminal
+
+    with terminal.ProgressLines() as progress, open_at(home) as graph:
+        seconds = graph.reembed(progress=progress)
+        model = graph.embedder.name
+    if as_json:
+        terminal.print_json({"model": model, "seconds": seconds})
+    else:
+        print(f"The graph is embedded with {model}.")
+
+
+def export(
+    path: Annotated[Path, typer.Argument(help="The file to write; for CSV, a folder.", show_default=False)],
+    format: FormatName = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the whole graph to a file. The same graph gives the same bytes."""
+    from kgplatform.interfaces.cli.show import terminal
+
+    try:
+        with terminal.ProgressLines() as progress, open_at(home) as graph:
+            report = graph.export(path, format, progress=progress)
+    except KeyboardInterrupt:
+        note(f"\nStopped. {path} is unchanged.")
+        raise typer.Exit(1) from None
+    _show_exchange(report, "Exported", as_json)
+
+
+def import_(
+    path: Annotated[Path, typer.Argument(help="A .jsonl file that `export` wrote.", show_default=False)],
+    format: Annotated[str | None, typer.Option("--format", hidden=True)] = None,
+    merge: Annotated[bool, typer.Option("--merge", help="Merge into a non-empty graph.")] = False,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import an exported graph into an empty one. Safe to interrupt: the same command resumes where it stopped."""
+    from kgplatform.interfaces.cli.show import terminal
+
+    with terminal.ProgressLines() as progress, open_at(home) as graph:
+        report = graph.import_graph(path, format, merge=merge, progress=progress)
+    _show_exchange(report, "Imported", as_json)
+
+
+def _show_exchange(report: ExchangeReport, done: str, as_json: bool) -> None:
+    from kgplatform.interfaces.cli.show import terminal
+    from kgplatform.text import counted, duration
+
+    if as_json:
+        terminal.print_json(report)
+        return
+    sizes = f"{counted(report.nodes, 'node')} and {counted(report.relationships, 'relationship')}"
+    print(f"{done} {sizes} in {duration(report.seconds)}: {report.path} ({report.format})")
+    for line in report.notes:
+        note(line)

@@ -1,0 +1,195 @@
+"""The commands that run until Ctrl-C: ``serve`` for people and programs, ``mcp`` for language models, ``browser`` for
+Neo4j Browser."""
+
+from __future__ import annotations
+
+import logging
+import os
+import webbrowser
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from kgplatform.concurrency.system import is_open_to_others
+from kgplatform.errors import InputError, SettingError
+from kgplatform.interfaces.cli.shared import Home, connect_to, note, open_at
+
+_SHORTEST_TOKEN = 16
+_UPLOADS = 5
+"""How many uploads of the largest size may arrive or wait at once."""
+_MCP_PORT = 8700
+
+Host = Annotated[
+    str,
+    typer.Option("--host", help="The address to listen on. If other machines can reach it, --token-file is required."),
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option("--token-file", help="A file with the token that clients must send; only its owner may read it."),
+]
+
+
+def serve(
+    host: Host = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port", min=0, max=65535, help="The port; 0 takes any free one. Default: 8600, or the next free one."
+        ),
+    ] = None,
+    token_file: TokenFile = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option("--cors", metavar="ORIGIN", help="Allow pages of this site. May be repeated."),
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse requests that change the graph.")] = False,
+    max_upload: Annotated[
+        int, typer.Option("--max-upload", min=1, metavar="MB", help="The largest upload in megabytes.")
+    ] = 100,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Number of uploads to ingest at once.")] = 2,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the explorer in the web browser.")] = False,
+    home: Home = None,
+) -> None:
+    """Serve the explorer and the HTTP interface until Ctrl-C."""
+    token = _token_for(host, token_file)
+    origins = [_origin(site) for site in cors or ()]
+    from kgplatform.interfaces.guard import LOOPBACK, MEGABYTE, is_loopback
+    from kgplatform.interfaces.http.app import AppServer, make_app
+    from kgplatform.interfaces.http.parts import Limits
+    from kgplatform.interfaces.warm_up import warming_up
+    from kgplatform.interfaces.web_server import address_of, listen
+
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger("kgplatform.interfaces.http").setLevel(logging.INFO)  # others log each request to the model
+    logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings quote statements
+    with listen(host, port) as listening, connect_to(home) as graph:
+        limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE, jobs=jobs)
+        address = address_of(listening)
+        hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_loopback(host) else None
+        app = make_app(graph, token=token, hosts=hosts, origins=origins, read_only=read_only, limits=limits)
+        print(f"The explorer is at {address} (Ctrl-C ends it).", flush=True)
+        if open_browser:
+            webbrowser.open(address)
+        if advice := graph.server_advice():
+            note(advice)
+        with warming_up(graph):
+            AppServer(app).run([listening])
+
+
+def mcp(
+    http: Annotated[
+        bool, typer.Option("--http", help="Use streamable HTTP at /mcp instead of standard input and output.")
+    ] = False,
+    host: Host = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes any free one.")] = _MCP_PORT,
+    token_file: TokenFile = None,
+    write: Annotated[bool, typer.Option("--write", help="Offer the tools that change the graph.")] = False,
+    folders: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--folder",
+            exists=True,
+            file_okay=False,
+            help="With --write: allow ingesting files in this folder by path. May be repeated.",
+        ),
+    ] = None,
+    max_chars: Annotated[
+        int, typer.Option("--max-chars", min=1000, max=1_000_000, help="Maximum characters per result.")
+    ] = 20_000,
+    home: Home = None,
+) -> None:
+    """Serve the graph over MCP, read-only unless --write. --host, --port and --token-file are for --http."""
+    if folders and not write:
+        raise InputError("--folder needs --write: a read-only server ingests nothing.")
+    if token_file is not None and not http:
+        raise InputError(
+            "--token-file needs --http: otherwise the server's only client is the program that started it."
+        )
+    token = _token_for(host, token_file) if http else None
+    try:
+        from kgplatform.interfaces.mcp.app import make_server, serve_http
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        raise SettingError("The MCP server needs the package mcp. Run `pip install 'kgplatform[mcp]'`.") from error
+    from kgplatform.interfaces.guard import is_loopback
+    from kgplatform.interfaces.warm_up import warming_up
+    from kgplatform.interfaces.web_server import address_of, listen
+
+    if not http:
+        with connect_to(home) as graph, warming_up(graph):
+            make_server(graph, write=write, folders=folders or (), most=max_chars).run("stdio")
+        return
+    with listen(host, port) as listening, connect_to(home) as graph:
+        server = make_server(graph, write=write, folders=folders or (), most=max_chars)
+        note(f"The MCP server is at {address_of(listening)}/mcp (Ctrl-C ends it).")
+        with warming_up(graph):
+            serve_http(server, listening, token, is_local=is_loopback(host))
+
+
+def browser(
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port", min=0, max=65535, help="The port; 0 takes any free one. Default: 8601, or the next free one."
+        ),
+    ] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
+    home: Home = None,
+) -> None:
+    """Open Neo4j Browser, connected, with the graph's colours, saved queries and a guide. Runs until Ctrl-C."""
+    from kgplatform.interfaces.neo4j_browser.site import BrowserProgram, BrowserServer, Tickets, make_browser_app
+    from kgplatform.interfaces.web_server import listen_as_localhost
+    from kgplatform.neo4j.browser import announced_browser, browser_jar
+
+    with open_at(home) as graph, closing(BrowserProgram(browser_jar(graph.settings, note))) as program:
+        sockets, address = listen_as_localhost(port)
+        tickets = Tickets(lambda ticket: note(f"Opened. For another window: {address}/start/{ticket}"))
+        first = f"{address}/start/{tickets.good}"
+        with announced_browser(graph.settings, graph.connection, address):
+            print(f"Neo4j Browser is at {first} (Ctrl-C ends it).", flush=True)
+            if not no_open and not webbrowser.open(first):
+                note("Could not open a web browser. Open the address yourself.")
+            BrowserServer(make_browser_app(graph, program, tickets)).run(sockets)
+
+
+def read_token(file: Path) -> str:
+    """The token in ``file``. Raises ``InputError`` if others can read the file, or if the token is unfit."""
+    try:
+        with file.open(encoding="utf-8") as stream:
+            if is_open_to_others(os.fstat(stream.fileno()).st_mode):
+                raise InputError(f"Others can read the token file {file}. Run `chmod 600` on it.")
+            token = stream.read(10_000).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The token file {file} cannot be read: {error}.") from error
+    if len(token) < _SHORTEST_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
+        raise InputError(
+            f"The token in {file} must be one line of at least {_SHORTEST_TOKEN} ASCII characters without spaces. "
+            "`openssl rand -hex 32` makes one."
+        )
+    return token
+
+
+def _token_for(host: str, file: Path | None) -> str | None:
+    """The token in ``file``. Raises ``InputError`` if there is none and other machines can reach ``host``."""
+    if file is not None:
+        return read_token(file)
+    from kgplatform.interfaces.guard import is_loopback
+
+    if not is_loopback(host):
+        raise InputError(f"Other machines can reach {host}: give a token with --token-file, or listen at 127.0.0.1.")
+    return None
+
+
+def _origin(given: str) -> str:
+    """``given`` as web browsers send it. Raises ``InputError`` if it is not an origin; "*" is not."""
+    try:
+        parts = urlsplit(given.rstrip("/"))
+        if parts.scheme in ("http", "https") and parts.hostname and not (parts.path or parts.query or parts.username):
+            return f"{parts.scheme}://{parts.netloc}".lower()
+    except ValueError:  # not an address
+        pass
+    raise InputError(f"--cors {given!r} is not an origin. Write it as https://example.org, without a path.")

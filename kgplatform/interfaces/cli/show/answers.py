@@ -1,0 +1,357 @@
+"""What the commands that search and answer print.
+
+Of a search, what it found; of ``ask``, the answer with its citations and, with ``--trace``, each step and statement,
+ready to paste.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from kgplatform.explore.runs import StageCalls, stages_of
+from kgplatform.interfaces.cli.shared import spelled
+from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, short, table
+from kgplatform.neo4j.pasteable import Pasteable, literal, numbers_of, pasteable
+from kgplatform.query import load_query
+from kgplatform.readers.answer import OWN_KNOWLEDGE
+from kgplatform.readers.readers import READERS, stages_by_reader
+from kgplatform.records import Step, Usage
+from kgplatform.text import counted, duration, listed
+
+if TYPE_CHECKING:
+    from kgplatform.errors import ModelError
+    from kgplatform.explore.threads import ThreadInfo, Turn
+    from kgplatform.records import Answer, Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
+
+_INDENT = "     "
+_WIDTH = 100_000
+_STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
+"""How the detail of a step begins that stands at a node."""
+
+_FIRST = 3
+"""Passages that are shown with an answer that cites nothing, and where a reader failed."""
+
+_REPLY = 240
+"""Characters of a reply: its beginning, and its end, where a decision stands."""
+
+_HOW = """\
+// To run one again in Neo4j Browser, paste its :param lines, then the statement by itself: only a statement that is
+// pasted alone shows its rows. cypher-shell takes all of it at once. A vector stays set until another replaces it."""
+
+
+def show_search(result: SearchResult, out: Console | None = None, *, all_facts: bool = False) -> None:
+    """Communities and paths that led there, then passages, then facts, best first, each with its place.
+
+    Of the facts those that speak to the question; ``all_facts``: the others too.
+    """
+    out = out or console()
+    if not (result.passages or result.facts or result.communities or result.paths):
+        out.print("Nothing was found.")
+        return
+    facts = [fact for fact in result.facts if fact.relevant or all_facts]
+    if result.fits is False:
+        out.print("No passage is likely to answer this: these are only the nearest.")
+    _show_communities(out, result.communities)
+    _show_paths(out, result.paths)
+    if result.passages:
+        out.print("[bold]Passages[/bold]")
+        _show_passages(out, result.passages)
+    if facts:
+        out.print("[bold]Facts[/bold]")
+        _show_facts(out, facts)
+    found = f"{counted(len(result.passages), 'passage')} and {counted(len(facts), 'fact')}"
+    time = f" in {duration(result.seconds)}" if result.seconds else ""
+    out.print(f"{found}{time}{_hidden(len(result.facts) - len(facts), len(facts))}", soft_wrap=True)
+
+
+def _hidden(hidden: int, shown: int) -> str:
+    """What is said of the facts that are not shown; empty where all are."""
+    if not hidden:
+        return ""
+    more = f"{hidden:,} more" if shown else f"{hidden:,}"
+    noun = "fact" if hidden == 1 else "facts"
+    why = "less relevant, or repeating another" if shown else "less relevant"
+    return f". {more} {noun}, {why}: kgplatform search --facts shows all."
+
+
+def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:
+    for number, fact in enumerate(facts, 1):
+        place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
+        out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
+
+
+def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
+    """Each with its best sentence and where that stands; with its beginning where none shares a word."""
+    for number, passage in enumerate(passages, 1):
+        shown = passage.sentence or passage
+        location = f", {shown.location}" if shown.location else ""
+        where = f"{passage.title}{location}, characters {shown.start}–{shown.end}"
+        value = f"score {passage.score:.3f}" if passage.relevance is None else f"relevance {passage.relevance:.2f}"
+        how = f"  {value}  by {', '.join(passage.routes)}" if passage.routes else ""
+        out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
+        out.print(f"     {safe(short(shown.text))}")
+        if passage.copies:
+            names = listed([f"{each.title} ({each.document})" for each in passage.copies], 3)
+            out.print(f"     [dim]The same text: {safe(names)}[/dim]")
+
+
+def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> None:
+    if communities:
+        out.print("[bold]Communities[/bold]")
+    for number, community in enumerate(communities, 1):
+        out.print(f"{number:3}. [bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}")
+        out.print(f"     {safe(short(community.summary))}")
+
+
+def _show_paths(out: Console, paths: Sequence[FoundPath]) -> None:
+    if paths:
+        out.print("[bold]Paths[/bold]")
+    for number, path in enumerate(paths, 1):
+        words = path.names[0]
+        for predicate, forward, name in zip(path.predicates, path.forward, path.names[1:], strict=True):
+            words += f" —[{predicate}]→ {name}" if forward else f" ←[{predicate}]— {name}"
+        out.print(f"{number:3}. {safe(words)}")
+
+
+def show_answer(answer: Answer, out: Console | None = None) -> None:
+    """The answer with its citations, or the evidence where no model wrote one; the first of it where none is cited."""
+    out = out or console()
+    if answer.text is None:
+        show_search(answer.evidence, out)
+        out.print(safe(answer.note))
+        return
+    _show_cited(out, answer.text, answer)
+    if not answer.citations and OWN_KNOWLEDGE not in answer.note:
+        _show_first(out, "What was read", answer.evidence.passages)
+
+
+def _show_cited(out: Console, text: str, answer: Answer | Turn) -> None:
+    """The ``text`` of an answer, what is marked in it, what it cites, and the note."""
+    out.print(safe(text))
+    for statement in answer.statements:
+        for mark in statement.marks:
+            out.print(f"{_INDENT}[dim]“{safe(short(statement.text))}”:[/dim] {safe(mark)}")
+    for number, citation in enumerate(answer.citations, 1):
+        place = _place(citation) if citation else "no longer in the graph"
+        out.print(f"{safe(f'[{number}]')} {safe(place)}")
+        if citation and citation.text:
+            out.print(f"{_INDENT}{safe(short(citation.text))}")
+    if answer.note:
+        out.print(safe(answer.note))
+
+
+def _show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> None:
+    """The first few passages, where there are any; ``--json`` has all."""
+    if passages:
+        out.print(f"[bold]{what}: the first of {counted(len(passages), 'passage')}[/bold]")
+        _show_passages(out, passages[:_FIRST])
+
+
+def show_turns(turns: Sequence[Turn], out: Console | None = None) -> None:
+    """What was asked and answered in a thread, with the citations."""
+    out = out or console()
+    for turn in turns:
+        out.print(f"[bold]> {safe(turn.asked)}[/bold]")
+        _show_cited(out, turn.text if turn.text is not None else "(no answer)", turn)
+        out.print()
+
+
+def show_threads(threads: Sequence[ThreadInfo]) -> None:
+    """A line for each thread, the last first."""
+    out = console()
+    if threads:
+        rows = ((each.id, f"{each.turns:,}", each.at[:16].replace("T", " "), short(each.question)) for each in threads)
+        table(out, ("Thread", "Turns", "Last", "First question"), rows)
+    out.print(counted(len(threads), "thread"))
+
+
+def show_failed(error: ModelError, out: Console | None = None) -> None:
+    """The first of what a reader had found that failed; nothing where it had found nothing."""
+    if error.evidence is not None:
+        _show_first(out or console(), "The reader failed. What was found until then", error.evidence.passages)
+
+
+def failed_json(question: str, error: ModelError, usage: Usage, *, trace: bool) -> dict[str, Any]:
+    """What JSON shows where the reader failed: the error, what was found and done until then, and the cost."""
+    told = {"kind": type(error).__name__, "message": spelled(error)}
+    found = {"evidence": error.evidence, "trace": _steps(error.steps, trace)}
+    return {"question": question, "error": told, **found, "usage": usage}
+
+
+def _steps(steps: Sequence[Step], trace: bool) -> tuple[Step, ...]:
+    """``steps``, with their statements only for ``--trace``."""
+    return tuple(step if trace else replace(step, queries=()) for step in steps)
+
+
+def spent_on(usage: Usage, seconds: float, nothing: str = "no model call") -> str:
+    """One line: what an answer cost; ``nothing`` where no reply of a model came.
+
+    >>> spent_on(Usage(calls=1, input_tokens=900, output_tokens=20), 2.4)
+    '1 model call, 900 tokens in, 20 out, 2.4 s'
+    """
+    return f"{_spent(usage).removeprefix(', ') or nothing}, {duration(seconds)}"
+
+
+def _place(citation: Citation) -> str:
+    location = f", {citation.location}" if citation.location else ""
+    unsure = "" if citation.found else ", somewhere in this passage"
+    return f"{citation.title}{location}, characters {citation.start}–{citation.end}{unsure}"
+
+
+def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
+    """What ``ask`` prints: the answer, with ``trace`` the steps and statements too, and where the run is saved."""
+    if as_json:
+        print_json(replace(answer, trace=_steps(answer.trace, trace)))
+        return
+    show_answer(answer)
+    if trace:
+        show_trace(answer)
+    if answer.run is not None:
+        show_kept(answer.run, walked=_is_walked(answer))
+
+
+def show_trace(answer: Answer, out: Console | None = None) -> None:
+    """The steps with what each did, found and cost, each walk under its own heading; then counts and statements."""
+    out = out or console()
+    statements = pasteable(run for step in answer.trace for run in step.queries)
+    out.print("\n[bold]Steps[/bold]")
+    path = 0
+    for number, step in enumerate(answer.trace, start=1):
+        if step.path != path and _is_walked(answer):
+            out.print(f"\n{_heading(step)}")
+            path = step.path
+        _show_step(out, number, step, numbers_of(step.queries, statements))
+    out.print(f"{counted(len(answer.trace), 'step')}{_spent(answer.usage)}")
+    _show_counts(out, answer.counts)
+    if statements:
+        out.print("\n[bold]Statements[/bold]")
+        print_statements(statements, out.file)
+
+
+def _is_walked(answer: Answer) -> bool:
+    """Whether its paths are walks over nodes, not members of a team."""
+    return any(step.elements for step in answer.trace)
+
+
+def _heading(step: Step) -> str:
+    """For the steps from this one on: their path and its start, or that they concern all paths."""
+    start = _STANDS_AT.match(step.detail)
+    if step.path == 0:
+        return "[bold]All paths[/bold]"
+    return f"[bold]Path {step.path}[/bold]{f': from {safe(start[1])}' if start else ''}"
+
+
+def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
+    """Function calls by stage; other counts by the first part of their names."""
+    stages = stages_of(counts, stages_by_reader())
+    if stages:
+        out.print(f"function calls: {sum(stage.calls for stage in stages):,}")
+        show_stages(out, stages)
+    others: dict[str, list[str]] = {}
+    called = {f"{stage.stage}.{function.name}" for stage in stages for function in stage.functions}
+    for name, number in counts.items():
+        kind, _, what = name.partition(".")
+        if name not in called and number:
+            others.setdefault(kind, []).append(f"{what} {number:,}".strip())
+    for kind, parts in others.items():
+        out.print(f"{safe(kind)}: {safe(', '.join(parts))}")
+
+
+def show_stages(out: Console, stages: Sequence[StageCalls]) -> None:
+    """A line per stage: its calls and their share of all, its functions and their share of its calls."""
+    for stage in stages:
+        functions = ", ".join(f"{one.name} {one.calls:,} ({one.share:.0%})" for one in stage.functions)
+        out.print(f"{_INDENT}{stage.stage} {stage.calls:,} ({stage.share:.0%}): {safe(functions)}")
+
+
+def trace_in_words(answer: Answer) -> str:
+    """The answer and its trace as ``ask --trace`` prints them, with no line broken."""
+    written = io.StringIO()
+    out = Console(file=written, width=_WIDTH, highlight=False, emoji=False, force_terminal=False, color_system=None)
+    show_answer(answer, out)
+    show_trace(answer, out)
+    return written.getvalue()
+
+
+def _show_step(out: Console, number: int, step: Step, statements: Sequence[int]) -> None:
+    stage = _stage_of(step)
+    name = step.name if step.name.startswith(stage) else f"{stage} → {step.name}"
+    out.print(f"{number:3}. [bold]{safe(name)}[/bold]  {duration(step.seconds)}{_spent(step.usage)}")
+    if step.detail:
+        out.print(f"{_INDENT}{safe(short(step.detail))}")
+    if step.prompt:
+        out.print(f"{_INDENT}prompt: {safe(step.prompt)}")
+    if step.reply:
+        out.print(f"{_INDENT}reply: {safe(_both_ends(step.reply))}")
+    if found := _found(step, stage):
+        out.print(f"{_INDENT}{found}")
+    if statements:
+        out.print(f"{_INDENT}ran statement{'s' if len(statements) > 1 else ''} {ranges(statements)}")
+
+
+def _stage_of(step: Step) -> str:
+    """The stage in which a function was chosen, after which the step is named; empty where none was."""
+    stage = (step.prompt or "").rpartition("/")[2]
+    return stage if any(stage in stages for stages in stages_by_reader().values()) else ""
+
+
+def _found(step: Step, stage: str) -> str:
+    """What a step found or read; where a function was chosen in view of facts, what was shown and what was chosen."""
+    facts, passages = counted(len(step.facts), "fact"), counted(len(step.passages), "passage")
+    if stage and step.facts:
+        return f"shown: {facts}; chosen to read: {passages}"
+    if step.pages:
+        return f"read: {counted(len(step.pages), 'page')}, from {passages}"
+    found = [words for ids, words in ((step.facts, facts), (step.passages, passages)) if ids]
+    is_read = any(step.prompt in reader.reads for reader in READERS)
+    return f"{'read' if is_read else 'found'}: {' and '.join(found)}" if found else ""
+
+
+def _both_ends(text: str) -> str:
+    """``text`` on one line; where it is long, without its middle."""
+    flat = " ".join(text.split())
+    if len(flat) <= _REPLY:
+        return flat
+    return f"{flat[: _REPLY // 2].rsplit(' ', 1)[0]} … {flat[-_REPLY // 2 :].split(' ', 1)[-1]}"
+
+
+def _spent(usage: Usage) -> str:
+    if not usage.calls and not usage.cached_calls:
+        return ""
+    cached = f", {counted(usage.cached_calls, 'answer')} from the cache" if usage.cached_calls else ""
+    tokens = f"{counted(usage.input_tokens, 'token')} in, {usage.output_tokens:,} out"
+    return f", {counted(usage.calls, 'model call')}, {tokens}{cached}"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers, runs of them shortened: ``1–3, 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+
+
+def print_statements(statements: Sequence[Pasteable], file: IO[str] | None = None) -> None:
+    """Plain and with no line broken: rich's markup and wrapping would change what is pasted."""
+    print(_HOW, file=file)
+    for statement in statements:
+        held = f", with the vector set for {statement.before}" if statement.before is not None else ""
+        rows = f"{counted(statement.run.rows, 'row')} in {duration(statement.run.seconds)}"
+        print(f"\n// {statement.number}. {statement.run.name}: {rows}{held}\n{statement.text}", file=file)
+
+
+def show_kept(run: str, *, walked: bool = False) -> None:
+    """The statement that shows a saved run, and the saved query that draws it if it has ``walked``."""
+    statement = load_query("explore/kept_run").text.replace("$run", literal(run))
+    print(f"\nThe run is saved. To see it in Neo4j Browser, paste:\n{statement};")
+    if walked:
+        print("cypher/saved/walk.cypher draws the last saved walk with its nodes and passages.")

@@ -1,0 +1,356 @@
+"""What the commands that write print at their end: the report of an ingest, an estimate, a tree, or gists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from kgplatform.errors import BudgetError, KgError
+from kgplatform.interfaces.cli.shared import spelled
+from kgplatform.interfaces.cli.show.terminal import console, safe, short
+from kgplatform.text import counted, duration
+
+if TYPE_CHECKING:
+    from kgplatform import Estimate, IngestReport
+    from kgplatform.explore.info import DocumentInfo
+    from kgplatform.gist.options import GistReport
+    from kgplatform.records import GoneFile, SkippedFile, Usage
+    from kgplatform.tree.build_tree import LargeCommunity, TreeReport
+
+_SHOWN = 20
+"""Files, passages or pages that are listed; ``--json`` has all."""
+_FAILURES = 3
+IN_PART = 3
+"""Exit status where some files, passages or pages failed, and the rest was done."""
+_STAGES = {
+    "lay": "store",
+    "gone": "gone files",
+    "names": "alias matching",
+    "likenesses": "similar names",
+    "forms": "merging",
+}
+"""What people call the stages that the reports have under shorter names."""
+_FLAGS = {
+    "beginning": "the first words of the page instead, because the model wrote none",
+    "own text": "the page itself instead, because the model's was longer",
+}
+
+
+def _show_costs(
+    out: Console, usage: Mapping[str, Usage], seconds: Mapping[str, float], *, staged: bool = True, rate: str = ""
+) -> None:
+    """Calls and tokens, by stage if ``staged``, and the time, followed by ``rate``."""
+    for stage, spent in sorted(usage.items()):
+        cached = f"; {counted(spent.cached_calls, 'answer')} from the cache" if spent.cached_calls else ""
+        out.print(
+            f"Model{f', {safe(stage)}' if staged else ''}: {counted(spent.calls, 'call')}, "
+            f"{counted(spent.input_tokens, 'token')} in, {spent.output_tokens:,} out{cached}."
+        )
+    slow = [(_STAGES.get(stage, stage), took) for stage, took in seconds.items() if stage != "total" and took >= 0.05]
+    stages = ", ".join(f"{stage} {duration(took)}" for stage, took in slow)
+    out.print(f"Time: {duration(seconds.get('total', 0.0))}{f' ({stages})' if stages else ''}{rate}.")
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
+
+
+def show_ingest(report: IngestReport) -> None:
+    """The report of an ingest: what came in, what the schema did, what it cost, and what is left to do."""
+    out = console()
+    _show_skipped(out, report.skipped)
+    _show_gone(out, report.gone)
+    documents = _read(report) + report.unchanged
+    touched = _read(report) + report.removed + report.extracted + len(report.failed)
+    if documents and not touched and not report.stopped:
+        verb = "is" if documents == 1 else "are"
+        nothing = "Nothing left to read" if report.settled else "Nothing changed"
+        out.print(f"{nothing}: {counted(documents, 'document')} {verb} up to date.")
+        if report.settled:
+            out.print(f"Finished {report.settled:,} names, facts and passages that an earlier run had left.")
+    elif documents or touched or report.skipped:
+        out.print(f"Documents: {_documents(report)}. {_passages(report)}")
+    if documents:
+        _show_contents(out, report)
+    if report.facts_read:
+        read, found = counted(report.facts_read, "passage"), counted(report.facts_found, "atomic fact")
+        unnamed = (
+            ""
+            if documents or not report.unnamed
+            else f"; {counted(report.unnamed, 'key element')} not named by the text"
+        )
+        out.print(f"Facts: {found} in {read} that the model read now{unnamed}.")
+    _show_costs(out, report.usage, report.seconds, rate=_throughput(report))
+    for line in report.notes[:_SHOWN]:
+        out.print(safe(spelled(KgError(line, "reread"))), soft_wrap=True)
+    if len(report.notes) > _SHOWN:
+        out.print(f"… and {counted(len(report.notes) - _SHOWN, 'more note')} (--json lists all)")
+    _show_unfinished(out, report)
+
+
+def _read(report: IngestReport) -> int:
+    """Documents of which something was read now."""
+    return report.added + report.changed + report.reread
+
+
+def exit_code(report: IngestReport, *, of_files: bool) -> int:
+    """0: all was done; 1: it was stopped; 2: of files, none could be ingested; 3: some of it failed."""
+    if report.stopped:
+        return 1
+    if of_files and not _read(report) + report.unchanged + report.removed:
+        return 2
+    return IN_PART if report.skipped or report.failed or report.facts_failed else 0
+
+
+def _documents(report: IngestReport) -> str:
+    kinds = {
+        "new": report.added,
+        "changed": report.changed,
+        "unchanged": report.unchanged,
+        "read again": report.reread,
+        "removed": report.removed,
+        "not ingested": sum(1 for each in report.skipped if not each.in_part),
+        "ingested in part": len({each.path for each in report.skipped if each.in_part}),
+    }
+    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number) or "none"
+
+
+def _passages(report: IngestReport) -> str:
+    if not report.passages:
+        return ""
+    now = "all" if report.extracted == report.passages else f"{report.extracted:,}" if report.extracted else "none"
+    return f"Passages: {report.passages:,}, {now} read now by the extractor {safe(report.extractor)}."
+
+
+def _show_contents(out: Console, report: IngestReport) -> None:
+    """What the graph says about these documents, read now or before."""
+    schema = f"Schema {safe(report.schema)} ({report.mode})"
+    rest = {"renamed to its types": report.mapped, "dropped": report.dropped}
+    rest |= {"corrected": report.turned, "not named by the text": report.unnamed}
+    bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
+    kept = "1 name or fact" if report.kept == 1 else f"{report.kept:,} names and facts"
+    out.print(f"{schema}: {kept} kept{bounded}.")
+    if report.names:
+        untyped = f"{report.untyped:,} of them without a type" if report.untyped else "all with a type"
+        out.print(f"Names: {report.names:,}, {untyped} in the schema.")
+    stated = report.statements_found + report.statements_not_found
+    unsure = report.statements_not_found
+    place = f"{unsure:,} not found in the text and left out of searches" if unsure else "all located in the text"
+    twice = f"; {report.duplicates:,} repeated within a passage" if report.duplicates else ""
+    out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
+    for kind, number in sorted(report.malformed.items()):
+        out.print(f"Malformed and dropped: {number:,} × {safe(kind)}")
+    if report.expansions_added:
+        grown = _joined([f"{expansion.kind} {safe(expansion.name)}" for expansion in report.expansions_added])
+        out.print(f"New types in the schema of this graph: {grown} (details: `kgplatform schema`).")
+
+
+def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
+    for file in skipped[:_SHOWN]:
+        what = "Ingested in part" if file.in_part else "Not ingested"
+        out.print(f"{what}: {safe(file.path)}: {safe(file.reason)}", soft_wrap=True)
+    if len(skipped) > _SHOWN:
+        out.print(f"… and {len(skipped) - _SHOWN:,} more (--json lists all)")
+
+
+def _show_gone(out: Console, gone: Sequence[GoneFile]) -> None:
+    """Files that are gone, and what became of their documents."""
+    for file in gone[:_SHOWN]:
+        same = f" (the same text is in {safe(file.same_text)})" if file.same_text else ""
+        many = f", {file.documents:,} documents" if file.documents > 1 else ""
+        out.print(f"File gone: {safe(file.path)}{many}{same}", soft_wrap=True)
+    if len(gone) > _SHOWN:
+        out.print(f"… and {len(gone) - _SHOWN:,} more (--json lists all)")
+    stay = sum(file.documents for file in gone if not file.removed)
+    if stay:
+        verb = "is" if stay == 1 else "are"
+        out.print(
+            f"{counted(stay, 'document')} {verb} still in the graph although the files are gone; --prune removes them."
+        )
+
+
+def show_removed(documents: Sequence[DocumentInfo]) -> None:
+    """What was removed."""
+    out = console()
+    titles = ", ".join(safe(document.title) for document in sorted(documents, key=lambda each: each.title)[:_SHOWN])
+    more = f" and {len(documents) - _SHOWN:,} more" if len(documents) > _SHOWN else ""
+    out.print(f"Removed {counted(len(documents), 'document')}: {titles}{more}", soft_wrap=True)
+
+
+def _throughput(report: IngestReport) -> str:
+    """Text per second; empty if part of the text was in the graph before."""
+    seconds = report.seconds.get("total", 0.0)
+    if not seconds or not report.extracted or report.extracted < report.passages:
+        return ""
+    rate = report.characters / seconds
+    amount = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{float(f'{rate:.2g}'):,.0f}"
+    return f", {amount} characters per second"
+
+
+def _show_unfinished(out: Console, report: IngestReport) -> None:
+    for failed, unread, what in (
+        (report.failed, report.unread, ""),
+        (report.facts_failed, report.facts_unread, " in the facts pass"),
+    ):
+        for item in failed[:_SHOWN]:
+            out.print(f"Failed{what}: {safe(item.name)}: {safe(item.reason)}", soft_wrap=True)
+        final = sum(item.is_final for item in failed)
+        if len(failed) > final:
+            out.print(f"{counted(len(failed) - final, 'passage')} failed{what}. Run the same command again to retry.")
+        if final + unread:
+            out.print(
+                f"{counted(final + unread, 'passage')} left unread{what}: the model's reply was unusable. Use "
+                "--retry-failed to ask again."
+            )
+    if report.stopped:
+        out.print(_in_flags(report.stopped))
+
+
+def _in_flags(stopped: str) -> str:
+    """Why the budget ended a run, as a report keeps it, with the option that it names as a flag."""
+    return safe(spelled(BudgetError(stopped)))
+
+
+def show_estimate(estimate: Estimate) -> None:
+    """What an ingest would cost."""
+    out = console()
+    _show_skipped(out, estimate.skipped)
+    documents, passages = counted(estimate.documents, "document"), counted(estimate.passages, "passage")
+    pending = f"{estimate.pending_passages:,}" if estimate.pending_passages else "none"
+    out.print(f"{documents} in {passages}, {pending} of them yet to be read.")
+    if not estimate.calls:
+        out.print("This needs no language model. Nothing was written.")
+        return
+    calls, tokens = counted(estimate.calls, "language-model call"), counted(estimate.input_tokens, "token")
+    out.print(
+        f"This takes {calls}, about {tokens} in and {estimate.output_tokens:,} out. Nothing was spent or written."
+    )
+
+
+def show_tree(report: TreeReport) -> None:
+    """The report of ``kgplatform tree``."""
+    out = console()
+    for line in report.notes:
+        out.print(safe(line), soft_wrap=True)
+    if report.largest:
+        out.print("[bold]The largest communities[/bold]")
+    for community in report.largest:
+        _show_community(out, community)
+    out.print(_what(report))
+    if report.action == "updated":
+        out.print(_moved(report))
+    _show_names(out, report)
+    _show_costs(out, report.usage, report.seconds, staged=False)
+    if report.stopped:
+        out.print(_in_flags(report.stopped), soft_wrap=True)
+
+
+def _show_community(out: Console, community: LargeCommunity) -> None:
+    out.print(f"[bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}", soft_wrap=True)
+    out.print(f"    {safe(short(community.summary))}", soft_wrap=True)
+    if community.keywords:
+        out.print(f"    Keywords: {safe(', '.join(community.keywords))}", soft_wrap=True)
+
+
+def _what(report: TreeReport) -> str:
+    deep = ", ".join(f"{number:,} at depth {depth}" for depth, number in enumerate(report.depths))
+    communities = counted(report.communities, "community")
+    inner = f" ({deep})" if len(report.depths) > 1 else ""
+    what = f"{counted(report.entities, 'entity')} in {communities}{inner}, {counted(report.keywords, 'keyword')}"
+    return f"Tree {report.action} by the method {safe(report.method)}: {what}."
+
+
+def _moved(report: TreeReport) -> str:
+    entities = {
+        "new": report.entities_new,
+        "gone": report.entities_gone,
+        "with other facts": report.entities_changed,
+        "moved": report.entities_moved,
+    }
+    changed = ", ".join(f"{number:,} {what}" for what, number in entities.items() if number)
+    if not changed and not report.communities_new and not report.communities_gone:
+        renamed = report.named_by_model or report.named_by_members
+        return "No entity moved." if renamed else "Nothing changed: the tree is up to date."
+    communities = f"{report.communities_kept:,} kept, {report.communities_new:,} new, {report.communities_gone:,} gone"
+    return f"Entities: {changed or 'none changed'}. Communities: {communities}."
+
+
+def _show_names(out: Console, report: TreeReport) -> None:
+    failed = f" ({report.failed_names:,} because the model gave none)" if report.failed_names else ""
+    new = {
+        "by the model": report.named_by_model,
+        f"from members and facts{failed}": report.named_by_members,
+        "after the only member": report.named_after_member,
+    }
+    if any(new.values()):
+        ways = {**new, "kept": report.names_kept}
+        out.print("Names: " + ", ".join(f"{number:,} {way}" for way, number in ways.items() if number) + ".")
+    for reason in report.failures[:_FAILURES]:
+        out.print(f"Not named by the model: {safe(reason)}", soft_wrap=True)
+    if report.failed_names:
+        out.print(f"`kgplatform tree --update` asks the model again for {counted(report.failed_names, 'name')}.")
+    if report.names_without_model:
+        verb = "has a name" if report.names_without_model == 1 else "have names"
+        out.print(
+            f"{counted(report.names_without_model, 'community')} {verb} from a run without a model. "
+            "`kgplatform tree --rebuild` asks the model."
+        )
+
+
+def gist_document(report: GistReport) -> dict[str, Any]:
+    """The report for ``--json``, with its computed fields."""
+    return {**asdict(report), "compression": report.compression, "complete": report.complete}
+
+
+def show_gist(report: GistReport) -> None:
+    """The report of ``kgplatform gist``: pages, gists and what they save, repairs, costs, and what is left to do."""
+    out = console()
+    for line in report.notes:
+        out.print(safe(line), soft_wrap=True)
+    out.print(_pages(report), soft_wrap=True)
+    if report.compression is not None:
+        words = f"{report.gisted_words:,} words in {report.gist_words:,} of gists ({report.gist_tokens:,} tokens)"
+        out.print(f"Compression: {report.compression:.2f}%, {words}.", soft_wrap=True)
+    _show_put_right(out, report)
+    _show_costs(out, report.usage, report.seconds)
+    _show_pages_left(out, report)
+
+
+def _pages(report: GistReport) -> str:
+    documents = counted(report.documents, "document")
+    if report.complete_documents < report.documents:
+        documents += f", {report.complete_documents:,} of them complete"
+    how = "of equal length" if report.uniform else "by the model"
+    sizes = f"{report.preset}, {report.min_words:,} to {report.max_words:,} words, {how}"
+    gists = {"written now": report.written, "shortened again": report.shortened, "kept": report.kept}
+    what = ", ".join(f"{number:,} {done}" for done, number in gists.items() if number) or "none"
+    question = f" For the question: {safe(report.question)}" if report.question else ""
+    return f"{documents} in {counted(report.pages, 'page')} ({sizes}). Gists: {what}.{question}"
+
+
+def _show_put_right(out: Console, report: GistReport) -> None:
+    for flag, number in sorted(report.flags.items()):
+        out.print(f"Not from the model: {counted(number, 'gist')}, {_FLAGS[flag]}.", soft_wrap=True)
+    for kind, number in sorted(report.malformed.items()):
+        out.print(f"Malformed and repaired: {number:,} × {safe(kind)}", soft_wrap=True)
+    if report.merged:
+        pairs = ", ".join(f"{number:,} {what}" for what, number in sorted(report.merged.items()))
+        out.print(f"Adjacent pages: {pairs}.", soft_wrap=True)
+
+
+def _show_pages_left(out: Console, report: GistReport) -> None:
+    for failed in report.failed[:_SHOWN]:
+        out.print(f"Failed: {safe(failed.document)}, page {failed.page}: {safe(failed.reason)}", soft_wrap=True)
+    if report.failed:
+        out.print(f"{counted(len(report.failed), 'page')} failed. Run the same command again to retry.")
+    for item in report.too_long[:_SHOWN]:
+        out.print(
+            f"Too long: {safe(item.document)}: its gists have {item.gist_tokens:,} tokens and cannot be shortened "
+            "further in this way. Use a larger --fit or --max-words, or the other --shrink.",
+            soft_wrap=True,
+        )
+    if report.stopped:
+        out.print(_in_flags(report.stopped), soft_wrap=True)

@@ -1,0 +1,81 @@
+// One colour for each type of node, the same as in Neo4j Browser: the tables and the rule are those of kgplatform/interfaces/neo4j_browser/style.py.
+
+export const PALETTE = [
+  "#3965d9", "#f06502", "#4da081", "#8c76fe", "#866800", "#007379", "#e45abb", "#809421",
+  "#c08166", "#b732bd", "#cf2268", "#009bcb", "#665fa1", "#2f7847", "#976f95", "#c24700",
+];
+
+/** Nodes by the platform's label. `Entity` is for those without a type. */
+export const KINDS = {
+  Entity: "#67788f",
+  KeyElement: "#7f8555",
+  Attribute: "#a17a62",
+  Fact: "#7a838f",
+  Chunk: "#5b7f93",
+  Document: "#44688c",
+  Keyword: "#a8823f",
+  Community: "#8f6b1e",
+  Page: "#84749b",
+  Run: "#a65561",
+  Step: "#b07a86",
+};
+
+const PLACES = [
+  ["Person", "Character"],
+  ["Organization", "Company", "Group"],
+  ["Place", "Risk Factor"],
+  ["Product", "Drug", "Object"],
+  ["Event", "Process"],
+  ["Concept", "Theme", "Chemical", "Technology"],
+  ["Work", "Symptom", "Brand"],
+  ["Organism", "Industry"],
+  ["Time", "Anatomy"],
+  ["Language", "Protein"],
+  ["Disease", "Risk"],
+  ["Author", "Procedure"],
+  ["Field", "Institution", "Population"],
+  ["Gene", "Market"],
+  ["Study", "Regulation"],
+  ["Award", "Cell", "Deal"],
+];
+
+/** The types of the shipped schemas. */
+export const TYPES = Object.fromEntries(PLACES.flatMap((names, at) => names.map((name) => [name, PALETTE[at]])));
+
+const SHAPES = {
+  KeyElement: "diamond",
+  Attribute: "square",
+  Fact: "triangle",
+  Chunk: "square",
+  Document: "square",
+  Keyword: "hexagon",
+  Community: "hexagon",
+  Page: "square",
+  Run: "diamond",
+  Step: "triangle",
+};
+
+/**
+ * The colour of a schema type, or of one of the platform's own kinds, as "#rrggbb".
+ *
+ * All stand out from the background of both themes (3:1 or more), so a type keeps its colour when the theme changes.
+ */
+export function typeColor(typeOrKind, _theme) {
+  return own(KINDS, typeOrKind) ?? own(TYPES, typeOrKind) ?? PALETTE[fnv1a(typeOrKind) % PALETTE.length];
+}
+
+/** The outline of nodes of a kind: circle, square, diamond, triangle or hexagon. */
+export function kindShape(kind) {
+  return own(SHAPES, kind) ?? "circle";
+}
+
+// A type may be called "toString": nothing that an object inherits is an entry of a table.
+function own(table, name) {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+function fnv1a(text) {
+  let value = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) value = Math.imul(value ^ byte, 0x01000193) >>> 0;
+  return value;
+}

@@ -1,0 +1,260 @@
+"""The endpoints that read: what the server can do, documents with their facts, the graph, the tree, saved runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from kgplatform.client import SEARCHES, KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.explore.info import MapFilter
+from kgplatform.interfaces.http.failures import errors, not_found
+from kgplatform.interfaces.http.parts import Parts, Served
+from kgplatform.neo4j.browser import browser_url_of
+from kgplatform.readers.reader import Reader
+from kgplatform.readers.readers import READERS
+
+router = APIRouter(prefix="/api")
+
+_LONGEST_NAME = 1000
+_MOST_IDS = 500
+_ABOUT_READERS = ("name", "title", "about", "takes", "needs_model", "whole_graph", "options")
+_LARGEST_OFFSET = 1_000_000_000
+_WHERE = 'Only entities that documents with these metadata name: `{"author": "Verne"}`, as /api/search takes it.'
+
+Id = Annotated[str, Path(max_length=4000)]
+"""The id of a node of the graph."""
+
+
+class SubgraphBody(BaseModel):
+    """Ids of facts, passages, key elements, entities, communities and pages, as a step or an answer has them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[str] = Field(max_length=_MOST_IDS)
+
+
+def _asked(where: str) -> dict[str, Any]:
+    """``where`` of an address, which is JSON."""
+    try:
+        asked = json.loads(where)
+    except ValueError:
+        asked = None
+    if not isinstance(asked, dict):
+        raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
+    return asked
+
+
+async def look_at(request: Request, parts: Parts, look: Callable[[KnowledgeGraph], object]) -> Response:
+    """What ``look`` finds; 404 for an unknown id."""
+
+    def found(graph: KnowledgeGraph) -> object:
+        try:
+            return look(graph)
+        except InputError as error:
+            raise not_found(error) from error
+
+    return await parts.workers.answer(request, found)
+
+
+@router.get("/health", tags=["about"], summary="Whether the server and its database are up")
+async def health(request: Request, parts: Served) -> Response:
+    """Answers 503 if the database is down."""
+
+    def look(graph: KnowledgeGraph) -> dict[str, str]:
+        return {"status": "ok", "version": version("kgplatform"), "neo4j": graph.check()}
+
+    return await parts.workers.answer(request, look)
+
+
+@router.get("/about", tags=["about"], summary="Readers with their options, routes, schemas, models")
+async def about(request: Request, parts: Served) -> Response:
+    """What this server can do and what its graph holds: enough to build a form for every reader.
+
+    `seconds_per_call`: how long a call of this model took in the saved runs (median); null without any.
+    """
+    return await parts.workers.answer(request, lambda graph: _about(graph, parts))
+
+
+@router.get("/stats", tags=["about"], summary="Counts of the graph")
+async def stats(request: Request, parts: Served) -> Response:
+    """Nodes by label, relationships by type, and key elements with their neighbours and facts."""
+    return await parts.workers.answer(request, lambda graph: graph.stats())
+
+
+@router.get("/schema", tags=["about"], summary="The schema")
+async def schema(request: Request, parts: Served) -> Response:
+    """The schema of the last ingest, and the types that were added to it (`expansions`); null before the first."""
+
+    def look(graph: KnowledgeGraph) -> dict[str, Any]:
+        found = graph.schema()
+        return found.to_dict() if found else {"schema": None, "expansions": []}
+
+    return await parts.workers.answer(request, look)
+
+
+def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
+    nodes, model = graph.look.counts(), graph.model_name
+    return {
+        "version": version("kgplatform"),
+        "graph": graph.database_id(),
+        "readers": [_about_reader(reader) for reader in READERS],
+        "routes": SEARCHES,
+        "schemas": list(graph.schemas()),
+        "model": model,
+        "seconds_per_call": graph.look.seconds_per_call(model) if model and nodes.get("Run") else None,
+        "embedder": graph.embedder.name,
+        "browser_url": browser_url_of(graph.settings, graph.connection),
+        "documents": nodes.get("Document", 0),
+        "entities": nodes.get("Entity", 0),
+        "has_tree": nodes.get("Community", 0) > 0,
+        "has_gists": nodes.get("Page", 0) > 0,
+        "types": graph.look.types(),
+        "token_needed": parts.token_needed,
+        "read_only": parts.read_only,
+    }
+
+
+def _about_reader(reader: Reader) -> dict[str, Any]:
+    """``needs``: what it reads beside the texts, by its default options."""
+    told = {name: getattr(reader, name) for name in _ABOUT_READERS}
+    return told | {"title": reader.title or reader.name, "needs": reader.needs(reader.Options())}
+
+
+@router.get("/questions", tags=["about"], summary="Questions to begin with")
+async def questions(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=20)] = 4) -> Response:
+    """Made of the graph's own entities and relations, for people who do not know yet what is in it. In English."""
+    return await parts.workers.answer(request, lambda graph: {"questions": graph.look.questions(limit)})
+
+
+@router.get("/documents", tags=["documents"], summary="The documents")
+async def documents(request: Request, parts: Served) -> Response:
+    """All documents of the graph, by title."""
+    return await parts.workers.answer(request, lambda graph: {"documents": graph.documents()})
+
+
+@router.get("/metadata", tags=["documents"], summary="The metadata that documents have")
+async def metadata(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
+    """Each name with at most `limit` of its values and how many documents have each: what `where` can ask for."""
+    return await parts.workers.answer(request, lambda graph: {"names": graph.look.metadata(limit)})
+
+
+@router.get(
+    "/documents/{id:path}", tags=["documents"], summary="A document's text with its facts", responses=errors(400, 404)
+)
+async def document(
+    id: Id,
+    request: Request,
+    parts: Served,
+    start: Annotated[int | None, Query(ge=0, le=_LARGEST_OFFSET, description="First character, from 0.")] = None,
+    end: Annotated[int | None, Query(ge=0, le=_LARGEST_OFFSET, description="The character after the last.")] = None,
+) -> Response:
+    """The characters from `start` to `end`, and the facts stated there. `id` may also be the document's URI."""
+    if start is not None and end is not None and start > end:
+        raise InputError("`start` must not be after `end`.")
+    return await look_at(request, parts, lambda graph: graph.look.document(id, start, end))
+
+
+@router.get("/graph/map", tags=["graph"], summary="The map of the most connected entities", responses=errors(400))
+async def graph_map(
+    request: Request,
+    parts: Served,
+    limit: Annotated[int, Query(ge=1, le=50_000, description="At most this many entities.")] = 10_000,
+    type: Annotated[list[str] | None, Query(description="Only entities of these types.")] = None,
+    community: Annotated[list[str] | None, Query(description="Only entities in these communities (ids).")] = None,
+    document: Annotated[list[str] | None, Query(description="Only entities that these documents name (ids).")] = None,
+    relation: Annotated[list[str] | None, Query(description="Only relations of these types.")] = None,
+    least: Annotated[int, Query(ge=0, le=1_000_000, description="Only entities with at least this many facts.")] = 0,
+    where: Annotated[str, Query(max_length=10_000, description=_WHERE)] = "{}",
+) -> Response:
+    """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""
+    only = MapFilter(
+        types=tuple(type or ()),
+        communities=tuple(community or ()),
+        documents=tuple(document or ()),
+        relations=tuple(relation or ()),
+        least=least,
+        where=_asked(where),
+    )
+    return await parts.workers.answer(request, lambda graph: graph.look.map(limit, only))
+
+
+@router.get("/graph/find", tags=["graph"], summary="Nodes by name")
+async def find(
+    request: Request,
+    parts: Served,
+    text: Annotated[str, Query(max_length=_LONGEST_NAME, description="A name or its beginning.")] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> Response:
+    """Entities, key elements, documents and communities, best first."""
+    return await parts.workers.answer(request, lambda graph: {"nodes": graph.look.find(text, limit)})
+
+
+@router.get("/graph/nodes/{id}", tags=["graph"], summary="A node", responses=errors(404))
+async def node(id: Id, request: Request, parts: Served) -> Response:
+    """Its properties, the facts about it with the places that state them, and its communities."""
+    return await look_at(request, parts, lambda graph: graph.look.node(id))
+
+
+@router.get("/graph/neighbours/{id}", tags=["graph"], summary="A node with its neighbours", responses=errors(404))
+async def neighbours(
+    id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 50
+) -> Response:
+    """The strongest first; `more` is how many were left out."""
+    return await look_at(request, parts, lambda graph: graph.look.neighbours(id, limit))
+
+
+@router.post("/graph/subgraph", tags=["graph"], summary="Nodes by id, with their edges")
+async def subgraph(body: SubgraphBody, request: Request, parts: Served) -> Response:
+    """The nodes of an answer or a step, and the edges among them. Ids that no longer exist are left out."""
+    return await parts.workers.answer(request, lambda graph: graph.look.subgraph(body.ids))
+
+
+@router.get("/tree", tags=["tree"], summary="A level of the knowledge tree", responses=errors(404))
+async def tree(
+    request: Request,
+    parts: Served,
+    parent: Annotated[str | None, Query(max_length=4000, description="A node of the tree; default: the top.")] = None,
+    skip: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
+) -> Response:
+    """What is below `parent`: a community's inner communities, keywords and entities; an entity's attributes."""
+    return await look_at(request, parts, lambda graph: {"nodes": graph.look.tree(parent, skip=skip, limit=limit)})
+
+
+@router.get("/communities", tags=["tree"], summary="The communities")
+async def communities(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
+    """The largest first; outer communities before those inside them."""
+    return await parts.workers.answer(request, lambda graph: {"nodes": graph.look.communities(limit)})
+
+
+@router.get("/communities/{id}", tags=["tree"], summary="A community with its members", responses=errors(404))
+async def community(
+    id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> Response:
+    """The members with the highest scores first."""
+    return await look_at(
+        request, parts, lambda graph: {"node": graph.look.community(id), "members": graph.look.members(id, limit)}
+    )
+
+
+@router.get("/runs", tags=["runs"], summary="Saved runs of readers")
+async def runs(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 50) -> Response:
+    """The latest first."""
+    return await parts.workers.answer(request, lambda graph: {"runs": graph.look.runs(limit)})
+
+
+@router.get("/runs/{id}", tags=["runs"], summary="A saved run with its steps", responses=errors(404))
+async def run(id: Id, request: Request, parts: Served) -> Response:
+    """For each step its prompt and reply, what it found, and the statements it ran."""
+
+    def run_of(graph: KnowledgeGraph) -> object:
+        info, steps = graph.look.run(id)
+        return {"run": info, "steps": steps, "citations": graph.look.citations(id)}
+
+    return await look_at(request, parts, run_of)

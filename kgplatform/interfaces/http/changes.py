@@ -1,0 +1,204 @@
+"""The endpoints that change the graph: uploads, removals and the tree; and the jobs that do the long work."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sse_starlette import EventSourceResponse
+from starlette.datastructures import FormData, UploadFile
+
+from kgplatform.client import MODES, KnowledgeGraph, extractors
+from kgplatform.errors import InputError
+from kgplatform.explore.jobs import Files, Job
+from kgplatform.interfaces.http.failures import HttpRequestError, errors, not_found
+from kgplatform.interfaces.http.parts import Parts, Served
+from kgplatform.interfaces.http.streams import STREAMED, stream, told_job
+from kgplatform.interfaces.uploads import forget_unused
+from kgplatform.text import unknown
+
+router = APIRouter(prefix="/api")
+
+_TRUE = ("true", "1", "on", "yes")
+_FALSE = ("false", "0", "off", "no", "")
+_FIELDS = ("schema", "extractor", "mode", "facts", "retry_failed")
+_FORM = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {
+        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+        "schema": {
+            "type": "string",
+            "default": "",
+            "description": "One of the schemas of /api/about; by default the graph's own, `general` for a new graph.",
+        },
+        "extractor": {"type": "string", "enum": ["", *extractors()], "default": ""},
+        "mode": {"type": "string", "enum": ["", *MODES], "default": ""},
+        "facts": {"type": "boolean", "default": False, "description": "Also have a model read atomic facts."},
+        "retry_failed": {
+            "type": "boolean",
+            "default": False,
+            "description": "Ask the model again about passages without a usable reply.",
+        },
+    },
+}
+
+
+class TreeBody(BaseModel):
+    """How to build the tree."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    method: str | None = Field(None, description="How communities are found; default: as in the existing tree.")
+    rebuild: bool = Field(False, description="Find all communities again, not only what changed.")
+
+
+@router.post(
+    "/documents",
+    tags=["documents"],
+    summary="Upload files and ingest them",
+    status_code=202,
+    responses=errors(400, 403, 429, 507),
+    openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}},
+)
+async def upload(request: Request, parts: Served) -> Response:
+    """One or more `files`, and how to read them. A file replaces an earlier upload of the same name."""
+    parts.refuse_change()
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise InputError("Send files as multipart/form-data, in fields called `files`.")
+    load = await parts.workers.look(lambda graph: parts.jobs.check())
+    size = int(request.headers.get("content-length", parts.limits.upload))  # without one it may be the largest
+    with parts.quota.reserve(size, kept=load.bytes), _disk_errors():
+        # Arriving files have no name in any folder: nothing of them is left if this process is killed.
+        async with request.form(max_files=parts.limits.files, max_fields=len(_FIELDS)) as form:
+            work = partial(_take_in, parts, form, size)
+            return await parts.workers.answer(request, lambda graph: work(), status=202)
+
+
+@router.delete("/documents/{id:path}", tags=["documents"], summary="Remove a document", responses=errors(403, 404, 409))
+async def remove(id: str, request: Request, parts: Served) -> Response:
+    """Also removes everything that only it supports, and its uploaded file. `id`: its id or URI."""
+    parts.refuse_change()
+    return await parts.workers.answer(request, lambda graph: _remove(parts, id))
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        sentence = f"The server cannot store the upload: {error.strerror or error}. Free its disk, then send it again."
+        raise HttpRequestError(507, "StorageError", sentence, {"Connection": "close"}) from error
+
+
+def _take_in(parts: Parts, form: FormData, size: int) -> dict[str, Job]:
+    """Check the form, put the files aside, and queue their ingest, which counts ``size`` bytes until it has ended."""
+    files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
+    if not files:
+        raise InputError("The request has no file. Send one or more in fields called `files`.")
+    given = {name: value for name, value in form.items() if isinstance(value, str)}
+    asked = _ingest_options(parts.graph, given)
+    named = [(file.filename or "", file.file) for file in files]
+    staged = parts.uploads.stage(named, parts.graph.database_id())
+    try:
+        lie = Files(parts.uploads.place(), staged.folder.name, staged.names, size, socket.gethostname())
+        job = parts.jobs.add("ingest", asked, lie)
+    except BaseException:  # whatever it is, no upload is left behind
+        staged.drop()
+        raise
+    staged.let_go()
+    return {"job": job}
+
+
+def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str, Any]:
+    """The arguments of ``KnowledgeGraph.ingest``. Raises ``InputError`` for an unknown field or value.
+
+    A schema is a shipped one or the graph's own, never a path: that would be one of the server's files.
+    """
+    schemas = graph.schemas()
+    _check_choice("field", *sorted(set(given) - set(_FIELDS))[:1], choices=("files", *_FIELDS))
+    schema, extractor, mode = (given.get(name, "") for name in ("schema", "extractor", "mode"))
+    _check_choice("schema", schema, choices=schemas)
+    _check_choice("extractor", extractor, choices=extractors())
+    _check_choice("mode", mode, choices=MODES)
+    return {
+        "schema": schema,
+        "extractor": extractor or None,
+        "mode": mode or None,
+        "facts": _is_true(given, "facts"),
+        "retry_failed": _is_true(given, "retry_failed"),
+    }
+
+
+def _is_true(given: Mapping[str, str], name: str) -> bool:
+    value = given.get(name, "").lower()
+    if value not in (*_TRUE, *_FALSE):
+        raise InputError(f"`{name}` must be true or false.")
+    return value in _TRUE
+
+
+def _check_choice(what: str, *given: str, choices: Collection[str]) -> None:
+    for value in given:
+        if value and value not in choices:
+            raise InputError(unknown(what, value, choices))
+
+
+def _remove(parts: Parts, id: str) -> dict[str, Any]:
+    known = [info for info in parts.graph.documents() if id in (info.id, info.uri)]
+    if not known:
+        raise not_found(InputError(f"Unknown document {id!r:.200}. GET /api/documents lists all."))
+    with parts.jobs.alone():  # on the graph that no client stops: one that disconnects must not leave half a removal
+        removed = parts.graph.remove([info.id for info in known])
+        forget_unused(parts.graph, parts.uploads, [info.source for info in removed])
+    return {"removed": removed}
+
+
+@router.post(
+    "/tree",
+    tags=["tree"],
+    summary="Build or update the knowledge tree",
+    status_code=202,
+    responses=errors(400, 403, 429),
+)
+async def build_tree(body: TreeBody, request: Request, parts: Served) -> Response:
+    """Builds all of it if there is no tree or with `rebuild`; otherwise only what changed."""
+    parts.refuse_change()
+    asked = {"method": body.method, "rebuild": body.rebuild}
+    return await parts.workers.answer(request, lambda graph: {"job": parts.jobs.add("tree", asked)}, status=202)
+
+
+@router.get("/jobs", tags=["jobs"], summary="The jobs")
+async def jobs(request: Request, parts: Served) -> Response:
+    """Those of all servers of the graph, the latest first. The last hundred are remembered."""
+    return await parts.workers.answer(request, lambda graph: {"jobs": parts.jobs.all()})
+
+
+@router.get("/jobs/{id}", tags=["jobs"], summary="A job", responses=errors(404))
+async def job(id: str, request: Request, parts: Served) -> Response:
+    """Its progress, and at its end its report or its error."""
+    return await parts.workers.answer(request, lambda graph: parts.jobs.get(id))
+
+
+@router.get(
+    "/jobs/{id}/events",
+    tags=["jobs"],
+    summary="Follow a job",
+    response_class=EventSourceResponse,
+    responses=STREAMED | errors(404),
+)
+async def job_events(id: str, parts: Served) -> Response:
+    """An event `progress` whenever there is news, and `end` at its end. The job continues if nobody listens."""
+    await parts.workers.look(lambda graph: parts.jobs.get(id))
+    return stream(told_job(parts.workers, parts.jobs, id), parts.limits)
+
+
+@router.delete("/jobs/{id}", tags=["jobs"], summary="Stop a job", responses=errors(403, 404))
+async def stop_job(id: str, request: Request, parts: Served) -> Response:
+    """On whichever server it runs. What it has done is kept; the same upload resumes from there."""
+    parts.refuse_change()
+    return await parts.workers.answer(request, lambda graph: {"job": parts.jobs.stop(id)})

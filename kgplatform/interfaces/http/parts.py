@@ -1,0 +1,195 @@
+"""What the endpoints share: the graph, the threads that work on it for clients, and how much is allowed.
+
+Work that a client waits for ends when the client goes away, or when the server shuts down. ``Workers`` is used in the
+event loop's thread alone; only the work itself runs in others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeVar
+
+import anyio
+import anyio.to_thread
+from fastapi import Depends, Request
+from starlette.responses import Response
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency.stopping import Stop
+from kgplatform.errors import StoppedError
+from kgplatform.interfaces.encoding import encode
+from kgplatform.interfaces.guard import MEGABYTE, Json
+from kgplatform.interfaces.http.failures import HttpRequestError, busy
+from kgplatform.interfaces.http.jobs import Jobs
+from kgplatform.interfaces.uploads import Uploads
+
+T = TypeVar("T")
+
+GraphWork = Callable[[KnowledgeGraph], object]
+"""What is done for one client, with its own view of the graph."""
+
+ThreadsKind = Literal["asks", "reads", "statements"]
+"""Questions; other reads of the graph; and users' own statements, which may take long. Each kind has its own threads,
+so that none holds up the others."""
+_THREADS = {"reads": 32, "statements": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much clients may send or ask for at once: sizes in bytes, times in seconds.
+
+    ``upload``: of one upload; ``uploads``: of all that are arriving or waiting to be ingested. ``files``: in one
+    upload. ``body``: of any other request. ``asks``: questions answered at once; more are refused. ``idle``: how long a
+    request may stall before it is complete. ``stall``: how long a client may leave its stream unread before its reader
+    is stopped. ``ping``: how often an idle stream sends a sign of life. ``jobs``: how many run here side by side;
+    ``waiting_jobs``: how many more may wait. ``lease``: how long a server holds a job without a sign of life.
+    """
+
+    upload: int = 100 * MEGABYTE
+    uploads: int = 500 * MEGABYTE
+    files: int = 200
+    body: int = MEGABYTE
+    asks: int = 64
+    waiting_jobs: int = 20
+    jobs: int = 2
+    lease: float = 30.0
+    idle: float = 30.0
+    stall: float = 15.0
+    ping: float = 5.0
+
+
+class Quota:
+    """``most`` bytes for all uploads that are arriving or waiting to be ingested. Safe from several threads.
+
+    It counts what is arriving; jobs in the graph know what is waiting.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._reserved = 0
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def reserve(self, count: int, *, kept: int) -> Iterator[None]:
+        """Reserve ``count`` bytes inside, beside the ``kept`` ones of jobs.
+
+        Raises ``HttpRequestError`` (429) if they do not fit; the rest of the body need not be read then.
+        """
+        with self._lock:
+            if kept + self._reserved + count > self._most:
+                sentence = (
+                    f"Too many uploads at once: together they may have {self._most:,} bytes. Try again when one has "
+                    "finished."
+                )
+                raise HttpRequestError(429, "BusyError", sentence, {"Retry-After": "10", "Connection": "close"})
+            self._reserved += count
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._reserved -= count
+
+
+class Workers:
+    """The threads that work on ``graph``, and what stops them. At most ``asks`` questions are answered at once."""
+
+    def __init__(self, graph: KnowledgeGraph, asks: int) -> None:
+        self._graph = graph
+        self.closing = False
+        self._asks = asks
+        self._asking = 0
+        self._stops: set[Stop] = set()
+        self._threads: dict[ThreadsKind, anyio.CapacityLimiter] = {}
+
+    def close(self) -> None:
+        """Stop all work; nothing more is started."""
+        self.closing = True
+        for stop in self._stops:
+            stop.set()
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[Stop]:
+        """One more question, which the ``Stop`` ends. Raises ``HttpRequestError`` if there are too many."""
+        self.check_asks()
+        self._asking += 1
+        try:
+            with self._stop() as stop:
+                yield stop
+        finally:
+            self._asking -= 1
+
+    def check_asks(self) -> None:
+        """Raise ``HttpRequestError`` (429) if no more questions are taken."""
+        if self._asking >= self._asks:
+            raise busy(f"{self._asks} questions are being answered already. Ask again in a moment.")
+
+    async def answer(
+        self, request: Request, work: GraphWork, *, kind: ThreadsKind = "reads", status: int = 200
+    ) -> Response:
+        """What ``work`` returns, as JSON; it is stopped when the client goes away."""
+        with self.asking() if kind == "asks" else self._stop() as stop:
+            watch = asyncio.create_task(_stop_when_gone(request, stop))
+            try:
+                return Json(await self.in_thread(lambda graph: encode(work(graph)), stop, kind), status)
+            finally:
+                watch.cancel()
+
+    async def look(self, work: Callable[[KnowledgeGraph], T]) -> T:
+        """What ``work`` returns, for a request whose body has not been read yet, or whose stream has begun."""
+        with self._stop() as stop:
+            return await self.in_thread(work, stop, "reads")
+
+    async def in_thread(self, work: Callable[[KnowledgeGraph], T], stop: Stop, kind: ThreadsKind = "asks") -> T:
+        """Run ``work`` in a thread for its ``kind``, on the graph, until ``stop`` is set."""
+        limiter = self._threads.setdefault(kind, anyio.CapacityLimiter(_THREADS.get(kind, self._asks)))
+        return await anyio.to_thread.run_sync(work, self._graph.within(stop), limiter=limiter)
+
+    @contextlib.contextmanager
+    def _stop(self) -> Iterator[Stop]:
+        stop = Stop()
+        self._stops.add(stop)
+        try:
+            if self.closing:
+                raise StoppedError
+            yield stop
+        finally:
+            self._stops.discard(stop)
+
+
+async def _stop_when_gone(request: Request, stop: Stop) -> None:
+    """Set ``stop`` when the client has gone. The body must have been read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    stop.set()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of one application. ``read_only``: requests that change the graph are refused."""
+
+    graph: KnowledgeGraph
+    limits: Limits
+    read_only: bool
+    token_needed: bool
+    workers: Workers
+    jobs: Jobs
+    uploads: Uploads
+    quota: Quota
+
+    def refuse_change(self) -> None:
+        """Raise ``HttpRequestError`` (403) if nothing may be changed."""
+        if self.read_only:
+            raise HttpRequestError(403, "ReadOnlyError", "This server is read-only: it was started with --read-only.")
+
+
+def _parts_of(request: Request) -> Parts:
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+Served = Annotated[Parts, Depends(_parts_of)]
+"""The parts, as an argument of an endpoint."""

@@ -1,0 +1,115 @@
+"""The platform as a LlamaIndex retriever.
+
+engine = RetrieverQueryEngine.from_args(KgRetriever(kg, route="entity"), llm=…)
+KgRetriever(kg).retrieve("Who designed the ship?")[0].node.metadata["title"]
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError, SettingError
+from kgplatform.interfaces.integrations import (
+    DEFAULT_ROUTE,
+    DEFAULT_TOP_K,
+    fact_metadata,
+    found,
+    passage_metadata,
+    where_of,
+)
+from kgplatform.records import FoundPassage
+
+try:
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
+    from llama_index.core.vector_stores import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
+except ImportError as missing:
+    raise SettingError("LlamaIndex is not installed. Run `pip install 'kgplatform[llamaindex]'`.") from missing
+
+_FOR_PEOPLE = ("id", "document", "start", "end", "score", "relevance", "routes", "citations")
+"""Metadata that models and embeddings do not see."""
+
+
+class KgRetriever(BaseRetriever):
+    """A search by one of the platform's routes. Each node is a passage; with ``facts``, the facts that were found
+    follow, as nodes with ``citations`` in their metadata. ``where``: only documents with these metadata; ``filters``:
+    the same as LlamaIndex writes it, with the operators EQ, IN, ANY and CONTAINS, all of which must fit.
+
+    A node's ``ref_doc_id`` is the document, its ``start_char_idx`` and ``end_char_idx`` the characters of its text.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        route: str = DEFAULT_ROUTE,
+        top_k: int = DEFAULT_TOP_K,
+        *,
+        facts: bool = False,
+        where: dict[str, Any] | None = None,
+        filters: MetadataFilters | None = None,
+        **more: Any,
+    ) -> None:
+        self._graph = graph
+        self._route = route
+        self._top_k = top_k
+        self._facts = facts
+        self._where = where_of(_plain(filters) if filters else None, where)
+        super().__init__(**more)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        result = found(self._graph, query_bundle.query_str, self._route, self._top_k, self._where)
+        nodes = [NodeWithScore(node=_node(passage), score=passage.score) for passage in result.passages]
+        for fact in result.facts if self._facts else ():
+            metadata = fact_metadata(fact) | {"title": fact.citations[0].title if fact.citations else ""}
+            nodes.append(NodeWithScore(node=_text_node(fact.id, fact.text, metadata), score=fact.score))
+        return nodes
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+_OPERATORS = {
+    FilterOperator.EQ: "$eq",
+    FilterOperator.IN: "$in",
+    FilterOperator.ANY: "$in",
+    FilterOperator.CONTAINS: "$eq",
+}
+"""Of lists too: a document has a value if its list does."""
+
+
+def _plain(filters: MetadataFilters) -> dict[str, Any]:
+    """Their filters as dictionaries. Raises ``InputError`` for what they can ask and ``where`` cannot."""
+    if filters.condition not in (FilterCondition.AND, None):
+        raise InputError(f"Filters joined by {filters.condition} cannot be used: all of them must fit.")
+    return {"$and": [_one(each) for each in filters.filters]}
+
+
+def _one(each: MetadataFilter | MetadataFilters) -> dict[str, Any]:
+    if isinstance(each, MetadataFilters):
+        return _plain(each)
+    if each.operator not in _OPERATORS:
+        able = ", ".join(operator.value for operator in _OPERATORS)
+        raise InputError(f"A filter with {each.operator.value} cannot be used: the operators are {able}.")
+    return {each.key: {_OPERATORS[each.operator]: each.value}}
+
+
+def _node(passage: FoundPassage) -> TextNode:
+    node = _text_node(passage.id, passage.text, passage_metadata(passage))
+    node.start_char_idx, node.end_char_idx = passage.start, passage.end
+    node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(
+        node_id=passage.document, metadata={"title": passage.title}
+    )
+    return node
+
+
+def _text_node(node_id: str, text: str, metadata: dict[str, Any]) -> TextNode:
+    hidden = [name for name in _FOR_PEOPLE if name in metadata]
+    return TextNode(
+        id_=node_id,
+        text=text,
+        metadata=metadata,
+        excluded_llm_metadata_keys=hidden,
+        excluded_embed_metadata_keys=hidden,
+    )

@@ -1,0 +1,207 @@
+"""The guide: slides in Neo4j Browser that walk through the user's own graph.
+
+Browser reads ``<slide>`` elements from HTML, and runs a ``<pre class="runnable">`` when its arrow is clicked. Names and
+texts come from documents: each is escaped for HTML, and for Cypher by ``pasteable.literal``.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kgplatform.explore.look import Look
+from kgplatform.interfaces.neo4j_browser.links import with_values
+from kgplatform.interfaces.neo4j_browser.style import KINDS, color_of, text_color_on
+from kgplatform.interfaces.saved_queries import saved_statement, saved_title
+from kgplatform.query import load_query, query_names
+from kgplatform.text import clipped
+
+Row = dict[str, Any]
+
+_FEW = 5
+_LONGEST = 160
+
+
+def guide(look: Look) -> str:
+    """The HTML of the guide to the graph as it is now."""
+    counts = look.counts()
+    if not counts.get("Document"):
+        how = (
+            "Run kgplatform ingest with a file or folder, then open this guide again with :guide and the same address."
+        )
+        return _page([_title("The graph is empty") + _said(how)])
+    found = look.highlights(2 * _FEW)
+    few = {kind: rows[:_FEW] for kind, rows in found.items()}
+    return _page(
+        [
+            _overview(counts, look.types()),
+            _documents(few["documents"]),
+            _entities(few["entities"]),
+            _relations(found["relations"]),
+            _facts(few["facts"]),
+            _communities(few["communities"]),
+            _runs(few["runs"]),
+            _saved(),
+        ]
+    )
+
+
+def _page(slides: Iterable[str]) -> str:
+    inside = "\n".join(
+        f'<slide class="row-fluid">\n<div style="padding: 0 16px">\n{slide}</div>\n</slide>' for slide in slides
+    )
+    deck = f'<carousel class="deck container-fluid">\n{inside}\n</carousel>'
+    return f'<title>Your graph</title>\n<article class="guide">\n{deck}\n</article>\n'
+
+
+def _overview(counts: dict[str, int], types: dict[str, int]) -> str:
+    kinds = [kind for kind in KINDS if counts.get(kind)]
+    shown = [_colored(name, color_of(name), number) for name, number in list(types.items())[: 4 * _FEW]]
+    return (
+        _title("What is in it")
+        + _said("Click the arrow of a statement to run it, or the statement itself to edit it first.")
+        + _said("Entities, in the colours of their types:")
+        + (_row(shown) if shown else _said("none yet"))
+        + _said("Their sources, and what was built from them:")
+        + _row(_colored(kind, KINDS[kind], counts[kind]) for kind in kinds if kind != "Entity")
+        + _runnable("The entities with the most facts", saved_statement("saved/most_connected"))
+    )
+
+
+def _documents(rows: Sequence[Row]) -> str:
+    shown = [
+        _runnable(f"{row['name']}: its passages, and the entities in them", _statement("show_document", id=row["id"]))
+        for row in rows[:2]
+    ]
+    facts = [
+        _runnable(f"What it states ({rows[0]['facts']} facts)", _statement("show_document_facts", id=rows[0]["id"]))
+    ]
+    return (
+        _title("Documents")
+        + _said(
+            "Each is cut into passages (label Chunk), which name entities and state facts. Those with the most facts:"
+        )
+        + _list(_counted(row["name"], row["facts"], "facts") for row in rows)
+        + "".join(shown + facts)
+    )
+
+
+def _entities(rows: Sequence[Row]) -> str:
+    text = _title("Entities") + _said(
+        "The people and things that the documents name. Each node is one name of one type."
+    )
+    if not rows:
+        return text + _said("None yet.")
+    first = rows[0]
+    around = [_runnable(f"Around {_named(row)}", _statement("show_entity", id=row["id"])) for row in rows[:3]]
+    known = _runnable(f"Facts about {first['name']}", _statement("show_entity_facts", id=first["id"]))
+    words = " ".join(re.findall(r"\w+", first["name"].lower())[:2])
+    found = _runnable("Entities by a word of their name", _statement("show_names", words=words)) if words else ""
+    return text + _list(_counted(_named(row), row["facts"], "facts") for row in rows) + "".join(around) + known + found
+
+
+def _relations(rows: Sequence[Row]) -> str:
+    text = _title("Relations") + _said(
+        "Entities that facts connect have a relationship of the relation's own type. Its property weight counts the "
+        "facts; fact is the id of one of them."
+    )
+    shown = [_runnable(row["type"], _statement("show_relation", type=row["type"])) for row in rows[:3]]
+    return text + _list(_counted(row["type"], row["count"], "times") for row in rows) + "".join(shown)
+
+
+def _facts(rows: Sequence[Row]) -> str:
+    text = _title("Facts and their evidence") + _said(
+        "Each fact records which characters of which passages state it. These are stated by the most passages:"
+    )
+    shown = [_runnable(_short(row["text"]), _statement("show_fact", id=row["id"])) for row in rows[:3]]
+    return text + _list(_counted(row["text"], row["passages"], "passages") for row in rows) + "".join(shown)
+
+
+def _communities(rows: Sequence[Row]) -> str:
+    text = _title("The knowledge tree")
+    if not rows:
+        return text + _said("There is no tree yet. Run kgplatform tree to group the entities into communities.")
+    shown = [_runnable(_short(row["name"]), _statement("show_community", id=row["id"])) for row in rows[:3]]
+    return (
+        text
+        + _said("Communities hold the entities that belong together; keywords stand for them.")
+        + _list(f"{_counted(row['name'], row['size'], 'entities')}. {_escaped(_short(row['summary']))}" for row in rows)
+        + "".join(shown)
+        + _runnable("The tree from the top", saved_statement("saved/tree"))
+    )
+
+
+def _runs(rows: Sequence[Row]) -> str:
+    text = _title("Questions that were asked")
+    if not rows:
+        return text + _said("There is no saved run yet. Run kgplatform ask --keep, and see here what the reader did.")
+    return (
+        text
+        + _said("Saved runs: a reader's steps, with what each found.")
+        + "".join(
+            _runnable(
+                f"{_short(row['question'])} ({row['reader']}, {row['steps']} steps)",
+                _statement("show_run", id=row["id"]),
+            )
+            for row in rows
+        )
+    )
+
+
+def _saved() -> str:
+    return (
+        _title("Saved queries")
+        + _said("They are also among your favourites (the star on the left), in the folder kgplatform.")
+        + "".join(_runnable(saved_title(name), saved_statement(name)) for name in query_names("saved"))
+    )
+
+
+def _statement(name: str, **values: Any) -> str:
+    """A statement of ``cypher/interfaces/neo4j_browser/guide`` with its parameters written out."""
+    return with_values(load_query(f"interfaces/neo4j_browser/guide/{name}").text, values)
+
+
+def _named(row: Row) -> str:
+    return f"{row['name']} ({row['type']})" if row["type"] else str(row["name"])
+
+
+def _title(text: str) -> str:
+    return f"<h3>{_escaped(text)}</h3>\n"
+
+
+def _said(text: str) -> str:
+    return f"<p>{_escaped(text)}</p>\n"
+
+
+def _list(items: Iterable[str]) -> str:
+    """``items`` are HTML."""
+    return "<ul>\n" + "".join(f"<li>{item}</li>\n" for item in items) + "</ul>\n"
+
+
+def _counted(text: str, number: int, of_what: str) -> str:
+    return f"{_escaped(_short(text))} <small>({number:,} {of_what})</small>"
+
+
+def _row(items: Iterable[str]) -> str:
+    """``items`` are HTML."""
+    return "<p>" + "\n".join(items) + "</p>\n"
+
+
+def _colored(name: str, color: str, number: int) -> str:
+    look = f"background: {color}; color: {text_color_on(color)}; border-radius: 10px; padding: 1px 9px; margin: 2px 0"
+    return f'<span style="display: inline-block; {look}">{_escaped(name)} {number:,}</span>'
+
+
+def _runnable(title: str, statement: str) -> str:
+    return f'<p>{_escaped(title)}</p>\n<pre class="pre-scrollable code runnable">{_escaped(statement)}</pre>\n'
+
+
+def _short(text: str) -> str:
+    return clipped(text, _LONGEST)
+
+
+def _escaped(text: str) -> str:
+    """For text and quoted values. Browser removes from a guide whatever looks like ``onclick="…"``, even in text."""
+    return html.escape(text).replace("=", "&#61;")

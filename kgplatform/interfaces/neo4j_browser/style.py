@@ -1,0 +1,161 @@
+"""The look of a graph in Neo4j Browser: a GraSS sheet, as the rules of its selectors.
+
+    {"node.Person": {"color": "#3965d9", "caption": "{name}", …}, …}
+
+Browser takes each property from the last rule that fits a node. So the general rules come first: for all nodes, for our
+own labels, then for each type, since an entity also has its type as a label.
+
+One colour for each kind of node, here and in the explorer: ``color_of("Person")`` is "#3965d9". The platform's own
+kinds have muted colours. Types have strong ones: those of the schemas that are included have a place in ``PALETTE``, no
+two of one schema the same; any other type's place follows from its name, so that it has the same colour in every graph,
+on every machine. ``explorer/shared/colors.js`` has the same tables and the same rule.
+
+All colours stand out from white and from the dark background (contrast of 3:1 or more against both). The palette was
+searched for a large smallest distance between two colours in OKLab, with normal vision and without red or green cones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kgplatform.extract.schema import label_for
+
+PALETTE = (
+    *("#3965d9", "#f06502", "#4da081", "#8c76fe", "#866800", "#007379", "#e45abb", "#809421"),
+    *("#c08166", "#b732bd", "#cf2268", "#009bcb", "#665fa1", "#2f7847", "#976f95", "#c24700"),
+)
+
+KINDS = {
+    "Entity": "#67788f",
+    "KeyElement": "#7f8555",
+    "Attribute": "#a17a62",
+    "Fact": "#7a838f",
+    "Chunk": "#5b7f93",
+    "Document": "#44688c",
+    "Keyword": "#a8823f",
+    "Community": "#8f6b1e",
+    "Page": "#84749b",
+    "Run": "#a65561",
+    "Step": "#b07a86",
+}
+"""Nodes by the platform's label. ``Entity`` is for those without a type."""
+
+_PLACES = (
+    ("Person", "Character"),
+    ("Organization", "Company", "Group"),
+    ("Place", "Risk Factor"),
+    ("Product", "Drug", "Object"),
+    ("Event", "Process"),
+    ("Concept", "Theme", "Chemical", "Technology"),
+    ("Work", "Symptom", "Brand"),
+    ("Organism", "Industry"),
+    ("Time", "Anatomy"),
+    ("Language", "Protein"),
+    ("Disease", "Risk"),
+    ("Author", "Procedure"),
+    ("Field", "Institution", "Population"),
+    ("Gene", "Market"),
+    ("Study", "Regulation"),
+    ("Award", "Cell", "Deal"),
+)
+TYPES = {name: color for names, color in zip(_PLACES, PALETTE, strict=True) for name in names}
+"""The types of the schemas that are included."""
+
+_LIGHT, _DARK = "#ffffff", "#10131a"
+
+
+def color_of(name: str) -> str:
+    """The colour of a schema type, or of one of the platform's own kinds, as ``#rrggbb``."""
+    return KINDS.get(name) or TYPES.get(name) or PALETTE[_fnv1a(name) % len(PALETTE)]
+
+
+def text_color_on(color: str) -> str:
+    """White or nearly black: what reads better on ``color``."""
+    return max(_LIGHT, _DARK, key=lambda text: contrast(text, color))
+
+
+def darker(color: str) -> str:
+    """``color`` for the border of a node that is filled with it."""
+    return "#" + "".join(f"{channel * 4 // 5:02x}" for channel in _channels(color))
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours as WCAG 2 counts it, from 1 to 21."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: str) -> float:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in _channels(color))]
+    return sum(weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def _channels(color: str) -> bytes:
+    return bytes.fromhex(color.removeprefix("#"))
+
+
+def _fnv1a(text: str) -> int:
+    """The 32-bit FNV-1a hash of the text in UTF-8: short, and the same in JavaScript (``Math.imul``)."""
+    value = 2166136261
+    for byte in text.encode("utf-8", "surrogatepass"):
+        value = (value ^ byte) * 16777619 % 2**32
+    return value
+
+
+Sheet = dict[str, dict[str, str]]
+
+_GRAY = "#a5abb6"
+_DIAMETERS = {
+    **dict.fromkeys(("Community", "Run", "Fact"), "80px"),
+    **dict.fromkeys(("Entity", "Document", "Chunk", "Page", "Attribute", "Keyword", "Step"), "65px"),
+}
+_OTHERS = "50px"
+_CAPTIONS = {"Fact": "{text}", "Attribute": "{value}"}
+_EVERYWHERE = ("KeyElement", "Entity")
+"""Labels that a node has beside a more specific one; the least specific first."""
+_RELATIONSHIPS = {
+    "RELATED_TO": {"caption": "{predicate}"},
+    "SAME_AS": {"color": "#c24700"},
+    "HAS_STEP": {"color": KINDS["Run"]},
+    "NEXT_STEP": {"color": KINDS["Run"]},
+    "FOLLOWS": {"color": KINDS["Run"]},
+    "CITES": {"color": "#cf2268", "shaft-width": "3px"},
+}
+
+
+def sheet_for(types: Iterable[str]) -> Sheet:
+    """The rules for a graph whose schema and entities have ``types``; of those that fit a node, the last decides."""
+    kinds = [*_EVERYWHERE, *(kind for kind in KINDS if kind not in _EVERYWHERE)]
+    nodes = {f"node.{kind}": _node(kind, KINDS[kind]) for kind in kinds}
+    typed = {f"node.{label_for(name)}": _colors(color_of(name)) for name in sorted(types)}
+    relationships = {f"relationship.{name}": rule for name, rule in _RELATIONSHIPS.items()}
+    return {"node": _node("", _GRAY), "relationship": _ANY_RELATIONSHIP, **nodes, **typed, **relationships}
+
+
+def as_grass(sheet: Sheet) -> str:
+    """The sheet as Browser's command ``:style`` reads it."""
+    return "\n".join(f"{selector} {{\n{_lines(rule)}}}\n" for selector, rule in sheet.items())
+
+
+def _node(kind: str, color: str) -> dict[str, str]:
+    look = {"diameter": _DIAMETERS.get(kind, _OTHERS), "caption": _CAPTIONS.get(kind, "{name}"), "font-size": "10px"}
+    return look | {"border-width": "2px"} | _colors(color)
+
+
+def _colors(color: str) -> dict[str, str]:
+    return {"color": color, "border-color": darker(color), "text-color-internal": text_color_on(color)}
+
+
+def _lines(rule: dict[str, str]) -> str:
+    return "".join(f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())
+
+
+_ANY_RELATIONSHIP = {
+    "color": _GRAY,
+    "shaft-width": "1px",
+    "font-size": "8px",
+    "padding": "3px",
+    "text-color-external": "#000000",
+    "text-color-internal": "#ffffff",
+    "caption": "<type>",
+}

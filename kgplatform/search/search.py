@@ -1,0 +1,174 @@
+"""A search: a question, a route, the best of what it found; by schema types; and the results of several in one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+from typing import Any, TypeVar
+
+from kgplatform.errors import InputError
+from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
+from kgplatform.search.all_routes import all_routes
+from kgplatform.search.copies import SPARE, with_copies
+from kgplatform.search.found import Found, look_up, rank_scores
+from kgplatform.search.question import (
+    asked,
+    make_question,
+)
+from kgplatform.search.routes import (
+    ROUTES,
+    dense_in_documents,
+)
+from kgplatform.text import type_key, unknown
+
+SEARCHES = ("all", *ROUTES)
+
+
+def search(
+    store: Store,
+    embedder: Embedder,
+    question: str,
+    route: str,
+    top_k: int,
+    types: Sequence[str] = (),
+    without: Collection[str] = (),
+    documents: Sequence[str] = (),
+) -> SearchResult:
+    """The best ``top_k`` passages and facts; of route ``path`` the paths, of ``community`` the communities too.
+
+    ``types``: names of schema types; facts and paths about others are left out (``keep_types``). ``without``: routes
+    that take no part in ``all``. ``documents``: ids; then the passages of these alone, by meaning, as ``dense`` has
+    them: the indexes are those of the whole graph, and here every passage is compared. Raises ``InputError`` for an
+    unknown route, an empty question, or the route ``community`` where there is no knowledge tree.
+    """
+    started = time.perf_counter()
+    for name in (route, *without):
+        check_route(name)
+    check_top_k(top_k)
+    text = asked(question)
+    if route == "all" and not documents:
+        found = all_routes(store, embedder, text, without)
+    else:
+        embedded = make_question(text, embedder)
+        if documents:
+            found = dense_in_documents(store, embedded, documents, top_k + SPARE)
+        else:
+            found = ROUTES[route](store, embedded, top_k)
+        found = replace(found, vector=embedded.vector)
+    found = keep_types(store, found, types)
+    passages, facts, paths = look_up(store, found, top_k)
+    seconds = round(time.perf_counter() - started, 4)
+    return SearchResult(text, passages, facts, seconds, paths, tuple(found.communities))
+
+
+def check_route(route: str) -> None:
+    """Raise ``InputError``, with the nearest name, for a route that does not exist."""
+    if route not in SEARCHES:
+        raise InputError(unknown("route", str(route), sorted(SEARCHES)))
+
+
+def check_top_k(top_k: int) -> None:
+    """Raise ``InputError`` for no results at all."""
+    if top_k < 1:
+        raise InputError("top_k must be at least 1.", "top_k")
+
+
+def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:
+    """``found`` without facts, and paths over facts, that are about other things than ``types``; with all its passages.
+
+    So Youtu-GraphRAG uses the schema types that a question involves (section 3.3).
+
+    ``types`` are names of entity types, relations and attributes, in any spelling. A fact stays if its predicate is
+    one of them and one of its entities has one of those types; what has no type of the schema contradicts none. If no
+    fact that was found has any of the types of a kind, that kind is not asked for.
+    """
+    wanted = {type_key(name) for name in types} - {""}
+    facts = {*found.facts, *(fact for path in found.paths for fact in path.facts)}
+    if not wanted or not facts:
+        return found
+    rows = store.read("search/fact_types", ids=sorted(facts))
+    kept = _by_entities(_by_predicate(_by_predicate(rows, "triple", wanted), "attribute", wanted), wanted)
+    ids = {row["id"] for row in kept}
+    return replace(
+        found,
+        facts={fact: score for fact, score in found.facts.items() if fact in ids},
+        paths=[path for path in found.paths if ids.issuperset(path.facts)],
+    )
+
+
+def _by_predicate(rows: list[Row], kind: str, wanted: set[str]) -> list[Row]:
+    """``rows`` without those of ``kind`` with another predicate of the schema; all, if none has a wanted one."""
+    fits = {row["id"] for row in rows if row["kind"] == kind and _is_wanted(row["predicate"], wanted)}
+    if not fits:
+        return rows
+    return [row for row in rows if row["kind"] != kind or row["predicate"] is None or row["id"] in fits]
+
+
+def _by_entities(rows: list[Row], wanted: set[str]) -> list[Row]:
+    """``rows`` without those whose entities all have other types of the schema; all, if no entity has a wanted one."""
+    if not any(_is_wanted(type_, wanted) for row in rows for type_ in row["types"]):
+        return rows
+    return [
+        row
+        for row in rows
+        if not row["types"] or any(each is None or _is_wanted(each, wanted) for each in row["types"])
+    ]
+
+
+def _is_wanted(name: str | None, wanted: set[str]) -> bool:
+    return name is not None and type_key(name) in wanted
+
+
+Item = TypeVar("Item", FoundPassage, FoundFact, FoundPath, FoundCommunity)
+
+
+def fuse_results(results: Sequence[SearchResult], top_k: int) -> SearchResult:
+    """What ``results`` found, by the sum of 1, 1/2, 1/3, … for the first, second, third place in each.
+
+    Each part of a question needs its own first passage: so the ranks are not damped, as reciprocal rank fusion does by
+    60, which would prefer what is mediocre for all parts. Only what stands high in several comes before it. It comes
+    once, with its best score and all routes that found it. The question is the first one, the seconds are added up.
+    """
+    return SearchResult(
+        question=results[0].question if results else "",
+        passages=_routed([result.passages for result in results], top_k),
+        facts=_routed([result.facts for result in results], top_k),
+        seconds=round(sum(result.seconds for result in results), 4),
+        paths=_by_rank([result.paths for result in results], top_k),
+        communities=_by_rank([result.communities for result in results], top_k),
+    )
+
+
+def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
+    same: dict[Hashable, list[Any]] = {}
+    for item in chain.from_iterable(lists):
+        same.setdefault(_key(item), []).append(item)
+    return tuple(_united(item, same[_key(item)]) for item in _by_rank(lists, top_k))
+
+
+def _united(best: Any, same: Sequence[Any]) -> Any:
+    """``best`` with what all that is the ``same`` has of routes and, for passages, of copies."""
+    found = with_copies(best, same) if isinstance(best, FoundPassage) else best
+    return replace(found, routes=tuple(sorted({route for each in same for route in each.routes})))
+
+
+def _by_rank(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
+    best: dict[Hashable, Item] = {}
+    for item in chain.from_iterable(lists):
+        known = best.setdefault(_key(item), item)
+        best[_key(item)] = item if item.score > known.score else known
+    keys = [[_key(item) for item in items] for items in lists]
+    scores = rank_scores(keys, shift=0)
+    in_turn = dict.fromkeys(key for place in zip_longest(*keys) for key in place if key is not None)
+    return tuple(best[key] for key in sorted(in_turn, key=lambda key: -scores[key])[:top_k])
+
+
+def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> Hashable:
+    if isinstance(item, FoundPath):
+        facts = tuple(fact.id for fact in item.facts)
+        return min(facts, facts[::-1])
+    return item.text if isinstance(item, FoundPassage) else item.id

@@ -1,0 +1,234 @@
+"""Presentations (PPTX) and texts (DOCX) of Microsoft Office, and those of OpenDocument (ODP, ODT).
+
+Of presentations the text of each slide with its tables, charts, diagrams and notes ("slide 3"); of texts paragraphs
+apart by blank lines, tables row by row, and notes.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from kgplatform.sources.files.archive import core_title, opened, read_xml, related, related_id
+from kgplatform.sources.files.file_text import FileText, Parts, clean
+from kgplatform.sources.files.table import lines
+from kgplatform.sources.html_text import html_tree, shown_text
+
+if TYPE_CHECKING:
+    from lxml import etree  # type: ignore[import-untyped]  # publishes no types
+
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_SLIDE = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_NO_TEXT = frozenset(("sldNum", "dt", "ftr", "hdr", "sldImg"))
+"""Placeholders that say the same on every slide."""
+
+
+def read_presentation(path: str, stream: BinaryIO) -> FileText:
+    """The slides in the order in which they are shown."""
+    parts = Parts()
+    with opened(path, stream) as archive:
+        shown = read_xml(path, archive, "ppt/presentation.xml")
+        links = related(path, archive, "ppt/presentation.xml")
+        names = [links[related_id(each)][1] for each in shown.iter(f"{_SLIDE}sldId") if related_id(each) in links]
+        for number, name in enumerate(names, start=1):
+            parts.add("\n\n".join(_slide_blocks(path, archive, name)), f"slide {number}")
+        title = core_title(path, archive)
+    return parts.found(None if title in ("PowerPoint Presentation", "PowerPoint-Präsentation") else title)
+
+
+def _slide_blocks(path: str, archive: zipfile.ZipFile, part: str) -> Iterator[str]:
+    """The paragraphs and tables of a slide, its title first, then what its charts, diagrams and notes say."""
+    slide = read_xml(path, archive, part)
+    shapes = list(_shapes(slide))
+    for shape in sorted(shapes, key=lambda each: _kind(each) not in ("title", "ctrTitle")):
+        if _kind(shape) not in _NO_TEXT:
+            yield from _tables(shape) if shape.tag == f"{_SLIDE}graphicFrame" else _paragraphs(shape)
+    for kind, target in related(path, archive, part).values():
+        if kind == "chart":
+            yield from _chart(read_xml(path, archive, target))
+        elif kind == "diagramData":
+            yield from _paragraphs(read_xml(path, archive, target))
+        elif kind == "notesSlide":
+            notes = [shape for shape in _shapes(read_xml(path, archive, target)) if _kind(shape) not in _NO_TEXT]
+            said = "\n\n".join(text for shape in notes for text in _paragraphs(shape))
+            yield f"Notes: {said}" if said else ""
+
+
+def _shapes(slide: etree._Element) -> Iterator[etree._Element]:
+    """The shapes with text or tables, in groups too, in their order; of alternatives the first."""
+    waiting = [slide]
+    while waiting:
+        element = waiting.pop()
+        if element.tag in (f"{_SLIDE}sp", f"{_SLIDE}graphicFrame"):
+            yield element
+        elif element.tag != _FALLBACK:
+            waiting += reversed(element)
+
+
+def _kind(shape: etree._Element) -> str:
+    """Which placeholder ``shape`` is: "title", "body" …; "" if none."""
+    held = next(shape.iter(f"{_SLIDE}ph"), None)
+    return "" if held is None else held.get("type", "body")
+
+
+def _paragraphs(element: etree._Element) -> Iterator[str]:
+    for paragraph in element.iter(f"{_DRAWING}p"):
+        if text := _text(paragraph).strip():
+            yield text
+
+
+def _text(paragraph: etree._Element) -> str:
+    breaks = {f"{_DRAWING}br": "\n", f"{_DRAWING}tab": "\t"}
+    return "".join(
+        each.text or "" if each.tag == f"{_DRAWING}t" else breaks.get(each.tag, "") for each in paragraph.iter()
+    )
+
+
+def _tables(frame: etree._Element) -> Iterator[str]:
+    for table in frame.iter(f"{_DRAWING}tbl"):
+        rows = [
+            [" ".join(_paragraphs(cell)) for cell in row.iter(f"{_DRAWING}tc")] for row in table.iter(f"{_DRAWING}tr")
+        ]
+        style = table.find(f"{_DRAWING}tblPr")
+        marked = style is not None and style.get("firstRow") in ("1", "true")
+        yield "\n".join(lines(rows, first=True if marked else None))
+
+
+def _chart(chart: etree._Element) -> Iterator[str]:
+    """The title of a chart, and its numbers: a line for each category."""
+    for title in chart.iter(f"{_CHART}title"):
+        yield " ".join(_paragraphs(title))
+    series = list(chart.iter(f"{_CHART}ser"))
+    names = [" ".join(_values(each, "tx").values()) for each in series]
+    columns = [_values(each, "val") or _values(each, "yVal") for each in series]
+    labels = {at: text for each in series for at, text in (_values(each, "cat") or _values(each, "xVal")).items()}
+    rows = [[labels.get(at, ""), *(column.get(at, "") for column in columns)] for at in sorted(labels)]
+    yield "\n".join(lines([["", *names], *rows], first=True))
+
+
+def _values(series: etree._Element, role: str) -> dict[int, str]:
+    """What a series of a chart has of names ("tx"), categories ("cat") or numbers ("val"), by their index."""
+    held = series.find(f"{_CHART}{role}")
+    points = () if held is None else held.iter(f"{_CHART}pt")
+    found = {int(each.get("idx", 0)): each.findtext(f"{_CHART}v", "") for each in points}
+    plain = "" if held is None else held.findtext(f"{_CHART}v", "")
+    return found or ({0: plain} if plain else {})
+
+
+def read_word(path: str, stream: BinaryIO) -> FileText:
+    """The text of a Word document, with its tables, footnotes and endnotes."""
+    import mammoth  # type: ignore[import-untyped]  # publishes no types
+
+    with opened(path, stream) as archive:
+        title = core_title(path, archive)
+        page = mammoth.convert_to_html(_without_style_sheets(archive), convert_image=_no_image).value
+        tree = html_tree(clean(page).encode())
+        return FileText("" if tree is None else shown_text(tree, all_tables=True), title)
+
+
+def _no_image(_: object) -> list[Any]:
+    return []
+
+
+def _without_style_sheets(archive: zipfile.ZipFile) -> BinaryIO:
+    """The parts that may hold text. Word writes hundreds of styles, which take mammoth longer than all the rest."""
+    kept = io.BytesIO()
+    with zipfile.ZipFile(kept, "w") as target:
+        for part in archive.namelist():
+            if part.endswith((".xml", ".rels")) and PurePosixPath(part).name != "styles.xml":
+                target.writestr(part, archive.read(part))
+    kept.seek(0)
+    return kept
+
+
+_OF = "urn:oasis:names:tc:opendocument:xmlns:"
+_TEXT, _TABLE, _OFFICE = f"{{{_OF}text:1.0}}", f"{{{_OF}table:1.0}}", f"{{{_OF}office:1.0}}"
+_DRAW, _SHOWN = f"{{{_OF}drawing:1.0}}", f"{{{_OF}presentation:1.0}}"
+_PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
+_NOTE = f"{_TEXT}note"
+_LEFT_OUT = frozenset((f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note-citation", f"{_OFFICE}forms"))
+_MOST_REPEATED = 1000
+"""Cells and spaces say how often they are repeated; more than so many are padding."""
+
+
+def read_open_text(path: str, stream: BinaryIO) -> FileText:
+    """The paragraphs of an OpenDocument text, apart by blank lines."""
+    with opened(path, stream) as archive:
+        body = read_xml(path, archive, "content.xml").find(f"{_OFFICE}body")
+        text = "" if body is None else "\n\n".join(_blocks(body))
+        return FileText(text, core_title(path, archive, "meta.xml"))
+
+
+def read_open_presentation(path: str, stream: BinaryIO) -> FileText:
+    """The slides of an OpenDocument presentation, each with its notes."""
+    parts = Parts()
+    with opened(path, stream) as archive:
+        for number, slide in enumerate(read_xml(path, archive, "content.xml").iter(f"{_DRAW}page"), start=1):
+            parts.add("\n\n".join(_blocks(slide)), f"slide {number}")
+        return parts.found(core_title(path, archive, "meta.xml"))
+
+
+def _blocks(root: etree._Element) -> Iterator[str]:
+    """The paragraphs, headings and tables below ``root`` in their order."""
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        if element.tag in _PARAGRAPHS:
+            yield from _paragraph(element)
+        elif element.tag == f"{_TABLE}table":
+            rows = [_cells(row) for row in element.iter(f"{_TABLE}table-row")]
+            marked = element.find(f"{_TABLE}table-header-rows") is not None
+            if text := "\n".join(lines(rows, first=True if marked else None)):
+                yield text
+        elif element.tag == f"{_SHOWN}notes":
+            if said := "\n\n".join(block for each in element for block in _blocks(each)):
+                yield f"Notes: {said}"
+        elif element.tag not in _LEFT_OUT:
+            waiting += reversed(element)
+
+
+def _paragraph(paragraph: etree._Element) -> Iterator[str]:
+    """Its text, and then that of its footnotes and of the boxes that are anchored in it."""
+    inner: list[etree._Element] = []
+    if text := "".join(_pieces(paragraph, inner)).strip():
+        yield text
+    for each in inner:
+        yield from _blocks(each)
+
+
+def _pieces(paragraph: etree._Element, inner: list[etree._Element]) -> Iterator[str]:
+    """The words of a paragraph; notes and boxes go to ``inner``."""
+    waiting: list[etree._Element | str | None] = [*reversed(paragraph), paragraph.text]
+    while waiting:
+        each = waiting.pop()
+        if each is None or isinstance(each, str):
+            yield each or ""
+            continue
+        waiting.append(each.tail)
+        if each.tag == _NOTE or each.tag.startswith(_DRAW):
+            inner += each
+        elif each.tag == f"{_TEXT}s":
+            yield " " * _repeated(each, f"{_TEXT}c")
+        elif each.tag in (f"{_TEXT}tab", f"{_TEXT}line-break"):
+            yield "\t" if each.tag.endswith("tab") else "\n"
+        elif each.tag not in _LEFT_OUT:
+            waiting += [*reversed(each), each.text]
+
+
+def _cells(row: etree._Element) -> list[str]:
+    cells: list[str] = []
+    for cell in row:
+        if cell.tag in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+            text = " ".join(_blocks(cell))
+            cells += [text] * _repeated(cell, f"{_TABLE}number-columns-repeated")
+    return cells
+
+
+def _repeated(element: etree._Element, attribute: str) -> int:
+    said = element.get(attribute, "1")
+    return min(int(said), _MOST_REPEATED) if said.isdecimal() else 1

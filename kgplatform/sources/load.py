@@ -1,0 +1,262 @@
+"""Files and folders into documents, one at a time; what cannot be read is reported, and the rest is read."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import BufferedReader, BytesIO, IOBase
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from kgplatform.concurrency import plug_ins
+from kgplatform.concurrency.bounded import BoundedCalls, ExceededError
+from kgplatform.errors import DocumentError, InputError, SettingError
+from kgplatform.records import Document, SkippedFile
+from kgplatform.sources.corpus_file import (
+    HARMLESS_BYTES,
+    ITEM_READERS,
+    USUAL,
+    CorpusItem,
+    Fields,
+    ItemOrFault,
+    as_name,
+    has_lines,
+    read_jsonl,
+    why_beyond,
+)
+from kgplatform.sources.decode import HEAD_BYTES
+from kgplatform.sources.files.file_text import FileText, clean
+from kgplatform.sources.files.plain import read_text
+from kgplatform.sources.files.reader import reader_for
+from kgplatform.text import node_id, tidy
+
+_SERVER = "neo4j"
+_OF_A_HOME = (_SERVER, "llm-cache", "browser.json")
+"""What a home folder has of its own."""
+_WORDS_OF_A_NAME = 3
+"""What has more, and is no file, may be meant as a text."""
+WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
+"""What stands between the words of a file's name."""
+
+
+class CutShort(SkippedFile):
+    """A file whose first documents were read, and whose rest was not: what the graph has of it stays."""
+
+
+def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
+    """The files that ``paths`` name, and those in the folders that they name, sorted and each once.
+
+    Hidden files and folders, and what a home folder has of its own, are left out unless named themselves; a folder that
+    links lead to again is entered once. Folders that cannot be opened are among the result, so that ``load`` reports
+    them. Raises ``DocumentError`` at once for a path that does not exist.
+    """
+    entered: set[str] = set()
+    given = [_path(each) for each in path_list(paths)]
+    walks = [_walk(path, entered) if is_folder else iter([path]) for path, is_folder in given]
+    return (path for path, _ in groupby(heapq.merge(*walks)))
+
+
+def path_list(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
+    """One path or several, as a list. Raises ``InputError`` for what is none, such as an open file."""
+    if isinstance(paths, str | Path):
+        return [paths]
+    is_several = isinstance(paths, Iterable) and not isinstance(paths, Mapping | IOBase | bytes)
+    found: list[Any] = list(paths) if is_several else [paths]
+    for each in found:
+        if not isinstance(each, str | Path):
+            raise InputError(f"Give paths of files and folders, not a value of type {type(each).__name__}.")
+    return found
+
+
+def named_folders(paths: Sequence[str | Path]) -> Iterator[tuple[Path, bool]]:
+    """The folders among ``paths``, each with whether there is no file in it."""
+    folders = (path for path, is_folder in map(_path, paths) if is_folder)
+    return ((folder, next(_walk(folder, set()), None) is None) for folder in folders)
+
+
+def _path(given: str | Path) -> tuple[Path, bool]:
+    """``given`` from the root, and whether it is a folder."""
+    if isinstance(given, str) and not given.strip():
+        raise InputError("A path is empty. Name a file or a folder; `.` is the current folder.")
+    path = Path(given).expanduser()
+    # Links are kept as they are; ``..`` after a link only the file system can resolve.
+    path = path.resolve() if ".." in path.parts else path.absolute()
+    try:
+        return path, stat.S_ISDIR(path.lstat().st_mode) or path.is_dir()
+    except (OSError, ValueError) as error:
+        why = "permission denied" if isinstance(error, PermissionError) else "no such file or folder"
+        if isinstance(given, str) and len(given.split()) > _WORDS_OF_A_NAME and Path(given).name == given:
+            why += "; to ingest a text, use kgplatform.Text(text) in Python"
+        raise DocumentError(str(given), why) from error
+
+
+def _walk(folder: Path, entered: set[str]) -> Iterator[Path]:
+    """The files below ``folder``, in the order of paths. The names in one folder are held, and those in its parents."""
+    open_folders = [_entries(folder, entered)]
+    while open_folders:
+        path, is_folder = next(open_folders[-1], (None, False))
+        if path is None:
+            open_folders.pop()
+        elif is_folder:
+            open_folders.append(_entries(path, entered))
+        else:
+            yield path
+
+
+def _entries(folder: Path, entered: set[str]) -> Iterator[tuple[Path | None, bool]]:
+    """What is in ``folder`` and whether it is a folder; the folder itself, as a file, if it cannot be opened."""
+    real = os.path.realpath(folder)
+    if real in entered:
+        return
+    entered.add(real)
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted((each.name, each.is_dir()) for each in found if not each.name.startswith("."))
+    except OSError:
+        yield folder, False
+        return
+    left_out = _OF_A_HOME if _is_home(folder) else ()
+    for name, is_folder in entries:
+        if name not in left_out:
+            yield folder / name, is_folder
+
+
+def _is_home(folder: Path) -> bool:
+    try:
+        if not (folder / _SERVER).is_dir():
+            return False
+        from kgplatform.neo4j.config import has_store  # it takes a tenth of a second to load
+
+        return has_store(folder / _SERVER)
+    except OSError:  # it cannot be entered: of somebody else
+        return False
+
+
+def load(
+    paths: Sequence[str | Path], calls: BoundedCalls | None = None, fields: Fields = USUAL
+) -> Iterator[Document | SkippedFile]:
+    """The documents in ``paths``, read one file at a time in sorted order.
+
+    A file, or a page, item or line of one, that cannot be used is a ``SkippedFile``. A file with some bad pages gives
+    both: the document and a ``SkippedFile`` for each page that it lacks. ``calls``: parse within their bounds what is
+    not harmless. ``fields``: what JSON files call texts and titles. Raises ``DocumentError`` at once for a path that
+    does not exist.
+    """
+    files = find_files(paths)
+    return (result for path in files for result in load_file(path, calls=calls, fields=fields))
+
+
+def load_file(
+    path: Path, content: bytes | None = None, fields: Fields = USUAL, calls: BoundedCalls | None = None
+) -> Iterator[Document | SkippedFile]:
+    """What ``load`` gives of one file. ``content``: what it holds, where the file itself is out of reach."""
+    shown = _shown(path)
+    try:
+        size = _size(path, shown) if content is None else len(content)
+        with path.open("rb") if content is None else _stream(content) as stream:
+            head, suffix = stream.peek()[:HEAD_BYTES], path.suffix.lower()
+            is_plugged_in = bool(head) and plug_ins.is_installed("loader", suffix)
+            reader = loader_of(suffix) if is_plugged_in else reader_for(shown, head, suffix)
+            read_members = ITEM_READERS.get(suffix) if reader is read_text else None
+            is_small = size <= HARMLESS_BYTES or (read_members is read_jsonl and has_lines(head))
+            if calls is None or (reader is read_text and is_small):
+                if read_members is not None:
+                    yield from _members(path, shown, read_members(shown, stream, fields, calls))
+                else:
+                    yield from _whole(path, shown, reader(shown, stream))
+                return
+        yield from _bounded(calls, path, content, fields)
+    except DocumentError as error:
+        yield SkippedFile(shown, error.reason)
+    except FileNotFoundError:
+        yield SkippedFile(shown, "a link to a file that does not exist" if path.is_symlink() else "no longer there")
+    except OSError as error:
+        yield SkippedFile(shown, f"cannot be read: {(error.strerror or 'unknown error').lower()}")
+
+
+def _shown(path: Path) -> str:
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _size(path: Path, shown: str) -> int:
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode) and not path.is_dir():
+        raise DocumentError(shown, "not a regular file")
+    return found.st_size
+
+
+def _bounded(
+    calls: BoundedCalls, path: Path, content: bytes | None, fields: Fields
+) -> Iterator[Document | SkippedFile]:
+    """What ``load_file`` gives within the bounds of ``calls``, and which of them it went beyond."""
+    has_documents = False
+    try:
+        for found in calls.each(load_file, path, content, fields):
+            has_documents |= isinstance(found, Document)
+            yield found
+    except ExceededError as error:
+        shown, reason = _shown(path), why_beyond(error, calls)
+        yield CutShort(shown, f"the rest of it {reason}") if has_documents else SkippedFile(shown, reason)
+
+
+def _whole(path: Path, shown: str, reading: FileText) -> Iterator[Document | SkippedFile]:
+    if not reading.text.strip():
+        raise DocumentError(shown, "has no readable text")
+    source = path.as_uri()
+    yield _document(as_name(reading.title) or _readable_stem(path), source, source, reading)
+    yield from (SkippedFile(shown, fault, in_part=True) for fault in reading.faults)
+
+
+def _stream(content: bytes) -> BufferedReader:
+    raw: Any = BytesIO(content)  # typeshed wants a stream of files
+    return BufferedReader(raw)
+
+
+def _members(path: Path, shown: str, items: Iterator[ItemOrFault]) -> Iterator[Document | SkippedFile]:
+    source, stem = path.as_uri(), _readable_stem(path)
+    for item in items:
+        if isinstance(item, CorpusItem):
+            name = item.title or f"{stem} {item.number}"
+            yield _document(name, f"{source}#{item.fragment}", source, FileText(item.text, metadata=item.metadata))
+        else:
+            yield SkippedFile(shown, item)
+
+
+def _document(name: str, uri: str, source: str, reading: FileText) -> Document:
+    digest = hashlib.sha256(reading.text.encode()).hexdigest()
+    return Document(
+        node_id("document", uri), name, uri, source, reading.text, digest, reading.locations, reading.metadata
+    )
+
+
+def _readable_stem(path: Path) -> str:
+    """The file's name without its suffix, as words: ``annual_report-2020.txt`` is "annual report-2020"."""
+    stem = os.fsencode(path.stem).decode("utf-8", "replace")
+    return tidy(WORD_GAPS.sub(" ", stem)) or stem
+
+
+def loader_of(suffix: str) -> Callable[[str, BufferedReader], FileText]:
+    """What reads files with that ``suffix`` (".rst"). It raises ``DocumentError`` for one that it cannot read, and for
+    all of them where the package that adds it is broken."""
+
+    def read(path: str, stream: BufferedReader) -> FileText:
+        try:
+            found = plug_ins.load("loader", suffix)(path, stream)
+        except DocumentError:
+            raise
+        except SettingError as error:
+            raise DocumentError(path, str(error).rstrip(".")) from error
+        except Exception as error:  # other people's code raises anything at all
+            raise DocumentError(path, str(plug_ins.broken("loader", suffix, error)).rstrip(".")) from error
+        if isinstance(found, str):
+            return FileText(clean(found))
+        if not isinstance(found, FileText):
+            raise DocumentError(path, f"the loader {suffix} gave a {type(found).__name__} and not a text")
+        return FileText(clean(found.text), found.title, found.locations, found.faults, found.metadata)
+
+    return read

@@ -1,0 +1,716 @@
+"""The command line as a person and a program meet it: what it prints, where, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Run, name_server, runner
+from conftest import EXAMPLES, ROOT
+from corpora import put
+from pypdf import PdfReader, PdfWriter
+from stopped import until
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.ingest.pipeline import IngestReport
+from kgplatform.interfaces.cli import main as cli
+from kgplatform.interfaces.cli.show import reports
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.records import Usage
+from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.text import counted, duration
+
+KGPLATFORM = [sys.executable, "-m", "kgplatform.interfaces.cli.main"]
+COMMANDS = sorted(
+    each.name or each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None
+)
+ADA = "Ada Lovelace was born in London in 1815. Charles Babbage designed the Analytical Engine. " * 2
+
+
+@pytest.fixture
+def environment(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run's server, and an embedder without a model."""
+    name_server(neo4j_server, monkeypatch)
+
+
+@pytest.fixture
+def run(environment: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command line in this process."""
+    return runner(monkeypatch, capsys)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """A folder of three texts."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.txt").write_text(f"{number}. {ADA}", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def ada(store: Store, run: Run, tmp_path: Path) -> Path:
+    """A graph of one document; its file."""
+    path = tmp_path / "ada.txt"
+    path.write_text(ADA, encoding="utf-8")
+    assert run("ingest", path, "--extractor", "local").code == 0
+    return path
+
+
+# ------------------------------------------------------------------------------------------------------------- ingest
+
+
+@pytest.fixture
+def mixed_folder(tmp_path: Path) -> Path:
+    """One good PDF, one encrypted PDF, an empty file, and a GIF that is called .txt."""
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    shutil.copy(EXAMPLES / "corpus" / "Expedition_of_1865.pdf", folder / "good.pdf")
+    locked = PdfWriter(clone_from=PdfReader(EXAMPLES / "corpus" / "Siemens_and_the_Faraday.pdf"))
+    locked.encrypt("secret", algorithm="AES-256")
+    locked.write(folder / "locked.pdf")
+    (folder / "empty.txt").touch()
+    (folder / "photo.txt").write_bytes(b"GIF89a" + bytes(range(256)) * 8)
+    return folder
+
+
+def test_a_folder_of_good_and_bad_files(store: Store, run: Run, mixed_folder: Path) -> None:
+    done = run("ingest", mixed_folder, "--extractor", "local")
+    assert done.code == 3
+    lines = done.out.splitlines()
+    assert [line for line in lines if line.startswith("Not ingested")] == [
+        f"Not ingested: {mixed_folder}/empty.txt: empty file",
+        f"Not ingested: {mixed_folder}/locked.pdf: encrypted PDF: remove its password first",
+        f"Not ingested: {mixed_folder}/photo.txt: format not supported: an image (GIF), not text",
+    ]
+    assert any(line.startswith("Documents: 1 new, 3 not ingested. Passages: 1, all read now by") for line in lines)
+    again = run("ingest", mixed_folder, "--extractor", "local")
+    assert again.code == 3
+    assert "Nothing changed: 1 document is up to date." in again.out
+    (mixed_folder / "good.pdf").unlink()
+    nothing_good = run("ingest", mixed_folder, "--extractor", "local", "--json")
+    assert nothing_good.code == 2
+    assert [Path(each["path"]).name for each in nothing_good.document["skipped"]] == [
+        "empty.txt",
+        "locked.pdf",
+        "photo.txt",
+    ]
+
+
+OPEN_IE = [
+    {
+        "title": "Ada Lovelace",
+        "text": "Ada Lovelace was born in London.",
+        "extracted_entities": ["Ada Lovelace", "London"],
+        "extracted_triples": [["Ada Lovelace", "was born in", "London"], ["Ada Lovelace", "London"]],
+    }
+]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["openie.json"],
+        ["openie.json", "--extractor", "recorded"],
+        ["--recorded", "openie.json"],
+        ["openie.json", "--recorded", "openie.json"],
+    ],
+)
+def test_an_open_ie_recording_may_be_given_alone(store: Store, run: Run, tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "openie.json").write_text(json.dumps(OPEN_IE), encoding="utf-8")
+    done = run("ingest", *arguments, "--json")
+    assert done.code == 0
+    report = done.document
+    assert (report["extractor"], report["mode"], report["added"]) == ("recorded", "flexible", 1)
+    assert report["malformed"] == {"triple with 2 members": 1}
+    assert run("stats", "--json").document["relationships"]["SUBJECT"] == 1
+
+
+def test_a_corpus_that_quotes_a_recording_is_none(store: Store, run: Run, tmp_path: Path) -> None:
+    quoting = [{"title": "About", "text": 'A recording has "extracted_triples": a list of lists, says Ada Lovelace.'}]
+    (tmp_path / "about.json").write_text(json.dumps(quoting), encoding="utf-8")
+    assert run("ingest", "about.json", "--json").document["extractor"] == "local"
+
+
+def test_a_recording_of_other_files_is_no_corpus(store: Store, run: Run) -> None:
+    done = run("ingest", "--recorded", EXAMPLES / "extraction.jsonl")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("extraction.jsonl does not contain its texts. Name their files too.\n")
+
+
+def test_an_estimate_writes_nothing(store: Store, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ada.txt").write_text(ADA, encoding="utf-8")
+    free = run("ingest", "ada.txt", "--estimate")
+    assert (free.code, free.out) == (
+        0,
+        "1 document in 1 passage, 1 of them yet to be read.\nThis needs no language model. Nothing was written.\n",
+    )
+    costly = run("ingest", "ada.txt", "--estimate", "--extractor", "llm", "--json").document
+    assert costly["calls"] == 1
+    assert costly["input_tokens"] > 100
+    assert store.read("explore/node_counts") == []
+
+
+def test_an_ingest_that_ran_out_of_tokens(store: Store, run: Run, texts: Path, monkeypatch: Any) -> None:
+    reply = json.dumps({"entities": [{"name": "Ada Lovelace", "type": "Person", "quote": "Ada Lovelace"}]})
+    with OpenAIServer(lambda messages: reply) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("KGPLATFORM_CONCURRENCY", "1")
+        done = run("ingest", texts, "--token-budget", 1)
+        assert done.code == 1
+        assert "budget of 1 tokens is used up" in done.out
+        assert "Model, " in done.out
+        rest = run("ingest", texts)
+    assert rest.code == 0
+    assert "Documents: 3 unchanged. Passages: 3, 2 read now by the extractor llm." in rest.out
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+def test_search_for_programs(ada: Path, run: Run) -> None:
+    done = run("search", "Where was Ada Lovelace born?", "--json", "--top-k", 3)
+    wrong = {"author=x": 'No document has metadata "author"', "author": "--where 'author' is not NAME=VALUE."}
+    for where, said in wrong.items():
+        refused = run("search", "Ada", "--where", where)
+        assert (refused.code, said in refused.err) == (2, True)
+    found = done.document
+    assert done.err == ""
+    assert found["question"] == "Where was Ada Lovelace born?"
+    assert set(found) == {"question", "passages", "facts", "seconds", "paths", "communities", "fits"}
+    passage = found["passages"][0]
+    assert {"document", "title", "start", "end", "page", "text", "score", "routes"} <= set(passage)
+    assert passage["text"] == ADA[passage["start"] : passage["end"]]
+    assert passage["document"] == ada.as_uri()
+    facts = found["facts"]
+    assert {"text", "score", "routes", "citations"} <= set(facts[0])
+    assert [fact["score"] for fact in facts] == sorted((fact["score"] for fact in facts), reverse=True)
+    citation = facts[0]["citations"][0]
+    assert {"document", "title", "start", "end", "page"} <= set(citation)
+    for route in ("entity", "triple", "path", "passage"):
+        assert run("search", "Ada Lovelace", "--route", route, "--json").code == 0
+
+
+def test_search_for_people(ada: Path, run: Run) -> None:
+    done = run("search", "Where was Ada Lovelace born?", "--top-k", "1")
+    assert done.code == 0
+    assert re.search(r"^Passages$.*^Facts$", done.out, re.M | re.S), "passages come first"
+    assert re.search(r"^1 passage and 1 fact in [\d.]+ m?s$", done.out, re.M)
+    assert "\x1b" not in done.out
+
+
+def test_search_shows_the_sentence_and_the_facts_that_speak_to_the_question(
+    store: Store, run: Run, tmp_path: Path
+) -> None:
+    text = "Rain fell on Leeds. Ada Lovelace was born in London in 1815. Tom Reed died in Paris in 1902."
+    (tmp_path / "lives.txt").write_text(text, "utf-8")
+    assert run("ingest", "lives.txt", "--extractor", "local").code == 0
+    question = "Where was Ada Lovelace born?"
+    shown = run("search", question).out
+    assert "     Ada Lovelace was born in London in 1815.\n" in shown
+    assert "Ada Lovelace born in London" in shown
+    assert "Tom Reed" not in shown
+    assert re.search(r"^1 passage and \d facts? in [^.]*[\d.]+ m?s\. \d more facts?, less relevant", shown, re.M)
+    assert "Tom Reed died" in run("search", question, "--facts").out
+    assert "speak" not in run("search", question, "--facts").out
+    facts = run("search", question, "--json").document["facts"]
+    assert any("Tom Reed" in fact["text"] and not fact["relevant"] for fact in facts), "programs get all"
+
+
+def test_what_documents_say_cannot_steer_a_terminal(store: Store, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_text("Ada Lovelace met [bold]Babbage[/bold] in [link=x]London[/link].", "utf-8")
+    assert run("ingest", "bad.txt", "--extractor", "local").code == 0
+    assert "Ada Lovelace met [bold]Babbage[/bold] in [link=x]London[/link]." in run("search", "Babbage").out
+    done = run("cypher", "RETURN $text AS `[red]text`", "--param", "text=a\x1b[31mred\x07[b]\\")
+    assert "a\ufffd[31mred\ufffd[b]\\" in done.out
+    assert "[red]text" in done.out
+
+
+def test_ask_without_a_model_gives_evidence(ada: Path, run: Run) -> None:
+    done = run("ask", "Where was Ada Lovelace born?")
+    assert done.code == 0
+    assert "Passages" in done.out
+    assert "No language model is configured, so there is no answer" in done.out
+    answer = run("ask", "Where was Ada Lovelace born?", "--json").document
+    assert answer["text"] is None
+    assert answer["evidence"]["passages"]
+
+
+CITED = ("[1] ada, characters 0–40", "     Ada Lovelace was born in London in 1815.")
+
+
+def test_ask_with_a_model_cites(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    reply = {"answer": "In London, in 1816 [1.1].", "sufficient": True}
+
+    def said(messages: list[dict[str, str]]) -> str:
+        return json.dumps({"supported": [False]} if "You check statements" in messages[0]["content"] else reply)
+
+    with OpenAIServer(said) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ask", "Where was Ada Lovelace born?")
+        verified = run("ask", "Where was Ada Lovelace born?", "--verify")
+        told = run("ask", "Where was Ada Lovelace born?", "--verify", "--json").document
+    mark = "     “In London, in 1816 [1].”: not in the cited text: 1816"
+    assert done.out.splitlines() == ["In London, in 1816 [1].", mark, *CITED]
+    assert re.fullmatch(r"1 model call, \d+ tokens in, \d+ out, [\d.]+ m?s\n", done.err)
+    verdict = "     “In London, in 1816 [1].”: the model finds this not supported by its citation"
+    assert verified.out.splitlines() == ["In London, in 1816 [1].", mark, verdict, *CITED]
+    assert verified.err.startswith(("1 model call", "2 model calls"))
+    (statement,) = told["statements"]
+    assert (statement["citations"], statement["unread"], statement["supported"]) == ([1], ["1816"], False)
+    assert told["sufficient"] is True
+    assert told["citations"][0]["text"] == "Ada Lovelace was born in London in 1815."
+
+
+def test_a_chat_through_a_pipe(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line a question; a question that fails is told, and the next is answered; a thread is resumed by its id."""
+    cited = {"answer": "In London [1.1].", "sufficient": True}
+    alone = {"reasoning": "She is Ada Lovelace.", "question": "Where was Ada Lovelace born?"}
+
+    def reply(messages: list[dict[str, str]]) -> str | Fault:
+        if "she born" in messages[1]["content"] and "stand alone" in messages[0]["content"]:
+            return json.dumps(alone)
+        return Fault.refuse(401, "No.") if "Why" in messages[1]["content"] else json.dumps(cited)
+
+    def said(*lines: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
+
+    with OpenAIServer(reply) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        said("Who was Ada Lovelace?", "", "Where was she born?", "/quit", "Never asked?")
+        done = run("chat", "--option", "top_k=3")
+        assert done.code == 0
+        assert done.out.splitlines() == [
+            *("In London [1].", *CITED),
+            *("In London [1].", *CITED, "Asked as: Where was Ada Lovelace born?"),
+        ]
+        *costs, last = done.err.splitlines()
+        assert [line.partition(",")[0] for line in costs] == ["1 model call", "2 model calls"]
+        thread = last.removeprefix("To continue this thread: kgplatform chat --thread ")
+        said("Why?", "Where was she born?")
+        again = run("chat", "--thread", thread, "--json")
+    assert (again.code, again.document["thread"]) == (1, thread)
+    why, where = again.document["answers"]
+    assert (why["question"], why["error"]["kind"], where["text"]) == ("Why?", "ModelError", "In London [1].")
+    assert "check OPENAI_API_KEY" in again.err
+    said()
+    shown = run("chat", "--thread", thread)
+    assert shown.out.count("[1] ada, characters 0–40") == 3
+    assert "> Where was she born?" in shown.out
+    assert "> Why?\n(no answer)\n" in shown.out
+    listed = run("chat", "--list")
+    assert re.search(rf"^{thread}\t4\t.*\tWho was Ada Lovelace\?$", listed.out, re.M)
+    assert run("chat", "--remove", thread).out.splitlines()[-1] == "0 threads"
+    assert run("chat", "--thread", thread).code == 2
+
+
+def test_a_reader_that_fails_shows_what_it_found(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer(lambda messages: Fault.refuse(401, "No.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ask", "Where was Ada Lovelace born?")
+        for_programs = run("ask", "Where was Ada Lovelace born?", "--json")
+    assert done.code == for_programs.code == 1
+    assert done.out.startswith(
+        "The reader failed. What was found until then: the first of 1 passage\n  1. ada, characters 0–"
+    )
+    assert "Ada Lovelace was born in London in 1815." in done.out
+    cost, sentence = done.err.splitlines()
+    assert cost.startswith("no reply from the model, ")
+    assert sentence.startswith("kgplatform: ") and "check OPENAI_API_KEY" in sentence
+    told = for_programs.document
+    assert (told["error"], for_programs.err) == (
+        {"kind": "ModelError", "message": sentence.removeprefix("kgplatform: ")},
+        f"{sentence}\n",
+    )
+    assert told["evidence"]["passages"][0]["text"] == ADA.rstrip()
+    assert [(step["name"], step["queries"]) for step in told["trace"]] == [("search", []), ("answer", [])]
+    assert (told["question"], told["usage"]["calls"]) == ("Where was Ada Lovelace born?", 0)
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_of_much_that_was_found_the_first_is_shown(
+    store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A chat whose model is gone does not fill the screen with each question."""
+    put(tmp_path / "notes", {f"{number}.txt": f"Ada Lovelace wrote letter {number} in London." for number in range(6)})
+    assert run("ingest", "notes", "--extractor", "local").code == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Where did Ada Lovelace write?"))
+    with OpenAIServer(lambda messages: Fault.refuse(401, "No.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ask", "Where did Ada Lovelace write?") if command == "ask" else run("chat")
+    lines = done.out.splitlines()
+    assert (done.code, lines[0]) == (1, "The reader failed. What was found until then: the first of 6 passages")
+    assert [line[:4] for line in lines[1::2]] == ["  1.", "  2.", "  3."]
+    assert len(lines) == 7
+
+
+def test_a_reader_whose_replies_are_of_no_use_tells_what_they_cost(
+    ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAIServer(lambda messages: "{}") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ask", "Where was Ada Lovelace born?", "--reader", "cypher", "--trace", "--json")
+    told = done.document
+    assert (done.code, told["error"]["kind"]) == (1, "ReplyError")
+    assert told["usage"]["calls"] == len(server.requests_to("/chat/completions")) > 1
+    assert told["trace"][0]["queries"]
+    assert told["evidence"]["passages"]
+
+
+def test_an_answer_is_written_on_a_terminal(ada: Path, environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was shown while it was written is gone at the end; a mark of a wrong citation is not in the answer."""
+    said = "In London [1.1], in 1815. [1.7]"
+    reply = {"sufficient": True, "answer": said}
+    with OpenAIServer(lambda messages: json.dumps(reply), faults=lambda request: Fault.slowly(0.4)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        shown = _on_terminal("ask", "Where was Ada Lovelace born?")
+    cleared = shown.rpartition("\x1b[2K")
+    assert "search: " in cleared[0]
+    assert "A draft:" in cleared[0] and "In London [1.1], in" in cleared[0]
+    last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", cleared[2]).replace("\r", "").split("\n")
+    assert [line for line in last if line][:2] == [
+        "In London [1], in 1815.",
+        "[1] ada, characters 0–40",
+    ]
+    assert "1 model call, " in last[-2]
+
+
+def test_cypher(ada: Path, run: Run) -> None:
+    done = run(
+        "cypher", "MATCH (d:Document {name: $name}) RETURN d.name AS name, d, [d.tokens, 1.5]", "--param", "name=ada"
+    )
+    assert done.code == 0
+    assert '(:Document "ada")' in done.out
+    assert done.out.splitlines()[-1] == "1 row"
+    path = "MATCH p = (:Chunk)-[:FROM_DOCUMENT]->(:Document) RETURN p"
+    assert '(:Chunk "ada · 1")-[:FROM_DOCUMENT]-(:Document "ada")' in run("cypher", path).out
+    found = run("cypher", "UNWIND range(1, 5) AS n RETURN n, 0.0/0.0 AS x", "--limit", 2, "--json").document
+    assert found == {
+        "columns": ["n", "x"],
+        "rows": [{"n": 1, "x": "nan"}, {"n": 2, "x": "nan"}],
+        "truncated": True,
+        "changes": {},
+    }
+    refused = run("cypher", "CREATE (n:Note)")
+    assert (refused.code, refused.out) == (2, "")
+    assert "Allow that with the option --write." in refused.err
+    assert "1 nodes created" in run("cypher", "CREATE (n:Note {id: '1'})", "--write").out
+
+
+def test_lists_and_counts(ada: Path, run: Run) -> None:
+    assert run("documents").out.splitlines()[-1] == "1 document"
+    assert [each["uri"] for each in run("documents", "--json").document["documents"]] == [ada.as_uri()]
+    stats = run("stats", "--json").document
+    assert stats["nodes"]["Document"] == stats["nodes"]["Chunk"] == 1
+    assert stats["relationships"]["FROM_DOCUMENT"] == 1
+    assert "Document" in run("stats").out
+    assert run("schema", "--json").document["schema"]["name"] == "general"
+    assert run("schema").out.splitlines()[-1] == "Schema general; 0 types added to it in this graph."
+    listed = run("settings", "--json").document["settings"]
+    assert listed[0]["name"] == "KGPLATFORM_HOME"
+    assert all(each["name"] in run("settings").out for each in listed[:3])
+    assert run("reembed", "--json").document["model"] == "hash:64"
+    assert run("remove", "ada.txt").out == "Removed 1 document: ada\n"
+    assert run("documents").out == "0 documents\n"
+    assert run("remove", "ada", "--json").code == 2
+
+
+def test_status_needs_no_server(run: Run, tmp_path: Path) -> None:
+    lines = run("status", "--home", tmp_path / "new").out.splitlines()
+    assert re.fullmatch(rf"Neo4j [\d.]+ is not running\. Its home: {re.escape(str(tmp_path))}/new/neo4j", lines[0])
+    assert re.fullmatch(r"NEO4J_URI is set: the other commands use \S+, not this server\.", lines[1])
+    assert run("status", "--json").document["running"] is False
+    assert run("down", "--json").document == {"stopped": False}
+    assert run("down").out == "Neo4j was not running.\n"
+
+
+# -------------------------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["ingest"], 2, "Name at least one file or folder to ingest."),
+        (["ingest", "nowhere"], 2, "nowhere: no such file or folder"),
+        (["ingest", "x.txt", "--extractor", "llm"], 2, "Set OPENAI_API_KEY, or OPENAI_BASE_URL"),
+        (["ingest", "x.txt", "--extractor", "recorded"], 2, "Name it with --recorded FILE."),
+        (["ingest", "x.txt", "--schema", "generl"], 2, 'Unknown schema "generl". Did you mean general?'),
+        (["ingest", "x.txt", "--schema", "x.txt"], 2, "The schema x.txt"),
+        (["search", "Who?"], 2, "The graph is empty. Run `kgplatform ingest PATH…` first."),
+        (["ask", "Who?"], 2, "The graph is empty"),
+        (["ask", "Who?", "--reader", "sage"], 2, 'Unknown reader "sage". Choose one of retrieve, youtu'),
+        (["schema"], 2, "The graph has no schema yet"),
+        (["remove", "x"], 2, "There is no document 'x' in the graph"),
+        (["cypher", "RETURN 1", "--param", "x"], 2, "--param 'x' is not NAME=VALUE."),
+        (["cypher", "RETURN $x"], 1, "Expected parameter(s): x"),
+        (["search"], 2, "Missing argument 'question'"),
+        (["search", "Who?", "--route", "wrong"], 2, "Invalid value for '--route': 'wrong' is not one of"),
+        (["frobnicate"], 2, "No such command 'frobnicate'"),
+        (["export", "new.txt"], 2, "The name new.txt does not say the format: end it"),
+        (["export", "new.txt"], 2, "or give --format FORMAT."),
+        (["import", "x.txt"], 2, "x.txt, line 1, is not valid JSON. Nothing was imported."),
+    ],
+)
+def test_an_error_is_one_sentence(
+    store: Store, run: Run, tmp_path: Path, arguments: list[str], code: int, says: str
+) -> None:
+    (tmp_path / "x.txt").write_text("Ada Lovelace", encoding="utf-8")
+    done = run(*arguments)
+    assert (done.code, done.out) == (code, "")
+    assert says in re.sub(r"[\s│]+", " ", done.err)
+    assert "Traceback" not in done.err
+    if done.err.startswith("kgplatform: "):
+        assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code", "says"),
+    [
+        ("NEO4J_URI", "bolt://127.0.0.1:1", 1, "bolt://127.0.0.1:1"),
+        ("NEO4J_URI", "http://127.0.0.1:7474", 2, "it must begin with neo4j:// or bolt://"),
+        ("NEO4J_URI", "nonsense", 2, "NEO4J_URI=nonsense cannot be used"),
+        ("NEO4J_PASSWORD", "wrong", 1, "Check NEO4J_USERNAME and NEO4J_PASSWORD"),
+        ("NEO4J_PASSWORD", None, 2, "NEO4J_URI is set, but NEO4J_PASSWORD is not"),
+        ("KGPLATFORM_CONCURRENCY", "many", 2, "KGPLATFORM_CONCURRENCY"),
+    ],
+)
+def test_a_wrong_setting_is_named(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, code: int, says: str
+) -> None:
+    if value is None:
+        monkeypatch.delenv(name)
+    else:
+        monkeypatch.setenv(name, value)
+    done = run("stats", "--json")
+    assert (done.code, done.out) == (code, "")
+    assert done.err.startswith("kgplatform: ")
+    assert says in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_empty_question(ada: Path, run: Run) -> None:
+    done = run("search", " ")
+    assert (done.code, done.out, done.err) == (2, "", "kgplatform: The question is empty. Ask it in words.\n")
+
+
+def test_another_embedder_is_refused_and_reembed_repairs(ada: Path, run: Run, monkeypatch: Any) -> None:
+    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:32")
+    refused = run("search", "Ada")
+    assert refused.code == 1
+    assert "hash:64" in refused.err
+    assert "hash:32" in refused.err
+    assert run("stats").code == 0, "what needs no vectors still works"
+    assert run("reembed").out == "The graph is embedded with hash:32.\n"
+    assert run("search", "Ada").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_option", "says"),
+    [
+        (["--debug", "search", "Who?"], True, "The graph is empty."),
+        (["search", "Who?", "--debug", "--json"], True, "The graph is empty."),
+        (["search", "--json", "--", "--debug"], False, "The graph is empty."),
+        (["cypher", "RETURN 1", "--param", "--debug"], False, "--param '--debug' is not NAME=VALUE."),
+        (["cypher", "RETURN 1", "--param", "--debug", "--debug"], True, "--param '--debug' is not NAME=VALUE."),
+    ],
+)
+def test_debug_counts_as_an_option_alone(
+    store: Store, run: Run, arguments: list[str], is_option: bool, says: str
+) -> None:
+    """A question, or the value of another option, may be the same word."""
+    done = run(*arguments)
+    assert done.code == 2
+    assert says in done.err.splitlines()[-1]
+    assert ("Traceback" in done.err) == is_option
+
+
+def test_a_fault_of_the_platform_is_said_to_be_one(store: Store, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: KnowledgeGraph) -> None:
+        raise ValueError("no such thing\nat all")
+
+    monkeypatch.setattr(KnowledgeGraph, "stats", broken)
+    done = run("stats")
+    said = "kgplatform: internal error: ValueError: no such thing (--debug shows where)\n"
+    assert (done.code, done.out, done.err) == (1, "", said)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help(run: Run, name: str) -> None:
+    done = run(name, "--help")
+    assert done.code == 0
+    assert "Usage: kgplatform " + name in done.out
+    assert len([line for line in done.out.splitlines() if line.strip()]) > 3
+
+
+def test_version(run: Run) -> None:
+    written = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    assert written is not None
+    assert run("--version").out == f"kgplatform {written[1]}\n"
+
+
+# -------------------------------------------------------------------------------------- processes of their own
+
+
+def test_help_and_status_import_little(tmp_path: Path) -> None:
+    heavy = "torch sentence_transformers onnxruntime numpy scipy neo4j openai lxml pypdfium2"
+    code = (
+        "import sys\n"
+        "from kgplatform.interfaces.cli import main as cli\n"
+        "for arguments in (['--help'], ['status'], ['down']):\n"
+        "    sys.argv = ['kgplatform', *arguments]\n"
+        "    try: cli.main()\n"
+        "    except SystemExit as ended: assert not ended.code, ended.code\n"
+        f"print('heavy:', [name for name in {heavy.split()!r} if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "heavy: []"
+
+
+def test_ctrl_c_while_a_model_is_silent(store: Store, environment: None, texts: Path) -> None:
+    with OpenAIServer([Fault.hang()] * 3) as server:
+        process = subprocess.Popen(
+            [*KGPLATFORM, "ingest", str(texts)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OPENAI_BASE_URL": server.base_url},
+        )
+        until(lambda: len(server.requests) == 3 or process.poll() is not None)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (1, "")
+    # A machine that is busy says before that what it is at.
+    assert err.endswith("\nStopped. What was done is kept; run the same command again to resume.\n")
+    assert "Traceback" not in err
+
+
+def test_a_reader_that_stops_reading_is_no_fault(ada: Path) -> None:
+    command = " ".join([*KGPLATFORM, "cypher", "'UNWIND range(1, 900) AS n RETURN n'", "|", "head", "-1"])
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "n"
+    assert "Traceback" not in done.stderr
+    assert "internal error" not in done.stderr
+
+
+def test_progress_on_a_terminal(store: Store, environment: None, texts: Path) -> None:
+    shown = _on_terminal("ingest", str(texts), "--extractor", "local")
+    assert shown.index("preparing") < shown.index("documents") < shown.index("extracting")
+    assert "3/3" in shown
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    assert "Documents: 3 new. Passages: 3, all read now by the extractor local." in plain.replace("\r\n", " ")
+
+
+def _on_terminal(*arguments: str) -> str:
+    """What a terminal gets of a command that ends well."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*KGPLATFORM, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "90"},
+    )
+    os.close(theirs)
+    shown = _read_terminal(ours)
+    assert process.wait() == 0, shown
+    os.close(ours)
+    return shown
+
+
+def _read_terminal(ours: int) -> str:
+    read = io.BytesIO()
+    while select.select([ours], [], [], 120)[0]:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # Linux says so when the other end is closed
+            break
+        if not part:
+            break
+        read.write(part)
+    return read.getvalue().decode("utf-8", "replace")
+
+
+# --------------------------------------------------------------------------------------------------------- the words
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 passages"), (1, "1 passage"), (2, "2 passages"), (12345, "12,345 passages")]
+)
+def test_counted(number: int, said: str) -> None:
+    assert counted(number, "passage") == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.0004, "0 ms"),
+        (0.085, "85 ms"),
+        (0.9994, "999 ms"),
+        (0.9996, "1.0 s"),
+        (2.44, "2.4 s"),
+        (59.94, "59.9 s"),
+        (59.96, "1 min 00 s"),
+        (185, "3 min 05 s"),
+        (3599.7, "1 h 00 min"),
+        (7800, "2 h 10 min"),
+    ],
+)
+def test_duration(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
+    report = IngestReport(
+        *("llm", "films", "flexible"),
+        **{"added": 1, "changed": 2, "unchanged": 3, "removed": 4, "passages": 9, "extracted": 5},
+        **{"kept": 1, "mapped": 2, "off_schema": 3, "dropped": 4, "unnamed": 2, "turned": 1},
+        **{"names": 12_345, "untyped": 7000},
+        **{"statements_found": 3, "statements_not_found": 2, "duplicates": 1},
+        malformed=Counter({"triple with 2 members": 1200}),
+        usage={"extract": Usage(1, 1, 2000, 1)},
+        seconds={"load": 0.01, "extract": 61.0, "total": 61.5},
+        notes=[f"note {number}" for number in range(22)],
+        stopped="The budget is used up.",
+    )
+    reports.show_ingest(report)
+    assert capsys.readouterr().out.splitlines() == [
+        "Documents: 1 new, 2 changed, 3 unchanged, 4 removed. Passages: 9, 5 read now by the extractor llm.",
+        "Schema films (flexible): 1 name or fact kept, 2 renamed to its types, 4 dropped, 1 corrected, "
+        "2 not named by the text.",
+        "Names: 12,345, 7,000 of them without a type in the schema.",
+        "Statements: 5, 2 not found in the text and left out of searches; 1 repeated within a passage.",
+        "Malformed and dropped: 1,200 × triple with 2 members",
+        "Model, extract: 1 call, 1 token in, 2,000 out; 1 answer from the cache.",
+        "Time: 1 min 02 s (extract 1 min 01 s).",
+        *[f"note {number}" for number in range(20)],
+        "… and 2 more notes (--json lists all)",
+        "The budget is used up.",
+    ]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_disk_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kgplatform.interfaces.cli.main", "settings"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("kgplatform: The output cannot be written: No space left on device. Free some space")
+    assert "internal error" not in done.stderr

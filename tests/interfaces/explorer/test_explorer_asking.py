@@ -1,0 +1,382 @@
+"""Ask, follow a citation to its words, replay the steps, open one in Neo4j Browser: the whole way, in real Chromium."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from explorer_steps import CLOSING, ask, opened
+from playwright.sync_api import Page, expect
+from simulated_readers import reply
+from web_server import served
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.testing import Fault, OpenAIServer
+
+pytest_plugins = ["explorer_page"]
+
+CAPTAIN = "Who was the captain of the Great Eastern?"
+
+
+def test_an_answer_leads_to_the_words_that_support_it(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    answer = page.get_by_role("article", name="Answer")
+    expect(answer).to_contain_text("James Anderson")
+    expect(page.locator("#announcer")).to_contain_text("The answer is there, with 1 citation")
+    answer.get_by_role("button", name="Citation 1:").click()
+    mark = page.locator("mark")
+    expect(mark).to_have_text(re.compile(r"James Anderson,\s+a\s+captain"))
+    expect(mark).to_be_in_viewport()
+    expect(mark).to_be_focused()
+    assert "doc=" in page.url and "at=" in page.url
+
+
+PATH = """async (question) => {
+    const { pathOf } = await import("/static/ask/replay.js");
+    const headers = { "Content-Type": "application/json" };
+    const asked = await fetch("/api/ask", { method: "POST", headers, body: JSON.stringify({ question }) });
+    return pathOf((await asked.json()).citations);
+}"""
+
+
+def test_what_an_answer_rests_on_in_the_graph(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    path = page.evaluate(PATH, CAPTAIN)
+    nodes = {node["id"]: node for node in path["nodes"]}
+    by_kind = {kind: [node["name"] for node in nodes.values() if node["kind"] == kind] for kind in ("Chunk", "Entity")}
+    assert by_kind["Chunk"] == ["Expedition of 1865 · 1"], "the cited passage alone"
+    assert {"James Anderson", "Great Eastern"} <= set(by_kind["Entity"])
+    assert not [node for node in nodes.values() if node["kind"] == "KeyElement"]
+    assert path["edges"] and all({edge["source"], edge["target"]} <= set(nodes) for edge in path["edges"])
+    ends = {end for edge in path["edges"] for end in (edge["source"], edge["target"])}
+    assert ends == set(nodes), "each is on the way"
+    assert page.evaluate("import('/static/ask/replay.js').then(({ pathOf }) => pathOf([null]))") is None
+
+
+def test_back_closes_the_document_and_the_focus_returns(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    citation = page.get_by_role("button", name="Citation 1:")
+    citation.click()
+    expect(page.locator("mark")).to_be_visible()
+    page.go_back()
+    expect(page.locator("mark")).to_be_hidden()
+    expect(citation).to_be_focused()
+    expect(page.get_by_role("article", name="Answer")).to_be_visible()
+
+
+def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    """Offsets count characters, as Python does: a document with letters outside of the basic plane tells."""
+    info = next(each for each in sample.documents() if each.title == "Gutta-percha, the coat of the cables")
+    text = sample.look.document(info.id).text
+    start = text.index("Faraday")
+    page.goto(f"{explorer}/#/documents?doc={info.id}&at={start}-{start + 7}")
+    expect(page.locator("mark")).to_have_text("Faraday")
+    expect(page.locator("mark")).to_be_in_viewport()
+    page.get_by_role("button", name="Close the document").click()
+    expect(page.locator(".graph-title")).to_contain_text("entities")
+
+
+def test_the_graph_and_the_open_document_stand_beside_each_other(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.get_by_role("button", name="Citation 1:").click()
+    mark = page.locator("mark")
+    expect(mark).to_be_visible()
+    page.get_by_role("button", name="Graph", exact=True).click()
+    page.get_by_role("combobox", name="Find in the graph").fill("cyrus field")
+    page.get_by_role("option", name="Cyrus Field Person", exact=True).click()
+    card = page.get_by_role("complementary", name="The chosen node")
+    expect(card.get_by_role("button", name="Expand")).to_be_visible()
+    expect(mark).to_be_hidden()
+    page.get_by_role("button", name="Citation 1:").click()
+    expect(mark).to_be_focused()
+
+
+def test_borders_are_moved_by_keys_and_stay(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.get_by_role("button", name="Citation 1:").click()
+    expect(page.locator("mark")).to_be_visible()
+    for name in ("Width of the view", "Width of the graph"):
+        border = page.get_by_role("separator", name=name)
+        before, was = border.get_attribute("aria-valuenow"), (border.bounding_box() or {})["x"]
+        border.focus()
+        page.keyboard.press("ArrowLeft")
+        expect(border).to_have_attribute("aria-valuenow", str(int(before or 0) - 2))
+        assert (border.bounding_box() or {})["x"] < was
+    page.reload()
+    expect(page.get_by_role("separator", name="Width of the view")).to_have_attribute("aria-valuenow", "40")
+    expect(page.locator("mark")).to_be_visible()
+    expect(page.locator(".canvas")).to_be_visible()
+    expect(page.get_by_role("button", name="Both")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_link_holds_a_question_and_does_not_ask_it(page: Page, explorer: str) -> None:
+    page.goto(f"{explorer}/#/ask?q=Who+led+it%3F&reader=youtu")
+    expect(page.get_by_role("textbox", name="Question")).to_have_value("Who led it?")
+    expect(page.get_by_label("Reader", exact=True)).to_have_value("youtu")
+    expect(page.get_by_text("Ready to ask")).to_be_visible()
+
+
+def test_an_earlier_conversation_comes_back(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.get_by_role("textbox", name="Question")).to_be_focused()
+    ask(page, "Who was Cyrus Field?")
+    expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
+    page.go_back()
+    expect(page.get_by_role("region", name="Earlier conversations")).to_contain_text(CAPTAIN)
+    page.go_back()
+    expect(page.get_by_role("article", name="Answer")).to_contain_text("James Anderson")
+    page.get_by_role("link", name="Schema").click()
+    expect(page.get_by_role("heading", name="Entity types")).to_be_visible()
+    page.get_by_role("link", name="Ask", exact=True).click()
+    expect(page.get_by_role("article", name="Answer")).to_contain_text("James Anderson")
+    assert "talk=" in page.url
+
+
+def test_leaving_a_question_that_is_not_answered_yet(page: Page, explorer: str) -> None:
+    """The page is so busy that the way back overtakes what the browser has to tell of the way there."""
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.get_by_role("button", name="New conversation").click()
+    page.route("**/api/ask", lambda route: None)
+    page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
+    page.evaluate("""() => {
+        document.querySelector("form.ask-form").requestSubmit();
+        history.go(-2);
+        for (const until = performance.now() + 500; performance.now() < until;);
+    }""")
+    answer = page.get_by_role("article", name="Answer")
+    expect(answer).to_contain_text("James Anderson")
+    page.evaluate("new Promise((done) => setTimeout(done))")  # the end of the other one has been told by now
+    expect(page.get_by_text("Stopped.")).to_have_count(0)
+    page.go_forward()
+    page.go_forward()
+    expect(page.get_by_text("Stopped.")).to_be_visible()
+    expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+
+
+MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>[1] [link](javascript:alert(3))"
+
+
+def test_markup_that_a_model_writes_stays_text(page: Page, explorer: str, allowed_errors: list[str]) -> None:
+    allowed_errors.append("status of 404")  # no document has this id
+    usage = {"calls": 1, "cached_calls": 0, "input_tokens": 1, "output_tokens": 1}
+    step = {"name": MARKUP, "detail": MARKUP, "reply": MARKUP, "prompt": MARKUP, "usage": usage, "seconds": 0.1}
+    step |= {"path": 1, "statements": [{"number": 1, "name": MARKUP, "rows": 1, "seconds": 0.1, "text": MARKUP}]}
+    place = {"document": MARKUP, "title": MARKUP, "start": 0, "end": 1, "page": None, "passage": "c", "found": True}
+    passage = {"id": "c", "document": MARKUP, "title": MARKUP, "start": 0, "end": 9, "page": None, "text": MARKUP}
+    evidence = {
+        "passages": [passage | {"routes": [MARKUP], "copies": [place]}],
+        "facts": [],
+        "paths": [],
+        "communities": [],
+    }
+    answer = {"reader": MARKUP, "text": MARKUP, "note": MARKUP, "seconds": 1, "run": MARKUP, "usage": usage}
+    answer |= {"citations": [place], "trace": [step], "evidence": evidence}
+    told = [("step", {"number": 1, "step": step}), ("answer", answer)]
+    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told)
+    page.route("**/api/ask", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+    opened: list[str] = []
+    page.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))
+    page.goto(explorer)
+    ask(page, MARKUP)
+    page.locator(".step-head").click()
+    expect(page.locator(".step-body")).to_contain_text(MARKUP)
+    expect(page.locator(".answer-text")).to_contain_text("<img src=x onerror=alert(1)><script>alert(2)</script>")
+    page.locator(".passage .place").first.focus()
+    assert page.locator("#panel img, #panel script, #panel a[href^=javascript]").count() == 0
+    assert opened == []
+
+
+def test_the_walk_is_replayed_on_the_graph(lone_page: Page, explorer: str) -> None:
+    page = lone_page
+    page.clock.install()
+    page.goto(explorer)
+    ask(page, "Which ship laid the cable of 1866?", "graphreader")
+    steps = page.locator(".step")
+    expect(page.get_by_role("group", name="Replay")).to_be_visible()
+    assert steps.count() > 5
+    page.get_by_role("button", name="Next step").click()
+    expect(steps.nth(0)).to_have_attribute("aria-current", "step")
+    page.get_by_label("Speed of the replay").select_option("4")
+    page.clock.pause_at(page.evaluate("Date.now()") + 1000)  # else the replay may end before it is paused
+    page.get_by_role("button", name="Replay on the graph").click()
+    expect(steps.nth(1)).to_have_attribute("aria-current", "step")
+    page.clock.run_for(350)
+    expect(steps.nth(2)).to_have_attribute("aria-current", "step")
+    page.get_by_role("button", name="Pause").click()
+    page.clock.resume()
+    expect(page.locator(".step[aria-current]")).to_have_count(1)
+    page.get_by_role("slider", name="Step shown on the graph").fill("5")
+    expect(steps.nth(4)).to_have_attribute("aria-current", "step")
+    expect(page.get_by_text("5 / ")).to_be_visible()
+    expect(page.get_by_role("group", name=re.compile("Types in the picture"))).to_contain_text("Person")
+
+
+def test_a_step_tells_its_statements_and_opens_them_in_neo4j_browser(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.locator(".step-head").first.click()
+    statement = page.locator(".statements > li").filter(has=page.get_by_text("search/triple", exact=True))
+    asks = "db.index.vector.queryNodes('fact_embedding', $k + 100, $vector)"
+    expect(statement.locator(".cypher")).to_contain_text(asks)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    statement.get_by_role("button", name="Copy").click()
+    expect(statement.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(":param vector => [") and copied.rstrip().endswith(";")
+    assert "…" not in copied, "what is copied is whole"
+
+
+def test_a_vector_that_is_cut_colours_nothing_behind_it(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.locator(".step-head").first.click()
+    cypher = page.locator(".statements .cypher", has_text="characters, all copied").first
+    texts = cypher.locator(".cy-text").all_inner_texts()
+    assert all("\n" not in text for text in texts)
+    assert "RETURN" in cypher.locator(".cy-word").all_inner_texts()
+
+
+def test_an_answer_is_copied_with_its_sources(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    answer = page.get_by_role("article", name="Answer")
+    answer.get_by_role("button", name="Copy").click()
+    expect(answer.get_by_role("button", name="Copied")).to_be_visible()
+    text, _, sources = page.evaluate("navigator.clipboard.readText()").partition("\n\n[1] ")
+    assert "[1]" in text
+    assert "file:///" in sources
+
+
+def test_neo4j_browser_has_the_statement_in_its_editor(page: Page, explorer: str, allowed_errors: list[str]) -> None:
+    allowed_errors += ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.locator(".step-head").first.click()
+    statement = page.locator(".statements > li").filter(has=page.get_by_text("search/entity", exact=True))
+    with page.expect_popup() as opened:
+        statement.get_by_role("link", name="Neo4j Browser").click()
+    editor = opened.value.locator(".view-lines").first
+    expect(editor).to_contain_text("MATCH", timeout=60_000)
+    written = (editor.text_content() or "").replace("\u00a0", " ")
+    assert "WHERE e.key IN ['" in written and ":param" not in written, "one statement, its values in it, is drawn"
+
+
+def test_no_character_breaks_the_link_to_neo4j_browser(
+    page: Page, explorer: str, sample: KnowledgeGraph, allowed_errors: list[str]
+) -> None:
+    statement = "MATCH (n:Entity&!Fact) RETURN n.name, 'a & b # c %26 + d' AS text /* ?arg=x */"
+    allowed_errors += ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
+    page.goto(f"{explorer}/#/cypher")
+    page.get_by_label("Statement").fill(statement)
+    with page.expect_popup() as opened:
+        page.get_by_role("button", name="Neo4j Browser").click()
+    editor = opened.value.locator(".view-lines").first
+    expect(editor).to_contain_text("RETURN", timeout=60_000)
+    written = (editor.text_content() or "").replace("\u00a0", " ")
+    told = written.replace("\\u0026", "&").replace("\\u0023", "#")
+    assert told == statement
+    assert sample.cypher(written).rows == sample.cypher(statement).rows, "Cypher reads the escapes as the characters"
+
+
+def test_search_alone(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    page.get_by_label("Reader", exact=True).select_option(label="Search only, no answer")
+    page.get_by_label("Route").select_option("path")
+    page.get_by_role("textbox", name="Question").fill("Who was the captain of the Great Eastern?")
+    page.get_by_role("button", name="Search", exact=True).click()
+    evidence = page.get_by_role("region", name="Evidence")
+    expect(evidence).to_contain_text("Great Eastern")
+    evidence.get_by_role("button", name="Expedition of 1865").first.click()
+    expect(page.locator("mark")).to_be_visible()
+    page.locator("summary", has_text="Only documents with").click()
+    page.get_by_label("Metadata").select_option("subject")
+    page.get_by_label("Value").select_option("people (1)")
+    expect(page.locator("summary", has_text="Only documents with subject people")).to_be_visible()
+    page.get_by_label("Route").select_option("all")
+    page.get_by_role("textbox", name="Question").fill("Who was the captain of the Great Eastern?")
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.get_by_role("region", name="Evidence")).to_have_count(2)
+    kept = page.get_by_role("region", name="Evidence").last.locator("li.passage > button.place")
+    assert set(kept.all_text_contents()) == {"Cyrus Field"}
+
+
+def test_a_search_shows_best_sentences_and_folds_away_what_is_off_the_question(
+    page: Page, explorer: str, sample: KnowledgeGraph
+) -> None:
+    question = "Who designed the Great Eastern?"
+    found = sample.search(question)
+    quote = found.passages[0].sentence
+    assert quote is not None
+    page.goto(explorer)
+    page.get_by_label("Reader", exact=True).select_option(label="Search only, no answer")
+    page.get_by_role("textbox", name="Question").fill(question)
+    page.get_by_role("button", name="Search", exact=True).click()
+    evidence = page.get_by_role("region", name="Evidence")
+    expect(evidence.locator("li.passage p").first).to_have_text(quote.text)
+    relevant = [fact for fact in found.facts if fact.relevant]
+    assert 0 < len(relevant) < len(found.facts)
+    hidden = evidence.locator("details", has_text="less relevant fact")
+    expect(hidden.locator("summary")).to_contain_text(str(len(found.facts) - len(relevant)))
+    expect(hidden.locator("li").first).to_be_hidden()
+    evidence.locator("li.passage button").first.click()
+    expect(page.locator("mark")).to_contain_text(quote.text[:20])
+
+
+def test_options_of_a_reader(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    page.get_by_label("Reader", exact=True).select_option("graphreader")
+    page.locator("summary", has_text="Options").click()
+    page.get_by_role("spinbutton", name="nodes", exact=True).fill("1")
+    page.get_by_label("Keep the answer in the graph").check()
+    page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
+    page.keyboard.press("Enter")
+    page.get_by_role("article", name="Answer").wait_for()
+    assert page.get_by_text("path 1").count() > 0
+    assert page.get_by_text("path 2").count() == 0, "one node is one path"
+    page.get_by_role("link", name="saved run").click()
+    expect(page.get_by_role("heading", name="Who was Cyrus Field?")).to_be_visible()
+    page.get_by_role("button", name="Next step").click()
+    expect(page.locator(".step").first).to_have_attribute("aria-current", "step")
+    expect(page.get_by_role("button", name=re.compile("^Citation 1"))).to_be_visible()
+    page.get_by_role("link", name="All runs").click()
+    expect(page.get_by_role("link", name=re.compile("Who was Cyrus Field")).first).to_be_visible()
+
+
+def test_two_readers_side_by_side(page: Page, explorer: str) -> None:
+    page.goto(f"{explorer}/#/compare")
+    page.get_by_role("combobox", name="Second reader").select_option("youtu")
+    page.get_by_role("textbox", name="Question").fill(CAPTAIN)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article", name="Answer")).to_have_count(2)
+    expect(page.get_by_role("row", name=re.compile("Tokens"))).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Deep (Youtu-GraphRAG)")).to_be_visible()
+    shared = page.locator(".shared")
+    expect(shared).to_contain_text("found by both")
+    assert re.match(r"[1-9]\d* passages? found by both", shared.inner_text())
+    page.get_by_role("region", name="First reader").get_by_role("button", name="Citation 1:").click()
+    expect(page.locator("mark")).to_be_in_viewport()
+
+
+def test_stopping_a_reader(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
+    """Its model never answers, so that it cannot end before it is stopped."""
+    allowed_errors += CLOSING
+    with OpenAIServer(reply, faults=lambda request: Fault.hang()) as silent:
+        graph = opened(sample.store, sample.settings.home_folder / "silent", openai_base_url=silent.base_url)
+        with served(graph) as address:
+            page.goto(address)
+            page.get_by_label("Reader", exact=True).select_option("longagent")
+            page.get_by_role("textbox", name="Question").fill(
+                "Which of the companies was the first to fail, and why did that happen?"
+            )
+            page.keyboard.press("Enter")
+            page.get_by_role("button", name="Stop").click()
+            expect(page.get_by_text("Stopped.")).to_be_visible()
+            expect(page.get_by_role("button", name="Ask again")).to_be_visible()

@@ -1,0 +1,439 @@
+"""The graph's picture, in a real Chromium: what is drawn, and what people do with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from drawings import ODD_NAMES, draw, edge, large_map, node, pixel, place, settle, triangle, wheel_of
+from playwright.sync_api import Page
+
+from kgplatform.interfaces.neo4j_browser.style import color_of
+
+pytest_plugins = ["explorer_page", "drawing_page"]
+
+
+def rgb(color: str) -> list[int]:
+    return [*bytes.fromhex(color.removeprefix("#")), 255]
+
+
+def told(page: Page, kind: str) -> list[Any]:
+    found: list[Any] = page.evaluate("kind => told.filter(([each]) => each === kind).map(([, what]) => what)", kind)
+    return found
+
+
+def camera(page: Page) -> dict[str, float]:
+    found: dict[str, float] = page.evaluate("({ x: view.camera.x, y: view.camera.y, k: view.camera.k })")
+    return found
+
+
+def test_nodes_have_the_colours_of_their_types(box: Page) -> None:
+    graph = triangle()
+    graph["nodes"].append(node(3, x=300, y=200, kind="Document", type=None))
+    draw(box, graph)
+    assert [pixel(box, f"e{at}") for at in range(4)] == [
+        rgb(color_of(n)) for n in ("Person", "Place", "Event", "Document")
+    ]
+
+
+def test_a_picture_fits_into_its_box_and_follows_its_size(box: Page) -> None:
+    draw(box, wheel_of(30))
+    places = [place(box, f"e{at}") for at in range(30)]
+    assert all(20 <= x <= 920 and 10 <= y <= 610 for x, y in places)
+    box.evaluate("document.getElementById('box').style.width = '400px'")
+    box.wait_for_function("() => document.querySelector('canvas').width === 400")
+    settle(box)
+    assert all(20 <= x <= 420 and 10 <= y <= 610 for x, y in (place(box, f"e{at}") for at in range(30)))
+
+
+def test_nodes_find_places_of_their_own(box: Page) -> None:
+    draw(box, wheel_of(60))
+    places = [place(box, f"e{at}") for at in range(60)]
+    closest = min(abs(a - c) + abs(b - d) for n, (a, b) in enumerate(places) for c, d in places[n + 1 :])
+    assert closest > 10
+    draw(box, wheel_of(60))
+    assert [place(box, f"e{at}") for at in range(60)] == places, "the same graph lies the same way each time"
+
+
+def test_pressing_chooses_and_twice_expands(box: Page) -> None:
+    draw(box, triangle())
+    box.mouse.click(*place(box, "e1"))
+    assert told(box, "select") == ["e1"]
+    box.mouse.dblclick(*place(box, "e2"))
+    assert told(box, "expand") == ["e2"]
+    box.mouse.click(30, 20)
+    assert told(box, "select") == ["e1", "e2", None]
+
+
+def test_pressing_an_edge_tells_it(box: Page) -> None:
+    graph = triangle()
+    graph["edges"].append(edge(0, 1, id="second"))
+    draw(box, graph)
+    (ax, ay), (bx, by), (cx, cy) = (place(box, f"e{at}") for at in range(3))
+    box.mouse.click((bx + cx) / 2, (by + cy) / 2)
+    assert told(box, "edge") == ["r1-2"]
+    scale = camera(box)["k"]
+    middle = ((ax + bx) / 2, (ay + by) / 2)
+    for bend, expected in ((-8.5, "r0-1"), (8.5, "second")):
+        box.mouse.click(middle[0], middle[1] + bend * scale)
+        assert told(box, "edge")[-1] == expected, "edges between the same nodes lie beside each other"
+    assert told(box, "select") == []
+
+
+def test_hovering_is_told(box: Page) -> None:
+    draw(box, triangle())
+    box.mouse.move(*place(box, "e0"))
+    box.mouse.move(30, 500)
+    assert told(box, "hover") == ["e0", None]
+    assert box.locator("canvas").evaluate("canvas => canvas.style.cursor") == "grab"
+
+
+def test_a_node_is_dragged_and_the_others_stay(box: Page) -> None:
+    draw(box, triangle())
+    before = [place(box, f"e{at}") for at in range(3)]
+    x, y = before[0]
+    box.mouse.move(x, y)
+    box.mouse.down()
+    box.mouse.move(x + 40, y + 30, steps=4)
+    box.mouse.up()
+    settle(box)
+    after = [place(box, f"e{at}") for at in range(3)]
+    assert after[0] == pytest.approx((x + 40, y + 30), abs=1)
+    assert after[1:] == before[1:]
+    assert told(box, "select") == [], "a drag is no choice"
+    assert pixel(box, "e0") == rgb(color_of("Person"))
+
+
+def test_the_picture_is_panned_and_zoomed_by_the_mouse(box: Page) -> None:
+    draw(box, triangle())
+    x, y = place(box, "e0")
+    box.mouse.move(100, 500)
+    box.mouse.down()
+    box.mouse.move(150, 470, steps=5)
+    box.mouse.up()
+    assert place(box, "e0") == pytest.approx((x + 50, y - 30))
+    box.mouse.move(*place(box, "e1"))
+    there, far = place(box, "e1"), camera(box)["k"]
+    box.mouse.wheel(0, -300)
+    box.wait_for_function("far => view.camera.k > far", arg=far)
+    assert place(box, "e1") == pytest.approx(there), "what is below the pointer stays there"
+
+
+def test_two_fingers_zoom(box: Page) -> None:
+    draw(box, triangle())
+    far = camera(box)["k"]
+    fingers = box.context.new_cdp_session(box)
+    touch = lambda kind, *xs: fingers.send(  # noqa: E731 -- one word for a long call
+        "Input.dispatchTouchEvent",
+        {"type": kind, "touchPoints": [{"x": x, "y": 500, "id": n} for n, x in enumerate(xs)]},
+    )
+    touch("touchStart", 400)
+    touch("touchStart", 400, 500)
+    touch("touchMove", 350, 550)
+    touch("touchEnd")
+    assert camera(box)["k"] == pytest.approx(2 * far, rel=0.05)
+    assert told(box, "select") == []
+
+
+def test_keys(box: Page) -> None:
+    draw(box, triangle())
+    holder = box.locator("#box")
+    assert (holder.get_attribute("tabindex"), holder.get_attribute("role")) == ("0", "application")
+    holder.focus()
+    start = camera(box)
+    box.keyboard.press("+")
+    assert camera(box)["k"] == pytest.approx(start["k"] * 1.5)
+    box.keyboard.press("-")
+    box.keyboard.press("ArrowRight")
+    assert camera(box)["x"] > start["x"]
+    box.keyboard.press("0")
+    settle(box)
+    assert camera(box) == pytest.approx(start)
+    box.keyboard.press("Shift+ArrowDown")
+    first = told(box, "select")[-1]
+    assert first == "e0"
+    box.keyboard.press("Shift+ArrowRight")
+    assert told(box, "select")[-1] == "e1"
+    box.keyboard.press("Enter")
+    assert told(box, "expand") == ["e1"]
+    box.keyboard.press("Escape")
+    assert told(box, "select")[-1] is None
+
+
+def test_keys_that_are_not_the_pictures_go_on(box: Page) -> None:
+    draw(box, triangle())
+    box.evaluate(
+        "window.left = []; addEventListener('keydown', (event) => event.defaultPrevented || left.push(event.key))"
+    )
+    box.locator("#box").focus()
+    for key in ("?", "Enter", "Escape", "Control+ArrowLeft", "+"):
+        box.keyboard.press(key)
+    assert box.evaluate("left") == ["?", "Enter", "Escape", "Control", "ArrowLeft"]
+
+
+def test_what_comes_new_lies_near_and_moves_nothing(box: Page) -> None:
+    draw(box, wheel_of(12))
+    before = {f"e{at}": place(box, f"e{at}") for at in range(12)}
+    fresh = {"nodes": [node(3), *(node(at) for at in range(20, 30))], "edges": [edge(3, at) for at in range(20, 30)]}
+    box.evaluate("fresh => view.addGraph(fresh, { around: 'e3' })", fresh)
+    settle(box)
+    assert {each: place(box, each) for each in before} == before
+    x, y = before["e3"]
+    reach = 260 * camera(box)["k"]
+    assert all(
+        abs(place(box, f"e{at}")[0] - x) < reach and abs(place(box, f"e{at}")[1] - y) < reach for at in range(20, 30)
+    )
+    assert box.evaluate("view.counts()") == {"nodes": 22, "edges": 21}
+    assert box.evaluate(
+        "[view.neighboursShown('e3'), view.neighboursShown('nobody'), view.has('e25'), view.has('e99')]"
+    ) == [11, 0, True, False]
+
+
+def test_edges_that_cannot_be_drawn_are_left_out(box: Page) -> None:
+    graph = triangle()
+    graph["edges"] += [edge(0, 9), edge(1, 1), edge(0, 1)]
+    draw(box, graph)
+    assert box.evaluate("view.counts()") == {"nodes": 3, "edges": 3}
+
+
+def test_a_node_is_taken_out_with_its_edges(box: Page) -> None:
+    draw(box, triangle())
+    box.evaluate("view.highlight({ nodes: ['e0', 'e1'] }); view.select('e0'); view.remove('e0'); view.remove('nobody')")
+    settle(box)
+    assert box.evaluate("[view.counts(), view.has('e0'), view.screenPosition('e0')]") == [
+        {"nodes": 2, "edges": 1},
+        False,
+        None,
+    ]
+    box.evaluate("view.clear()")
+    settle(box)
+    assert box.evaluate("view.counts()") == {"nodes": 0, "edges": 0}
+    assert box.evaluate(
+        "canvas => canvas.getContext('2d').getImageData(0, 0, 900, 600).data.every(v => v === 0)",
+        box.query_selector("canvas"),
+    )
+
+
+def test_the_rest_fades_beside_what_is_lit(box: Page) -> None:
+    draw(box, triangle())
+    box.evaluate("view.highlight({ nodes: ['e0', 'e1'], edges: ['r0-1'] }, { dim: true })")
+    settle(box)
+    assert [pixel(box, each)[3] == 255 for each in ("e0", "e1", "e2")] == [True, True, False]
+    box.evaluate("view.highlight({ nodes: ['e2'] }, { dim: false })")
+    settle(box)
+    assert pixel(box, "e0") == rgb(color_of("Person"))
+    box.evaluate("view.highlight({ nodes: ['e2', 'gone'], edges: ['gone'] }); view.clearHighlight()")
+    settle(box)
+    assert [pixel(box, f"e{at}")[3] for at in range(3)] == [255, 255, 255]
+
+
+def test_focus_brings_into_view(box: Page) -> None:
+    draw(box, {"nodes": [node(at, x=at * 400, y=0) for at in range(20)], "edges": []})
+    box.evaluate("view.focus(['e19'])")
+    settle(box)
+    assert place(box, "e19") == pytest.approx((470, 310))
+    box.evaluate("view.focus(['e0', 'e1', 'nobody']); view.focus(['nobody'])")
+    settle(box)
+    assert all(20 <= place(box, each)[0] <= 920 for each in ("e0", "e1"))
+
+
+def test_types_are_hidden_and_shown(box: Page) -> None:
+    draw(box, triangle())
+    box.evaluate("view.setHidden(new Set(['Person']))")
+    settle(box)
+    assert [pixel(box, f"e{at}")[3] for at in range(3)] == [0, 255, 255]
+    box.mouse.click(*place(box, "e0"))
+    assert told(box, "select") == [None]
+    late = {"nodes": [node(7, id="p", x=150, y=80)], "edges": []}
+    box.evaluate("late => view.addGraph(late)", late)
+    settle(box)
+    assert pixel(box, "p")[3] == 0, "what comes later is hidden, too"
+    box.evaluate("view.setHidden(new Set())")
+    settle(box)
+    assert [pixel(box, each) for each in ("e0", "p")] == [rgb(color_of("Person"))] * 2
+
+
+@pytest.mark.parametrize(("lit", "fewest"), [(0, 21), (8, 8)], ids=["all", "what is lit"])
+def test_words_do_not_overlap(box: Page, lit: int, fewest: int) -> None:
+    """What is lit is named in any case, though its nodes are close to each other."""
+    draw(box, wheel_of(80))
+    ids = [f"e{at}" for at in range(1, lit + 1)]
+    if lit:
+        box.evaluate(
+            "ids => { view.zoomOut(); view.zoomOut(); view.zoomOut(); view.highlight({ nodes: ids }, { dim: true }) }",
+            ids,
+        )
+        settle(box)
+    names, boxes = box.evaluate(
+        """(() => {
+             const named = view.labels.placed.filter(({ node }) => node);
+             return [named.map(({ node }) => node.id), named.map(({ node, dx, dy }) => {
+               const { x, y } = view.screenPosition(node.id);
+               return [x + dx - node.width / 2, y + dy - 6, x + dx + node.width / 2, y + dy + 6];
+             })];
+           })()"""
+    )
+    assert set(ids) <= set(names)
+    assert len(boxes) >= fewest
+    for at, (left, top, right, bottom) in enumerate(boxes):
+        for other in boxes[at + 1 :]:
+            assert left >= other[2] or other[0] >= right or top >= other[3] or other[1] >= bottom
+
+
+def test_odd_names_are_only_names(box: Page) -> None:
+    graph = {
+        "nodes": [node(at, name=name, text=name) for at, name in enumerate(ODD_NAMES)],
+        "edges": [edge(0, at, label=name) for at, name in enumerate(ODD_NAMES) if at],
+    }
+    draw(box, graph)
+    box.evaluate("view.focus(['e0', 'e1']); view.select('e0')")
+    settle(box)
+    assert box.locator("#box *").count() == 1, "there is the canvas and nothing else"
+    labels = box.evaluate("import('/drawing/scene.js').then(({ labelOf }) => view.scene.byWeight.map(labelOf))")
+    assert len(labels) == len(ODD_NAMES)
+    assert all(0 < len(label) <= 40 and "\u202e" not in label and "\n" not in label for label in labels)
+    assert "Person" in labels, "who has no name and says nothing is called by its type"
+    short = box.evaluate("import('/shared/format.js').then(({ shortText }) => shortText('👩‍👩‍👧‍👦'.repeat(40), 5))")
+    assert short == "👩‍👩‍👧‍👦" * 4 + "…", "no letter is cut in two"
+
+
+def test_a_large_graph_is_walked_like_a_small_one(box: Page) -> None:
+    draw(box, None)
+    box.evaluate("map => view.setMap(map)", large_map(2500, 5000))
+    settle(box)
+    assert box.evaluate("view.counts().nodes") == 2500
+    box.mouse.click(*place(box, "e0"))
+    assert told(box, "select") == ["e0"], "its name lies beside it"
+    box.evaluate("view.focus(['e0'])")
+    settle(box)
+    assert pixel(box, "e0") == rgb(color_of("Person"))
+    box.evaluate("view.select(null); view.focus(['e1200', 'e1203'])")
+    settle(box)
+    assert pixel(box, "e1201") == rgb(color_of("Place")), "the picture of a large graph is drawn where the camera went"
+    before = place(box, "e1201")
+    x, y = place(box, "e1202")
+    box.mouse.move(x, y)
+    box.mouse.down()
+    box.mouse.move(x + 9, y + 25, steps=3)
+    box.mouse.up()
+    settle(box)
+    assert place(box, "e1202") == pytest.approx((x + 9, y + 25), abs=1)
+    assert place(box, "e1201") == before
+    assert pixel(box, "e1202") == rgb(color_of("Event"))
+
+
+def test_a_map_has_circles_in_circles_and_the_same_each_time(box: Page) -> None:
+    map_ = large_map(600, 900)
+    draw(box, None)
+    box.evaluate("map => view.setMap(map)", map_)
+    look = "[view.scene.discs, [...view.scene.nodes.values()].map(({ x, y, radius }) => ({ x, y, radius }))]"
+    discs, nodes = box.evaluate(look)
+    outer, inner = (np.array([[d["x"], d["y"], d["radius"]] for d in discs if d["label"][0] == each]) for each in "OC")
+    points = np.array([[node["x"], node["y"], 0] for node in nodes])
+    inside, around = np.array(map_["inside"]) - len(outer), np.arange(len(inner)) // 5
+    for circles in (outer, inner):
+        apart = np.hypot(*(circles[:, None, :2] - circles[:, :2]).T) + 1e9 * np.eye(len(circles))
+        assert (apart >= circles[:, None, 2] + circles[:, 2]).all(), "none overlap"
+    for held, holders in ((points, inner[inside]), (inner, outer[around])):
+        assert (np.hypot(*(held - holders)[:, :2].T) + held[:, 2] <= holders[:, 2]).all()
+    box.evaluate("map => view.setMap(map)", map_)
+    assert box.evaluate(look) == [discs, nodes]
+
+
+_WORDS = """view.labels.placed.map((label) => {
+  if (label.disc) return ["disc", label.x, label.y, label.width / 2, label.height / 2, label.disc.at];
+  if (label.edge) return null;
+  const { x, y } = view.screenPosition(label.node.id);
+  return ["node", x + label.dx, y + label.dy, label.node.width / 2, 6, label.node.id];
+}).filter(Boolean)"""
+_BODIES = """view.scene.byWeight.filter((node) => view.camera.sees(node)).map((node) => {
+  const { x, y } = view.screenPosition(node.id);
+  return [node.id, x, y, node.radius * (view.camera.k < 1 ? view.camera.k ** 0.7 : view.camera.k ** 0.5)];
+})"""
+
+
+def test_a_map_names_its_communities_first_and_then_what_is_in_them(box: Page) -> None:
+    map_ = large_map(2500, 3000)
+    # Each of the ten outermost circles is joined to the next.
+    for at in range(0, 2500, 5):
+        map_["sources"].append(at)
+        map_["targets"].append((at + 250) % 2500)
+    draw(box, None)
+    box.evaluate("map => (view.onRest = (ids) => told.push(['rest', ids.length]), view.setMap(map))", map_)
+    settle(box)
+    outer = np.array(box.evaluate("view.scene.discs.filter(({ level }) => !level).map(({ x, y }) => [x, y])"))
+    apart = np.hypot(*(outer[:, None] - outer).transpose(2, 0, 1))
+    beside = np.mean([apart[at, (at + 1) % 10] for at in range(10)])
+    assert beside < 0.8 * apart.sum() / 90, "what is joined lies near each other"
+    far = box.evaluate(_WORDS)
+    named = [each[5] for each in far if each[0] == "disc"]
+    assert sorted(named) == list(range(10)), "from afar each outermost circle is named"
+    hubs = [each[5] for each in far if each[0] == "node"]
+    assert {"e0", "e1", "e2"} <= set(hubs) and len(hubs) < 20, "and what is connected most"
+    for at, (_, x, y, half, high, _) in enumerate(far):
+        for _, left, top, wide, tall, _ in far[:at]:
+            assert abs(x - left) >= half + wide - 1 or abs(y - top) >= high + tall - 1, "no name lies over another"
+
+    _, x, y, *_ = next(each for each in far if each[5] == 3)  # a circle's
+    box.mouse.click(x + 20, y + 10)
+    settle(box)
+    assert box.evaluate("view.camera.k * view.scene.discs[3].radius") > 200, "a name that is pressed is gone into"
+    assert told(box, "select") == []
+    box.evaluate("view.standAt(view.scene.discs[3].x, view.scene.discs[3].y, 2.4)")
+    settle(box)
+    near, bodies = box.evaluate(_WORDS), box.evaluate(_BODIES)
+    assert sum(each[0] == "node" for each in near) > 10
+    for kind, x, y, half, high, of in near:
+        for id_, left, top, radius in bodies if kind == "node" else ():
+            dx, dy = max(abs(left - x) - half, 0), max(abs(top - y) - high, 0)
+            assert id_ == of or np.hypot(dx, dy) >= radius - 1, "no name lies over a node"
+    assert told(box, "rest"), "what can be read is asked for"
+
+
+def test_relations_take_the_places_of_a_maps_lines(box: Page) -> None:
+    draw(box, None)
+    box.evaluate("map => view.setMap(map)", large_map(9, 40))
+    lines = box.evaluate("view.counts().edges")
+    ends = box.evaluate("(([line]) => [line.source.id, line.target.id])([...view.scene.edges.values()])")
+    fresh = {
+        "nodes": [node(90)],
+        "edges": [
+            edge(0, 90),
+            edge(0, 0) | {"id": "a", "source": ends[0], "target": ends[1]},
+            edge(0, 0) | {"id": "b", "source": ends[1], "target": ends[0]},
+        ],
+    }
+    box.evaluate("fresh => view.addGraph(fresh, { around: 'e0' })", fresh)
+    settle(box)
+    assert box.evaluate("view.counts()") == {"nodes": 10, "edges": lines + 2}
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("light", [255, 255, 255, 255]), ("dark", [15, 20, 28, 255])])
+def test_a_picture_to_keep(box: Page, theme: str, ground: list[int]) -> None:
+    draw(box, triangle())
+    kind, size, corner = box.evaluate(
+        """async (theme) => {
+             view.setTheme(theme);
+             const { pictureOf } = await import("/drawing/picture.js");
+             const blob = await pictureOf(view);
+             const image = await createImageBitmap(blob);
+             const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+             context.drawImage(image, 0, 0);
+             return [blob.type, [image.width, image.height], [...context.getImageData(2, 2, 1, 1).data]];
+           }""",
+        theme,
+    )
+    assert (kind, size, corner) == ("image/png", [1800, 1200], ground)
+
+
+def test_nothing_is_left_of_a_picture_that_is_destroyed(box: Page) -> None:
+    draw(box, wheel_of(30))
+    box.evaluate("late => { view.addGraph(late); view.destroy() }", {"nodes": [node(99)], "edges": []})
+    assert box.locator("#box *").count() == 0
+    drawn = "new Promise((done) => requestAnimationFrame(() => done(document.querySelectorAll('canvas').length)))"
+    assert box.evaluate(drawn) == 0
+    box.locator("#box").focus()
+    far = camera(box)["k"]
+    box.keyboard.press("+")
+    assert camera(box)["k"] == far

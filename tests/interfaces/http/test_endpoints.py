@@ -1,0 +1,408 @@
+"""Every endpoint that reads, over the sample corpus."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import httpx
+import pytest
+from conftest import EXAMPLES
+from explorer_steps import opened
+from web_answers import QUESTION, error
+from web_server import client_of
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.interfaces.encoding import encode
+from kgplatform.readers.readers import find, names
+from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.testing.openai_server import RecordedRequest
+
+pytest_plugins = ["sample_server"]
+
+
+def got(client: httpx.Client, path: str, **parameters: Any) -> Any:
+    response = client.get(path, params=parameters)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def posted(client: httpx.Client, path: str, body: object) -> Any:
+    response = client.post(path, json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_health(client: httpx.Client) -> None:
+    told = got(client, "/api/health")
+    assert told["status"] == "ok"
+    assert told["neo4j"].startswith("5.")
+
+
+def test_about_has_what_a_form_needs(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    told = got(client, "/api/about")
+    assert [each["name"] for each in told["readers"]] == list(names())
+    assert all(each["about"] and each["takes"] for each in told["readers"])
+    assert len({each["title"] for each in told["readers"]} - set(names())) == len(names())
+    assert (told["readers"][0]["title"], told["readers"][0]["needs"]) == ("Quick answer", ["entities", "tree"])
+    assert told["graph"] == sample.database_id()
+    (youtu,) = [each for each in told["readers"] if each["name"] == "youtu"]
+    options = {each["name"]: each for each in youtu["options"]}
+    assert set(options) == {each.name for each in find("youtu").options}
+    assert options["mode"].items() >= {"type": "string", "default": "reject", "choices": ["reject", "open"]}.items()
+    assert all(each["help"] for each in options.values())
+    assert (options["steps"]["least"], options["steps"]["most"]) == (0, None)
+    assert (options["agent"]["type"], options["agent"]["default"]) == ("boolean", True)
+    assert (options["top_k"]["type"], options["top_k"]["default"]) == ("integer", 20)
+    assert (options["without"]["type"], options["without"]["default"]) == ("list", [])
+    assert "community" in options["without"]["choices"]
+    assert "path" in told["routes"]
+    assert "general" in told["schemas"]
+    assert told["model"] == sample.settings.chat_model
+    assert (told["embedder"], told["documents"], told["has_tree"]) == ("hash:64", 20, True)
+    assert told["types"]["Person"] > 5
+    assert (told["token_needed"], told["read_only"]) == (False, False)
+
+
+def test_questions_to_begin_with_are_made_of_the_graph(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    told = got(client, "/api/questions", limit=9)["questions"]
+    assert len(told) == len(set(told)) == 9
+    names = {each.name for each in sample.look.members(sample.look.communities(1)[0].id)}
+    assert any(name in question for question in told for name in names)
+    who = [each for each in told if each.startswith(("Who ", "Which "))]
+    assert who
+    for question in who:
+        words = question.rstrip("?").split(" ", 1 if question.startswith("Who ") else 2)[-1]
+        found = sample.cypher("MATCH (f:Fact) WHERE f.text ENDS WITH $words RETURN f.text", {"words": f" {words}"})
+        assert len(found.rows) == 1, "one thing answers it"
+
+
+def test_models_and_a_call_that_shows_whether_one_answers(sample: KnowledgeGraph, model: OpenAIServer) -> None:
+    home = sample.settings.home_folder / "models"
+    address = model.base_url.replace("://", "://me:secret@")
+    with client_of(opened(sample.store, home, openai_base_url=address, openai_api_key="sk-secret")) as client:
+        assert got(client, "/api/models")["spent"] == []
+        for _ in range(2):  # no cache answers the second
+            tried = client.post("/api/models/test").json()
+            assert (tried["ok"], tried["reply"], tried["usage"]["calls"]) == (True, "ready", 1)
+        told = client.get("/api/models")
+        assert "secret" not in told.text
+        assert told.json()["chat"] == {"model": sample.settings.chat_model, "address": model.base_url}
+        assert (told.json()["has_key"], told.json()["money"]) == (True, None)
+        (spent,) = told.json()["spent"]
+        assert (spent["stage"], spent["calls"], spent["cached_calls"]) == ("trial", 2, 0)
+    refusals: list[str] = []
+
+    def refuse(request: RecordedRequest) -> Fault:
+        refusals.append(request.path)
+        return Fault.refuse(500, "Down.")
+
+    with (
+        OpenAIServer(lambda messages: "", faults=refuse) as down,
+        client_of(opened(sample.store, home, openai_base_url=down.base_url)) as client,
+    ):
+        tried = client.post("/api/models/test").json()
+        assert not tried["ok"] and "Down." in tried["error"]
+        assert len(refusals) == 1, "it is not tried again"
+    with client_of(opened(sample.store, home)) as client:
+        assert got(client, "/api/models")["chat"] is None
+        assert "OPENAI_API_KEY" in client.post("/api/models/test").json()["error"]
+
+
+def test_stats_and_schema(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    assert got(client, "/api/stats") == json.loads(encode(sample.stats()))
+    told = got(client, "/api/schema")
+    found = sample.schema()
+    assert found is not None
+    assert told["schema"]["name"] == found.schema.name
+    assert len(told["expansions"]) == len(found.expansions)
+
+
+def test_documents_and_the_words_of_one(client: httpx.Client) -> None:
+    listed = got(client, "/api/documents")["documents"]
+    assert len(listed) == 20
+    (field,) = [each for each in listed if each["title"] == "Cyrus Field"]
+    whole = got(client, f"/api/documents/{field['id']}")
+    assert whole["characters"] == len(whole["text"]) == field["characters"]
+    fact = next(each for each in whole["facts"] if each["found"])
+    part = got(client, f"/api/documents/{field['id']}", start=fact["start"], end=fact["end"])
+    assert part["text"] == whole["text"][fact["start"] : fact["end"]]
+    by_uri = client.get(f"/api/documents/{httpx.URL(field['uri']).raw_path.decode()}")
+    assert by_uri.status_code == 404, "a path alone is no document"
+    quoted = field["uri"].replace("/", "%2F").replace(":", "%3A")
+    assert client.get(f"/api/documents/{quoted}").json()["id"] == field["id"]
+
+
+@pytest.mark.parametrize("route", ["all", "triple", "path", "community"])
+def test_search(client: httpx.Client, sample: KnowledgeGraph, route: str) -> None:
+    found = posted(client, "/api/search", {"question": QUESTION, "route": route, "top_k": 5})
+    expected = json.loads(encode(sample.search(QUESTION, route, 5)))
+    assert {**found, "seconds": 0} == {**expected, "seconds": 0}
+    assert len(found["passages"]) <= 5
+
+
+def test_an_answer_with_its_trace(client: httpx.Client) -> None:
+    told = posted(client, "/api/ask", {"question": QUESTION, "options": {"top_k": 3, "route": None}})
+    assert "Maury" in told["text"]
+    citation = told["citations"][0]
+    document = got(client, f"/api/documents/{citation['document']}", start=citation["start"], end=citation["end"])
+    assert "Maury" in document["text"]
+    search = told["trace"][0]
+    assert any(each["prompt"] and each["reply"] for each in told["trace"])
+    assert len(search["statements"]) == len({json.dumps(each["text"]) for each in search["statements"]})
+    assert all(each["text"].rstrip().endswith(";") for each in search["statements"])
+    vectors = [value for each in search["queries"] for value in each["parameters"].values() if isinstance(value, list)]
+    assert all(len(value) <= 32 for value in vectors), "no vectors"
+    assert any(":param vector =>" in each["text"] for each in search["statements"])
+
+
+def test_options_that_cannot_be_used(client: httpx.Client) -> None:
+    for options in ({"top_k": "many"}, {"top_k": 10**30}, {"mode": "shout"}, {"route": "no"}, {"top_k": 0}):
+        told = error(client.post("/api/ask", json={"question": QUESTION, "options": options}), 400, "InputError")
+        assert next(iter(options)) in told
+    for options in ({"nodes": 3}, {"stop": True}, {"keep": True}, {"on_step": 1}, {"question": "?"}, {"": 1}):
+        error(client.post("/api/ask", json={"question": QUESTION, "options": options}), 400, "InputError")
+    body = {"question": QUESTION, "reader": "nobody"}
+    assert "nobody" in error(client.post("/api/ask", json=body), 400, "InputError")
+
+
+def test_a_kept_run(client: httpx.Client) -> None:
+    before = got(client, "/api/runs")["runs"]
+    told = posted(client, "/api/ask", {"question": QUESTION, "keep": True})
+    after = got(client, "/api/runs")["runs"]
+    assert [each["id"] for each in after] == [told["run"], *(each["id"] for each in before)]
+    run = got(client, f"/api/runs/{told['run']}")
+    assert run["run"]["question"] == QUESTION
+    assert [each["name"] for each in run["steps"]] == [each["name"] for each in told["trace"]]
+
+
+def test_the_graph_round_a_node(client: httpx.Client) -> None:
+    nodes = got(client, "/api/graph/find", text="cyrus fie")["nodes"]
+    field = next(each for each in nodes if each["name"] == "Cyrus Field" and each["kind"] == "Entity")
+    details = got(client, f"/api/graph/nodes/{field['id']}")
+    assert details["node"] == field
+    assert "embedding" not in details["properties"]
+    assert any("Maury" in each["text"] for each in details["facts"])
+    around = got(client, f"/api/graph/neighbours/{field['id']}", limit=5)
+    assert field["id"] in [each["id"] for each in around["nodes"]]
+    assert len(around["nodes"]) <= 6
+    found = posted(client, "/api/search", {"question": QUESTION})
+    for path in ("search", "ask", "threads"):
+        sent = {"question": QUESTION, "where": {"author": "x"}}
+        told = error(client.post(f"/api/{path}", json=sent), 400, "InputError")
+        assert 'No document has metadata "author"' in told
+    joined = posted(client, "/api/graph/subgraph", {"ids": [found["facts"][0]["id"]]})
+    assert any(each["fact"] == found["facts"][0]["id"] for each in joined["edges"])
+
+
+def test_an_entity_as_a_page(client: httpx.Client) -> None:
+    (field, *_) = got(client, "/api/graph/find", text="Cyrus Field")["nodes"]
+    told = got(client, f"/api/graph/profile/{field['id']}")
+    founded = next(each for each in told["relations"] if each["type"] == "FOUNDED")
+    assert (founded["label"], founded["forward"]) == ("founded", True)
+    assert "Atlantic Telegraph Company" in [each["node"]["name"] for each in founded["related"]]
+    assert all(each["places"] for group in told["relations"] for each in group["related"])
+    said = {each["sentence"] for group in told["relations"] for each in group["related"]}
+    assert said and not said & {each["text"] for each in told["sentences"]}, "each sentence stands once"
+    assert told["documents"][0]["passages"] >= told["documents"][-1]["passages"]
+    assert [each["kind"] for each in told["communities"]] == ["Community"]
+
+
+def test_the_shortest_ways_between_two(client: httpx.Client) -> None:
+    ids = [got(client, "/api/graph/find", text=name)["nodes"][0]["id"] for name in ("Cyrus Field", "Robert Halpin")]
+    told = got(client, "/api/graph/ways", source=ids[0], target=ids[1])
+    assert set(ids) <= {each["id"] for each in told["nodes"]}
+    reached = {ids[0]}
+    for _ in told["nodes"]:
+        for each in told["edges"]:
+            reached |= {each["source"], each["target"]} if reached & {each["source"], each["target"]} else set()
+    assert ids[1] in reached
+    error(client.get("/api/graph/ways", params={"source": ids[0], "target": ids[0]}), 404, "NotFoundError")
+
+
+def test_a_part_of_the_map(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    founded = got(client, "/api/graph/map", relation="FOUNDED")
+    statement = "MATCH (e:Entity)-[:FOUNDED]-() RETURN DISTINCT e.id"
+    assert sorted(founded["ids"]) == sorted(row[0] for row in sample.cypher(statement).rows)
+    assert 0 < len(founded["sources"]) < len(got(client, "/api/graph/map")["sources"])
+    people = got(client, "/api/graph/map", type="Person", least=5)
+    assert set(people["types"]) == {"Person"} and min(people["sizes"]) >= 5
+    top = got(client, "/api/tree")["nodes"][0]
+    assert len(got(client, "/api/graph/map", community=top["id"])["ids"]) == top["size"]
+    document = got(client, "/api/documents")["documents"][0]["id"]
+    named = sample.cypher(
+        "MATCH (e:Entity)-[:FROM_CHUNK]->()-[:FROM_DOCUMENT]->({id: $id}) RETURN DISTINCT e.id", {"id": document}
+    )
+    assert sorted(got(client, "/api/graph/map", document=document)["ids"]) == sorted(row[0] for row in named.rows)
+    assert got(client, "/api/graph/map", type="Nothing")["ids"] == []
+    with sample.store.lend_driver("the tests") as driver:
+        driver.execute_query("MATCH (d:Document {id: $id}) SET d.meta_year = [1866, 1870]", id=document)
+        year = {"name": "year", "values": [[1866, 1]], "distinct": 2}
+        assert got(client, "/api/metadata", limit=1)["names"][-1] == year
+        for where, ids in (({"year": 1870}, {row[0] for row in named.rows}), ({"year": "1870"}, set())):
+            assert set(got(client, "/api/graph/map", where=json.dumps(where))["ids"]) == ids
+        assert "JSON object" in error(client.get("/api/graph/map", params={"where": "[]"}), 400, "InputError")
+        driver.execute_query("MATCH (d:Document) REMOVE d.meta_year")
+
+
+def test_documents_by_the_page(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    told = got(client, "/api/document-page", sort="facts", descending=True, limit=3)
+    facts = [each["facts"] for each in told["documents"]]
+    assert told["total"] == len(sample.documents()) and facts == sorted(facts, reverse=True) and facts[0] > 0
+    titles = [each["title"] for each in got(client, "/api/document-page", skip=2, limit=2)["documents"]]
+    assert titles == sorted((each.title for each in sample.documents()), key=str.lower)[2:4]
+    found = got(client, "/api/document-page", text="EXPEDITION of")["documents"]
+    assert "Expedition of 1865" in [each["title"] for each in found]
+
+
+def test_the_schema_with_figures_and_another_one(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    told = got(client, "/api/schema/figures")
+    assert {each["name"]: each["count"] for each in told["types"]} == sample.look.types()
+    joined = sample.cypher("MATCH (:Person)-[r:FOUNDED]->(:Organization) RETURN count(r)").rows[0][0]
+    assert {"head": "Person", "type": "FOUNDED", "tail": "Organization", "count": joined} in told["relations"]
+    assert posted(client, "/api/schema", {"text": told["text"]})["schema"]["name"] == "general", (
+        "it reads what it wrote"
+    )
+    bad = client.post("/api/schema", json={"text": "entities: [Ship]\nrelations: {sank: {heads: [Boat]}}", "use": True})
+    assert "Boat" in error(bad, 400, "SchemaError")
+    assert got(client, "/api/schema/figures")["chosen"] is None
+    posted(client, "/api/schema", {"text": "name: ships\nentities: [Ship]", "use": True})
+    assert got(client, "/api/schema/figures")["chosen"] == "ships"
+    assert sample.schema().schema.name == "general", "what was read stays as it was"
+    sample.use_schema("general")
+
+
+def test_saved_queries_can_be_run(client: httpx.Client) -> None:
+    queries = got(client, "/api/saved-queries")["queries"]
+    assert len(queries) == 12 and all(each["title"] and each["about"] for each in queries)
+    for each in queries:
+        posted(client, "/api/cypher", {"statement": each["statement"]})
+
+
+def test_the_map_is_packed(client: httpx.Client, address: str) -> None:
+    told = got(client, "/api/graph/map", limit=50)
+    assert len(told["ids"]) == len(told["inside"]) == 50
+    with client.stream("GET", "/api/graph/map", headers={"Accept-Encoding": "gzip"}) as response:
+        assert response.headers["content-encoding"] == "gzip"
+        assert len(json.loads(gzip.decompress(b"".join(response.iter_raw())))["ids"]) > 50
+
+
+def test_the_tree_and_its_communities(client: httpx.Client) -> None:
+    top = got(client, "/api/tree")["nodes"]
+    assert {each["kind"] for each in top} == {"Community"}
+    below = got(client, "/api/tree", parent=top[0]["id"])["nodes"]
+    assert len(below) == top[0]["children"]
+    assert got(client, "/api/tree", parent=top[0]["id"], skip=1, limit=2)["nodes"] == below[1:3]
+    listed = got(client, "/api/communities", limit=3)["nodes"]
+    assert len(listed) == 3
+    told = got(client, f"/api/communities/{top[0]['id']}")
+    assert told["node"]["node"]["name"] == top[0]["name"]
+    assert {each["kind"] for each in told["members"]} == {"Entity"}
+
+
+def test_a_statement(client: httpx.Client) -> None:
+    body = {
+        "statement": "MATCH (p:Person {name: $name}) RETURN p, p.name AS name",
+        "parameters": {"name": "Cyrus Field"},
+    }
+    told = posted(client, "/api/cypher", body)
+    assert told["columns"] == ["p", "name"]
+    assert told["rows"][0][1] == "Cyrus Field"
+    assert "embedding" not in told["rows"][0][0]["properties"]
+    cut = posted(client, "/api/cypher", {"statement": "UNWIND [1, 2, 3, 4] AS n RETURN n", "limit": 3})
+    assert (len(cut["rows"]), cut["truncated"]) == (3, True)
+
+
+NESTED: list[Any] = []
+for _ in range(600):
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"statement": "MATCH (n) DETACH DELETE n"},
+        {"statement": "MATCH (n RETURN n"},
+        {"statement": ""},
+        {"statement": "LOAD CSV FROM 'file:///etc/passwd' AS row RETURN row"},
+        {"statement": "RETURN $n", "parameters": {"n": 10**30}},
+        {"statement": "RETURN $n", "parameters": {"n": "\ud800"}},
+        {"statement": "RETURN $n"},
+        {"statement": "RETURN reduce(s = 0, x IN [1, 2] | s + x)"},
+        {"statement": "RETURN size([x IN range(1, 1000000000) WHERE x < 0])"},
+        {"statement": "RETURN apoc.text.join(['a'], ',')"},
+        {"statement": "RETURN $n", "parameters": {"n": NESTED}},
+    ],
+)
+def test_a_statement_that_is_refused(client: httpx.Client, body: dict[str, Any]) -> None:
+    response = client.post("/api/cypher", content=json.dumps(body), headers={"content-type": "application/json"})
+    error(response, 400, "InputError")
+    assert got(client, "/api/about")["documents"] == 20
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/documents/nothing",
+        "/api/graph/nodes/nothing",
+        "/api/graph/neighbours/nothing",
+        "/api/tree?parent=nothing",
+        "/api/communities/nothing",
+        "/api/runs/nothing",
+        "/api/jobs/nothing",
+        "/api/jobs/nothing/events",
+        "/api/nothing",
+        "/nothing",
+    ],
+)
+def test_what_is_not_there(client: httpx.Client, path: str) -> None:
+    error(client.get(path), 404, "NotFoundError")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/ask", {}),
+        ("/api/ask", {"question": 3}),
+        ("/api/ask", {"question": "?", "more": 1}),
+        ("/api/ask", {"question": "x" * 20_001}),
+        ("/api/search", {"question": "x", "top_k": 0}),
+        ("/api/graph/subgraph", {"ids": ["x"] * 501}),
+        ("/api/tree", {"rebuild": "perhaps"}),
+        ("/api/cypher", {"statement": "RETURN 1", "timeout": 0}),
+    ],
+)
+def test_a_body_of_the_wrong_form(client: httpx.Client, path: str, body: object) -> None:
+    assert error(client.post(path, json=body), 422, "InputError")
+    told = error(client.post(path, content=b"{", headers={"content-type": "application/json"}), 422, "InputError")
+    assert "JSON" in told
+
+
+def test_an_empty_question_and_a_wrong_method(client: httpx.Client) -> None:
+    error(client.post("/api/ask", json={"question": "  "}), 400, "InputError")
+    error(client.put("/api/ask"), 405, "MethodError")
+    error(client.get("/api/documents/x", params={"start": 5, "end": 2}), 400, "InputError")
+
+
+def test_numbers_that_json_has_no_word_for() -> None:
+    assert json.loads(encode({"score": float("nan"), "more": (1.5, float("inf"))})) == {
+        "score": "nan",
+        "more": [1.5, "inf"],
+    }
+    assert json.loads(encode("\ud800")) == "\ud800"
+
+
+def test_pages_that_load_from_elsewhere_are_not_there(client: httpx.Client) -> None:
+    assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
+
+
+def test_the_page(client: httpx.Client) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    assert "kgplatform" in page.text
+    assert client.get("/favicon.ico").status_code == 204
+    for trick in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fclient.py", "/static//etc/passwd"):
+        assert client.get(trick).status_code == 404
+    assert EXAMPLES.is_dir()

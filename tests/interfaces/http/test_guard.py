@@ -1,0 +1,198 @@
+"""Who is let in, and what a browser is told that it may not do."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from web_answers import QUESTION, error
+from web_server import client_of, served
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.interfaces.http.parts import Limits
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.settings import Settings
+
+TOKEN = "0123456789abcdef-secret"
+ASKED = {"question": QUESTION}
+
+
+@pytest.fixture
+def client(kg: KnowledgeGraph) -> Iterator[httpx.Client]:
+    with client_of(kg) as client:
+        yield client
+
+
+def test_an_empty_graph_says_what_to_do(client: httpx.Client) -> None:
+    assert client.get("/api/about").json()["documents"] == 0
+    assert client.get("/api/schema").json() == {"schema": None, "expansions": []}
+    for path in ("/api/ask", "/api/search"):
+        assert "is empty" in error(client.post(path, json=ASKED), 400, "InputError")
+    assert client.get("/api/tree").json() == {"nodes": []}
+    assert client.get("/api/graph/map").json()["ids"] == []
+    assert client.get("/api/jobs").json() == {"jobs": []}
+
+
+# ------------------------------------------------------------------------------------------------------------ who asks
+
+
+def test_a_token(kg: KnowledgeGraph) -> None:
+    with client_of(kg, token=TOKEN) as client:
+        for given in (None, "", "Bearer", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", "Bearer ü"):
+            headers = {} if given is None else {"authorization": given.encode()}
+            for path in ("/api/about", "/api/health", "/api/nothing", "/api/openapi.json"):
+                refused = client.get(path, headers=headers)
+                error(refused, 401, "TokenError")
+                assert refused.headers["www-authenticate"] == "Bearer"
+                assert TOKEN not in refused.text
+        assert client.get("/").status_code == 200, "the page asks for the token"
+        told = client.get("/api/about", headers={"Authorization": f"Bearer {TOKEN}"}).json()
+        assert told["token_needed"] is True
+        assert client.get(f"/api/about?token={TOKEN}").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8600", "127.0.0.1.evil.example", "", "[::2]", "0.0.0.0"]
+)
+def test_another_host_name_is_refused(client: httpx.Client, host: str) -> None:
+    """A name of the attacker's that was made to mean 127.0.0.1 (DNS rebinding)."""
+    for path in ("/", "/api/about", "/static/app.js"):
+        error(client.get(path, headers={"host": host}), 403, "HostError")
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8600", "[::1]", "[::1]:8600"])
+def test_names_of_this_machine(client: httpx.Client, host: str) -> None:
+    assert client.get("/api/about", headers={"host": host}).status_code == 200
+
+
+def test_any_host_name_where_a_token_guards(kg: KnowledgeGraph) -> None:
+    with client_of(kg, token=TOKEN, hosts=None) as client:
+        headers = {"host": "graph.example", "Authorization": f"Bearer {TOKEN}"}
+        assert client.get("/api/about", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://localhost:1"},
+        {"origin": "http://["},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_pages_of_others_change_nothing(client: httpx.Client, headers: dict[str, str]) -> None:
+    """Multipart and text/plain are sent by any page without asking the server first."""
+    error(client.post("/api/documents", files={"files": ("a.txt", b"x")}, headers=headers), 403, "OriginError")
+    error(client.post("/api/tree", content=b"{}", headers=headers | {"content-type": "text/plain"}), 403, "OriginError")
+    error(client.delete("/api/documents/x", headers=headers), 403, "OriginError")
+    assert client.get("/api/jobs").json() == {"jobs": []}
+
+
+def test_pages_of_others_do_not_read_either(client: httpx.Client) -> None:
+    from_elsewhere = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+    error(client.get("/api/graph/map", headers=from_elsewhere), 403, "OriginError")
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert client.get("/", headers=link).status_code == 200
+    assert (
+        "access-control-allow-origin" not in client.get("/api/about", headers={"origin": "https://x.example"}).headers
+    )
+
+
+def test_our_own_page(client: httpx.Client) -> None:
+    own = {"origin": str(client.base_url), "sec-fetch-site": "same-origin"}
+    assert "is empty" in error(client.post("/api/search", json=ASKED, headers=own), 400, "InputError")
+
+
+def test_an_origin_that_was_allowed(kg: KnowledgeGraph) -> None:
+    site = "https://notes.example"
+    with client_of(kg, origins=[site]) as client:
+        asked = {
+            "origin": site,
+            "access-control-request-method": "POST",
+            "access-control-request-headers": "authorization",
+        }
+        allowed = client.options("/api/search", headers=asked)
+        assert allowed.headers["access-control-allow-origin"] == site
+        assert "access-control-allow-credentials" not in allowed.headers
+        from_there = {"origin": site, "sec-fetch-site": "cross-site"}
+        answer = client.post("/api/search", json=ASKED, headers=from_there)
+        assert answer.status_code == 400
+        assert answer.headers["access-control-allow-origin"] == site
+        error(client.post("/api/search", json=ASKED, headers={"origin": "https://evil.example"}), 403, "OriginError")
+
+
+def test_what_every_response_says(client: httpx.Client) -> None:
+    for path in ("/", "/api/about", "/api/nothing", "/static/nothing"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert "server" not in headers
+    assert client.get("/api/about").headers["cache-control"] == "no-store"
+
+
+def test_static_files_are_asked_for_again(client: httpx.Client) -> None:
+    first = client.get("/")
+    assert first.headers["cache-control"] == "no-cache"
+    again = client.get("/", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+# ------------------------------------------------------------------------------------------------------------ how much
+
+
+def test_a_body_that_is_too_large(kg: KnowledgeGraph) -> None:
+    with client_of(kg, limits=Limits(body=1000, upload=5000)) as client:
+        told = error(client.post("/api/search", json={"question": "x" * 1000}), 413, "TooLargeError")
+        assert "1,000 bytes" in told
+        error(client.post("/api/documents", files={"files": ("a.txt", b"x" * 6000)}), 413, "TooLargeError")
+        assert not (kg.settings.home_folder / "uploads").exists()
+
+
+def test_a_body_whose_length_is_not_told(kg: KnowledgeGraph) -> None:
+    """It is counted as it comes, and refused before it has ended."""
+    with served(kg, limits=Limits(upload=50_000)) as address:
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as connection:
+            part = b'--x\r\ncontent-disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
+            connection.sendall(
+                b"POST /api/documents HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n"
+                b"content-type: multipart/form-data; boundary=x\r\n\r\n" + b"%x\r\n%s\r\n" % (len(part), part)
+            )
+            for _ in range(3):
+                connection.sendall(b"%x\r\n%s\r\n" % (20_000, b"y" * 20_000))
+            answer = connection.recv(10_000)
+        assert answer.startswith(b"HTTP/1.1 413")
+        assert b"TooLargeError" in answer or b"connection: close" in answer.lower()
+
+
+def test_too_many_files(kg: KnowledgeGraph) -> None:
+    with client_of(kg, limits=Limits(files=3)) as client:
+        files = [("files", (f"{number}.txt", b"x")) for number in range(4)]
+        assert "files is 3" in error(client.post("/api/documents", files=files), 400, "InputError")
+        assert client.get("/api/jobs").json() == {"jobs": []}
+
+
+def test_a_server_that_only_reads(kg: KnowledgeGraph) -> None:
+    with client_of(kg, read_only=True) as client:
+        assert client.get("/api/about").json()["read_only"] is True
+        error(client.post("/api/documents", files={"files": ("a.txt", b"x")}), 403, "ReadOnlyError")
+        error(client.post("/api/tree", json={}), 403, "ReadOnlyError")
+        error(client.delete("/api/documents/x"), 403, "ReadOnlyError")
+        error(client.delete("/api/jobs/x"), 403, "ReadOnlyError")
+        error(client.post("/api/ask", json=ASKED | {"keep": True}), 403, "ReadOnlyError")
+
+
+def test_a_database_that_is_gone(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgplatform.neo4j.store._RETRY_SECONDS", 0)
+    nobody = Store(Connection("bolt://127.0.0.1:1", "neo4j", "password"))
+    with KnowledgeGraph(nobody, settings, embedder=HashEmbedder(64)) as graph, client_of(graph) as client:
+        error(client.get("/api/stats"), 503, "ServerError")
+        assert client.get("/").status_code == 200

@@ -1,0 +1,183 @@
+"""``kgplatform serve`` as a process: what it says, what it refuses, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from conftest import ROOT
+from doc_pages import ALL, blocks, page
+
+from kgplatform.errors import InputError
+from kgplatform.interfaces.cli import main as cli
+from kgplatform.interfaces.cli.serve import read_token
+from kgplatform.neo4j.store import Connection, Store
+
+TOKEN = "a-token-of-good-length"
+SERVE = [sys.executable, "-m", "kgplatform.interfaces.cli.main", "serve"]
+OTHER_LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
+
+
+@pytest.fixture
+def environment(neo4j_server: Connection, store: Store, tmp_path: Path) -> dict[str, str]:
+    """The empty graph of this run, named by the environment."""
+    ours = {
+        "NEO4J_URI": neo4j_server.uri,
+        "NEO4J_PASSWORD": neo4j_server.password,
+        "KGPLATFORM_EMBEDDER": "hash:64",
+        "KGPLATFORM_HOME": str(tmp_path / "home"),
+    }
+    return {**os.environ, **ours}
+
+
+@contextmanager
+def serving(environment: dict[str, str], *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process, and the address that it prints."""
+    command = [*SERVE, *options]
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("The explorer is at http://127.0.0."), process.communicate()
+        yield process, line.split()[4]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        *(("--host", host, "--token-file") for host in ("0.0.0.0", "::", "192.0.2.1", "example.org")),
+        *(
+            ("--cors", origin, "is not an origin")
+            for origin in ("*", "example.org", "https://example.org/path", "ftp://example.org", "http://[")
+        ),
+    ],
+)
+def test_what_is_refused(
+    option: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An address that others can reach without a token, and what is no origin: said by the command line itself."""
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")  # what is not refused ends there
+    monkeypatch.setenv("NEO4J_PASSWORD", "none")
+    monkeypatch.setattr(sys, "argv", ["kgplatform", "serve", option, value])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_a_port_that_is_taken(environment: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [*SERVE, "--port", str(port)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert f"127.0.0.1:{port}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_token_files(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    with pytest.raises(InputError, match="cannot be read"):
+        read_token(file)
+    file.write_text(TOKEN)
+    for mode in (0o644, 0o640, 0o604, 0o620):
+        file.chmod(mode)
+        with pytest.raises(InputError, match="chmod 600"):
+            read_token(file)
+    file.chmod(0o600)
+    assert read_token(file) == TOKEN
+    for text in ("short", "", "two words of a token", "ünicode-is-no-token-here", "a" * 20 + "\nb", "\x00" * 20):
+        file.write_text(text)
+        with pytest.raises(InputError, match="at least 16"):
+            read_token(file)
+    file.write_bytes(b"\xff" * 20)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_token(file)
+
+
+# -------------------------------------------------------------------------------------------------- what the pages say
+
+DOCUMENTED = [shlex.split(line)[2:] for line in ALL if line.startswith("kgplatform serve")]
+
+
+def begins_a_longer_one(options: list[str]) -> bool:
+    return any(other[: len(options)] == options != other for other in DOCUMENTED)
+
+
+# What begins a longer command is tried with that one.
+STARTED = [options for options in DOCUMENTED if not begins_a_longer_one(options)]
+STARTED.append(["--port", "0", "--host", OTHER_LOOPBACK])
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def test_serving_is_documented() -> None:
+    assert len(DOCUMENTED) > 3
+
+
+@pytest.mark.parametrize(
+    ("options", "number"), [(options, SIGNALS[place % 2]) for place, options in enumerate(STARTED)], ids=str
+)
+def test_it_serves_and_ends_quietly(environment: dict[str, str], options: list[str], number: signal.Signals) -> None:
+    """By every command of the pages. A token lets others in; neither it nor what was asked is in the log."""
+    Path("token").write_text(f"{TOKEN}\n")
+    Path("token").chmod(0o600)
+    with serving(environment | {"BROWSER": "true"}, *options) as (process, address):
+        given = {"host": "graph.example", "authorization": f"Bearer {TOKEN}"} if "--token-file" in options else {}
+        with httpx.Client(base_url=address, timeout=60, headers=given) as client:
+            assert client.get("/api/health").json()["status"] == "ok"
+            assert client.get("/").status_code == 200
+            assert client.get("/api/about").status_code == 200
+            if given:
+                assert httpx.get(f"{address}/api/about", headers={"host": given["host"]}).status_code == 401
+            secret = "what-I-would-rather-not-see-in-a-log"
+            client.post("/api/search", json={"question": secret})
+            client.get("/api/graph/find", params={"text": secret})
+            client.get("/api/about%0d%0aforged")
+            process.send_signal(number)
+            out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert out == "", "one line, and nothing after it"
+    assert "Traceback" not in err
+    assert secret not in err
+    assert TOKEN not in err
+    assert "POST /api/search 400" in err
+    assert not [line for line in err.splitlines() if line.startswith("forged")]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_requests_of_the_page(environment: dict[str, str]) -> None:
+    """Each block with curl, in order: the documents come in before anybody asks about them."""
+    Path("notes.md").write_text("Cyrus Field founded the Atlantic Telegraph Company in London.")
+    shutil.copy(ROOT / "examples" / "corpus" / "Expedition_of_1865.pdf", "report.pdf")
+    order = ("-F", "api/threads", "api/ask")
+    of_page = [each for each in blocks(page("http.md"), "bash") if "curl" in each]
+    requests = sorted(of_page, key=lambda each: next((n for n, words in enumerate(order) if words in each), 1))
+    assert len(requests) == 4
+    with serving(environment, "--port", "0") as (_, address):
+        for block in requests:
+            here = block.replace("http://127.0.0.1:8600", address)
+            done = subprocess.run(["bash", "-ec", here], capture_output=True, text=True, check=False)
+            assert done.returncode == 0
+            assert '"error":{' not in done.stdout, done.stdout
+            if job := re.search(r'"job":\{"id":"(\w+)"', done.stdout):
+                events = httpx.get(f"{address}/api/jobs/{job[1]}/events", timeout=200).text
+                assert '"added":2' in events
+    assert "event: answer" in done.stdout

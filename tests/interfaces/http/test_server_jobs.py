@@ -1,0 +1,201 @@
+"""Jobs of servers that share a graph: they outlive their server, run side by side, and end with a sentence."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from job_servers import graph_at, server_process
+from simulated_readers import reply
+from stopped import Silent, until
+from web_answers import error, upload, wait_for
+from web_server import client_of
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.explore.jobs import JobQueue
+from kgplatform.interfaces.http import work
+from kgplatform.interfaces.http.failures import FAULT
+from kgplatform.interfaces.http.parts import Limits
+from kgplatform.neo4j.store import Connection, Store
+
+FIELD = b"Cyrus Field founded the Atlantic Telegraph Company in London."
+SHIP = b"The Great Eastern laid the cable of 1866."
+ONE = Limits(jobs=1)
+
+
+@pytest.fixture
+def model() -> Iterator[Silent]:
+    """A language model that gives no answer as long as it is ``silent_from(1)``."""
+    silent = Silent(reply)
+    with silent.server:
+        silent.silent_from(1)
+        yield silent
+
+
+@pytest.fixture
+def graph(store: Store, neo4j_server: Connection, tmp_path: Path, model: Silent) -> Iterator[KnowledgeGraph]:
+    """The empty graph."""
+    with graph_at(neo4j_server, tmp_path / "home", model.server.base_url) as graph:
+        yield graph
+
+
+def sent(client: httpx.Client, name: str, content: bytes = FIELD, extractor: str = "llm") -> dict[str, Any]:
+    """The job of an upload."""
+    response = upload(client, (name, content), extractor=extractor)
+    assert response.status_code == 202, response.text
+    return dict(response.json()["job"])
+
+
+def now(client: httpx.Client, job: dict[str, Any]) -> dict[str, Any]:
+    return dict(client.get(f"/api/jobs/{job['id']}").json())
+
+
+def states(client: httpx.Client, *jobs: dict[str, Any]) -> list[str]:
+    return [now(client, job)["state"] for job in jobs]
+
+
+def titles(client: httpx.Client) -> list[str]:
+    return [each["title"] for each in client.get("/api/documents").json()["documents"]]
+
+
+def test_jobs_outlive_their_server(graph: KnowledgeGraph, model: Silent) -> None:
+    """Ended as Ctrl-C ends it: what it was at waits for the next one, and so does what came after."""
+    before, folder = set(threading.enumerate()), graph.settings.home_folder / "uploads"
+    with client_of(graph) as client:
+        first = sent(client, "field.txt")
+        model.wait()
+        again = sent(client, "field.txt", FIELD + b" He lived in New York.")
+        assert states(client, first, again) == ["running", "waiting"]
+    until(lambda: not [each for each in set(threading.enumerate()) - before if "job" in each.name])
+    assert len(list(folder.glob(".new-*"))) == 2, "their files are kept"
+    model.silent_from(None)
+    with client_of(graph) as client:
+        ends = [wait_for(client, job) for job in (first, again)]
+        assert [end["state"] for end in ends] == ["done", "done"]
+        assert (ends[0]["report"]["passages"], ends[1]["report"]["changed"]) == (1, 1)
+        assert ends[0]["done"] == ends[0]["total"] > 0
+        assert [each.name for each in folder.iterdir()] == ["field.txt"]
+        assert (folder / "field.txt").read_bytes() == FIELD + b" He lived in New York."
+
+
+def test_servers_share_their_jobs(graph: KnowledgeGraph, model: Silent) -> None:
+    with client_of(graph, limits=ONE) as one, client_of(graph, limits=ONE) as other:
+        jobs = [sent(one, "field.txt"), sent(one, "ship.txt", SHIP)]
+        until(lambda: states(one, *jobs) == ["running", "running"])
+        third = sent(other, "more.txt")
+        assert states(one, *jobs, third) == ["running", "running", "waiting"], "each runs one"
+        for job in jobs:  # one of them is not run by the server that is asked to stop it
+            one.delete(f"/api/jobs/{job['id']}")
+            assert wait_for(other, job)["state"] == "stopped"
+        assert [job["id"] for job in one.get("/api/jobs").json()["jobs"]] == [third["id"], jobs[1]["id"], jobs[0]["id"]]
+        other.delete(f"/api/jobs/{third['id']}")
+        assert wait_for(one, third)["state"] == "stopped"
+
+
+def test_so_many_jobs_run_side_by_side(graph: KnowledgeGraph, model: Silent) -> None:
+    with client_of(graph, limits=Limits(jobs=2)) as client:
+        local = sent(client, "local.txt", SHIP, extractor="local")
+        assert wait_for(client, local)["state"] == "done"
+        first, second, third = (sent(client, f"{name}.txt", name.encode() + FIELD) for name in ("a", "b", "c"))
+        tree = client.post("/api/tree", json={}).json()["job"]
+        until(lambda: states(client, first, second) == ["running", "running"])
+        assert states(client, third, tree) == ["waiting", "waiting"]
+        document = client.get("/api/documents").json()["documents"][0]
+        error(client.delete(f"/api/documents/{document['id']}"), 409, "BusyError")
+        model.silent_from(None)
+        client.delete(f"/api/jobs/{first['id']}")
+        assert wait_for(client, third)["state"] == "done", "one place was free"
+        # The tree's state first: what runs then, runs after the ingest, which may have ended by itself meanwhile.
+        tree_state, ingest_state = states(client, tree, second)
+        assert tree_state == "waiting" or ingest_state != "running", "the tree is built beside no ingest"
+        client.delete(f"/api/jobs/{second['id']}")
+        assert wait_for(client, tree)["state"] == "done"
+
+
+def test_files_are_ingested_by_the_server_that_has_them(
+    graph: KnowledgeGraph, neo4j_server: Connection, model: Silent, tmp_path: Path
+) -> None:
+    with client_of(graph) as client:
+        job = sent(client, "field.txt")
+        model.wait()
+    model.silent_from(None)
+    with (
+        graph_at(neo4j_server, tmp_path / "other", model.server.base_url) as elsewhere,
+        client_of(elsewhere) as other,
+    ):
+        assert wait_for(other, sent(other, "ship.txt", SHIP))["state"] == "done"
+        waiting = now(other, job)
+        assert waiting["state"] == "waiting"
+        assert "it waits for a server with the home folder that holds them" in waiting["note"]
+        with client_of(graph):
+            assert wait_for(other, job)["state"] == "done"
+        assert titles(other) == ["field", "ship"]
+
+
+@pytest.mark.killed
+def test_the_job_of_a_killed_server_is_taken_up(graph: KnowledgeGraph, neo4j_server: Connection, model: Silent) -> None:
+    home, address = graph.settings.home_folder, model.server.base_url
+    with (
+        server_process(neo4j_server, home, address, lease=2) as (process, at),
+        httpx.Client(base_url=at, timeout=60) as client,
+    ):
+        job = sent(client, "field.txt")
+        model.wait()
+        process.kill()
+    model.silent_from(None)
+    with client_of(graph, limits=Limits(lease=2)) as client:
+        end = wait_for(client, job)
+    assert (end["state"], end["report"]["extracted"]) == ("done", 1)
+    assert [each.name for each in (home / "uploads").iterdir()] == ["field.txt"]
+
+
+def raising(*given: object, **options: object) -> None:
+    raise RuntimeError("What Ada wrote.")
+
+
+@pytest.mark.parametrize("broken", ["ingest", "finish_uploads", "plain"])
+def test_whatever_a_job_raises_is_told_in_a_sentence(
+    graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, broken: str
+) -> None:
+    with client_of(graph, limits=ONE) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(KnowledgeGraph if broken == "ingest" else work, broken, raising)
+            end = wait_for(client, sent(client, "field.txt", extractor="local"))
+        assert (end["state"], end["report"]) == ("failed", None)
+        assert end["error"] == {"kind": "Fault", "message": FAULT}
+        assert "RuntimeError at" in caplog.text
+        assert "Ada" not in caplog.text
+        assert wait_for(client, sent(client, "ship.txt", SHIP, extractor="local"))["state"] == "done", "others go on"
+
+
+def test_a_job_whose_servers_all_died_is_given_up(graph: KnowledgeGraph, model: Silent) -> None:
+    with client_of(graph) as client:
+        job = sent(client, "field.txt")
+        model.wait()
+    place = (graph.settings.home_folder / "uploads.id").read_text().split()[0]
+    for _ in range(5):
+        assert JobQueue(graph.store, place, "one that died", 0).claim() is not None
+    with client_of(graph) as client:
+        end = wait_for(client, job)
+        assert (end["state"], end["error"]["kind"]) == ("failed", "ServerError")
+        assert end["error"]["message"].startswith("Gave up after 5 attempts")
+        assert [each.name for each in (graph.settings.home_folder / "uploads").iterdir()] == ["field.txt"], "it is laid"
+
+
+def test_an_outcome_that_was_noted_is_carried_out(graph: KnowledgeGraph, model: Silent) -> None:
+    """A server that died as it had ingested, but had not cleaned up: nothing is read again."""
+    with client_of(graph) as client:
+        job = sent(client, "field.txt")
+        model.wait()
+    place = (graph.settings.home_folder / "uploads.id").read_text().split()[0]
+    dead = JobQueue(graph.store, place, "one that died", 0)
+    claim = dead.claim()
+    assert claim is not None
+    assert dead.note_outcome(claim, "stopped", None, None)
+    with client_of(graph) as client:
+        assert wait_for(client, job)["state"] == "stopped"
+        assert not list((graph.settings.home_folder / "uploads").glob(".new-*"))

@@ -1,0 +1,338 @@
+"""Uploads, the jobs that ingest them, removals, and the tree, over HTTP."""
+
+from __future__ import annotations
+
+import fcntl
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from simulated_readers import reply
+from stopped import until
+from web_answers import error, events, upload, wait_for
+from web_server import client_of
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.ingest.graph_state import record_embedder
+from kgplatform.interfaces.http.parts import Limits
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.passes import Pass
+from kgplatform.neo4j.store import Store
+from kgplatform.settings import load_settings
+from kgplatform.testing import Fault, OpenAIServer
+
+FIELD = b"Cyrus Field founded the Atlantic Telegraph Company in London."
+SHIP = b"The Great Eastern laid the cable of 1866."
+
+
+@pytest.fixture
+def client(kg: KnowledgeGraph) -> Iterator[httpx.Client]:
+    with client_of(kg) as client:
+        yield client
+
+
+@pytest.fixture
+def folder(kg: KnowledgeGraph) -> Path:
+    return kg.settings.home_folder / "uploads"
+
+
+@pytest.fixture
+def slow(store: Store, tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    """A graph whose language model never answers."""
+    with OpenAIServer(reply, faults=lambda request: Fault.hang()) as model:
+        settings = load_settings(home=tmp_path / "slow", embedder="hash:64", openai_base_url=model.base_url)
+        with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph:
+            yield graph
+
+
+def started(response: httpx.Response) -> dict[str, Any]:
+    assert response.status_code == 202, response.text
+    return dict(response.json()["job"])
+
+
+def names(client: httpx.Client) -> list[str]:
+    return [each["title"] for each in client.get("/api/documents").json()["documents"]]
+
+
+def test_an_upload_is_ingested_and_told(client: httpx.Client, folder: Path) -> None:
+    job = started(upload(client, ("field.txt", FIELD), ("ship.txt", SHIP), ("empty.txt", b"")))
+    assert (job["kind"], job["files"], job["error"]) == ("ingest", ["field.txt", "ship.txt", "empty.txt"], None)
+    with client.stream("GET", f"/api/jobs/{job['id']}/events") as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        told = list(events(response))
+    assert [name for name, _ in told][-1] == "end"
+    assert {name for name, _ in told[:-1]} <= {"progress"}
+    end = told[-1][1]
+    assert end["state"] == "done"
+    assert (end["report"]["added"], end["report"]["complete"]) == (2, True)
+    assert end["report"]["skipped"] == [{"path": "empty.txt", "reason": "empty file", "in_part": False}]
+    assert end["seconds"] > 0
+    assert client.get(f"/api/jobs/{job['id']}").json() == end
+    assert client.get("/api/jobs").json() == {"jobs": [end]}
+    assert names(client) == ["field", "ship"]
+    assert sorted(path.name for path in folder.iterdir()) == ["field.txt", "ship.txt"], "what was skipped is not kept"
+
+
+def test_the_same_name_is_the_same_document(client: httpx.Client, folder: Path) -> None:
+    wait_for(client, started(upload(client, ("field.txt", FIELD))))
+    (before,) = client.get("/api/documents").json()["documents"]
+    end = wait_for(client, started(upload(client, ("x/field.txt", FIELD + b" He lived in New York."))))
+    assert (end["report"]["added"], end["report"]["changed"]) == (0, 1)
+    (after,) = client.get("/api/documents").json()["documents"]
+    assert (after["id"], after["uri"]) == (before["id"], before["uri"])
+    assert after["characters"] > before["characters"]
+    end = wait_for(client, started(upload(client, ("field.txt", FIELD + b" He lived in New York."))))
+    assert end["report"]["unchanged"] == 1
+
+
+def test_an_upload_beyond_the_bounds_is_skipped_and_the_others_are_ingested(store: Store, tmp_path: Path) -> None:
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64", file_seconds=1)
+    with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph, client_of(graph) as client:
+        hostile = b"It *says* so.\n\n" * 250_000
+        end = wait_for(client, started(upload(client, ("field.txt", FIELD), ("hostile.md", hostile))))
+        reason = "takes more than 1 s to parse: raise KGPLATFORM_FILE_SECONDS to read it"
+        assert (end["state"], end["report"]["skipped"]) == (
+            "done",
+            [{"path": "hostile.md", "reason": reason, "in_part": False}],
+        )
+        assert names(client) == ["field"]
+
+
+def test_an_upload_that_nothing_came_of_leaves_the_earlier_one(client: httpx.Client, folder: Path) -> None:
+    wait_for(client, started(upload(client, ("field.txt", FIELD))))
+    end = wait_for(client, started(upload(client, ("field.txt", b""), ("ship.txt", SHIP))))
+    assert (end["state"], end["report"]["skipped"]) == (
+        "done",
+        [{"path": "field.txt", "reason": "empty file", "in_part": False}],
+    )
+    assert names(client) == ["field", "ship"]
+    assert (folder / "field.txt").read_bytes() == FIELD
+    failed = wait_for(client, started(upload(client, ("field.txt", SHIP), extractor="llm")))
+    assert failed["state"] == "failed", "there is no model"
+    assert (folder / "field.txt").read_bytes() == FIELD
+    assert sorted(path.name for path in folder.iterdir()) == ["field.txt", "ship.txt"]
+
+
+def test_a_document_goes_with_its_upload(client: httpx.Client, folder: Path) -> None:
+    wait_for(client, started(upload(client, ("field.txt", FIELD), ("ship.txt", SHIP))))
+    (field, _) = client.get("/api/documents").json()["documents"]
+    removed = client.delete(f"/api/documents/{field['id']}").json()["removed"]
+    assert [each["title"] for each in removed] == ["field"]
+    assert names(client) == ["ship"]
+    assert [path.name for path in folder.iterdir()] == ["ship.txt"]
+    error(client.delete(f"/api/documents/{field['id']}"), 404, "NotFoundError")
+    error(client.delete("/api/documents/ship"), 404, "NotFoundError")
+    corpus = b'{"title": "One", "text": "Ada met Bob."}\n{"title": "Two", "text": "Bob met Eve."}\n'
+    wait_for(client, started(upload(client, ("corpus.jsonl", corpus))))
+    one = next(each for each in client.get("/api/documents").json()["documents"] if each["title"] == "One")
+    assert client.delete(f"/api/documents/{one['id']}").status_code == 200
+    assert (folder / "corpus.jsonl").exists(), "another document still comes from it"
+
+
+def test_files_of_the_server_are_left_alone(client: httpx.Client, kg: KnowledgeGraph, tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_bytes(FIELD)
+    kg.ingest(own, extractor="local")
+    (document,) = client.get("/api/documents").json()["documents"]
+    assert client.delete(f"/api/documents/{document['id']}").status_code == 200
+    assert own.exists()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"schema": "/etc/passwd"},
+        {"schema": "../../general"},
+        {"schema": "nothing"},
+        {"extractor": "magic"},
+        {"mode": "loose"},
+        {"facts": "perhaps"},
+        {"recorded": "/etc/passwd"},
+        {"extractor": "llm"},
+    ],
+)
+def test_fields_that_cannot_be_used(client: httpx.Client, folder: Path, fields: dict[str, str]) -> None:
+    response = upload(client, ("field.txt", FIELD), **fields)
+    if fields == {"extractor": "llm"}:  # whether there is a model is known when the job runs
+        end = wait_for(client, started(response))
+        assert (end["state"], end["error"]["kind"]) == ("failed", "SettingError")
+    else:
+        error(response, 400, "InputError")
+    assert names(client) == []
+    assert not folder.exists() or not list(folder.iterdir())
+
+
+def test_forms_that_are_none(client: httpx.Client) -> None:
+    error(client.post("/api/documents", json={}), 400, "InputError")
+    error(client.post("/api/documents", data={"schema": "general"}, files={"other": ("a", b"x")}), 400, "InputError")
+    header = {"content-type": "multipart/form-data; boundary=x"}
+    for body in (b"", b"--x", b"--x\r\n\r\nno\r\n--x--\r\n"):
+        assert client.post("/api/documents", content=body, headers=header).status_code == 400
+    assert (
+        client.post("/api/documents", content=b"x", headers={"content-type": "multipart/form-data"}).status_code == 400
+    )
+    for name in ("..", "/"):
+        error(upload(client, (name, FIELD)), 400, "InputError")
+    error(upload(client, ("a.txt", FIELD), ("A.txt", SHIP)), 400, "InputError")
+
+
+def test_the_tree_is_a_job(client: httpx.Client, kg: KnowledgeGraph) -> None:
+    end = wait_for(client, started(client.post("/api/tree", json={})))
+    assert (end["state"], end["error"]["kind"]) == ("failed", "InputError")
+    wait_for(client, started(upload(client, ("field.txt", FIELD), ("ship.txt", SHIP))))
+    end = wait_for(client, started(client.post("/api/tree", json={"method": "paper"})))
+    assert (end["kind"], end["state"]) == ("tree", "done")
+    assert end["report"]["communities"] == len(client.get("/api/communities").json()["nodes"]) > 0
+    end = wait_for(client, started(client.post("/api/tree", json={"method": "magic"})))
+    assert (end["state"], end["error"]["kind"]) == ("failed", "InputError")
+
+
+def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
+    with client_of(slow, limits=Limits(jobs=1, waiting_jobs=1)) as client:
+        first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
+        with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
+            next(job for _, job in events(response) if job["stage"] in ("documents", "extracting"))
+        second = started(upload(client, ("ship.txt", SHIP)))
+        assert client.get(f"/api/jobs/{second['id']}").json()["state"] == "waiting"
+        busy = upload(client, ("more.txt", SHIP))
+        error(busy, 429, "BusyError")
+        assert busy.headers["retry-after"]
+        document = client.get("/api/documents").json()["documents"][0]
+        error(client.delete(f"/api/documents/{document['id']}"), 409, "BusyError")
+        put_aside = slow.settings.home_folder / "uploads"
+        assert len(list(put_aside.glob(".new-*"))) == 2
+        assert client.delete(f"/api/jobs/{second['id']}").json()["job"]["state"] == "stopped"
+        assert len(list(put_aside.glob(".new-*"))) == 1, "what waited is forgotten at once"
+        client.delete(f"/api/jobs/{first['id']}")
+        assert wait_for(client, first)["state"] == "stopped"
+        assert names(client) == ["field"], "what was done is kept, and what waited did not begin"
+        end = wait_for(client, started(upload(client, ("field.txt", FIELD))))
+        assert (end["state"], end["report"]["complete"]) == ("done", True)
+        assert client.delete(f"/api/jobs/{first['id']}").json()["job"]["state"] == "stopped", "once more is no harm"
+
+
+def test_an_upload_while_the_graph_is_embedded_again_waits_as_a_job(client: httpx.Client, kg: KnowledgeGraph) -> None:
+    wait_for(client, started(upload(client, ("field.txt", FIELD))))
+    with Pass(kg.store, "reembed", lambda stage, done, total: None) as turn:
+        record_embedder(turn.store, kg.embedder, reembedding=True)
+        job = started(upload(client, ("ship.txt", SHIP)))
+        until(lambda: client.get(f"/api/jobs/{job['id']}").json()["stage"].startswith("waiting for embedding"))
+        record_embedder(turn.store, kg.embedder, reembedding=False)
+    assert wait_for(client, job)["report"]["added"] == 1
+
+
+def test_asking_while_an_ingest_runs(slow: KnowledgeGraph) -> None:
+    with client_of(slow) as client:
+        wait_for(client, started(upload(client, ("ship.txt", SHIP))))
+        job = started(upload(client, ("field.txt", FIELD), extractor="llm"))
+        with client.stream("GET", f"/api/jobs/{job['id']}/events") as response:
+            next(told for _, told in events(response) if told["stage"] in ("documents", "extracting"))
+            found = client.post("/api/search", json={"question": "What laid the cable?", "route": "passage"})
+            assert found.json()["passages"][0]["title"] == "ship"
+        client.delete(f"/api/jobs/{job['id']}")
+        assert wait_for(client, job)["state"] == "stopped"
+
+
+# ----------------------------------------------------------------------------------------------- all uploads together
+
+
+def test_all_uploads_together_are_bounded(slow: KnowledgeGraph) -> None:
+    """What waits counts until it is ingested or forgotten, what arrives as it comes."""
+    with client_of(slow, limits=Limits(upload=3_000, uploads=5_000, jobs=1)) as client:
+        first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
+        with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
+            next(job for _, job in events(response) if job["stage"] in ("documents", "extracting"))
+        waiting = started(upload(client, ("large.txt", b"x " * 1_200)))
+        busy = upload(client, ("more.txt", b"x " * 1_200))
+        assert "may have 5,000 bytes" in error(busy, 429, "BusyError")
+        assert busy.headers["retry-after"]
+        header = {"content-type": "multipart/form-data; boundary=x"}
+        body = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\n' + b"x " * 1_300
+        error(client.post("/api/documents", content=iter([body]), headers=header), 429, "BusyError")
+        assert client.get("/api/stats").status_code == 200, "all else goes on"
+        client.delete(f"/api/jobs/{waiting['id']}")
+        again = started(upload(client, ("more.txt", b"x " * 1_200)))
+        client.delete(f"/api/jobs/{first['id']}")
+        assert wait_for(client, again)["state"] == "done"
+        for name in ("even-more.txt", "and-more.txt"):
+            assert wait_for(client, started(upload(client, (name, b"x " * 1_200))))["state"] == "done", "it is free"
+
+
+def test_an_upload_that_breaks_off_takes_no_room(client: httpx.Client, kg: KnowledgeGraph) -> None:
+    with client_of(kg, limits=Limits(upload=3_000, uploads=3_000)) as client:
+        url = client.base_url
+        for _ in range(3):
+            with socket.create_connection((url.host, url.port or 0)) as broken:
+                head = "POST /api/documents HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000\r\n"
+                broken.sendall(f"{head}Content-Type: multipart/form-data; boundary=x\r\n\r\n".encode() + b"--x" * 600)
+        until(lambda: upload(client, ("large.txt", b"x " * 1_200)).status_code == 202)
+
+
+def test_a_full_queue_reads_no_upload(slow: KnowledgeGraph) -> None:
+    with client_of(slow, limits=Limits(jobs=1, waiting_jobs=0)) as client:
+        started(upload(client, ("field.txt", FIELD), extractor="llm"))
+        with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as eager:
+            head = "POST /api/documents HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000\r\n"
+            eager.sendall(f"{head}Content-Type: multipart/form-data; boundary=x\r\n\r\n".encode())
+            assert b" 429 " in eager.recv(100), "and nothing of the body has come"
+
+
+def test_a_disk_that_cannot_be_written_to_is_told(kg: KnowledgeGraph, folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("no folder")
+    with client_of(kg) as client:
+        told = error(upload(client, ("field.txt", FIELD)), 507, "StorageError")
+        assert "File exists" in told
+        assert str(folder) not in told
+        assert client.get("/api/jobs").json() == {"jobs": []}
+
+
+# --------------------------------------------------------------------------------------------- after a killed process
+
+
+def abandoned(folder: Path, process: str, names: list[str]) -> Path:
+    """What a server leaves that was killed as it had put ``names`` aside."""
+    left = folder / f".new-{process}"
+    (left / ".earlier").mkdir(parents=True)
+    (left / ".claim").write_text("\n".join(names), encoding="utf-8")
+    return left
+
+
+def test_what_a_killed_server_left_is_ended(kg: KnowledgeGraph, folder: Path) -> None:
+    """As it would have ended itself: placed and not ingested, an earlier one set aside, and one only put aside."""
+    with client_of(kg) as client:
+        wait_for(client, started(upload(client, ("field.txt", FIELD), ("ship.txt", SHIP))))
+    left = abandoned(folder, "a", ["field.txt", "ship.txt", "new.txt", "late.txt"])
+    (folder / "field.txt").rename(left / ".earlier" / "field.txt")
+    (folder / "field.txt").write_bytes(b"Never ingested.")
+    (folder / "ship.txt").rename(left / ".earlier" / "ship.txt")
+    (folder / "new.txt").write_bytes(b"Never ingested either.")
+    (left / "late.txt").write_bytes(b"Not even placed.")
+    (folder / ".new-older").mkdir()
+    with client_of(kg) as client:
+        assert client.get("/api/health").status_code == 200
+        assert sorted(path.name for path in folder.iterdir()) == ["field.txt", "ship.txt"]
+        assert ((folder / "field.txt").read_bytes(), (folder / "ship.txt").read_bytes()) == (FIELD, SHIP)
+        assert names(client) == ["field", "ship"]
+
+
+def test_what_another_server_is_at_stays(slow: KnowledgeGraph) -> None:
+    folder = slow.settings.home_folder / "uploads"
+    with client_of(slow) as client:
+        job = started(upload(client, ("field.txt", FIELD), extractor="llm"))
+        with client.stream("GET", f"/api/jobs/{job['id']}/events") as response:
+            next(told for _, told in events(response) if told["stage"] in ("documents", "extracting"))
+        (under_way,) = folder.glob(".new-*")
+        dead = abandoned(folder, "dead", [])
+        claimed = abandoned(folder, "claimed", [])
+        with (claimed / ".claim").open() as claim:
+            fcntl.flock(claim, fcntl.LOCK_EX)
+            with client_of(slow) as second:
+                assert second.get("/api/health").status_code == 200
+                assert (under_way.is_dir(), dead.exists(), claimed.is_dir()) == (True, False, True)
+        assert (folder / "field.txt").read_bytes() == FIELD
+        client.delete(f"/api/jobs/{job['id']}")
+        assert wait_for(client, job)["state"] == "stopped"

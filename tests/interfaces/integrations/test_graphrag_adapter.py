@@ -1,0 +1,252 @@
+"""neo4j-graphrag, the real library: ours inside of theirs, and theirs on our database as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from event_loops import run_in_own_loop
+from harbour import QUESTION, TEXTS, harbour
+from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError, Text2CypherRetrievalError
+from neo4j_graphrag.generation import GraphRAG
+from neo4j_graphrag.retrievers import (
+    HybridCypherRetriever,
+    HybridRetriever,
+    Text2CypherRetriever,
+    VectorCypherRetriever,
+    VectorRetriever,
+)
+from neo4j_graphrag.types import RetrieverResultItem
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError, ModelError, SettingError
+from kgplatform.interfaces.integrations import where_of
+from kgplatform.interfaces.integrations.neo4j_graphrag import STAGE, KgEmbedder, KgLLM, KgRetriever, schema_text
+from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Wanted
+from kgplatform.neo4j.store import Connection
+from kgplatform.prompt import Messages
+from kgplatform.testing import OpenAIServer, ScriptedChat
+
+pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """Three short texts."""
+    with harbour(neo4j_server, tmp_path_factory.mktemp("harbour")) as graph:
+        yield graph
+
+
+@pytest.fixture
+def asked(graph: KnowledgeGraph) -> Iterator[tuple[KnowledgeGraph, OpenAIServer]]:
+    """The graph with a model behind the OpenAI protocol, which answers with the first line of the context."""
+
+    def reply(messages: Messages) -> str:
+        context = messages[-1]["content"].partition("Context:")[2].strip()
+        return f"From {len(messages)} messages: {context.splitlines()[0] if context else 'nothing'}"
+
+    with OpenAIServer(reply) as server:
+        settings = graph.settings.model_copy(update={"openai_base_url": server.base_url})
+        yield KnowledgeGraph(graph.store, settings, embedder=graph.embedder), server
+
+
+# --------------------------------------------------------------------------------------------------- ours in theirs
+
+
+def test_a_whole_answer_by_their_graphrag(asked: tuple[KnowledgeGraph, OpenAIServer]) -> None:
+    graph, _ = asked
+    part = graph.within()
+    rag = GraphRAG(KgRetriever(part, "entity"), KgLLM(part))
+    found = rag.search(QUESTION, retriever_config={"top_k": 2}, return_context=True)
+    ours = graph.search(QUESTION, "entity", 2)
+    assert found.answer == f"From 2 messages: {ours.passages[0].text}"
+    assert found.retriever_result is not None
+    assert [item.content for item in found.retriever_result.items] == [each.text for each in ours.passages]
+    assert set(part.ledger.by_stage()) == {STAGE}
+    assert part.ledger.total.calls == 1
+    assert part.ledger.total.input_tokens > 0
+
+
+def test_items_say_where_they_stand(graph: KnowledgeGraph) -> None:
+    result = KgRetriever(graph).search(query_text=QUESTION, top_k=3)
+    assert result.metadata is not None
+    for item in result.items:
+        place = item.metadata
+        assert place is not None
+        assert TEXTS[place["title"]][place["start"] : place["end"]] == item.content
+        assert {"id", "document", "score", "routes", "page"} < place.keys()
+    (fact, *_) = [each for each in result.metadata["facts"] if each["text"] == "Ida Fenn created Marigold"]
+    cited = fact["citations"][0]
+    assert TEXTS[cited["title"]][cited["start"] : cited["end"]] == "Ida Fenn designed the Marigold"
+    assert json.loads(json.dumps(result.metadata)) == result.metadata
+
+
+def test_options_of_the_retriever(graph: KnowledgeGraph) -> None:
+    with_facts = KgRetriever(graph=graph, top_k=1, facts=True).search(query_text=QUESTION)
+    assert "Ida Fenn created Marigold" in [item.content for item in with_facts.items]
+    own = KgRetriever(
+        graph, result_formatter=lambda record: RetrieverResultItem(content=record["metadata"]["title"].upper())
+    )
+    assert "THE MARIGOLD" in [item.content for item in own.search(query_text=QUESTION).items]
+    assert KgRetriever(graph).search(query_text=QUESTION, route="bm25").metadata["route"] == "bm25"  # type: ignore[index]
+    parameters = KgRetriever(graph).get_parameters()
+    assert set(parameters.properties) == {"query_text", "top_k", "route", "filters"}
+    assert parameters.required_properties == ["query_text"]
+
+
+def test_their_filters_say_what_where_says() -> None:
+    both = {"$and": [{"author": "Verne"}, {"year": {"$in": [1869, 1870]}}], "draft": {"$eq": False}}
+    assert where_of(both, {"tags": "sea"}) == {"tags": "sea", "author": "Verne", "year": [1869, 1870], "draft": False}
+    assert where_of(None) is None
+    for wrong, said in [
+        ({"year": {"$gte": 1869}}, "The filter .* cannot be used: only values"),
+        ({"$or": [{"year": 1869}]}, "The filter .* cannot be used"),
+        ({"$and": [{"year": 1869}, {"year": 1870}]}, "year is filtered twice"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            where_of(wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"route": "entitty"}, {"filters": {"author": "nobody"}}])
+def test_what_the_retriever_refuses(graph: KnowledgeGraph, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        KgRetriever(graph).search(query_text=QUESTION, **wrong)
+
+
+def test_the_llm_in_both_forms_and_async(asked: tuple[KnowledgeGraph, OpenAIServer]) -> None:
+    graph, _ = asked
+    part = graph.within()
+    llm = KgLLM(part)
+    assert llm.model_name == graph.settings.chat_model
+    one = llm.invoke("Context:\nx", system_instruction="Be brief.")
+    assert one.content == "From 2 messages: x"
+    assert one.usage is not None
+    assert one.usage.total_tokens == (one.usage.request_tokens or 0) + (one.usage.response_tokens or 0) > 0
+    history = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    assert llm.invoke("Context:\ny", message_history=history).content == "From 3 messages: y"  # type: ignore[arg-type]
+    assert llm.invoke([{"role": "user", "content": "Context:\nz"}]).content == "From 1 messages: z"
+
+    async def many() -> list[str]:
+        replies = await asyncio.gather(*(llm.ainvoke(f"Context:\n{number}") for number in range(5)))
+        return [each.content for each in replies]
+
+    before = part.ledger.total.calls
+    assert run_in_own_loop(many()) == [f"From 1 messages: {number}" for number in range(5)]
+    assert part.ledger.total.calls == before + 5
+
+
+def test_the_llm_asks_for_json(graph: KnowledgeGraph) -> None:
+    sent: list[Wanted] = []
+
+    class Noting(ScriptedChat):
+        def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Any:
+            sent.append(wanted)
+            return super().send(messages, stage=stage, wanted=wanted)
+
+    llm = KgLLM(KnowledgeGraph(graph.store, graph.settings, chat=Noting(lambda _: "{}")))
+    llm.invoke([{"role": "user", "content": "x"}], response_format={"type": "json_object"})
+    llm.invoke([{"role": "user", "content": "x"}])
+    llm.invoke([{"role": "user", "content": "x"}], response_format=RetrieverResultItem)
+    assert sent == [ANY_OBJECT, FREE_TEXT, Wanted(RetrieverResultItem)]
+
+
+def test_errors_are_theirs(graph: KnowledgeGraph) -> None:
+    with pytest.raises(SettingError, match="OPENAI_API_KEY"):
+        KgLLM(graph)
+
+    def fail(messages: Messages) -> str:
+        raise ModelError("The model is away.")
+
+    with pytest.raises(LLMGenerationError, match="The model is away"):
+        KgLLM(KnowledgeGraph(graph.store, graph.settings, chat=ScriptedChat(fail))).invoke("x")
+    closed = graph.settings.model_copy(
+        update={"embedder": "openai:x", "openai_base_url": "http://127.0.0.1:9/v1", "model_retries": 0}
+    )
+    with pytest.raises(EmbeddingsGenerationError):
+        KgEmbedder(KnowledgeGraph(graph.store, closed)).embed_query("x")
+
+
+def test_the_embedder(graph: KnowledgeGraph) -> None:
+    embedder = KgEmbedder(graph)
+    vector = embedder.embed_query("harbour")
+    assert vector == [float(each) for each in graph.embedder.embed(["harbour"])[0]]
+    assert all(type(each) is float for each in vector)
+    assert run_in_own_loop(embedder.async_embed_query("harbour")) == vector
+
+
+# ------------------------------------------------------------------------------------------------------- theirs on ours
+
+
+def titles(result: Any) -> list[str]:
+    return [item.metadata["title"] if item.metadata else item.content for item in result.items]
+
+
+def of_node(record: Any) -> RetrieverResultItem:
+    return RetrieverResultItem(content=record["node"]["text"], metadata={"title": record["node"]["name"]})
+
+
+@pytest.mark.parametrize(
+    ("index", "properties", "expected"),
+    [
+        ("chunk_embedding", ["name", "text"], "Ida Fenn designed the Marigold"),
+        ("fact_embedding", ["name", "text"], "Ida Fenn created Marigold"),
+        ("entity_embedding", ["name"], "Marigold"),
+        ("element_embedding", ["name"], "harbour cable"),
+    ],
+)
+def test_their_vector_retriever(graph: KnowledgeGraph, index: str, properties: list[str], expected: str) -> None:
+    with graph.store.lend_driver("a test") as driver:
+        theirs = VectorRetriever(driver, index, KgEmbedder(graph), return_properties=properties)
+        found = theirs.search(query_text=expected, top_k=3)
+    assert expected in found.items[0].content
+
+
+def test_their_hybrid_retriever(graph: KnowledgeGraph) -> None:
+    with graph.store.lend_driver("a test") as driver:
+        for vectors, words, query in (
+            ("chunk_embedding", "chunk_text", "the winter of 1880"),
+            ("entity_embedding", "entity_names", "Ida Fenn"),
+        ):
+            theirs = HybridRetriever(driver, vectors, words, KgEmbedder(graph), return_properties=["name", "text"])
+            found = theirs.search(query_text=query, top_k=2)
+            assert query.split()[-1] in "".join(item.content for item in found.items)
+
+
+def test_their_retrievers_that_walk_on(graph: KnowledgeGraph) -> None:
+    walk = """
+    MATCH (node)-[:FROM_DOCUMENT]->(d:Document)
+    OPTIONAL MATCH (node)<-[at:FROM_CHUNK]-(f:Fact)
+    RETURN d.name AS title, node.text AS text, collect(f.text) AS facts, score
+    """
+    with graph.store.lend_driver("a test") as driver:
+        vector = VectorCypherRetriever(driver, "chunk_embedding", walk, KgEmbedder(graph))
+        hybrid = HybridCypherRetriever(driver, "chunk_embedding", "chunk_text", walk, KgEmbedder(graph))
+        for theirs in (vector, hybrid):
+            found = theirs.search(query_text="Ida Fenn designed the Marigold", top_k=1)
+            assert "Ida Fenn created Marigold" in found.items[0].content
+
+
+def test_their_text_to_cypher(graph: KnowledgeGraph) -> None:
+    schema = schema_text(graph)
+    assert "Person" in schema
+    statement = "MATCH (p:Person)<-[:SUBJECT]-(f:Fact {predicate: 'created'})-[:OBJECT]->(o) RETURN p.name AS who"
+    asked: list[str] = []
+
+    def reply(messages: Messages) -> str:
+        asked.append(messages[-1]["content"])
+        return f"```cypher\n{statement}\n```" if "designed" in asked[-1] else "MATCH (n) DETACH DELETE n"
+
+    llm = KgLLM(KnowledgeGraph(graph.store, graph.settings, chat=ScriptedChat(reply)))
+    with graph.store.lend_driver("a test") as driver:
+        theirs = Text2CypherRetriever(driver, llm, neo4j_schema=schema)
+        found = theirs.search(query_text=QUESTION)
+        with pytest.raises(Text2CypherRetrievalError, match="Refusing"):
+            Text2CypherRetriever(driver, llm, neo4j_schema="Nothing.").search(query_text="Forget all.")
+    assert "Ida Fenn" in found.items[0].content
+    assert found.metadata is not None
+    assert found.metadata["cypher"].strip() == statement
+    assert schema in asked[0]
+    assert graph.documents()

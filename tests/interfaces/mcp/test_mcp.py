@@ -1,0 +1,435 @@
+"""The MCP server as the official client sees it: tools, their bounds and their faults, and what they may not do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from conftest import wipe
+from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
+from graph_state import snapshot
+from mcp import Client
+from mcp_talk import content, fault, process, served, talk, with_token
+from mcp_types import CallToolResult, TextResourceContents
+from simulated_readers import reply
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.interfaces.cli import main as cli
+from kgplatform.interfaces.mcp.app import make_server
+from kgplatform.interfaces.mcp.results import bounded
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer, ScriptedChat
+
+READING = {
+    *("search", "ask", "read_document", "find_nodes", "neighbours", "communities", "community", "cypher"),
+    *("schema", "documents", "stats"),
+}
+WRITING = {"ingest_text", "ingest_path", "remove_document", "build_tree"}
+QUESTION = "Who founded the Atlantic Telegraph Company?"
+
+
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """Some letters, which no test here may change."""
+    folder = tmp_path_factory.mktemp("mcp")
+    settings = load_settings(home=folder / "home", embedder="hash:64")
+    with Store(neo4j_server) as store:
+        wipe(store)
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(reply))
+        graph.ingest(put(folder / "texts", FIELD | OTHERS), recorded=put_jsonl(folder / "rec.jsonl", RECORDING))
+        yield graph
+
+
+@pytest.fixture
+def environment(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run's server, for processes."""
+    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_server.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
+    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
+
+
+def call(graph: KnowledgeGraph, tool: str, most: int = 20_000, **arguments: Any) -> CallToolResult:
+    return talk(make_server(graph, most=most), lambda client: client.call_tool(tool, arguments))
+
+
+# ------------------------------------------------------------------------------------------------------- real processes
+
+
+def test_a_process_over_standard_input_and_output(
+    graph: KnowledgeGraph, environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[float, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, message))
+
+    async def work(client: Client) -> tuple[Any, ...]:
+        tools = (await client.list_tools()).tools
+        asked = await client.call_tool("ask", {"question": QUESTION, "reader": "cypher"}, progress_callback=hear)
+        found = await client.call_tool("search", {"question": QUESTION, "top_k": 3})
+        return client.server_info, client.instructions, tools, asked, found
+
+    with OpenAIServer(reply) as model:
+        monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
+        info, instructions, tools, asked, found = talk(process(tmp_path / "log"), work)
+    assert (info.name, info.title) == ("kgplatform", "kgplatform")
+    assert "never an instruction" in instructions
+    assert {tool.name for tool in tools} == READING
+    for tool in tools:
+        assert tool.annotations.read_only_hint is True
+        assert tool.annotations.destructive_hint is False
+        assert tool.annotations.open_world_hint is False
+        assert tool.title
+        assert tool.description
+        assert tool.output_schema["properties"]["note"]
+        assert all(
+            "description" in each or "maximum" in each or "maxLength" in each or "anyOf" in each
+            for each in tool.input_schema["properties"].values()
+        ), tool.input_schema
+    answer = content(asked)
+    assert "founded" in answer["answer"].lower()
+    assert answer["citations"][0]["text"]
+    assert answer["statements"][0]["citations"] == [1]
+    assert answer["sufficient"] is True
+    assert [number for number, _ in told] == list(range(1, len(told) + 1))
+    assert [(message or "").partition(":")[0] for _, message in told][:3] == ["look", "write", "run"]
+    assert len(content(found)["passages"]) == 3
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_a_process_over_http(graph: KnowledgeGraph, environment: None, tmp_path: Path) -> None:
+    with served(tmp_path / "log", "--host", "127.0.0.2") as address:
+        found = talk(address, lambda client: client.call_tool("search", {"question": QUESTION}))
+        assert content(found)["passages"]
+        for headers, status in (
+            ({"Host": "evil.example"}, 421),
+            ({"Host": "127.0.0.1.evil.example:80"}, 421),
+            ({"Origin": "http://evil.example"}, 403),
+            ({"Origin": "null"}, 403),
+        ):
+            assert httpx.post(address, json={}, headers=headers, trust_env=False).status_code == status
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_elsewhere_than_on_loopback_a_token_is_asked_for(
+    graph: KnowledgeGraph, environment: None, tmp_path: Path
+) -> None:
+    token = "a-token-of-enough-letters"
+    secret = tmp_path / "token"
+    secret.write_text(f"{token}\n")
+    secret.chmod(0o600)
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    with served(tmp_path / "log", "--token-file", str(secret), "--host", "0.0.0.0") as address:
+
+        def status(token: str | None, **more: str) -> int:
+            headers = {"Accept": "application/json, text/event-stream", **more}
+            headers |= {"Authorization": token} if token is not None else {}
+            return httpx.post(address, json=hello, headers=headers, trust_env=False).status_code
+
+        refused = [status(each) for each in (None, "", "Bearer", "Bearer wrong", f"Basic {token}", f"Bearer {token}x")]
+        assert refused == [401] * 6
+        assert httpx.request("OPTIONS", address, trust_env=False).status_code == 401, "pages get no leave to ask"
+        good = f"Bearer {token}"
+        assert [status(good, Origin=each) for each in ("https://evil.example", "null", "http://localhost")] == [403] * 3
+        assert status(good, Host="graph.example:8700", Origin="https://graph.example:8700") not in (401, 403, 421)
+        found = talk(with_token(address, token), lambda client: client.call_tool("search", {"question": QUESTION}))
+        assert content(found)["passages"]
+    said = (tmp_path / "log").read_text()
+    assert token not in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--http", "--host", "0.0.0.0"], "Other machines can reach 0.0.0.0: give a token with --token-file"),
+        (["--folder", "."], "--folder needs --write"),
+        (["--token-file", "x"], "--token-file needs --http"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    options: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["kgplatform", "mcp", *options])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+# --------------------------------------------------------------------------------------------------------------- tools
+
+
+def test_every_reading_tool(graph: KnowledgeGraph) -> None:
+    uri = graph.documents()[0].uri
+
+    async def work(client: Client) -> dict[str, dict[str, Any]]:
+        async def told(tool: str, **arguments: Any) -> dict[str, Any]:
+            return content(await client.call_tool(tool, arguments))
+
+        (field, *_) = (await told("find_nodes", name="cyrus field"))["nodes"]
+        return {
+            "field": field,
+            "neighbours": await told("neighbours", id=field["id"], limit=5),
+            "text": await told("read_document", document=uri, start=5, end=25),
+            "rows": await told(
+                "cypher", statement="MATCH (e:Entity {name: $n}) RETURN e.name, e", parameters={"n": field["name"]}
+            ),
+            "schema": await told("schema"),
+            "documents": await told("documents", limit=1),
+            "stats": await told("stats"),
+            "tree": await told("communities"),
+        }
+
+    found = talk(make_server(graph), work)
+    assert (found["field"]["name"].lower(), found["field"]["kind"]) == ("cyrus field", "Entity")
+    nodes = {each["id"] for each in found["neighbours"]["nodes"]}
+    assert found["field"]["id"] in nodes
+    assert all({edge["source"], edge["target"]} <= nodes for edge in found["neighbours"]["edges"])
+    whole = graph.look.document(uri)
+    assert found["text"]["text"] == whole.text[5:25]
+    assert found["text"]["next"] == 25
+    assert found["rows"]["columns"] == ["e.name", "e"]
+    assert "embedding" not in found["rows"]["rows"][0][1]["properties"]
+    assert "Person" in found["schema"]["graph"]
+    assert found["schema"]["schema"]["name"] == "general"
+    assert (len(found["documents"]["documents"]), found["documents"]["next_offset"]) == (1, 1)
+    assert found["documents"]["total"] == found["stats"]["nodes"]["Document"]
+    assert found["tree"]["communities"] == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "complaint"),
+    [
+        ("neighbours", {"id": "' OR 1=1 //"}, "' OR 1=1 //"),
+        ("read_document", {"document": "file:///etc/passwd"}, "There is no document 'file:///etc/passwd'"),
+        ("community", {"id": "x"}, "x"),
+        ("ask", {"question": QUESTION, "reader": "oracle"}, 'Unknown reader "oracle".'),
+        ("ask", {"question": QUESTION, "options": {"hops": 3}}, "no option hops"),
+        ("ask", {"question": QUESTION, "options": {"top_k": "many"}}, "top_k"),
+        ("search", {"question": QUESTION, "route": "moon"}, "moon"),
+        ("search", {"question": QUESTION, "top_k": 100_000}, "top_k"),
+        ("search", {"question": QUESTION, "where": {"author": "x"}}, 'No document has metadata "author"'),
+        ("ask", {"question": QUESTION, "reader": "cypher", "where": {"author": "x"}}, "reads the whole graph"),
+        ("search", {"question": "?"}, "The question is empty."),
+        ("search", {}, "question"),
+        ("cypher", {"statement": "MATCH (n) DETACH DELETE n"}, "This statement changes the graph."),
+        ("cypher", {"statement": "CREATE (:X)"}, "This statement changes the graph."),
+        ("cypher", {"statement": "MATCH (n RETURN n"}, "Invalid input"),
+        ("cypher", {"statement": "LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l"}, "LOAD CSV is refused"),
+        ("cypher", {"statement": "CALL apoc.load.json('http://127.0.0.1') YIELD value RETURN value"}, "apoc.load.json"),
+        ("cypher", {"statement": "CALL dbms.listConfig() YIELD name RETURN name"}, "dbms.listConfig"),
+        ("cypher", {"statement": "RETURN 1; MATCH (n) DELETE n"}, "exactly one statement"),
+        ("cypher", {"statement": "RETURN range(1, 100) AS x"}, "range may not be called here"),
+        ("cypher", {"statement": "RETURN 'a' =~ 'a'"}, "Regular expressions (=~) may not be used here"),
+        ("cypher", {"statement": "USE neo4j RETURN 1"}, "USE may not be used here"),
+        ("cypher", {"statement": "RETURN $n", "parameters": {"n": 2**64}}, "number or a character that Neo4j cannot"),
+        ("read_document", {"document": "x", "start": 10**30}, "start"),
+        ("cypher", {"statement": "RETURN 1", "timeout": 1e9}, "timeout"),
+        ("remove_document", {"document": "field"}, "remove_document"),
+        ("ingest_text", {"title": "x", "text": "y"}, "ingest_text"),
+    ],
+)
+def test_faults_are_one_sentence_and_change_nothing(
+    graph: KnowledgeGraph, tool: str, arguments: dict[str, Any], complaint: str
+) -> None:
+    before = snapshot(graph.store)
+    assert complaint in fault(call(graph, tool, **arguments))
+    assert snapshot(graph.store) == before
+
+
+@pytest.mark.parametrize("reader", ["graphreader", "longagent"])
+def test_steps_are_told_from_whatever_thread_they_are_made_in(graph: KnowledgeGraph, reader: str) -> None:
+    told: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
+    async def work(client: Client) -> dict[str, Any]:
+        arguments = {"question": QUESTION, "reader": reader}
+        return content(await client.call_tool("ask", arguments, progress_callback=hear))
+
+    assert talk(make_server(graph), work)["answer"]
+    assert told == list(range(1, len(told) + 1))
+    assert len(told) > 3
+
+
+def test_a_fault_of_the_platform_tells_nothing(graph: KnowledgeGraph) -> None:
+    class Broken(KnowledgeGraph):
+        @property
+        def look(self) -> Any:  # type: ignore[override]  # as a fault would have it
+            raise LookupError("secret")
+
+    broken = Broken(graph.store, graph.settings, embedder=graph.embedder)
+    said = fault(call(broken, "find_nodes", name="Cyrus Field"))
+    assert said == "Error executing tool find_nodes"
+
+
+def test_without_a_model_the_passages_are_the_answer(graph: KnowledgeGraph) -> None:
+    silent = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder)
+    found = content(call(silent, "ask", question=QUESTION))
+    assert found["answer"] is None
+    assert found["passages"]
+
+
+def test_resources_and_the_prompt(graph: KnowledgeGraph) -> None:
+    async def work(client: Client) -> tuple[Any, ...]:
+        listed = (await client.list_resources()).resources
+        read = await client.read_resource(listed[0].uri)
+        prompt = await client.get_prompt("answer_from_documents", {"question": "Who, $question?"})
+        with pytest.raises(Exception, match="There is no document 'nowhere'") as caught:
+            await client.read_resource("kg://document/nowhere")
+        return listed, read, prompt, str(caught.value)
+
+    listed, read, prompt, complaint = talk(make_server(graph), work)
+    documents = graph.documents()
+    assert [each.name for each in listed] == [each.title for each in documents]
+    (text,) = read.contents
+    assert isinstance(text, TextResourceContents)
+    assert text.text == graph.look.document(documents[0].id).text
+    assert "Who, $question?" in prompt.messages[0].content.text
+    assert "Traceback" not in complaint
+
+
+# --------------------------------------------------------------------------------------------------------------- bounds
+
+
+def test_no_result_is_larger_than_allowed(graph: KnowledgeGraph) -> None:
+    for tool, arguments in (
+        ("search", {"question": QUESTION, "top_k": 50}),
+        ("cypher", {"statement": "MATCH (a:Entity), (b:Entity) RETURN a, b, 'x'", "limit": 1000}),
+        ("cypher", {"statement": "MATCH (a:Entity), (b:Entity) RETURN collect(a.name + b.name) AS all"}),
+        ("schema", {}),
+        ("read_document", {"document": graph.documents()[0].uri}),
+    ):
+        result = call(graph, tool, most=1000, **arguments)
+        assert len(json.dumps(content(result), ensure_ascii=False, separators=(",", ":"))) <= 1000, tool
+        if tool != "read_document":
+            assert content(result)["note"]
+
+
+def test_a_document_is_read_piece_by_piece(graph: KnowledgeGraph) -> None:
+    whole = max((graph.look.document(each.id) for each in graph.documents()), key=lambda each: each.characters)
+    pieces: list[str] = []
+    start: int | None = 0
+    while start is not None:
+        found = content(call(graph, "read_document", most=1000, document=whole.id, start=start))
+        pieces.append(found["text"])
+        start = found["next"]
+    assert "".join(pieces) == whole.text
+
+
+def test_what_is_left_out_is_said() -> None:
+    items = [{"text": "word " * 20} for _ in range(100)]
+    found = bounded({"passages": items, "facts": items[:2], "question": "?"}, 2000, "Ask for fewer.")
+    assert len(json.dumps(found)) < 2000
+    assert found["note"] == f"Shown are {len(found['passages'])} of 100 passages. Ask for fewer."
+    assert len(found["facts"]) == 2
+    one = bounded({"rows": [["x" * 10_000]]}, 1000)
+    assert one["note"] == "Long values are cut."
+    assert one["rows"][0][0].endswith("x…")
+    wide = bounded({"rows": [[list(range(5000)), "x", {str(n): n for n in range(5000)}]]}, 1000)
+    assert len(json.dumps(wide)) <= 1000
+    assert len(wide["rows"][0]) == 3, "a row keeps its columns"
+    assert bounded({"rows": [[1]]}, 1000) == {"rows": [[1]]}
+
+
+def test_a_result_of_megabytes_is_cut_at_once() -> None:
+    """By the number of texts in it, not by that number squared: it took minutes."""
+    texts = [f"{number} {'word ' * 200}" for number in range(20_000)]
+    found = bounded({"columns": ["texts", "n"], "rows": [[texts, 1]], "schema": {"of": {"texts": texts}}}, 20_000)
+    assert len(json.dumps(found, ensure_ascii=False)) <= 20_000
+    assert found["columns"] == ["texts", "n"]
+    assert found["rows"][0][0][0].startswith("0 word word")
+    assert found["rows"][0][1] == 1
+
+
+def test_a_cancelled_statement_ends_on_the_server(graph: KnowledgeGraph) -> None:
+    endless = "MATCH (a), (b), (c), (d), (e) WHERE a.name + b.name = c.name + d.name + e.name RETURN count(*) AS n"
+
+    def running() -> int:
+        with graph.store.lend_driver("look at transactions") as driver:
+            rows = driver.execute_query(
+                "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery STARTS WITH $text RETURN currentQuery",
+                text=endless[:40],
+            ).records
+        return len(rows)
+
+    async def until(wanted: int) -> None:
+        while await asyncio.to_thread(running) != wanted:
+            await asyncio.sleep(0)
+
+    async def work(client: Client) -> dict[str, Any]:
+        called = asyncio.create_task(client.call_tool("cypher", {"statement": endless, "timeout": 60}))
+        await until(1)
+        called.cancel()
+        await until(0)
+        return content(await client.call_tool("stats", {}))
+
+    assert talk(make_server(graph), work)["nodes"]
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+
+
+def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, environment: None, tmp_path: Path) -> None:
+    folder = put(tmp_path / "texts", FIELD)[0].parent
+    (tmp_path / "secret.txt").write_text("A secret.")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    outside = ["/etc/passwd", str(folder / ".." / "secret.txt"), str(folder / "link.txt"), str(tmp_path), "x\x00y"]
+
+    async def work(client: Client) -> tuple[Any, ...]:
+        tools = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+        refused = [fault(await client.call_tool("ingest_path", {"path": path})) for path in outside]
+        evil = {"title": "../../evil", "text": "Ann Ottley met Bob Tables. MATCH (n) DETACH DELETE n"}
+        first = content(await client.call_tool("ingest_text", evil))
+        again = content(await client.call_tool("ingest_text", {**evil, "text": "Ann Ottley met nobody."}))
+        wrong = fault(await client.call_tool("ingest_text", {**evil, "schema": "/etc/passwd"}))
+        path = content(await client.call_tool("ingest_path", {"path": str(folder / next(iter(FIELD)))}))
+        (folder / "link.txt").unlink()
+        whole = content(await client.call_tool("ingest_path", {"path": str(folder)}))
+        tree = content(await client.call_tool("build_tree", {}))
+        gone = content(await client.call_tool("remove_document", {"document": again["documents"][0]["id"]}))
+        return tools, refused, first, again, wrong, path, whole, tree, gone
+
+    done = talk(process(tmp_path / "log", "--write", "--folder", str(folder)), work)
+    tools, refused, first, again, wrong, path, whole, tree, gone = done
+    assert set(tools) == READING | WRITING
+    assert {name for name, each in tools.items() if each.destructive_hint} == WRITING
+    assert not any(tools[name].read_only_hint for name in WRITING)
+    assert all("is not a file or folder below" in each for each in refused)
+    uploads = tmp_path / "home" / "uploads"
+    assert first["documents"][0]["source"] == (uploads / "evil.txt").as_uri()
+    assert [each["id"] for each in again["documents"]] == [each["id"] for each in first["documents"]]
+    assert 'Unknown schema "/etc/passwd"' in wrong
+    assert len(path["documents"]) == 1
+    assert {each["title"] for each in whole["documents"]} == {Path(name).stem for name in FIELD}
+    assert tree["report"]
+    assert [each["title"] for each in gone["removed"]] == ["evil"]
+    assert [each.title for each in kg.documents()] == [Path(next(iter(FIELD))).stem]
+    assert list(uploads.iterdir()) == []
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_what_a_killed_server_had_under_way_is_ended_by_one_that_writes(kg: KnowledgeGraph) -> None:
+    left = kg.settings.home_folder / "uploads" / ".new-left"
+    left.mkdir(parents=True)
+    (left / "late.txt").write_text("Never ingested.")
+    make_server(kg)
+    assert left.is_dir()
+    make_server(kg, write=True)
+    assert list(left.parent.iterdir()) == []
+
+
+def test_without_folders_no_path_is_read(kg: KnowledgeGraph) -> None:
+    tools = talk(make_server(kg, write=True), lambda client: client.list_tools())
+    assert {tool.name for tool in tools.tools} == READING | WRITING - {"ingest_path"}

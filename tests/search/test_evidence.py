@@ -1,0 +1,105 @@
+"""What readers are given: results with the statements that ran for them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from statements import chain, ingest
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.query import load_query
+from kgplatform.search.evidence import Evidence, Retrieved
+from kgplatform.search.routes import ROUTES
+
+QUESTION = "Who taught Birch?"
+
+
+@pytest.fixture
+def evidence(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
+    ingest(kg, tmp_path, [*chain("Alder", "Birch", "Cedar"), ("Dogwood", "met", "Elm")])
+    return Evidence(kg.store, kg.embedder)
+
+
+def names(found: Retrieved) -> list[str]:
+    return [each.name for each in found.queries]
+
+
+def test_every_statement_is_told_also_those_that_run_at_once(evidence: Evidence) -> None:
+    found = evidence.search(QUESTION)
+    told = set(names(found))
+    expected = ("words", "passage", "triple", "entity", "neighbourhood", "steps", "passage_details", "fact_details")
+    assert told >= {f"search/{each}" for each in expected}
+    assert all(each.statement == load_query(each.name).text and each.seconds > 0 for each in found.queries)
+    assert "birch" in found.queries[0].parameters["names"]
+    assert found.queries[1].parameters["vector"]
+
+
+def test_all_routes_know_an_entity_by_its_meaning(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Its name stands in no question of these, and its facts say nothing of the question's other words."""
+    ingest(kg, tmp_path, [("Royal Oak Company of Brewers", "owns", f"Vat {n}") for n in range(3)])
+    found = Evidence(kg.store, kg.embedder).search("Which company is of brewers, of oak and royal?")
+    assert all("entity" in fact.routes for fact in found.result.facts)
+    assert "search/facts_of_entities" in names(found)
+    without = Evidence(kg.store, kg.embedder).search("Which company is of brewers, of oak?", without=("entity",))
+    assert not any("entity" in fact.routes for fact in without.result.facts)
+
+
+def test_the_statements_come_in_one_order(evidence: Evidence) -> None:
+    first = names(evidence.search(QUESTION))
+    assert all(names(evidence.search(QUESTION)) == first for _ in range(5))
+    assert first[:4] == ["search/words", "search/passage", "search/triple", "search/entity"]
+
+
+def test_nothing_is_asked_of_communities_and_named_documents_where_there_are_none(evidence: Evidence) -> None:
+    told = names(evidence.search(QUESTION))
+    assert not {"search/named_documents", "search/community"} & set(told)
+
+
+def test_searches_at_the_same_time_do_not_hear_each_other(evidence: Evidence) -> None:
+    questions = [QUESTION, "Who met Elm?"] * 4
+    alone = [evidence.search(each) for each in questions[:2]] * 4
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(evidence.search, questions))
+    assert [names(each) for each in together] == [names(each) for each in alone]
+    for one, other in zip(together, alone, strict=True):
+        assert replace(one.result, seconds=0.0) == replace(other.result, seconds=0.0)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "statement"),
+    [
+        ("passage", "search/passage"),
+        ("triple", "search/triple"),
+        ("entity", "search/facts_of_entities"),
+        ("path", "search/steps"),
+    ],
+)
+def test_a_route_that_is_left_out_asks_nothing(evidence: Evidence, left_out: str, statement: str) -> None:
+    found = evidence.search(QUESTION, without=(left_out,))
+    assert statement not in names(found)
+    assert all(left_out not in each.routes for each in (*found.result.passages, *found.result.facts))
+    assert found.result.passages
+
+
+def test_with_every_route_left_out_only_documents_that_the_question_names_are_left(evidence: Evidence) -> None:
+    assert evidence.search(QUESTION, without=tuple(ROUTES)).result.passages == ()
+
+
+def test_what_cannot_be_asked(evidence: Evidence) -> None:
+    with pytest.raises(InputError, match='Unknown route "comunity".*Did you mean community'):
+        evidence.search(QUESTION, without=("comunity",))
+    with pytest.raises(InputError, match="Did you mean path"):
+        evidence.search(QUESTION, route="paths")
+    with pytest.raises(InputError, match="question is empty"):
+        evidence.search("?")
+
+
+def test_passages_are_read_again_by_id(evidence: Evidence) -> None:
+    found = evidence.search(QUESTION, route="passage").result.passages
+    read = evidence.stored([*(each.id for each in found), "nothing"])
+    assert {each.id: each.text for each in found} == {each: passage.text for each, passage in read.passages.items()}
+    assert [(run.name, run.rows) for run in read.queries] == [("search/passage_details", len(found))]

@@ -1,0 +1,343 @@
+"""The scoring of a neighbourhood, on graphs small enough to reckon by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kgplatform.search import fuse as scoring
+from kgplatform.search.fuse import (
+    Neighbourhood,
+    best_first,
+    fuse,
+    page_rank,
+    restart_vector,
+    seeds,
+    softmax,
+    transition,
+)
+
+
+def pairs(*rows: tuple[int, int]) -> np.ndarray:
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)
+
+
+def neighbourhood(
+    cosine: list[float],
+    *,
+    bm25: list[float] | None = None,
+    named: list[int] | None = None,
+    titles: list[int] | None = None,
+    entity_passages: list[int] | None = None,
+    entity_titles: list[int] | None = None,
+    entity_named: list[bool] | None = None,
+    fact_cosine: list[float] | None = None,
+    fact_entities: np.ndarray | None = None,
+    mentions: np.ndarray | None = None,
+    relations: np.ndarray | None = None,
+    same_as: np.ndarray | None = None,
+) -> Neighbourhood:
+    """``named``: the numbers of titles that the question names, -1 for other passages."""
+    entities, facts = entity_passages or [], fact_cosine or []
+    in_question = named or [-1] * len(cosine)
+    none = pairs()
+    return Neighbourhood(
+        passage_ids=[f"p{position}" for position in range(len(cosine))],
+        passage_cosine=np.array(cosine, dtype=np.float64),
+        passage_bm25=np.array(bm25 or [0.0] * len(cosine), dtype=np.float64),
+        passage_title=np.array(titles or in_question, dtype=np.int64),
+        passage_named=np.array(in_question, dtype=np.int64) >= 0,
+        entity_ids=[f"e{position}" for position in range(len(entities))],
+        entity_passages=np.array(entities, dtype=np.int64),
+        entity_title=np.array(entity_titles or [-1] * len(entities), dtype=np.int64),
+        entity_named=np.array(entity_named or [False] * len(entities), dtype=np.bool_),
+        fact_ids=[f"f{position}" for position in range(len(facts))],
+        fact_cosine=np.array(facts, dtype=np.float64),
+        fact_seed=np.ones(len(facts), dtype=np.bool_),
+        fact_entities=none if fact_entities is None else fact_entities,
+        mentions=none if mentions is None else mentions,
+        relations=none if relations is None else relations,
+        same_as=none if same_as is None else same_as,
+        passage_total=100,
+    )
+
+
+def restart_of(graph: Neighbourhood, fact_weight: np.ndarray | None = None) -> np.ndarray:
+    weight = np.zeros(len(graph.fact_ids)) if fact_weight is None else fact_weight
+    return restart_vector(graph, seeds(graph, scoring.passage_similarity(graph), weight))
+
+
+CHAIN = neighbourhood(
+    [0.8, np.nan, 0.3],
+    entity_passages=[2, 1],
+    mentions=pairs((0, 0), (1, 0), (2, 1)),
+)
+"""p0 and p1 share e0; p2 stands apart with e1. Only p0 is like the question."""
+
+
+def random_graph(seed: int, size: int = 300) -> Neighbourhood:
+    random = np.random.default_rng(seed)
+    cosine = random.uniform(0, 1, size)
+    cosine[random.uniform(size=size) < 0.5] = np.nan
+    return neighbourhood(
+        list(cosine),
+        bm25=list(random.uniform(0, 20, size)),
+        named=list(random.integers(-1, 3, size)),
+        entity_passages=list(random.integers(1, 50, size)),
+        entity_titles=list(random.integers(-1, 3, size)),
+        fact_cosine=list(random.uniform(0, 1, 50)),
+        fact_entities=np.stack([random.integers(0, 50, 120), random.integers(0, size, 120)], axis=1),
+        mentions=random.integers(0, size, (900, 2)),
+        relations=random.integers(0, size, (300, 2)),
+        same_as=random.integers(0, size, (40, 2)),
+    )
+
+
+def test_nothing_scores_nothing() -> None:
+    scores = fuse(neighbourhood([]))
+    assert scores.passages.shape == scores.facts.shape == scores.entities.shape == (0,)
+
+
+def test_a_neighbour_of_the_best_passage_beats_an_unrelated_passage() -> None:
+    scores = fuse(CHAIN)
+    assert best_first(scores.passages, CHAIN.passage_ids) == [0, 1, 2]
+    assert scores.entities[0] > scores.entities[1]
+
+
+def test_two_nodes_by_hand() -> None:
+    """All mass starts on the passage and swings between it and its entity; damping d = 0.7, n steps."""
+    graph = neighbourhood([0.5], entity_passages=[1], mentions=pairs((0, 0)))
+    on_passage, on_entity = 1.0, 0.0
+    for _ in range(scoring.ITERATIONS):
+        on_passage, on_entity = (
+            1 - scoring.DAMPING + scoring.DAMPING * on_entity,
+            scoring.DAMPING * on_passage,
+        )
+    restart = restart_of(graph)
+    assert page_rank(transition(graph), restart) == pytest.approx([on_passage, on_entity])
+
+
+def test_transition_weighs_rare_entities_more_and_sums_to_one() -> None:
+    graph = neighbourhood([0.5], entity_passages=[1, 50], mentions=pairs((0, 0), (0, 1)))
+    walk = transition(graph).toarray()
+    rare, frequent = np.log1p(100 / 1), np.log1p(100 / 50)
+    assert walk[:, 0] == pytest.approx([0, rare / (rare + frequent), frequent / (rare + frequent)])
+    assert walk[0, 1:] == pytest.approx([1, 1])
+
+
+def test_repeated_reversed_and_looping_edges_count_once() -> None:
+    once = neighbourhood([0.5], entity_passages=[1, 1], mentions=pairs((0, 0)), relations=pairs((0, 1)))
+    often = replace(once, mentions=pairs((0, 0), (0, 0)), relations=pairs((1, 0), (0, 1), (0, 0), (0, 1)))
+    assert transition(once).toarray() == pytest.approx(transition(often).toarray())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mass_is_kept(seed: int) -> None:
+    graph = random_graph(seed)
+    restart = restart_of(graph, softmax(graph.fact_cosine, scoring.FACT_TEMPERATURE))
+    assert restart.sum() == pytest.approx(1)
+    assert restart.min() >= 0
+    mass = page_rank(transition(graph), restart)
+    assert mass.sum() == pytest.approx(1)
+    assert mass.min() >= 0
+
+
+def test_an_isolated_seed_keeps_the_mass_in_the_graph() -> None:
+    graph = neighbourhood([0.9, 0.9], entity_passages=[1], mentions=pairs((1, 0)))
+    scores = fuse(graph)
+    assert np.isfinite(scores.passages).all()
+    restart = np.array([0.5, 0.5, 0.0])
+    assert page_rank(transition(graph), restart).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_same_input_same_output_whatever_the_order_of_edges(seed: int) -> None:
+    graph = random_graph(seed)
+    shuffled = replace(graph, mentions=graph.mentions[::-1].copy(), relations=graph.relations[::-1].copy())
+    first, again, other = fuse(graph), fuse(graph), fuse(shuffled)
+    assert (first.passages == again.passages).all()
+    assert (first.passages == other.passages).all()
+    assert (first.entities == other.entities).all()
+
+
+def test_ties_are_broken_by_id() -> None:
+    assert best_first(np.array([0.5, 0.5, 0.9, 0.5]), ["c", "a", "z", "b"]) == [2, 1, 3, 0]
+
+
+def test_equal_passages_score_equally() -> None:
+    scores = fuse(neighbourhood([0.4, 0.4], entity_passages=[2], mentions=pairs((0, 0), (1, 0))))
+    assert scores.passages[0] == scores.passages[1]
+
+
+def test_a_named_document_gets_mass_and_its_best_passage_most() -> None:
+    plain = neighbourhood([0.6, 0.1, 0.2], entity_passages=[1, 1, 1], mentions=pairs((0, 0), (1, 1), (2, 2)))
+    named = replace(plain, passage_title=np.array([-1, 7, 7]), passage_named=np.array([False, True, True]))
+    before, after = fuse(plain).passages, fuse(named).passages
+    assert after[2] - before[2] > 0.2
+    assert after[2] > after[1]
+
+
+def test_a_named_document_counts_even_if_its_similarity_is_unknown() -> None:
+    graph = neighbourhood([0.6, np.nan], named=[-1, 0], entity_passages=[1, 1], mentions=pairs((0, 0), (1, 1)))
+    restart = restart_of(graph)
+    assert restart[1] == pytest.approx(scoring.NAMED_SHARE)
+
+
+def test_two_named_documents_share_alike_whatever_their_length() -> None:
+    graph = neighbourhood([0.5, 0.5, 0.5], named=[4, 9, 9])
+    part = scoring._on_named_documents(graph, scoring.passage_similarity(graph))
+    assert part == pytest.approx([0.5, 0.25, 0.25])
+
+
+def test_a_near_fact_moves_its_entities_and_their_passages() -> None:
+    graph = neighbourhood(
+        [0.5, np.nan, np.nan],
+        entity_passages=[1, 1, 1],
+        fact_cosine=[0.9, 0.1],
+        fact_entities=pairs((0, 1), (1, 2)),
+        mentions=pairs((0, 0), (1, 1), (2, 2)),
+    )
+    scores = fuse(graph)
+    assert scores.passages[1] > scores.passages[2]
+    assert scores.facts[0] > scores.facts[1]
+
+
+def test_a_fact_shares_its_weight_by_the_root_of_its_entities_passages() -> None:
+    graph = neighbourhood([0.5], entity_passages=[1, 4], fact_cosine=[0.9], fact_entities=pairs((0, 0), (0, 1)))
+    assert scoring._on_entities(graph, np.ones(1)) == pytest.approx([0, 2 / 3, 1 / 3])
+
+
+def test_facts_far_behind_the_best_passage_lose_their_share() -> None:
+    near = neighbourhood([0.5], fact_cosine=[0.6])
+    far = neighbourhood([0.7], fact_cosine=[0.6])
+    assert scoring.fact_share_of(near) == scoring.FACT_SHARE
+    assert scoring.fact_share_of(far) == pytest.approx(scoring.FACT_SHARE * np.exp(-0.1 / scoring.PASSAGE_TEMPERATURE))
+
+
+def test_a_fact_without_entities_is_harmless() -> None:
+    scores = fuse(neighbourhood([0.5], entity_passages=[1], fact_cosine=[0.9], mentions=pairs((0, 0))))
+    assert scores.facts == pytest.approx([0.0])
+    assert scores.passages.shape == (1,)
+
+
+def test_facts_alone_rank_the_passages_that_mention_their_entities() -> None:
+    graph = neighbourhood(
+        [np.nan, np.nan],
+        entity_passages=[1, 1],
+        fact_cosine=[0.9],
+        fact_entities=pairs((0, 1)),
+        mentions=pairs((0, 0), (1, 1)),
+    )
+    assert best_first(fuse(graph).passages, graph.passage_ids) == [1, 0]
+
+
+def test_no_seed_at_all_gives_zeros_not_errors() -> None:
+    scores = fuse(neighbourhood([np.nan], entity_passages=[1], mentions=pairs((0, 0))))
+    assert scores.passages == pytest.approx([0.0])
+
+
+def test_bm25_decides_between_equal_cosines() -> None:
+    scores = fuse(neighbourhood([0.5, 0.5, 0.4], bm25=[1.0, 8.0, 0.0]))
+    assert best_first(scores.passages, ["a", "b", "c"]) == [1, 0, 2]
+
+
+def test_softmax_is_stable_for_large_scores() -> None:
+    assert softmax(np.array([1000.0, 1000.0]), 0.02) == pytest.approx([0.5, 0.5])
+    assert softmax(np.array([-1e6, 0.0]), 0.02) == pytest.approx([0.0, 1.0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_are_between_zero_and_one(seed: int) -> None:
+    scores = fuse(random_graph(seed))
+    assert scores.passages.min() >= 0
+    assert scores.passages.max() <= 1
+    assert np.isfinite(scores.facts).all()
+
+
+# ---------------------------------------------------------------------------------------------- rare named entities
+
+
+def test_a_rare_entity_that_the_question_names_leads_to_its_passage() -> None:
+    graph = neighbourhood([0.8, 0.3, 0.3], entity_passages=[1], entity_named=[True], mentions=pairs((2, 0)))
+    assert best_first(fuse(graph).passages, graph.passage_ids) == [0, 2, 1]
+    restart = restart_of(graph)
+    assert restart.sum() == pytest.approx(1)
+    assert restart[3] == pytest.approx(scoring.RARE_NAME_SHARE)
+
+
+def test_the_rarer_of_two_named_entities_gets_more() -> None:
+    graph = neighbourhood([0.8], entity_passages=[1, 4], entity_named=[True, True], mentions=pairs((0, 0), (0, 1)))
+    restart = restart_of(graph)
+    assert restart[1] == pytest.approx(4 * restart[2])
+
+
+def test_a_named_entity_is_a_seed_where_nothing_else_is() -> None:
+    graph = neighbourhood([np.nan], entity_passages=[1], entity_named=[True], mentions=pairs((0, 0)))
+    assert restart_of(graph) == pytest.approx([0, 1])
+
+
+def test_facts_that_are_no_seeds_move_nothing() -> None:
+    graph = neighbourhood([0.8, 0.3], entity_passages=[1], fact_cosine=[0.9], fact_entities=pairs((0, 0)))
+    others = replace(graph, fact_seed=np.zeros(1, dtype=np.bool_))
+    assert restart_of(others)[2] == 0
+    assert np.isfinite(fuse(others).passages).all()
+
+
+# ---------------------------------------------------------------------------------------------------------- titles
+
+
+def test_a_passage_that_names_a_title_leads_to_that_document() -> None:
+    """p0 mentions e0, which p1 to p3 mention as well; p2 is of the document that is called so."""
+    graph = neighbourhood(
+        [0.8, 0.3, 0.3, 0.3],
+        titles=[1, 2, 3, 4],
+        entity_passages=[4],
+        entity_titles=[3],
+        mentions=pairs((0, 0), (1, 0), (2, 0), (3, 0)),
+    )
+    walk = transition(graph).toarray()
+    assert walk[:, 0] == pytest.approx([0, 0, scoring.TITLE_SHARE, 0, 1 - scoring.TITLE_SHARE])
+    assert walk[:, 2] == pytest.approx([0, 0, 0, 0, 1])
+    assert best_first(fuse(graph).passages, graph.passage_ids)[:2] == [0, 2]
+
+
+def test_the_rarer_of_two_titles_that_a_passage_names_gets_more() -> None:
+    graph = neighbourhood(
+        [0.8, 0.3, 0.3],
+        titles=[1, 2, 3],
+        entity_passages=[2, 50],
+        entity_titles=[2, 3],
+        mentions=pairs((0, 0), (0, 1)),
+    )
+    rare, frequent = np.log1p(100 / 2), np.log1p(100 / 50)
+    walk = transition(graph).toarray()
+    assert walk[1:3, 0] == pytest.approx(scoring.TITLE_SHARE * np.array([rare, frequent]) / (rare + frequent))
+
+
+def test_the_best_passage_of_a_title_stands_before_its_others() -> None:
+    alone = neighbourhood([0.8, 0.7, 0.7], titles=[1, 2, 3])
+    twice = replace(alone, passage_title=np.array([1, 1, 3]))
+    unknown = replace(alone, passage_title=np.array([-1, -1, 3]))
+    whole = 1 + scoring.SIMILARITY_WEIGHT
+    assert best_first(fuse(twice).passages, twice.passage_ids) == [0, 2, 1]
+    assert (fuse(alone).passages - fuse(twice).passages)[1] == pytest.approx(scoring.AGAIN / whole)
+    assert (fuse(unknown).passages == fuse(alone).passages).all()
+
+
+# ---------------------------------------------------------------------------------------------------------- scales
+
+
+@pytest.mark.parametrize("scale", [0.4, 2.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_do_not_depend_on_how_far_a_models_cosines_lie_apart(seed: int, scale: float) -> None:
+    graph = replace(random_graph(seed), passage_bm25=np.zeros(300))
+    known = graph.passage_cosine[~np.isnan(graph.passage_cosine)]
+    graph = replace(graph, passage_cosine=graph.passage_cosine / np.sort(known)[-50:].std() * 0.068)
+    other = replace(graph, passage_cosine=graph.passage_cosine * scale, fact_cosine=graph.fact_cosine * scale)
+    assert fuse(other).passages == pytest.approx(fuse(graph).passages)
+
+
+def test_equal_cosines_are_no_error() -> None:
+    assert np.isfinite(fuse(neighbourhood([0.5] * 60, bm25=[0.0] * 59 + [3.0])).passages).all()

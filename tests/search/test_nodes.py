@@ -1,0 +1,169 @@
+"""Nodes as GraphReader walks them: names, facts by passage, neighbours, passages to read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from corpora import put
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.search import nodes as nodes_module
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.nodes import Nodes, ToRead, in_reading_order
+
+TEXTS = {
+    "one.txt": "The Tern sailed from Whitby. The Tern carried coal.\n\nHer captain was Ruth Moss.",
+    "two.txt": "Ruth Moss was born in Whitby. The town is in Yorkshire.",
+}
+FACTS = {
+    "one.txt": [
+        ("The Tern sailed from Whitby.", ["Tern", "sailed", "Whitby"]),
+        ("The Tern carried coal.", ["Tern", "coal"]),
+        ("Her captain was Ruth Moss.", ["captain", "Ruth Moss", "Tern"]),
+    ],
+    "two.txt": [("Ruth Moss was born in Whitby.", ["Ruth Moss", "Whitby"])],
+}
+
+
+@pytest.fixture
+def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+    lines = [
+        {"document": name, "facts": [{"text": text, "key_elements": keys, "quote": text} for text, keys in facts]}
+        for name, facts in FACTS.items()
+    ]
+    lines[0]["entities"] = [{"name": "Whitby", "type": "Place"}]
+    lines.append(
+        {
+            "document": "two.txt",
+            "entities": [{"name": "Whitby", "type": "Place"}, {"name": "Yorkshire", "type": "Place"}],
+            "triples": [{"subject": "Whitby", "predicate": "located_in", "object": "Yorkshire"}],
+        }
+    )
+    recording = tmp_path / "facts.jsonl"
+    recording.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    kg.ingest(put(tmp_path / "texts", TEXTS), extractor="recorded", recorded=recording)
+    return kg
+
+
+@pytest.fixture
+def nodes(graph: KnowledgeGraph) -> Nodes:
+    return Evidence(graph.store, graph.embedder).nodes("Who was the captain of the Tern?")
+
+
+def test_the_names_come_in_order_page_by_page(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = ["Ruth Moss", "Tern", "Whitby", "Yorkshire", "captain", "coal", "sailed"]
+    assert [name for page in nodes.pages() for name in page.names] == every
+    monkeypatch.setattr(nodes_module, "PAGE", 3)
+    pages = [page.names for page in nodes.pages()]
+    assert [len(page) for page in pages] == [3, 3, 1]
+    assert [name for page in pages for name in page] == every
+
+
+def test_the_facts_of_a_node_come_by_passage_in_reading_order(nodes: Nodes) -> None:
+    found = nodes.facts("Ruth Moss", 10)
+    assert [(group.passage.title, [text for _, text, *_ in group.facts]) for group in found.groups] == [
+        ("one", ["Her captain was Ruth Moss."]),
+        ("two", ["Ruth Moss was born in Whitby."]),
+    ]
+    assert (found.passages, found.facts, len(found.elements)) == (2, 2, 1)
+    assert [run.rows for run in found.queries] == [2]
+
+
+def test_triples_count_where_a_passage_has_no_atomic_fact(nodes: Nodes) -> None:
+    assert [text for group in nodes.facts("Yorkshire", 10).groups for _, text, *_ in group.facts] == [
+        "Whitby located in Yorkshire"
+    ]
+    assert [text for group in nodes.facts("Whitby", 10).groups for _, text, *_ in group.facts] == [
+        "The Tern sailed from Whitby.",
+        "Ruth Moss was born in Whitby.",
+    ]
+
+
+def test_of_many_passages_the_nearest_to_the_question_are_shown_and_all_are_counted(
+    graph: KnowledgeGraph,
+) -> None:
+    evidence = Evidence(graph.store, graph.embedder)
+    for question, title in (("Her captain was Ruth Moss", "one"), ("Ruth Moss was born in Whitby", "two")):
+        found = evidence.nodes(question).facts("Ruth Moss", 1)
+        assert ([group.passage.title for group in found.groups], found.passages, found.facts) == ([title], 2, 2)
+
+
+def test_neighbours_share_a_fact_and_are_symmetric(nodes: Nodes) -> None:
+    neighbours = {name: set(nodes.neighbours(name, 100).names) for page in nodes.pages() for name in page.names}
+    assert neighbours["Tern"] == {"sailed", "Whitby", "coal", "captain", "Ruth Moss"}
+    assert neighbours["Yorkshire"] == {"Whitby"}
+    assert all(name in neighbours[other] for name, others in neighbours.items() for other in others)
+    assert all(name not in others for name, others in neighbours.items())
+
+
+def test_neighbours_that_share_most_facts_come_first_and_all_are_counted(nodes: Nodes) -> None:
+    found = nodes.neighbours("Tern", 2)
+    assert (len(found.names), found.total) == (2, 5)
+    assert nodes.neighbours("Tern", 100).names[:2] == found.names
+
+
+def test_a_form_of_a_node_is_no_node_and_its_facts_are_the_node_s(graph: KnowledgeGraph, nodes: Nodes) -> None:
+    graph.cypher(
+        "MATCH (a:KeyElement {name: 'captain'}), (b:KeyElement {name: 'Ruth Moss'}) CREATE (a)-[:FORM_OF]->(b)",
+        write=True,
+    )
+    assert "captain" not in [name for page in nodes.pages() for name in page.names]
+    assert nodes.facts("captain", 10).groups == ()
+    assert len(nodes.facts("Ruth Moss", 10).elements) == 2
+    assert set(nodes.neighbours("Tern", 100).names) == {"sailed", "Whitby", "coal", "Ruth Moss"}
+    assert set(nodes.neighbours("Ruth Moss", 100).names) == {"Tern", "Whitby"}
+
+
+def test_a_node_that_is_not_there_has_nothing(nodes: Nodes) -> None:
+    assert nodes.facts("Atlantis", 10).groups == ()
+    assert nodes.neighbours("Atlantis", 10).names == ()
+    nothing = nodes.to_read("no such passage", 1_000)
+    assert (nothing.passage, nothing.before, nothing.after) == (None, (), ())
+    assert nodes.places(["Atlantis"])[0] == {}
+
+
+def test_random_nodes_are_the_same_for_the_same_seed(nodes: Nodes) -> None:
+    drawn = {seed: nodes.some(3, seed).names for seed in range(40)}
+    assert all(nodes.some(3, seed).names == names for seed, names in drawn.items())
+    assert all(len(set(names)) == 3 for names in drawn.values())
+    assert {name for names in drawn.values() for name in names} == {
+        name for page in nodes.pages() for name in page.names
+    }
+    assert len(nodes.some(100, 1).names) == 7
+
+
+def test_a_passage_is_read_in_full_and_knows_its_place(graph: KnowledgeGraph, tmp_path: Path) -> None:
+    long = "\n\n".join(f"Paragraph {n} says that the number is {n}. " + "It goes on and on. " * 60 for n in range(3))
+    graph.ingest(put(tmp_path / "long", {"long.txt": long}), extractor="local")
+    nodes = Evidence(graph.store, graph.embedder).nodes("Which number?")
+    ids = [
+        row[0] for row in graph.cypher("MATCH (c:Chunk)-->(:Document {name: 'long'}) RETURN c.id ORDER BY c.index").rows
+    ]
+    assert len(ids) > 2
+    first, second, last = nodes.to_read(ids[0], 1), nodes.to_read(ids[1], 1), nodes.to_read(ids[-1], 1)
+    assert (around(first), around(second)) == (([], [ids[1]]), ([ids[0]], [ids[2]])), "one each, however few characters"
+    assert around(last) == ([ids[-2]], [])
+    assert first.passage is not None
+    assert first.passage.text.startswith("Paragraph 0")
+    assert around(nodes.to_read(ids[1], 1_000_000)) == (ids[:1], ids[2:]), "as far as the characters reach"
+    assert [each.text for each in nodes.to_read(ids[1], 1).before] == [first.passage.text]
+    order = [each.id for passages, _ in in_reading_order(graph.store) for each in passages]
+    assert [each.id for passages, _ in in_reading_order(graph.store, 1) for each in passages] == order
+    assert order[: len(ids)] == ids
+    assert len(order) == len(ids) + 2
+
+
+def around(read: ToRead) -> tuple[list[str], list[str]]:
+    """The ids of the passages before and after, in the order of the text."""
+    return [each.id for each in read.before], [each.id for each in read.after]
+
+
+def test_the_nearest_names_by_meaning_are_nodes(nodes: Nodes, graph: KnowledgeGraph) -> None:
+    near = Evidence(graph.store, graph.embedder).nodes("Whitby").near(2)
+    assert near.named == ("Whitby",)
+    assert {"Whitby", "Yorkshire"} <= {name for ranking in near.rankings for name in ranking}
+    every = {name for page in nodes.pages() for name in page.names}
+    assert {name for ranking in near.rankings for name in ranking} <= every
+    assert "Whitby" in {ranking[0] for ranking in near.rankings if ranking}

@@ -1,0 +1,198 @@
+"""Gist memory in the graph: which pages a document is remembered by, which are near, and the text behind them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import neo4j
+import pytest
+from conftest import wipe
+from corpora import put
+from written_pages import define_pages, run, write_pages
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.query import load_query
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.pages import Okapi, fuse_ranks
+from kgplatform.settings import load_settings
+
+QUESTION = "Who fired the bricks?"
+KILN = [
+    ("The kiln at Marsh End fired bricks. It was hot.\n\nIt was built in 1790.", "A kiln for bricks, built in 1790."),
+    ("Later it stood still, and  swallows\tlived in it.", "The kiln stood still."),
+    ("Nobody remembers who fired it last.", "Nobody remembers the last one."),
+]
+WHARF = [
+    ("Bricks left the wharf by barge.", "Bricks were sent off."),
+    ("Grüße aus dem Hafen. 煉瓦は赤い。", "Greetings."),
+]
+DECOY = [("Who fired the bricks? Ada Stone fired the bricks, all bricks.", "Who fired the bricks: Ada Stone.")]
+
+
+@pytest.fixture(scope="module")
+def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+    """Four documents, one of them without pages. ``wharf`` also has pages for other questions."""
+    folder = tmp_path_factory.mktemp("pages")
+    texts = {"kiln.txt": KILN, "wharf.txt": WHARF, "decoy.txt": DECOY}
+    with Store(neo4j_server) as store:
+        wipe(store)
+        kg = KnowledgeGraph(
+            store, load_settings(home=folder, embedder="hash:64", passage_tokens=20), embedder=HashEmbedder(64)
+        )
+        files = {name: "\n\n".join(text for text, _ in pages) for name, pages in texts.items()}
+        kg.ingest(put(folder / "texts", {**files, "mute.txt": "It has no gists."}), extractor="local")
+        define_pages(store)
+        for name, pages in texts.items():
+            write_pages(store, name.removesuffix(".txt"), pages)
+        for number in range(60):
+            write_pages(store, "wharf", [(files["wharf.txt"], QUESTION)], f"Question {number}?")
+        yield Evidence(store, kg.embedder)
+
+
+def ids(evidence: Evidence, *names: str) -> tuple[str, ...]:
+    rows = run(evidence._store, "UNWIND $names AS name MATCH (d:Document {name: name}) RETURN d.id", names=list(names))
+    return tuple(row[0] for row in rows)
+
+
+def told(evidence: Evidence, pages: tuple[str, ...]) -> list[str]:
+    """Title and index of pages, in the given order."""
+    named = {each.id: f"{each.title} {each.index}" for each in evidence.pages(QUESTION).named(pages).pages}
+    return [named[each] for each in pages]
+
+
+def test_the_size_counts_the_memory_of_this_question(evidence: Evidence) -> None:
+    size = evidence.pages(QUESTION).size()
+    assert (size.documents, size.without, size.for_question, size.pages) == (3, 1, 0, 6)
+    assert (size.ungisted, size.unembedded) == (0, 0)
+    assert size.words == sum(len(text.split()) for text, _ in (*KILN, *WHARF, *DECOY))
+    assert 0 < size.tokens < 60
+    conditional = evidence.pages("Question 7?").size()
+    assert (conditional.documents, conditional.for_question, conditional.pages) == (3, 1, 5)
+    chosen = evidence.pages(QUESTION, ids(evidence, "kiln", "mute")).size()
+    assert (chosen.documents, chosen.without, chosen.pages) == (1, 1, 3)
+    none = evidence.pages(QUESTION, ids(evidence, "mute")).size()
+    assert (none.documents, none.without, none.pages, none.words, none.longest) == (0, 1, 0, 0, 0)
+
+
+def operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The operators of a plan with their details."""
+    yield plan["operatorType"].partition("@")[0], plan["args"].get("Details", "")
+    for each in plan.get("children", []):
+        yield from operators(each)
+
+
+@pytest.mark.parametrize("name", ["gist_memory_size", "gists", "gists_compared"])
+def test_chosen_documents_are_looked_up_and_no_page_of_another_is_read(
+    evidence: Evidence, neo4j_server: Connection, name: str
+) -> None:
+    query = load_query(f"search/{name}")
+    given = {"documents": list(ids(evidence, "kiln")), "question": QUESTION, "vector": [0.1] * 64, "count": 3}
+    parameters = {each: given[each] for each in query.parameters}
+    with neo4j.GraphDatabase.driver(neo4j_server.uri, auth=(neo4j_server.username, neo4j_server.password)) as driver:
+        plan = driver.execute_query(neo4j.Query(f"EXPLAIN {query.text}"), parameters).summary.plan
+    found = list(operators(plan or {}))
+    assert not [details for each, details in found if each == "NodeByLabelScan" and ":Page" in details]
+    assert [details for each, details in found if each == "NodeUniqueIndexSeek" and "d:Document(id)" in details]
+
+
+def test_all_pages_come_in_reading_order(evidence: Evidence) -> None:
+    found = evidence.pages(QUESTION).all()
+    assert [(each.title, each.index) for each in found.pages] == [
+        *(("decoy", 0), ("kiln", 0), ("kiln", 1), ("kiln", 2), ("wharf", 0), ("wharf", 1))
+    ]
+    assert [each.gist for each in found.pages] == [gist for _, gist in (*DECOY, *KILN, *WHARF)]
+    assert [run.name for run in found.queries] == ["search/gists"]
+    conditional = evidence.pages("Question 7?").all().pages
+    assert [(each.title, each.gist) for each in conditional[-2:]] == [("kiln", KILN[2][1]), ("wharf", QUESTION)]
+
+
+def test_the_nearest_gists_are_those_of_this_memory_however_many_others_the_index_holds(evidence: Evidence) -> None:
+    """Sixty pages of other questions are nearer, so that ours are compared one by one."""
+    found = evidence.pages(QUESTION).near(6)
+    assert sorted(told(evidence, found.ids)) == ["decoy 0", "kiln 0", "kiln 1", "kiln 2", "wharf 0", "wharf 1"]
+    assert told(evidence, found.ids)[0] == "decoy 0"
+    assert [each.name for each in found.queries] == ["search/gists_near", "search/gists_compared"]
+    within = evidence.pages(QUESTION, ids(evidence, "kiln")).near(2)
+    assert len(within.ids) == 2
+    assert all(each.startswith("kiln") for each in told(evidence, within.ids))
+
+
+def test_best_by_words_ranks_the_pages_of_the_chosen_documents_alone(evidence: Evidence) -> None:
+    everywhere = evidence.pages(QUESTION).best_by_words(10)
+    assert told(evidence, everywhere.ids)[0] == "decoy 0"
+    within = evidence.pages(QUESTION, ids(evidence, "kiln", "wharf")).best_by_words(3)
+    assert told(evidence, within.ids) == ["kiln 2", "kiln 0", "wharf 0"], "the shorter of those with two words first"
+    assert told(evidence, evidence.pages("煉瓦?", ids(evidence, "kiln", "wharf")).best_by_words(3).ids) == ["wharf 1"]
+    assert evidence.pages("xylophone?").best_by_words(3).ids == ()
+
+
+def test_pages_of_passages_come_in_the_order_of_the_passages(evidence: Evidence) -> None:
+    passages = [each for page, _ in evidence.in_reading_order() for each in page]
+    last_first = [each.id for each in reversed(passages)]
+    found = evidence.pages(QUESTION).with_passages(last_first)
+    order = told(evidence, found.ids)
+    assert order == ["wharf 0", "wharf 1", "kiln 1", "kiln 2", "kiln 0", "decoy 0"], "of one passage in reading order"
+    within = evidence.pages(QUESTION, ids(evidence, "wharf")).with_passages(last_first)
+    assert {each.partition(" ")[0] for each in told(evidence, within.ids)} == {"wharf"}
+
+
+def test_the_text_of_a_page_is_put_together_from_its_passages(evidence: Evidence) -> None:
+    found = evidence.pages(QUESTION).all().pages
+    texts = evidence.pages(QUESTION).texts([each.id for each in found]).texts
+    for page, (text, _) in zip(found, (*DECOY, *KILN, *WHARF), strict=True):
+        read = texts[page.id]
+        assert read.text.split() == text.split()
+        assert read.passages[0].start == page.start
+        for each in read.passages:
+            offset = each.start - page.start
+            assert read.text[offset : offset + len(each.text)] == each.text
+            assert each.end == each.start + len(each.text) <= page.end
+    assert evidence.pages(QUESTION).texts(["gone"]).texts == {}
+
+
+def test_from_the_end_is_the_reading_order_turned_round(evidence: Evidence) -> None:
+    forwards = [each.id for page, _ in evidence.in_reading_order() for each in page]
+    assert len(forwards) > 4
+    for count in (1, 2, 3, 100):
+        assert [each.id for page, _ in evidence.in_reading_order(count, from_end=True) for each in page] == forwards[
+            ::-1
+        ]
+    chosen = ids(evidence, "kiln", "mute")
+    within = [each.id for page, _ in evidence.in_reading_order(100, chosen) for each in page]
+    assert [each.id for page, _ in evidence.in_reading_order(2, chosen, from_end=True) for each in page] == within[::-1]
+    assert len(within) < len(forwards)
+
+
+# ---------------------------------------------------------------------------------------------------------------- ranks
+
+
+def test_okapi_by_hand() -> None:
+    """Three texts of 4, 2 and 3 words; "kiln" is in two of them, "bricks" in one."""
+    index = Okapi("Kiln bricks?")
+    for id_, text in (("a", "kiln fired bricks."), ("b", "Kiln cold"), ("c", "it was raining")):
+        index.add(id_, text)
+    index.add("a", "KILN")
+    assert index.ranked(5) == ["a", "b"]
+    assert index.ranked(1) == ["a"]
+    kiln, bricks = math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
+    longer = 1.2 * (1 - 0.75 + 0.75 * 4 / 3)
+    expected = kiln * 2 * 2.2 / (2 + longer) + bricks * 1 * 2.2 / (1 + longer)
+    assert index._score("a", {"kiln": kiln, "bricks": bricks}, 3.0) == pytest.approx(expected)
+    assert Okapi("Kiln?").ranked(3) == []
+
+
+def test_equal_scores_come_in_the_order_given() -> None:
+    index = Okapi("kiln")
+    for id_ in ("z", "a", "m"):
+        index.add(id_, "the kiln")
+    assert index.ranked(2) == ["z", "a"]
+
+
+def test_ranks_are_fused() -> None:
+    assert fuse_ranks(["a", "b", "c"], ["b", "d"]) == ["b", "a", "d", "c"]
+    assert fuse_ranks([], []) == []
+    assert fuse_ranks(["x"], ["y"]) == ["x", "y"]

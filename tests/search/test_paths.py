@@ -1,0 +1,144 @@
+"""Route ``path``: walks over facts, in both directions, and what is shown of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from statements import chain, ingest
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.interfaces.cli.show import answers
+from kgplatform.neo4j.store import trace
+from kgplatform.records import FoundPath
+from kgplatform.search.all_routes import HOPS
+from kgplatform.search.evidence import Evidence
+from kgplatform.search.question import EmbeddedQuestion, make_question
+from kgplatform.search.routes import BEAM, path_route, walk
+
+NAMES = ("Alder", "Birch", "Cedar", "Dogwood", "Elm")
+LONG = (*NAMES, "Fir", "Ginkgo")
+
+
+def asked(kg: KnowledgeGraph, text: str) -> EmbeddedQuestion:
+    return make_question(text, kg.embedder)
+
+
+def start(kg: KnowledgeGraph, name: str) -> str:
+    table = kg.cypher("MATCH (e:Entity {name: $name}) RETURN e.id", {"name": name})
+    return str(table.rows[0][0])
+
+
+def named(paths: tuple[FoundPath, ...]) -> set[tuple[str, ...]]:
+    return {min(path.names, path.names[::-1]) for path in paths}
+
+
+def test_four_hops_are_found_with_the_places_that_state_them(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, chain(*NAMES))
+    result = kg.search("Who taught whom after Alder?", route="path", top_k=20)
+    assert NAMES in named(result.paths)
+    whole = next(path for path in result.paths if len(path.facts) == 4)
+    assert whole.predicates == ("taught",) * 4
+    assert len(set(whole.forward)) == 1
+    assert len({each.citations[0].document for each in whole.facts}) == 4
+    assert all("path" in each.routes for each in (*result.facts, *result.passages))
+    assert {each.title for each in result.passages} == {"000", "001", "002", "003"}
+
+
+def test_two_hops_are_the_limit_where_two_are_asked_for(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, chain(*NAMES))
+    found = path_route(kg.store, asked(kg, "Who taught whom after Alder?"), 50, depth=2)
+    assert {len(path.hops) for path in found.paths} == {1, 2}
+
+
+def test_six_hops_are_too_many(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, chain(*LONG))
+    result = kg.search("Who taught whom after Alder?", route="path", top_k=50)
+    assert max(len(path.facts) for path in result.paths) == 5
+    assert LONG[:6] in named(result.paths)
+    assert LONG not in named(result.paths)
+
+
+def test_facts_lead_in_both_directions(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, [("Alder", "taught", "Birch"), ("Cedar", "taught", "Birch")])
+    (path,) = (each for each in kg.search("Who taught Birch like Alder?", route="path").paths if len(each.facts) == 2)
+    assert path.names in (("Alder", "Birch", "Cedar"), ("Cedar", "Birch", "Alder"))
+    assert path.forward == (True, False)
+
+
+def test_no_entity_comes_twice_and_no_path_twice(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ring = [*chain(*NAMES, "Alder"), ("Alder", "met", "Birch"), ("Cedar", "met", "Cedar")]
+    ingest(kg, tmp_path, ring)
+    paths = kg.search("Who met Alder?", route="path", top_k=50).paths
+    assert paths
+    assert all(len(set(path.entities)) == len(path.entities) == len(path.facts) + 1 for path in paths)
+    walked = [frozenset(fact.id for fact in path.facts) for path in paths]
+    assert len(set(walked)) == len(walked)
+
+
+def test_only_entities_lead_on(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Twenty values of Alder are nearer to the question than the one fact that leads anywhere."""
+    ingest(kg, tmp_path, chain("Alder", "Birch", "Cedar"))
+    kg.store.run_statement(
+        "MATCH (e:Entity {name: 'Alder'})<-[:SUBJECT]-(f:Fact) UNWIND range(1, 20) AS n "
+        "CREATE (v:Fact {id: 'value' + n, kind: 'attribute', text: 'x', embedding: f.embedding})-[:SUBJECT]->(e)",
+        {},
+        write=True,
+        timeout=30,
+        limit=1,
+    )
+    assert ("Alder", "Birch", "Cedar") in named(kg.search("Who taught Cedar?", route="path").paths)
+
+
+def test_what_a_hub_leads_to_is_bounded(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, [("Alder", "taught", f"Pupil {number}") for number in range(40)])
+    rows: list[int] = []
+    with trace(lambda run: rows.append(run.rows)):
+        paths = walk(kg.store, asked(kg, "Who taught Pupil 7?"), [start(kg, "Alder")], 3)
+    assert len(paths) == BEAM
+    assert max(rows) <= BEAM * (BEAM + 1), "the first two hops are one statement"
+
+
+def test_all_routes_walk_as_many_hops_as_they_may(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """All are near by meaning, but for where the chain begins and its far end, which only the walk reaches."""
+    ingest(kg, tmp_path, chain("Alder", *(f"Tree {number}" for number in range(90))))
+    walked: list[str] = []
+    with trace(lambda run: walked.append(run.name)):
+        result = kg.search("Whom did Alder teach?", top_k=50)
+    assert walked.count("search/steps") == HOPS - 1, "the first two hops are one statement"
+    assert any("path" in fact.routes for fact in result.facts)
+    walked.clear()
+    with trace(lambda run: walked.append(run.name)):
+        Evidence(kg.store, kg.embedder).search("Whom did Alder teach?", without=("path",))
+    assert "search/steps" not in walked
+
+
+def test_a_walk_asks_once_for_what_an_entity_leads_to(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, [*chain(*NAMES, "Alder"), ("Alder", "met", "Cedar"), ("Birch", "met", "Dogwood")])
+    ends: list[str] = []
+    with trace(lambda run: ends.extend(run.parameters["entities"])):
+        assert walk(kg.store, asked(kg, "Who met Alder?"), [start(kg, "Alder")], 5)
+    assert len(ends) == len(set(ends)) < len(NAMES), "what the first hops lead to comes with them"
+
+
+def test_the_same_question_finds_the_same_paths(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, [*chain(*LONG), *chain("Cedar", "Hazel", "Elm"), *chain("Ivy", "Birch", "Juniper")])
+    first = kg.search("Who taught Elm?", route="path", top_k=20).paths
+    assert first == kg.search("Who taught Elm?", route="path", top_k=20).paths
+    assert [path.score for path in first] == sorted((path.score for path in first), reverse=True)
+
+
+def test_a_question_that_names_nothing_near_has_no_path(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, chain("Alder", "Birch"))
+    assert walk(kg.store, asked(kg, "Who?"), [], 5) == []
+
+
+def test_paths_are_shown_with_their_directions(
+    kg: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ingest(kg, tmp_path, [("Alder", "taught", "Birch"), ("Cedar", "wrote [to]", "Birch")])
+    answers.show_search(kg.search("Who taught Birch like Alder?", route="path"))
+    shown = capsys.readouterr().out
+    assert shown.startswith("Paths\n")
+    ways = ("Alder —[taught]→ Birch ←[wrote [to]]— Cedar", "Cedar —[wrote [to]]→ Birch ←[taught]— Alder")
+    assert any(each in shown for each in ways)
