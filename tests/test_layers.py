@@ -27,6 +27,7 @@ moved
 text
 shown
 errors records
+text.locations
 settings
 query prompt concurrency
 neo4j
