@@ -4,7 +4,7 @@
 (section 3.2, figure 6), also in one call. The sentences of the passage are numbered in the prompt, and the reply names
 the number of the one that states a thing.
 
-Each item of a reply is a short list of texts, the first of a statement the number of the sentence that states it: the
+Each item of a reply is a short list of texts, the last of a statement the number of the sentence that states it: the
 fewest tokens that a strict schema of any server allows (docs/explanation/benchmarks/extraction.md). The form that the
 server is asked for is bounded, so that a small model cannot run on; reading is not.
 """
@@ -22,6 +22,7 @@ from kgplatform.extract.grounded_names import without_inventions
 from kgplatform.extract.schema import Schema
 from kgplatform.extract.shape import contents, read_extraction
 from kgplatform.models.chat import Chat
+from kgplatform.models.forms import Form
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.models.reply import ask
 from kgplatform.models.reply_cache import cache_key
@@ -147,8 +148,10 @@ def _bounded(**bounds: int) -> Any:
 Name = Annotated[str, _bounded(maxLength=100)]
 Value = Annotated[str, _bounded(maxLength=150)]
 Words = Annotated[str, _bounded(maxLength=300)]
-Statement = Annotated[list[Value], _bounded(minItems=6, maxItems=6)]
-"""Sentence; subject, its type, relation, object, its type; or entity, its type, key, value, "value"."""
+Entity = Annotated[list[Name], _bounded(minItems=2, maxItems=2)]
+"""Name, type."""
+Statement = Annotated[list[Value], _bounded(minItems=4, maxItems=4)]
+"""Subject, relation, object, sentence; or entity, key, value, sentence."""
 Proposed = Annotated[list[Name], _bounded(minItems=4, maxItems=4)]
 """Kind, name, confidence, sentence."""
 Fact = Annotated[list[Words], _bounded(minItems=2, maxItems=8)]
@@ -161,10 +164,17 @@ class FactsForm(BaseModel):
     facts: Annotated[list[Fact], _bounded(maxItems=60)]
 
 
-class ExtractionForm(BaseModel):
-    """What a server is asked for. Entities are what the statements name, with their types, and atomic facts are the
-    sentences: asked for too, facts are half of all tokens, and a small model goes round in a list of entities."""
+class ExtractionForm(Form):
+    """What a server is asked for. Atomic facts are the sentences that statements name: asked for too, facts are half of
+    all tokens. The number stands last: before the rest, a small model counts on and says one thing of each sentence.
 
+    A small model repeats one name to the end of the list, and then goes on to the statements: so the list ends where a
+    page of our recordings has no more names.
+    """
+
+    ASIDE: ClassVar[frozenset[str]] = frozenset({"proposals"})
+
+    entities: Annotated[list[Entity], _bounded(maxItems=24)]
     statements: Annotated[list[Statement], _bounded(maxItems=60)]
     proposals: Annotated[list[Proposed], _bounded(maxItems=6)]
 

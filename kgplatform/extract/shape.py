@@ -1,7 +1,7 @@
 """What extractors send, read into an ``Extraction``: whatever wraps it, and in whose form it is.
 
-    {"statements": [["2", "Ada", "Person", "born_in", "London", "Place"]]}                    prompts/ingest/extract.md
-    {"entities": [["Ada", "Person"]], "statements": [["2", "Ada", "born_in", "London"]]}      ours before
+    {"entities": [["Ada", "Person"]], "statements": [["Ada", "born_in", "London", "2"]]}      prompts/ingest/extract.md
+    {"statements": [["2", "Ada", "Person", "born_in", "London", "Place"]]}                    ours before
     {"entities": [{"name", "type"}], "triples": [{"subject", "predicate", "object", "quote"}]}   ours before, recordings
     {"attributes": {"Ada": ["born: 1815"]}, "entity_types": {"Ada": "Person"}, "new_schema_types": …}   Youtu-GraphRAG
     {"nodes": [{"id", "label", "properties"}], "relationships": [{"type", "start_node_id", …}]}         neo4j-graphrag
@@ -58,6 +58,8 @@ _KINDS = {
 }
 _UNSTATED_CONFIDENCE = 0.9
 """Of a proposal without a figure: the prompt asks for those above this only."""
+_PLAIN = 4
+"""Texts of a statement: subject, relation, object, and the number of its sentence."""
 _TYPED = 6
 """Texts of a statement whose subject and object have their types behind them."""
 _WORDS_OF_A_FACT = 4
@@ -215,7 +217,7 @@ def _typed(item: object) -> list[list[object]]:
 
 def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple | ExtractedAttribute | Malformed:
     """What joins two of the entities of these ``names`` is a triple, and what else one of them has an attribute."""
-    number, members = _numbered(item, text)
+    number, members = _numbered(_with_number_first(item, names, text), text)
     if len(members) == _TYPED - 1:
         members = [members[0], *members[2:4]]
     if len(members) != 3 or not all(members):
@@ -224,6 +226,13 @@ def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple
     joins = normalise_name(object_) in map(normalise_name, names)
     kind = ExtractedTriple if joins else ExtractedAttribute
     return kind(subject, said, object_, sentence=sentence_of(number, members, text))
+
+
+def _with_number_first(item: object, names: Sequence[str], text: str) -> object:
+    """A statement of four texts with the number of its sentence before the rest, at whichever end it stands."""
+    if not isinstance(item, list) or len(item) != _PLAIN or (_text(item[1]) in names and _text(item[0]) not in names):
+        return item
+    return [item[-1], *item[:-1]] if _numbered(item[-1:], text)[0] else item
 
 
 def _facts_of(statements: Sequence[object], names: Sequence[str], text: str) -> Iterator[AtomicFact]:

@@ -74,14 +74,14 @@ def ask(
 
     An answer that cannot be used, or lacks a field that cannot, is asked for once more, in a shorter form and without
     the broken one, which a small model would repeat; one that was cut off, with more room, or where there is none for a
-    shorter one. Whole answers are in the chat's cache, so that the same call in another run takes the same way and
+    shorter one. A list that was cut off because it went round had said all. Whole answers are in the chat's cache, so that the same call in another run takes the same way and
     costs nothing. Raises ``ReplyError`` if the second fails too; then the chat forgets both, so that another run asks
     the model.
     """
     wanted = Wanted(shape, tokens, on_text=show.listener() if show else None)
     reply = chat.send(messages, stage=stage, wanted=wanted)
     first = _Read.of(reply, messages, shape, unusable)
-    if first.value is not None and not first.cut_off and not first.fault:
+    if first.value is not None and not first.fault and (first.is_all or not first.cut_off):
         return first.value, int(first.repaired)
     more, mended = _once_more(messages, wanted, first, is_full=reply.full)
     second = _Read.of(chat.send(more, stage=stage, wanted=mended), messages, shape, unusable)
@@ -120,7 +120,8 @@ class Show:
 class _Read(Generic[M]):
     """What came of reading a reply: the ``value``, and the ``fault`` where it is none or lacks a field.
 
-    ``looped``: it repeats itself without an end.
+    ``looped``: it repeats itself without an end. ``is_all``: it does so in a list that had said all, after which the
+    form wants nothing more.
     """
 
     value: M | None
@@ -128,6 +129,7 @@ class _Read(Generic[M]):
     fault: str = ""
     cut_off: bool = False
     looped: bool = False
+    is_all: bool = False
 
     @classmethod
     def of(cls, reply: Reply, messages: Messages, shape: type[M], unusable: Callable[[M], str]) -> _Read[M]:
@@ -140,7 +142,10 @@ class _Read(Generic[M]):
         except ReplyError as error:
             fault = f"{reply.lack[0].upper()}{reply.lack[1:]}." if reply.lack else str(error)
             return cls(None, fault=fault, cut_off=reply.cut_off, looped=looped)
-        return cls(value, repaired, fault, cut_off=reply.cut_off, looped=looped)
+        said = value.root if isinstance(value, RootModel) else value.model_dump(exclude_unset=True)
+        form = getattr(shape, "form", shape)
+        is_all = looped and {*form.model_fields} <= {*said, *aside_of(form)} and not any(map(is_looped, _texts(said)))
+        return cls(value, repaired, fault, reply.cut_off, looped, is_all)
 
 
 def _once_more(messages: Messages, wanted: Wanted, first: _Read[Any], *, is_full: bool) -> tuple[Messages, Wanted]:

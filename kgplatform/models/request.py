@@ -27,7 +27,7 @@ from kgplatform.models.reply_cache import cache_key
 from kgplatform.prompt import Messages
 from kgplatform.text import count_tokens, without_lone_surrogates
 
-_DROPPED = ("title", "default", "$defs")
+_DROPPED = ("title", "default", "$defs", "description")
 _BOUNDS = ("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "pattern", "format")
 
 

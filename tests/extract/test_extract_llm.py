@@ -31,10 +31,11 @@ TEXT = (
 )
 SECOND = "She wrote the first program for the Analytical Engine of Charles Babbage."
 REPLY = {
+    "entities": [["Ada Lovelace", "Person"], ["London", "Place"]],
     "statements": [
-        ["1", "Ada Lovelace", "Person", "born_in", "London", "Place"],
-        ["1", "Ada Lovelace", "Person", "birth year", "1815", "value"],
-        ["2", "Ada Lovelace", "Person", "wrote", "first program", ""],
+        ["Ada Lovelace", "born_in", "London", "1"],
+        ["Ada Lovelace", "birth year", "1815", "1"],
+        ["Ada Lovelace", "wrote", "first program", "2"],
     ],
     "proposals": [["relation", "wrote", "0.95", "2"]],
 }
@@ -134,11 +135,31 @@ def test_numbers_of_facts(fact: list[Any], text: str | None, sentence: int | Non
     assert len(found.malformed) == (text is None)
 
 
-def test_statements_of_four_texts_beside_a_list_of_entities_are_read_as_those_of_six() -> None:
-    listed = {"entities": [["Ada Lovelace", "Person"], ["London", "Place"]]}
-    four = [[number, thing, said, other] for number, thing, _, said, other, _ in REPLY["statements"]]
-    assert read_extraction({**REPLY, **listed, "statements": four}, TEXT) == READ
-    assert read_extraction({**REPLY, **listed}, TEXT) == READ, "what is listed too is there once"
+def test_statements_with_the_number_before_them_or_with_types_as_earlier_versions_had_them() -> None:
+    before = [[number, thing, said, other] for thing, said, other, number in REPLY["statements"]]
+    assert read_extraction({**REPLY, "statements": before}, TEXT) == READ
+    types = {"London": "Place", "1815": "value", "first program": ""}
+    typed = [[number, one, "Person", said, other, types[other]] for one, said, other, number in REPLY["statements"]]
+    assert read_extraction({"statements": typed, "proposals": REPLY["proposals"]}, TEXT) == READ
+    assert read_extraction({**REPLY, "statements": typed}, TEXT) == READ, "what is listed too is there once"
+
+
+def test_statements_about_numbers() -> None:
+    """A number at both ends: the one beside a listed name is that of the sentence."""
+    for listed, said in ((["1984"], ["1984", "author", "Orwell", "2"]), (["Ada"], ["2", "Ada", "children", "1"])):
+        (found,) = read_extraction({"entities": listed, "statements": [said]}, TEXT).attributes
+        assert (found.entity, found.sentence) == (listed[0], 2)
+
+
+def test_a_list_that_goes_round_had_said_all() -> None:
+    """It is kept without another call; a list of entities alone is asked for again."""
+    statements = REPLY["statements"] + [["Ada Lovelace", "lived_in", "London", "1"]] * 40
+    round_ = json.dumps({**REPLY, "statements": statements}).partition('"proposals"')[0]
+    chat = ScriptedChat([Fault(finish_reason="length", text=round_)])
+    found = LlmExtractor(chat).extract(*passage_of(), SCHEMA)
+    assert [each.predicate for each in found.triples] == ["born_in", "lived_in"]
+    names = json.dumps({"entities": REPLY["entities"] + [["London", "Place"]] * 40})[:-1]
+    assert extract(Fault(finish_reason="length", text=names), REPLY)[0] == READ
 
 
 def test_numbers_of_statements() -> None:
