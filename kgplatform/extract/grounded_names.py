@@ -18,7 +18,7 @@ from kgplatform.text import WORD, is_unspaced, normalise_name
 from kgplatform.text.languages import language_of
 from kgplatform.text.matching import Place, find_words, fold_words
 from kgplatform.text.numbered import numbered
-from kgplatform.text.sentences import Sentence, sentences
+from kgplatform.text.sentences import sentences
 
 LONGEST = 200
 """Characters of a name: titles of treaties have 150. Of 17,657 in MuSiQue (GPT-3.5) the longest has 79."""
@@ -68,22 +68,25 @@ def stated_place(words: Sequence[str], text: str, title: str) -> Place | None:
     if not all(_has_words(each, text, title) for each in words):
         return None
     wanted = [word for each in words for word in WORD.findall(each)]
-    best = max(sentences(text), key=lambda each: (_count(wanted, text, each), -each.start), default=None)
-    return Place(best.start, best.end, exact=False) if best and _count(wanted, text, best) else None
+    counts = {each: len(_standing(wanted, text[each.start : each.end])) for each in sentences(text)}
+    best = max(counts, key=lambda each: (counts[each], -each.start), default=None)
+    return Place(best.start, best.end, exact=False) if best and counts[best] else None
 
 
 def sentence_of(number: int | None, said: Sequence[str], text: str) -> int | None:
-    """The number of the sentence of ``text`` that says what is ``said``: ``number``, unless another one has clearly
-    more of its words. A model of 1.5 billion parameters counts on where it skips a sentence."""
-    known = numbered(text)
-    words = [word for each in said for word in WORD.findall(each) if len(word) > _SHORT_WORD or not word.islower()]
-    best = max(range(len(known)), key=lambda at: (_count(words, text, known[at]), -at), default=None)
-    own = _count(words, text, known[number - 1]) if number else 0
-    return number if best is None or _count(words, text, known[best]) <= 2 * own + 1 else best + 1
+    """The number of the sentence of ``text`` that says of the first text of ``said`` what the others say: ``number``,
+    unless another one has more than twice as many of their words. Small models count on where they skip a sentence, or
+    name the title for all that is said of what it names."""
+    known = [text[each.start : each.end] for each in numbered(text)]
+    subject, told = (list(filter(_is_telling, WORD.findall(each))) for each in (said[0], " ".join(said[1:])))
+    counts = [(len(_standing(told, each)), len(_standing(subject, each))) for each in known]
+    best = max(range(len(known)), key=lambda at: (counts[at], -at), default=None)
+    own = counts[number - 1][0] if number else 0
+    return number if best is None or counts[best][0] <= 2 * own else best + 1
 
 
-def _count(words: Sequence[str], text: str, sentence: Sentence) -> int:
-    return len(_standing(words, text[sentence.start : sentence.end]))
+def _is_telling(word: str) -> bool:
+    return len(word) > _SHORT_WORD or not word.islower()
 
 
 def without_inventions(extraction: Extraction, passage: Passage, title: str) -> tuple[Extraction, int]:
@@ -110,10 +113,15 @@ def _elements(facts: Sequence[AtomicFact]) -> set[str]:
     return {normalise_name(name) for fact in facts for name in fact.key_elements}
 
 
-def lacks_a_number(text: str, source: str) -> bool:
-    """Whether ``text`` has a number of two digits or more that ``source`` does not have; "1870s" is none."""
-    numbers = [word for word in WORD.findall(text) if word.isdigit() and len(word) > 1]
-    return len(_standing(numbers, source)) < len(numbers)
+_THOUSANDS = re.compile(r"(?<=\d)[.,'’ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
+
+
+def lacks_a_number(text: str, source: str, digits: int = 2) -> bool:
+    """Whether ``text`` has a number of ``digits`` or more that ``source`` does not have, whatever parts its thousands;
+    "1870s" is none."""
+    parts = _THOUSANDS.sub("", text), f"{source}\n{_THOUSANDS.sub('', source)}"
+    numbers = [word for word in WORD.findall(parts[0]) if word.isdigit() and len(word) >= digits]
+    return len(_standing(numbers, parts[1])) < len(numbers)
 
 
 _BRACKETED = re.compile(r"(?P<name>.+?)\s*[(（](?P<type>[^()（）]+)[)）]")

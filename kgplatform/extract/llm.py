@@ -175,7 +175,7 @@ class ExtractionForm(Form):
     ASIDE: ClassVar[frozenset[str]] = frozenset({"proposals"})
 
     entities: Annotated[list[Entity], _bounded(maxItems=24)]
-    statements: Annotated[list[Statement], _bounded(maxItems=60)]
+    statements: Annotated[list[Statement], _bounded(maxItems=40)]
     proposals: Annotated[list[Proposed], _bounded(maxItems=6)]
 
 

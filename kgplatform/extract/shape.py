@@ -223,6 +223,8 @@ def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple
     if len(members) != 3 or not all(members):
         return item if isinstance(item, Malformed) else _malformed("statement that is not of four or six texts", item)
     subject, said, object_ = members
+    if normalise_name(subject) == normalise_name(object_):
+        return _malformed("statement of a thing about itself", item)
     joins = normalise_name(object_) in map(normalise_name, names)
     kind = ExtractedTriple if joins else ExtractedAttribute
     return kind(subject, said, object_, sentence=sentence_of(number, members, text))
@@ -232,7 +234,8 @@ def _with_number_first(item: object, names: Sequence[str], text: str) -> object:
     """A statement of four texts with the number of its sentence before the rest, at whichever end it stands."""
     if not isinstance(item, list) or len(item) != _PLAIN or (_text(item[1]) in names and _text(item[0]) not in names):
         return item
-    return [item[-1], *item[:-1]] if _numbered(item[-1:], text)[0] else item
+    is_first = _numbered(item[:1], text)[0] and not _numbered(item[-1:], text)[0]
+    return item if is_first else [item[-1], *item[:-1]]
 
 
 def _facts_of(statements: Sequence[object], names: Sequence[str], text: str) -> Iterator[AtomicFact]:
@@ -307,7 +310,7 @@ def _fact(item: object, names: Sequence[str], text: str) -> AtomicFact | Malform
         if elements and len(elements[0].split()) >= _WORDS_OF_A_FACT and elements[0] not in f"{names} {said}":
             said = elements.pop(0)
         else:
-            number = sentence_of(number, elements, text)
+            number = sentence_of(number, ["", *elements], text) if number or len(elements) > 1 else None
             said = _about(elements[0] if elements else "", number, names, text)
     else:
         said = _text(_of(item, "text fact")) or ""

@@ -20,9 +20,8 @@ from kgplatform.shown import Shown
 from kgplatform.sources.objects import NO_TEXTS, Texts
 from kgplatform.text import count_tokens
 
-OUTPUT_SHARE = 3.2
-"""Tokens that a model writes for each token of a passage: the median of the sample corpus
-(docs/explanation/decisions.md)."""
+OUTPUT_SHARE = 1.3
+"""Tokens that a model writes for each token of a passage, on average (docs/explanation/benchmarks/extraction.md)."""
 
 FACTS_SHARE = 2.2
 """The same for facts with their key elements."""

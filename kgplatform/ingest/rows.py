@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from kgplatform.extract.grounded_names import stated_place
+from kgplatform.extract.grounded_names import lacks_a_number, stated_place
 from kgplatform.extract.schema import Schema, fault_of_name
 from kgplatform.records import (
     AtomicFact,
@@ -176,6 +176,10 @@ def _mention(rows: Rows, element_id: str, name: str, passage: Passage) -> None:
         row["count"] = max(row["count"], len(find_names(name, passage.text)))
 
 
+_YEAR = 4
+"""Digits from which on a number is copied from the text: shorter ones may stand there in words, or as a month."""
+
+
 def _place(
     rows: Rows,
     passage: Passage,
@@ -184,10 +188,11 @@ def _place(
     names: Sequence[str],
     said: Sequence[str] = (),
 ) -> Row:
-    """Where the passage says it: the sentence of that number, or by quote or names, else by the words of ``said``,
-    which are the names mostly."""
+    """Where the passage says it: the sentence of that number, unless the passage lacks a number that it is to state;
+    or by quote or names, else by the words of ``said``, which are the names mostly."""
     known = numbered(passage.text)
-    place: Place | Sentence | None = known[sentence - 1] if sentence and sentence <= len(known) else None
+    is_stated = not lacks_a_number(" ".join(said or names), f"{rows.title}\n{passage.text}", _YEAR)
+    place: Place | Sentence | None = known[sentence - 1] if is_stated and sentence and sentence <= len(known) else None
     place = place or find_statement(quote, names, passage.text, understood=(rows.title,))
     place = place or stated_place(said or names, passage.text, rows.title)
     start, end = (place.start, place.end) if place else (0, passage.end - passage.start)

@@ -74,9 +74,9 @@ def ask(
 
     An answer that cannot be used, or lacks a field that cannot, is asked for once more, in a shorter form and without
     the broken one, which a small model would repeat; one that was cut off, with more room, or where there is none for a
-    shorter one. A list that was cut off because it went round had said all. Whole answers are in the chat's cache, so that the same call in another run takes the same way and
-    costs nothing. Raises ``ReplyError`` if the second fails too; then the chat forgets both, so that another run asks
-    the model.
+    shorter one. A list that was cut off because it went round had said all. Whole answers are in the chat's cache, so
+    that the same call in another run takes the same way and costs nothing. Raises ``ReplyError`` if the second fails
+    too; then the chat forgets both, so that another run asks the model.
     """
     wanted = Wanted(shape, tokens, on_text=show.listener() if show else None)
     reply = chat.send(messages, stage=stage, wanted=wanted)

@@ -12,6 +12,7 @@ from kgplatform.errors import ReplyError
 from kgplatform.extract.llm import STAGE, ExtractionReply, FactsReply, LlmExtractor, extraction_messages, is_full
 from kgplatform.extract.schema import EntityType, RelationType, Schema
 from kgplatform.extract.shape import read_extraction
+from kgplatform.models.chat import Reply
 from kgplatform.models.request import is_closed, json_schema
 from kgplatform.records import (
     AtomicFact,
@@ -22,6 +23,7 @@ from kgplatform.records import (
     Extraction,
     Passage,
     Proposal,
+    Usage,
 )
 from kgplatform.testing import ScriptedChat
 
@@ -78,7 +80,7 @@ def passage_of(text: str = TEXT, tokens: int = 30) -> tuple[Passage, Document]:
 
 
 def extract(*answers: Any, text: str = TEXT, tokens: int = 30) -> tuple[Extraction, ScriptedChat]:
-    chat = ScriptedChat([each if isinstance(each, str) else json.dumps(each) for each in answers])
+    chat = ScriptedChat([each if isinstance(each, str | Reply) else json.dumps(each) for each in answers])
     return LlmExtractor(chat).extract(*passage_of(text, tokens), SCHEMA), chat
 
 
@@ -153,13 +155,32 @@ def test_statements_about_numbers() -> None:
 
 def test_a_list_that_goes_round_had_said_all() -> None:
     """It is kept without another call; a list of entities alone is asked for again."""
-    statements = REPLY["statements"] + [["Ada Lovelace", "lived_in", "London", "1"]] * 40
-    round_ = json.dumps({**REPLY, "statements": statements}).partition('"proposals"')[0]
-    chat = ScriptedChat([Fault(finish_reason="length", text=round_)])
-    found = LlmExtractor(chat).extract(*passage_of(), SCHEMA)
-    assert [each.predicate for each in found.triples] == ["born_in", "lived_in"]
-    names = json.dumps({"entities": REPLY["entities"] + [["London", "Place"]] * 40})[:-1]
-    assert extract(Fault(finish_reason="length", text=names), REPLY)[0] == READ
+
+    def broken_off(content: dict[str, Any]) -> Reply:
+        return Reply(json.dumps(content)[:-3], Usage(1, 1, 1), cut_off=True)
+
+    statements = [*REPLY["statements"], *40 * [["Ada Lovelace", "lived_in", "London", "1"]]]
+    found, chat = extract(broken_off({"entities": REPLY["entities"], "statements": statements}))
+    assert ([each.predicate for each in found.triples], len(chat.calls)) == (["born_in", "lived_in"], 1)
+    names = broken_off({"entities": [*REPLY["entities"], *40 * [["London", "Place"]]]})
+    assert extract(names, REPLY)[0] == READ
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        (["Ada Lovelace", "born_in", "London", "2"], 1),
+        (["Ada Lovelace", "wrote", "first program", "1"], 2),
+        (["Analytical Engine", "inventor", "Charles Babbage", "1"], 2),
+        (["Ada Lovelace", "wrote", "erstes Programm", "2"], 2),
+        (["Ada Lovelace", "occupation", "mathematician", "2"], 2),
+        (["Ada Lovelace", "born_in", "London", "9"], 1),
+    ],
+)
+def test_the_sentence_of_a_statement_says_what_it_says(statement: list[str], sentence: int) -> None:
+    """The number counts unless another sentence has more of the relation and the object."""
+    (found,) = read_extraction({"statements": [statement]}, TEXT).attributes
+    assert found.sentence == sentence
 
 
 def test_numbers_of_statements() -> None:
@@ -170,11 +191,11 @@ def test_numbers_of_statements() -> None:
         ["Ada", "is", "x"],
     ]
     found = read_extraction(
-        {"entities": ["Ada", "Program"], "statements": [*said, ["1", "Ada", "", "x"], "Ada", []]}, TEXT
+        {"entities": ["Ada", "Program"], "statements": [*said, ["1", "Ada", "", "x"], "Ada", [], ["Ada", "is", "ADA", "1"]]}, TEXT
     )
     assert found.triples == (ExtractedTriple("Ada", "wrote", "program", sentence=2),)
     assert [(each.key, each.sentence) for each in found.attributes] == [("born", 1), ("is", None), ("is", None)]
-    assert len(found.malformed) == 3
+    assert len(found.malformed) == 4
 
 
 @pytest.mark.parametrize(
@@ -266,7 +287,7 @@ def test_a_passage_that_says_nothing_may_yield_nothing() -> None:
         "Here is the graph:\n" + json.dumps(REPLY) + "\nI hope this helps!",
         json.dumps([REPLY]),
         json.dumps({"result": REPLY}),
-        json.dumps({"Statements": REPLY["statements"], "Proposals": REPLY["proposals"]}),
+        json.dumps({key.title(): value for key, value in REPLY.items()}),
     ],
 )  # fmt: skip
 def test_wrappings(answer: str) -> None:

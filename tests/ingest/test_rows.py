@@ -94,6 +94,16 @@ def test_what_the_text_does_not_say_is_marked() -> None:
     assert made.found() == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [("1815", True), ("10 December 1815", True), ("1815-12-10", True), ("1816", False), ("40 years", True)],
+)
+def test_a_sentence_does_not_state_a_year_that_the_passage_lacks(value: str, found: bool) -> None:
+    said = ExtractedAttribute("Ada", "born", value, sentence=2)
+    (row,) = rows(Extraction((ADA,), attributes=(said,))).attributes.values()
+    assert row["found"] == found
+
+
 def test_the_title_may_go_unsaid() -> None:
     title = ExtractedTriple("The title", "sailed on", "Petrel")
     made = rows(Extraction((ExtractedEntity("The title"), PETREL), (title,)))
