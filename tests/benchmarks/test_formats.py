@@ -19,7 +19,6 @@ from pathlib import Path
 import psutil
 from data_sets import Data, Place
 from file_collections import collect
-from grown_files import MAKERS, exponent
 from measure import MEGABYTE
 from peer_environments import NotInstalled, Peer, python_of
 from tables import Section, Table
@@ -81,9 +80,6 @@ def test_formats(section: Callable[[str, str], Section], place: Place, data: Dat
         worst += [(suffix.upper(), Path(each).name, f"{shares[each]:.1f}") for each in lowest if shares[each] < _MUCH]
         if shares:
             found.add(f"{suffix.upper()}: words found, mean of the files", sum(shares.values()) / len(shares), "%")
-    grown = [(suffix.upper(), f"{exponent(suffix, place.folder):.2f}") for suffix in MAKERS if suffix in _FORMATS]
-    found.add("Growth of the time, the worst format", max((float(each) for _, each in grown), default=1), "n^")
-    found.tables.append(Table("Growth of the time from n to 4n, as a power of n", ("format", "n^"), grown))
     columns = ("read", "in part", "MB", "s of a processor", "peak MB", "compared", "words, %", "files of 98 % and more")
     found.tables.append(Table("Files", ("format", "files", *columns, "with"), rows))
     found.tables.append(Table("Why files were refused", ("format", "files", "reason"), reasons))
