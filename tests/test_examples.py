@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from growth import accepted
+from proposals import accepted
 
 from kgplatform.extract.bound import bound
 from kgplatform.extract.schema import load_schema

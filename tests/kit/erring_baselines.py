@@ -1,4 +1,4 @@
-"""How the baselines' prompts are answered by rule over ``planted_ships``, and what may go wrong with each reply."""
+"""How the baselines' prompts are answered by rule over ``hop_questions``, and what may go wrong with each reply."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from erring_model import NONE, Fields, Rule
 from erring_slips import invented_name, number_of, says, says_nothing
+from hop_questions import follow, hops, told
 from model_by_prompt import Prompt
-from planted_ships import follow, hops, told
 
 
 def _read(asked: Prompt) -> Fields:

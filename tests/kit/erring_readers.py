@@ -1,4 +1,4 @@
-"""How each reader's prompts are answered by rule over ``planted_ships``, and what may go wrong with each reply.
+"""How each reader's prompts are answered by rule over ``hop_questions``, and what may go wrong with each reply.
 
 A rule reads what its prompt shows. The errors are those that real models were seen to make: a sub-question about
 another ship, or about "that builder"; the answer of another entity; names and numbers that are not there; a notebook
@@ -29,8 +29,8 @@ from erring_slips import (
 )
 from erring_statements import CYPHER
 from erring_walks import GRAPHREADER
+from hop_questions import ASKS, Followed, follow, hops, told
 from model_by_prompt import Prompt
-from planted_ships import ASKS, Followed, follow, hops, told
 
 # ---------------------------------------------------------------------------------------------------------------- youtu
 

@@ -1,4 +1,4 @@
-"""What may go wrong with a reply over ``planted_ships`` whatever the reader: another entity, nothing, one of the forms
+"""What may go wrong with a reply over ``hop_questions`` whatever the reader: another entity, nothing, one of the forms
 of "none"."""
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 from erring_model import INVENTED, NONE, Fields, Slip
+from hop_questions import Said, hops, planted, told
 from model_by_prompt import Prompt
-from planted_ships import Said, hops, planted, told
 
 FLEET = planted(30)
 """The corpus that all are asked about."""

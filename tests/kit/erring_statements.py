@@ -1,4 +1,4 @@
-"""How the prompts of ``cypher`` are answered by rule over ``planted_ships``, and what may go wrong with each reply."""
+"""How the prompts of ``cypher`` are answered by rule over ``hop_questions``, and what may go wrong with each reply."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from erring_model import Fields, Rule, Slip
 from erring_slips import another_entity, invented_name, no_number, other, says, says_nothing, wrong_number
+from hop_questions import follow, hops
 from model_by_prompt import Prompt
-from planted_ships import follow, hops
 
 _VERBS = {"builder": "built by", "launched": "launched in", "born": "born in"}
 _ONE_HOP = (

@@ -1,4 +1,4 @@
-"""How GraphReader's prompts are answered by rule over ``planted_ships``, and what may go wrong with each reply."""
+"""How GraphReader's prompts are answered by rule over ``hop_questions``, and what may go wrong with each reply."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from erring_model import NONE, Fields, Rule, Slip
 from erring_slips import another_entity, other, says, says_nothing
+from hop_questions import follow, hops, told
 from model_by_prompt import Prompt
-from planted_ships import follow, hops, told
 
 _INVENTED = ("Harbour Board of 1799", "the old shipyard", "Captain Nemo Drake")
 
