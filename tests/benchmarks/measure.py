@@ -9,6 +9,7 @@ import resource
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -69,21 +70,12 @@ class RememberingEmbedder:
 
 
 class PeakMemory:
-    """The most memory that this process held since the last ``reset``, in megabytes.
-
-    Linux forgets an earlier peak when asked to; elsewhere the peak is that of the whole run, which ``since`` says.
-    """
+    """The most memory that this process held since this was made, in megabytes; where the system is not Linux, which
+    forgets an earlier peak when asked to, since the run began."""
 
     def __init__(self) -> None:
-        self.since = "since the benchmark began"
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin anew, where the system can."""
-        try:
+        with suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5", "ascii")
-        except OSError:
-            self.since = "since the run began"
 
     def megabytes(self) -> float:
         """The peak until now."""

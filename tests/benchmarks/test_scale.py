@@ -26,15 +26,12 @@ from scale_changes import (
     tree,
 )
 from scale_graphs import EMBEDDER, Grown, grow, grow_empty, grow_musique
-from scale_ingest import Spent
 from scale_search import TIMES, add_recall, add_times, by_turns
 from tables import Section, Table
 
 SIZES = [int(size) for size in os.environ.get("KGPLATFORM_BENCH_SCALE", "1000 3000 10000").split()]
 """Read on import: the benchmarks' own runs see no setting of the person who measures."""
 GROWTH_LIMIT, MEMORY_LIMIT, MEMORY_GROWTH_LIMIT = 1.1, 1_000, 1.1
-_SHORT = 0.2
-"""Seconds of processor time of a stage, at the largest size, below which its growth says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,42 +109,19 @@ def add_changes(found: Section, asked: Asked) -> None:
     whole, update = ({"at_most": TREE_LIMIT * times}, {"at_most": UPDATE_LIMIT}) if times >= 1 else ({}, {})
     found.add(f"{name}: the tree", tree.built.seconds, "s", **whole)
     found.add(f"{name}: the tree's update", tree.updated.seconds, "s", **update)
-    found.tables.append(_by_stage(f"{more}, by the clock", {"here": mine, "in an empty graph": empty}))
-    found.tables.append(_by_stage(f"{name}: the tree, by the clock", {"built": tree.built, "updated": tree.updated}))
-
-
-def _by_stage(title: str, sides: Mapping[str, Took]) -> Table:
-    stages = dict.fromkeys(stage for side in sides.values() for stage in side.stages)
-    rows = [(stage, *(_seconds(side.stages.get(stage, 0.0), 2) for side in sides.values())) for stage in stages]
-    return Table(title, ("", *sides), rows)
 
 
 def add_growth(found: Section, asked: Sequence[Asked]) -> None:
-    """Exponents over the sizes, of the whole and of each stage, and memory."""
+    """Exponents over the sizes, and memory."""
     spent = [each.grown.spent for each in asked]
     sizes, peaks = [each.passages for each in spent], [each.peak_megabytes for each in spent]
     if len(asked) > 1:
         whole = {"processor time": [s.python + s.server for s in spent], "the clock": [s.seconds for s in spent]}
         for what, values in whole.items():
             found.add(f"ingest: growth by {what}", growth(sizes, values), "n^", at_most=GROWTH_LIMIT)
-        found.add("ingest: a passage more, the last sizes beside the first", _dearer(sizes, spent), "times")
         found.add("ingest: growth of its memory", peaks[-1] / peaks[0], "times", at_most=MEMORY_GROWTH_LIMIT)
     found.add("ingest: peak memory of Python", max(peaks), "MB", at_most=MEMORY_LIMIT)
-    for stage, seconds in spent[-1].processor.items():
-        values = [each.processor.get(stage, 0.0) for each in spent]
-        if len(asked) > 1 and seconds > _SHORT and min(values) > 0:
-            found.add(f"stage {stage}: growth by processor time", growth(sizes, values), "n^", at_most=GROWTH_LIMIT)
     found.tables[:0] = [_stages(sizes, asked), _sizes(asked)]
-
-
-def _dearer(sizes: Sequence[int], spent: Sequence[Spent]) -> float:
-    """What a passage more costs processors between the last two sizes, in terms of that between the first two.
-
-    Unlike an exponent it leaves out what a new server spends on compiling, whatever it is given.
-    """
-    whole = [each.python + each.server for each in spent]
-    first, last = ((whole[at + 1] - whole[at]) / (sizes[at + 1] - sizes[at]) for at in (0, len(sizes) - 2))
-    return last / first
 
 
 def _stages(sizes: Sequence[int], asked: Sequence[Asked]) -> Table:
@@ -201,8 +175,8 @@ def _took(took: Took) -> str:
     return f"{_seconds(took.seconds)}, {_seconds(took.processor)}"
 
 
-def _seconds(value: float, digits: int = 1) -> str:
-    return f"{value:.{digits}f} s"
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s"
 
 
 def _exponent(sizes: Sequence[int], values: Sequence[float]) -> str:
