@@ -78,38 +78,30 @@ def test_what_another_program_embeds_again_is_followed(given: Connection, tmp_pa
             fixed.ingest(put(tmp_path, OTHERS), extractor="local")
 
 
-def test_a_wrong_password(given: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NEO4J_PASSWORD", "wrong")
-    with pytest.raises(ServerError) as caught:
-        connect()
-    assert "Check NEO4J_USERNAME and NEO4J_PASSWORD" in sentence(caught)
+@pytest.mark.parametrize(
+    ("wrong", "kind", "said"),
+    [
+        ({"neo4j_password": "wrong"}, ServerError, ("Check NEO4J_USERNAME and NEO4J_PASSWORD",)),
+        ({"neo4j_uri": "bolt://127.0.0.1:9"}, ServerError, ("bolt://127.0.0.1:9",)),
+        ({"neo4j_uri": "http://127.0.0.1:7474"}, KgError, ("NEO4J_URI", "bolt://")),
+        ({"neo4j_uri": "127.0.0.1:7687"}, KgError, ("NEO4J_URI", "bolt://")),
+        ({"neo4j_uri": "bolt://"}, KgError, ("NEO4J_URI", "bolt://")),
+        ({"neo4j_database": "nowhere"}, KgError, ("nowhere",)),
+    ],
+)
+@pytest.mark.usefixtures("given")
+def test_a_server_that_cannot_be_used(wrong: dict[str, str], kind: type[KgError], said: tuple[str, ...]) -> None:
+    with pytest.raises(kind) as caught:
+        connect(**wrong)  # type: ignore[arg-type]  # settings by name
+    assert [each for each in said if each not in sentence(caught)] == []
 
 
-def test_a_missing_password(given: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("given")
+def test_a_missing_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NEO4J_PASSWORD")
     with pytest.raises(SettingError) as caught:
         connect()
     assert "NEO4J_PASSWORD" in sentence(caught)
-
-
-def test_an_address_where_nobody_answers(given: Connection) -> None:
-    with pytest.raises(ServerError) as caught:
-        connect(neo4j_uri="bolt://127.0.0.1:9")
-    assert "bolt://127.0.0.1:9" in sentence(caught)
-
-
-@pytest.mark.parametrize("address", ["http://127.0.0.1:7474", "127.0.0.1:7687", "bolt://"])
-def test_an_address_that_is_none(given: Connection, address: str) -> None:
-    with pytest.raises(KgError) as caught:
-        connect(neo4j_uri=address)
-    assert "NEO4J_URI" in sentence(caught)
-    assert "bolt://" in sentence(caught)
-
-
-def test_a_database_that_is_not_there(given: Connection) -> None:
-    with pytest.raises(KgError) as caught:
-        connect(neo4j_database="nowhere")
-    assert "nowhere" in sentence(caught)
 
 
 def test_a_graph_of_another_model_is_refused_at_once(given: Connection, tmp_path: Path) -> None:
@@ -207,19 +199,14 @@ def wrong_types(kg: KnowledgeGraph) -> list[tuple[Callable[[], object], str]]:
     """What a type checker refuses, and a program without one gets a sentence for; ``arguments_refused`` has more."""
     given: Any = kg
     return [
-        (lambda: given.search("Who?", route="nosuch"), 'Unknown route "nosuch"'),
         (lambda: given.ask("Who?", top_k="3"), "top_k=3 cannot be used: it must be a whole number."),
-        (lambda: given.ask("Who?", reader="nosuch"), 'Unknown reader "nosuch"'),
         (lambda: given.remove([]), "Name at least one document."),
         (lambda: given.cypher("RETURN 1", limit=0), "limit must be more than 0."),
         (lambda: given.cypher("RETURN 1", timeout=-1), "timeout must be more than 0."),
         (lambda: given.chat("nosuch"), "There is no thread"),
         (lambda: given.ingest(None), "A value of type NoneType cannot be ingested."),
         (lambda: given.ingest("x.txt", extractor=3), "extractor=3 cannot be used"),
-        (
-            lambda: given.ingest("A text that is in no file."),
-            "no such file or folder; to ingest a text, use",
-        ),
+        (lambda: given.ingest("A text that is in no file."), "no such file or folder; to ingest a text, use"),
         (lambda: given.export("x.jsonl", format="doc"), "format"),
         *arguments_refused(kg),
     ]

@@ -78,17 +78,14 @@ def part(output: str, heading: str) -> str:
 
 
 @pytest.mark.long
-def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> None:
+def test_the_first_run(first: subprocess.CompletedProcess[str], graph: KnowledgeGraph, home: Path) -> None:
     assert first.returncode == 0, first.stderr
     assert "Traceback" not in first.stderr
     corpus = part(first.stdout, "The corpus")
     assert "was written by hand and stands in for a language model" in corpus
     assert "Documents: 20 new. Passages: 21, all read now by the extractor recorded." in corpus
     tree = part(first.stdout, "The tree")
-    assert re.search(
-        r"^Tree built by the method multiplex: \d+ entities in \d+ communities, \d+ keywords\.$", tree, re.M
-    )
-    assert "from members and facts" in tree
+    assert re.search(r"^Tree built by the method multiplex: \d+ entities in \d+ communities", tree, re.M)
     assert part(first.stdout, "The question") == QUESTION["question"]
     assert "No language model is configured, so there is no answer" in part(first.stdout, "The answer")
     look = part(first.stdout, "Look at it")
@@ -97,6 +94,9 @@ def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> N
     assert (home / "neo4j" / "password").is_file()
     for command in ("serve --open", "browser", "ask", "down"):
         assert f".venv/bin/kgplatform {command} --home {home}" in look
+    query = re.search(r"^A first query: (.+)$", look, re.M)
+    assert query
+    assert graph.cypher(query[1]).rows
 
 
 @pytest.mark.long
@@ -121,7 +121,7 @@ def test_both_hops_are_the_evidence_that_the_question_needs(first: subprocess.Co
 
 
 @pytest.mark.long
-def test_the_statements_that_it_prints_run(first: subprocess.CompletedProcess[str], graph: KnowledgeGraph) -> None:
+def test_the_path_that_it_prints_is_found(first: subprocess.CompletedProcess[str], graph: KnowledgeGraph) -> None:
     shown = part(first.stdout, "The path between them")
     statement = shown[shown.index("MATCH") :]
     rows = graph.cypher(statement).rows
@@ -129,9 +129,6 @@ def test_the_statements_that_it_prints_run(first: subprocess.CompletedProcess[st
     names = [node["properties"]["name"] for node in rows[0][0]["nodes"]]
     assert names == re.findall(r": (.+)$", shown[: shown.index("\n\n")], re.M)
     assert (rows[0][0]["nodes"][0]["labels"], rows[0][0]["nodes"][-1]["labels"]) == (["Document"], ["Document"])
-    query = re.search(r"^A first query: (.+)$", part(first.stdout, "Look at it"), re.M)
-    assert query
-    assert graph.cypher(query[1]).rows
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from growth import accepted
+from proposals import accepted
 
 from kgplatform.extract.bound import bound
 from kgplatform.extract.schema import load_schema
@@ -49,51 +49,27 @@ QUESTIONS = _lines("questions.jsonl")
 FACTS = {line["document"]: {fact["text"] for fact in line["facts"]} for line in RECORDED}
 
 
-def test_every_document_loads(loaded: list[Any], texts: dict[str, str]) -> None:
+def test_every_document_loads_and_is_recorded_once(loaded: list[Any], texts: dict[str, str]) -> None:
     assert [each for each in loaded if not isinstance(each, Document)] == []
-    assert 15 <= len(texts) <= 25
-    assert all(120 <= len(text.split()) <= 450 for text in texts.values())
-
-
-def test_formats_pages_and_scripts(loaded: list[Any], texts: dict[str, str]) -> None:
+    assert sorted(line["document"] for line in RECORDED) == sorted(texts)
     suffixes = {Path(each.source).suffix for each in loaded}
     assert suffixes == {".txt", ".md", ".html", ".pdf", ".docx", ".json", ".jsonl"}
-    assert max(len(each.locations) for each in loaded) == 3
-    assert "câble" in texts["Cable_francais_de_1869.txt"]
-    assert "São Vicente" in texts["The South Atlantic cable of 1874"]
-
-
-def test_what_surrounds_a_page_is_not_its_text(texts: dict[str, str]) -> None:
     pages = texts["Gutta-percha.html"] + texts["Valentia_and_Hearts_Content.html"]
-    assert not re.search("newsletter|Privacy|All people|Opening hours|dead ends", pages)
-
-
-def test_the_folder_stays_small() -> None:
-    assert sum(path.stat().st_size for path in EXAMPLES.rglob("*") if path.is_file()) < 300_000
-
-
-def test_every_document_is_recorded_once(texts: dict[str, str]) -> None:
-    assert sorted(line["document"] for line in RECORDED) == sorted(texts)
+    assert not re.search("newsletter|Privacy|All people|Opening hours|dead ends", pages), "what surrounds a page"
 
 
 @pytest.mark.parametrize("line", RECORDED, ids=lambda line: line["document"])
-def test_every_quote_stands_in_its_document(line: dict[str, Any], texts: dict[str, str]) -> None:
+def test_a_recording_agrees_with_its_document_and_itself(line: dict[str, Any], texts: dict[str, str]) -> None:
     text = texts[line["document"]]
     quotes = [item["quote"] for kind in ("entities", "attributes", "triples", "facts") for item in line[kind]]
     quotes += [proposal["example"] for proposal in line["proposals"]]
     assert [quote for quote in quotes if _squash(quote) not in text or not quote.strip()] == []
-
-
-@pytest.mark.parametrize("line", RECORDED, ids=lambda line: line["document"])
-def test_a_recording_agrees_with_itself(line: dict[str, Any]) -> None:
     names = [normalise_name(entity["name"]) for entity in line["entities"]]
     used = [name for triple in line["triples"] for name in (triple["subject"], triple["object"])]
     used += [attribute["entity"] for attribute in line["attributes"]]
     assert len(set(names)) == len(names)
     assert {normalise_name(name) for name in used} <= set(names)
     assert all(fact["key_elements"] for fact in line["facts"])
-    assert len(line["triples"]) >= 10
-    assert len(line["facts"]) >= 6
 
 
 def test_a_name_has_one_type() -> None:
@@ -119,21 +95,6 @@ def test_the_schema_keeps_everything_and_grows_on_the_way(loaded: list[Any]) -> 
     assert predicates >= set(grown)
 
 
-def test_documents_share_entities() -> None:
-    documents: dict[str, set[str]] = {}
-    for line in RECORDED:
-        for entity in line["entities"]:
-            documents.setdefault(normalise_name(entity["name"]), set()).add(line["document"])
-    assert len(documents["great eastern"]) >= 4
-    assert sum(len(found) > 1 for found in documents.values()) >= 40
-
-
-def test_there_are_twenty_questions() -> None:
-    assert len({question["id"] for question in QUESTIONS}) == len(QUESTIONS) == 20
-    assert len({question["question"] for question in QUESTIONS}) == 20
-    assert {question["hops"] for question in QUESTIONS} == {2, 3}
-
-
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["id"])
 def test_a_question_needs_all_its_documents(question: dict[str, Any], texts: dict[str, str]) -> None:
     documents, facts = question["documents"], set(question["facts"])
@@ -142,10 +103,6 @@ def test_a_question_needs_all_its_documents(question: dict[str, Any], texts: dic
     assert facts <= set.union(*(FACTS[document] for document in documents))
     assert all(facts & FACTS[document] for document in documents)
     assert not any(facts <= stated for stated in FACTS.values())
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["id"])
-def test_the_answer_stands_in_a_named_document(question: dict[str, Any], texts: dict[str, str]) -> None:
     assert any(question["answer"] in texts[document] for document in question["documents"])
     assert any(question["answer"] in fact for fact in question["facts"])
     assert question["answer"].casefold() not in question["question"].casefold()

@@ -245,13 +245,6 @@ def test_no_cypher_in_python() -> None:
     assert [(module, text) for module, text in found if text not in docstrings(SOURCES[module].tree)] == []
 
 
-def test_what_looks_like_cypher() -> None:
-    for text in ("MATCH (n) RETURN n", "x UNWIND $rows AS row y", "MERGE (a)-[:X]->(b)", "CALL db.awaitIndexes(3)"):
-        assert _CYPHER.search(text)
-    for text in ("Run `kgplatform cypher`, or match (as a reader does).", "LOAD CSV is refused", "RETURN", "a -> b"):
-        assert not _CYPHER.search(text)
-
-
 def test_only_the_command_line_spells_flags() -> None:
     """An error names an option as Python knows it, and each door spells it its own way."""
     found = {

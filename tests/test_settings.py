@@ -73,17 +73,16 @@ def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, valu
         load_settings()
     assert "\n" not in str(caught.value)
     assert "`kgplatform settings`" in str(caught.value)
-
-
-def test_a_wrong_value_in_the_call_is_named_too() -> None:
     with pytest.raises(SettingError, match="KGPLATFORM_TOKEN_BUDGET"):
         load_settings(token_budget=-5)
 
 
-def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_do_not_show_and_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_PASSWORD", "s3cret")
     monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
     settings = load_settings()
+    with pytest.raises(ValueError, match="frozen"):
+        settings.concurrency = 3
     assert "s3cret" not in repr(settings) + str(settings) + settings.model_dump_json()
 
 
@@ -91,20 +90,9 @@ def test_the_table_has_every_setting_with_help() -> None:
     table = settings_table()
     assert [row[0] for row in table] == [env_name(name) for name in Settings.model_fields]
     assert all(row[3].endswith(".") for row in table)
-    assert len({row[0] for row in table}) == len(table)
     shown = {row[0]: row for row in table}
-    assert shown["KGPLATFORM_PASSAGE_TOKENS"] == (
-        "KGPLATFORM_PASSAGE_TOKENS",
-        "400",
-        "tokens",
-        "Maximum length of a passage.",
-    )
+    assert shown["KGPLATFORM_PASSAGE_TOKENS"][1:3] == ("400", "tokens")
     assert shown["NEO4J_URI"][1] == ""
-
-
-def test_settings_do_not_change() -> None:
-    with pytest.raises(ValueError, match="frozen"):
-        load_settings().concurrency = 3
 
 
 def test_values_in_force_and_where_they_come_from(monkeypatch: pytest.MonkeyPatch) -> None:

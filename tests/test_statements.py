@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES, ROOT, wipe
@@ -55,26 +54,20 @@ def statements() -> Iterator[tuple[str, str]]:
 STATEMENTS = [each for each in statements() if "…" not in each[1]]
 
 
-def made(connection: Connection, home: Path, texts: Path) -> Iterator[KnowledgeGraph]:
-    with Store(connection) as store:
+@pytest.fixture(scope="module", params=["the sample corpus", "a user's own texts"])
+def graph(
+    request: pytest.FixtureRequest, neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[KnowledgeGraph]:
+    """Read by the rules, with its tree."""
+    folder = tmp_path_factory.mktemp("graph")
+    texts = EXAMPLES / "corpus" if request.param == "the sample corpus" else put(folder / "texts", OWN)
+    with Store(neo4j_server) as store:
         wipe(store)
-        graph = KnowledgeGraph(store, load_settings(home=home, embedder="hash:64"), embedder=HashEmbedder(64))
+        settings = load_settings(home=folder / "home", embedder="hash:64")
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         graph.ingest(texts, extractor="local")
         graph.build_tree()
         yield graph
-
-
-@pytest.fixture(scope="module")
-def by_rules(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    """The sample corpus, read by the rules."""
-    yield from made(neo4j_server, tmp_path_factory.mktemp("sample"), EXAMPLES / "corpus")
-
-
-@pytest.fixture(scope="module")
-def own(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    """Other texts, read by the rules."""
-    folder = tmp_path_factory.mktemp("own")
-    yield from made(neo4j_server, folder, put(folder / "texts", OWN))
 
 
 def test_there_are_statements() -> None:
@@ -83,12 +76,8 @@ def test_there_are_statements() -> None:
 
 
 @pytest.mark.parametrize(("name", "statement"), STATEMENTS)
-def test_a_statement_has_rows_on_the_sample_corpus(by_rules: KnowledgeGraph, name: str, statement: str) -> None:
-    assert by_rules.cypher(statement).rows, name
-
-
-@pytest.mark.parametrize(("name", "statement"), STATEMENTS)
-def test_a_statement_has_rows_on_a_users_own_texts(own: KnowledgeGraph, name: str, statement: str) -> None:
-    for theirs, mine in zip(NAMED, OWN_NAMES, strict=True):
-        statement = statement.replace(f"'{theirs}'", f"'{mine}'")
-    assert own.cypher(statement).rows, name
+def test_a_statement_has_rows(graph: KnowledgeGraph, name: str, statement: str) -> None:
+    if not graph.cypher("MATCH (e:Entity {name: $name}) RETURN e", {"name": NAMED[0]}).rows:
+        for theirs, mine in zip(NAMED, OWN_NAMES, strict=True):
+            statement = statement.replace(f"'{theirs}'", f"'{mine}'")
+    assert graph.cypher(statement).rows, name

@@ -95,7 +95,7 @@ def test_statements_schemas_and_prompts_are_inside(wheel: Path) -> None:
     assert any(each.endswith("licenses/LICENSE") for each in inside)
 
 
-def test_it_is_the_wheel_that_runs(installed: Installed) -> None:
+def test_it_is_the_wheel_that_runs_also_without_a_graph(installed: Installed) -> None:
     code = (
         "import kgplatform; from kgplatform.query import data_folder; sample = data_folder('examples') / 'corpus'; "
         "print(kgplatform.__file__, data_folder('cypher'), len(list(sample.iterdir())))"
@@ -105,9 +105,6 @@ def test_it_is_the_wheel_that_runs(installed: Installed) -> None:
     assert Path(package).is_relative_to(installed.bin.parent)
     assert folder == str(Path(package).parent / "cypher")
     assert kgplatform.__file__ != package
-
-
-def test_commands_without_a_graph(installed: Installed) -> None:
     assert "Usage: kgplatform" in installed.run("kgplatform", "--help")
     listed = json.loads(installed.run("kgplatform", "settings", "--json"))["settings"]
     assert [each["name"] for each in listed] == [name for name, *_ in settings_table()]

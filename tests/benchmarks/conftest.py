@@ -1,6 +1,6 @@
 """What the benchmarks share: one folder for their graphs, one embedder that remembers, one place for the results.
 
-``KGPLATFORM_BENCH_DATA`` names the folder of the data sets; ``KGPLATFORM_BENCH_CACHE=1`` keeps vectors between runs.
+``KGPLATFORM_BENCH_DATA`` names the folder of the data sets.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ def place() -> Iterator[Place]:
     """A folder that is gone afterwards, and no setting of the person who measures."""
     data = Path(os.environ.get("KGPLATFORM_BENCH_DATA", ROOT.parent / "shared" / "data")).absolute()
     jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars")).absolute()
-    vectors = RESULTS / "vectors.npz" if os.environ.get("KGPLATFORM_BENCH_CACHE") == "1" else None
     with tempfile.TemporaryDirectory(prefix="kgplatform-bench-") as folder, pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.startswith(_OURS):
@@ -50,7 +49,7 @@ def place() -> Iterator[Place]:
         patch.chdir(folder)
         fetch_weights(DEFAULT, jars, print)
         install(jars, print)  # in a new clone: within a test, the network is out of reach
-        yield Place(Path(folder), Data(data), jars, vectors)
+        yield Place(Path(folder), Data(data), jars)
 
 
 @pytest.fixture(scope="session")
@@ -63,15 +62,11 @@ def data(place: Place) -> Data:
 def graphs(place: Place) -> Iterator[Graphs]:
     """The graphs, their servers stopped at the end."""
     embedder = RememberingEmbedder(make_embedder(load_settings(embedder=MODEL, neo4j_jars=place.jars), Ledger(None)))
-    if place.vectors is not None:
-        embedder.load(place.vectors)
     graphs = Graphs(place.folder, place.data, embedder, place.jars)
     try:
         yield graphs
     finally:
         graphs.close()
-        if place.vectors is not None:
-            embedder.save(place.vectors)
 
 
 @pytest.fixture
@@ -81,9 +76,6 @@ def section(place: Place, request: pytest.FixtureRequest) -> Iterator[Callable[[
 
     def begin(name: str, title: str) -> Section:
         begun.append(Section(name, title, conditions()))
-        spared = "graphs" in request.fixturenames and place.vectors is not None and place.vectors.exists()
-        if spared:
-            begun[0].notes.append("Vectors of earlier runs were used (KGPLATFORM_BENCH_CACHE=1): embedding was spared.")
         return begun[0]
 
     yield begin

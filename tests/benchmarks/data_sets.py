@@ -66,12 +66,11 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run finds its data and its parts. ``vectors``: the file that keeps them, if it was asked for."""
+    """Where a run finds its data and its parts."""
 
     folder: Path
     data: Data
     jars: Path
-    vectors: Path | None
 
 
 def write_corpus(file: Path, items: Sequence[dict[str, Any]]) -> Path:

@@ -1,7 +1,4 @@
-"""The size of the code and of its tests, as a table: `make measure`, and `make measure REV=main` beside a commit.
-
-With `MINUTES=1` it also runs both test targets and says how long they took, without the installation.
-"""
+"""The size of the code and of its tests, as a table: `make measure`, and `make measure REV=main` beside a commit."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median, quantiles
@@ -21,8 +17,8 @@ QUICK = "not chromium and not killed and not long"
 """What `make test` runs; an older commit may have one target for all tests."""
 
 
-def measured(clone: Path, *, timed: bool) -> dict[str, float]:
-    """The figures of the code that lies in ``clone``; ``timed``: with the minutes of its tests."""
+def measured(clone: Path) -> dict[str, float]:
+    """The figures of the code that lies in ``clone``."""
     package = clone / "kgplatform"
     files = sorted(package.rglob("*.py"))
     texts = [path.read_text("utf-8") for path in files]
@@ -38,7 +34,7 @@ def measured(clone: Path, *, timed: bool) -> dict[str, float]:
         "lines a function, most": max(lengths),
         "cases of make test": quick,
         "cases of make test-all": tests,
-        **(minutes(clone) if timed else {}),
+        "lines of tests": sum(len(path.read_text("utf-8").splitlines()) for path in (clone / "tests").rglob("*.py")),
     }
 
 
@@ -59,32 +55,19 @@ def cases(clone: Path) -> tuple[int, int]:
     return int(found[1]), int(found[2] or found[1])
 
 
-def minutes(clone: Path) -> dict[str, float]:
-    """Of each test target of ``clone``; ``SystemExit`` if a test fails."""
-    subprocess.run(["make", "setup"], cwd=clone, check=True, stdout=sys.stderr)
-    targets = ("test", "test-all") if "\ntest-all:" in (clone / "Makefile").read_text("utf-8") else ("test",)
-    taken = {}
-    for target in targets:
-        start = time.monotonic()
-        if subprocess.run(["make", target], cwd=clone, check=False, stdout=sys.stderr).returncode:
-            sys.exit(f"make {target} failed in {clone}.")
-        taken[f"minutes of make {target}"] = round((time.monotonic() - start) / 60, 1)
-    return taken
-
-
 def unpack(revision: str, folder: Path) -> None:
     """The files of a commit, into ``folder``."""
     packed = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=True).stdout
     subprocess.run(["tar", "-x", "-C", folder], input=packed, check=True)
 
 
-def main(revision: str = "", timed: str = "") -> None:
+def main(revision: str = "") -> None:
     """Print the table."""
-    columns = {"now": measured(ROOT, timed=bool(timed))}
+    columns = {"now": measured(ROOT)}
     if revision:
         with tempfile.TemporaryDirectory(prefix="kgplatform-measure-") as folder:
             unpack(revision, Path(folder))
-            columns = {revision: measured(Path(folder), timed=bool(timed)), **columns}
+            columns = {revision: measured(Path(folder)), **columns}
     print(f"{'':26}" + "".join(f"{name:>12}" for name in columns))
     for row in columns["now"]:
         print(f"{row:26}" + "".join(f"{figures.get(row, math.nan):>12,.10g}" for figures in columns.values()))

@@ -9,6 +9,7 @@ import resource
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -67,38 +68,14 @@ class RememberingEmbedder:
             self.seconds += time.perf_counter() - started
         return vectors
 
-    def save(self, file: Path) -> None:
-        """Write the vectors, with the model's name, to an ``.npz`` file."""
-        keys = np.frombuffer(b"".join(self._vectors), np.uint8).reshape(-1, 16)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(file, model=self.name, keys=keys, vectors=np.array(list(self._vectors.values()), np.float32))
-
-    def load(self, file: Path) -> None:
-        """Take the vectors of ``file`` over, if it exists and they are of the same model."""
-        if not file.exists():
-            return
-        with np.load(file, allow_pickle=False) as stored:
-            if str(stored["model"]) == self.name:
-                pairs = zip(stored["keys"], stored["vectors"], strict=True)
-                self._vectors.update((key.tobytes(), vector.copy()) for key, vector in pairs)
-
 
 class PeakMemory:
-    """The most memory that this process held since the last ``reset``, in megabytes.
-
-    Linux forgets an earlier peak when asked to; elsewhere the peak is that of the whole run, which ``since`` says.
-    """
+    """The most memory that this process held since this was made, in megabytes; where the system is not Linux, which
+    forgets an earlier peak when asked to, since the run began."""
 
     def __init__(self) -> None:
-        self.since = "since the benchmark began"
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin anew, where the system can."""
-        try:
+        with suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5", "ascii")
-        except OSError:
-            self.since = "since the run began"
 
     def megabytes(self) -> float:
         """The peak until now."""
@@ -123,7 +100,8 @@ def conditions() -> str:
 
 
 def _processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text("utf-8").splitlines() if about.exists() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.processor() or platform.machine())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +23,10 @@ _WARM_UPS, _ADDITIONS = 5, 3
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Seconds by the clock, and those that Python and the server computed; ``stages`` by the clock."""
+    """Seconds by the clock, and those that Python and the server computed."""
 
     seconds: float
     processor: float
-    stages: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +58,10 @@ def until_found(grown: Grown, folder: Path, number: int) -> Took:
     """From the call of ``ingest`` until a search finds the document's last passage."""
     file, question = addition(folder, number)
 
-    def work(graph: KnowledgeGraph) -> Mapping[str, float]:
-        report = graph.ingest(file, extractor="local")
-        assert report.passages == ADDED_PASSAGES
-        began = time.perf_counter()
+    def work(graph: KnowledgeGraph) -> None:
+        assert graph.ingest(file, extractor="local").passages == ADDED_PASSAGES
         found = graph.search(question).passages
         assert any(each.title == f"Addition {number}" for each in found), "the document is not found"
-        return {**report.seconds, "search": time.perf_counter() - began}
 
     return _timed(grown, work)
 
@@ -87,14 +83,14 @@ def additions(sides: Sequence[Grown], folder: Path, first: int) -> list[Took]:
 def tree(grown: Grown, folder: Path, number: int) -> Tree:
     """The tree, one document more, and the update."""
     entities = grown.counts()["entities"]
-    built = _timed(grown, lambda graph: graph.build_tree().seconds)
+    built = _timed(grown, lambda graph: graph.build_tree())
     until_found(grown, folder, number)
-    return Tree(entities, built, _timed(grown, lambda graph: graph.build_tree(update=True).seconds))
+    return Tree(entities, built, _timed(grown, lambda graph: graph.build_tree(update=True)))
 
 
-def _timed(grown: Grown, work: Callable[[KnowledgeGraph], Mapping[str, float]]) -> Took:
-    """What ``work`` takes, which returns the seconds of its stages."""
+def _timed(grown: Grown, work: Callable[[KnowledgeGraph], object]) -> Took:
+    """What ``work`` takes."""
     with grown.open() as graph:
         before, started = sum(grown.processor_seconds()), time.perf_counter()
-        stages = work(graph)
-        return Took(time.perf_counter() - started, sum(grown.processor_seconds()) - before, stages)
+        work(graph)
+        return Took(time.perf_counter() - started, sum(grown.processor_seconds()) - before)

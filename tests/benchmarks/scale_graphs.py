@@ -69,14 +69,14 @@ class Grown:
         return LocalNeo4j(load_settings(home=self.home, neo4j_jars=self.jars))
 
 
-def grow(place: Place, size: int, *, settles: bool = True, **settings: Any) -> Grown:
-    """An invented corpus of ``size`` passages in a fresh home. ``settles``: all of an ingest, else its writing only."""
-    folder = place.folder / f"scale-{size}{''.join(f'-{name}-{value}' for name, value in settings.items())}"
+def grow(place: Place, size: int) -> Grown:
+    """An invented corpus of ``size`` passages in a fresh home."""
+    folder = place.folder / f"scale-{size}"
     folder.mkdir()
     corpus = Invented(size)
     texts, recorded = corpus.write(folder)
     told = {"paths": str(texts), "recorded": str(recorded)}
-    spent = ingest_alone(folder / "home", place.jars, told, settles=settles, **settings)
+    spent = ingest_alone(folder / "home", place.jars, told)
     return Grown(folder / "home", place.jars, spent, corpus)
 
 
@@ -96,10 +96,10 @@ def grow_empty(place: Place) -> Grown:
     return Grown(place.folder / "scale-empty", place.jars, Spent())
 
 
-def ingest_alone(home: Path, jars: Path, arguments: Mapping[str, Any], settles: bool = True, **settings: Any) -> Spent:
+def ingest_alone(home: Path, jars: Path, arguments: Mapping[str, Any], **settings: Any) -> Spent:
     """``ingest`` in a process of its own, and what it took. The server stays up."""
     asked = {"home": str(home), "jars": str(jars), "settings": {"embedder": EMBEDDER, **settings}, "ingest": arguments}
-    command = [sys.executable, str(_INGEST), json.dumps({**asked, "settles": settles})]
+    command = [sys.executable, str(_INGEST), json.dumps(asked)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     except BaseException as error:  # whatever it is, the server that was started goes

@@ -2,8 +2,7 @@
 
     python scale_ingest.py '{"home": "…", "jars": "…", "settings": {"embedder": "hash:384"}, "ingest": {"paths": "…"}}'
 
-``settings`` are those of ``connect``, ``ingest`` the arguments of that method; ``settles`` may be false: then it
-ends with writing. The server stays up.
+``settings`` are those of ``connect``, ``ingest`` the arguments of that method. The server stays up.
 """
 
 from __future__ import annotations
@@ -11,10 +10,9 @@ from __future__ import annotations
 import json
 import resource
 import sys
-import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,23 +23,17 @@ import psutil
 import pytest
 from measure import MEGABYTE, peak_megabytes
 
-from kgplatform import connect, trace
+from kgplatform import connect
 from kgplatform.concurrency.stopwatch import Stopwatch
-from kgplatform.ingest import pipeline
-from kgplatform.ingest.bulk.graph_files import Spill
 from kgplatform.neo4j import process
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import QueryRun, Store
 from kgplatform.settings import load_settings
 
 
 @dataclass(slots=True)
 class Spent:
     """What an ingest took. ``clock``: seconds of its stages, as it reports them; ``processor``: what Python and the
-    server computed in each, both together; ``statements``: seconds by name.
-
-    ``writing``: what it took to bring what was read into the database, without reading it: of a thread that writes, the
-    spill and the import, by the clock; ``writing_processor``: what they and the server computed.
+    server computed in each, both together.
     """
 
     passages: int = 0
@@ -50,11 +42,8 @@ class Spent:
     server: float = 0.0
     before_megabytes: float = 0.0
     peak_megabytes: float = 0.0
-    writing: float = 0.0
-    writing_processor: float = 0.0
     clock: dict[str, float] = field(default_factory=dict)
     processor: dict[str, float] = field(default_factory=dict)
-    statements: dict[str, float] = field(default_factory=dict)
 
 
 class _Processors:
@@ -93,30 +82,6 @@ def _stages(processors: _Processors) -> Iterator[dict[str, np.ndarray[Any, np.dt
         yield found
 
 
-@contextmanager
-def _writing() -> Iterator[dict[str, float]]:
-    """By the clock, and of processors, what the thread that writes does, or what spills."""
-    found: Counter[str] = Counter()
-
-    def timed(work: Callable[..., Any], counts: Callable[[], bool]) -> Callable[..., Any]:
-        def run(*arguments: Any) -> Any:
-            if not counts():
-                return work(*arguments)
-            began, before = time.perf_counter(), time.thread_time()
-            try:
-                return work(*arguments)
-            finally:
-                found.update({"clock": time.perf_counter() - began, "processor": time.thread_time() - before})
-
-        return run
-
-    with pytest.MonkeyPatch.context() as patch:
-        is_writing = lambda: threading.current_thread().name.startswith("writing")  # noqa: E731 - a condition
-        patch.setattr(Store, "write", timed(Store.write, is_writing))
-        patch.setattr(Spill, "put", timed(Spill.put, lambda: True))
-        yield found
-
-
 def _peak() -> float:
     """Megabytes. Linux also counts what the parent held before this program began, but not in this file."""
     status = Path("/proc/self/status")
@@ -125,31 +90,21 @@ def _peak() -> float:
     return kilobytes * 1024 / MEGABYTE if kilobytes else peak_megabytes(resource.getrusage(resource.RUSAGE_SELF))
 
 
-def spend(home: str, jars: str, settings: dict[str, Any], ingest: dict[str, Any], settles: bool = True) -> Spent:
+def spend(home: str, jars: str, settings: dict[str, Any], ingest: dict[str, Any]) -> Spent:
     """Ingest, and measure."""
     own = {"home": Path(home), "neo4j_jars": Path(jars)}
-    spent, statements, lock = Spent(), Counter[str](), threading.Lock()
-
-    def count(ran: QueryRun) -> None:
-        with lock:
-            statements[ran.name] += ran.seconds
-
+    spent = Spent()
     with connect(**own, **settings) as graph:
         processors = _Processors(own)
         spent.before_megabytes = _peak()
         before, began = processors.seconds(), time.perf_counter()
-        with trace(count), _stages(processors) as stages, _writing() as writing, pytest.MonkeyPatch.context() as patch:
-            if not settles:
-                patch.setattr(pipeline, "settle", lambda *_: {})
+        with _stages(processors) as stages:
             report = graph.ingest(**ingest)
         after, spent.seconds = processors.seconds(), time.perf_counter() - began
     spent.passages, spent.clock = report.passages, dict(report.seconds)
     spent.python, spent.server = (end - start for end, start in zip(after, before, strict=True))
     spent.peak_megabytes = _peak()
-    spent.processor, spent.statements = {name: sum(both) for name, both in stages.items()}, dict(statements)
-    servers = sum(stages[name][1] for name in ("lay", "extract") if name in stages)
-    spent.writing = writing["clock"] + spent.clock.get("import", 0.0)
-    spent.writing_processor = writing["processor"] + spent.processor.get("import", 0.0) + servers
+    spent.processor = {name: sum(both) for name, both in stages.items()}
     return spent
 
 

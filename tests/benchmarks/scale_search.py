@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any
 
 import numpy as np
-from clocks import Clock, clocks
+from clocks import Clock
 from graphs import statement
 from invented import PlantedQuestion
 from measure import Vectors
@@ -38,7 +37,7 @@ def by_turns(sides: Sequence[tuple[Grown, Sequence[str]]]) -> list[Clock]:
         found = []
         for grown, _ in sides:
             graph = stack.enter_context(grown.open())
-            found.append(stack.enter_context(clocks(graph, grown.processor_seconds)))
+            found.append(Clock(graph, grown.processor_seconds))
         for number in range(-WARM_UPS, count):
             for clock, (_, questions) in zip(found, sides, strict=True):
                 if number == 0:
@@ -68,19 +67,14 @@ def add_recall(found: Section, grown: Grown, name: str) -> Table:
     questions = grown.corpus.questions()
     with grown.open() as graph:
         vectors = embedded(graph, [each.text for each in questions])
-        exact, found_by_index = nearest(graph, vectors), indexed(graph, vectors)
         ways = {
             "all routes": [[each.title for each in graph.search(q.text, top_k=FIRST).passages] for q in questions],
-            "the vector index": [[title for title, _ in each] for each in found_by_index],
-            "exact, all vectors": [[title for title, _ in each] for each in exact],
+            "exact, all vectors": [[title for title, _ in each] for each in nearest(graph, vectors)],
         }
     shares = {way: _recalls(questions, titles) for way, titles in ways.items()}
-    of_index = shares["exact, all vectors"][-1] - shares["the vector index"][-1]
     lost = _lost(questions, ways["exact, all vectors"], ways["all routes"])
     found.add(f"{name}: planted passages among the first ten", shares["all routes"][-1], "%")
     found.add(f"{name}: of those that exact comparison finds, a search loses", lost, "%", at_most=LOST_LIMIT)
-    found.add(f"{name}: the vector index alone loses, of hashed words", of_index, "%")
-    found.add(f"{name}: of the ten nearest, those that the index has", kept(found_by_index, exact), "%")
     rows = [(way, *(f"{share:.1f}" for share in each)) for way, each in shares.items()]
     title = f"{name}: planted passages among the first ten, % ({len(questions)} questions)"
     return Table(title, ("", "one hop", "two hops: first", "two hops: second", "all"), rows)
@@ -118,13 +112,9 @@ def _blocks(graph: KnowledgeGraph) -> Iterator[tuple[list[str], Vectors]]:
 
 def indexed(graph: KnowledgeGraph, questions: Vectors) -> Nearest:
     """The same by the product's index, whose score is (1 + cosine) / 2."""
-    return [_indexed(graph, vector) for vector in questions]
-
-
-def _indexed(graph: KnowledgeGraph, vector: Any) -> list[tuple[str, float]]:
-    table = statement(graph, "dense", k=FIRST, vector=vector.tolist())
-    title, score = table.columns.index("title"), table.columns.index("score")
-    return [(row[title], 2 * row[score] - 1) for row in table.rows]
+    tables = [statement(graph, "dense", k=FIRST, vector=vector.tolist()) for vector in questions]
+    title, score = (tables[0].columns.index(name) for name in ("title", "score"))
+    return [[(row[title], 2 * row[score] - 1) for row in table.rows] for table in tables]
 
 
 def kept(mine: Nearest, exact: Nearest) -> float:

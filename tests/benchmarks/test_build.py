@@ -10,7 +10,7 @@ from typing import Any
 
 from data_sets import Data, write_corpus
 from graphs import Built, Graphs, Step, statement
-from measure import MEGABYTE, MEMORY_LIMIT, PeakMemory, growth
+from measure import MEGABYTE, MEMORY_LIMIT, growth
 from tables import Section, Table
 
 RECORDED = "musique/openie_gpt-3.5.json"
@@ -39,10 +39,8 @@ def _add_whole(found: Section, graphs: Graphs, whole: Built) -> None:
     found.add(f"of which embedding {whole.computed:,} texts", whole.embedding, "s")
     found.add("graph writing: the rest", whole.writing, "s", at_most=WRITING_LIMIT)
     found.add("peak memory of the Python process", whole.peak, "MB", at_most=MEMORY_LIMIT)
-    found.notes.append(
-        f"Peaks are {PeakMemory().since}; {graphs.embedder.size / MEGABYTE:,.0f} MB are vectors that only the "
-        "benchmark remembers."
-    )
+    remembered = graphs.embedder.size / MEGABYTE
+    found.notes.append(f"Of the peak {remembered:,.0f} MB are vectors that only the benchmark remembers.")
 
 
 def _add_counts(found: Section, graphs: Graphs, whole: Built, items: list[dict[str, Any]]) -> None:
@@ -52,12 +50,9 @@ def _add_counts(found: Section, graphs: Graphs, whole: Built, items: list[dict[s
     with graphs.open(whole.home) as graph:
         evidence = statement(graph, "evidence").rows[0][0]
         states = Counter(state for _, state in statement(graph, "indexes").rows)
-        nodes = graph.stats().nodes
     found.add("triples in the graph + duplicates", evidence + report.duplicates, exactly=formed)
     found.add("malformed triples reported", report.malformed.total(), exactly=len(given) - formed)
     found.add("indexes online", states["ONLINE"], exactly=states.total())
-    found.tables.append(Table("Malformed, by kind", ("kind", "triples"), _counted(report.malformed)))
-    found.tables.append(Table("Nodes", ("label", "nodes"), _counted(nodes)))
     found.notes.append(f"{evidence:,} pieces of evidence and {report.duplicates:,} duplicates.")
 
 
@@ -101,7 +96,3 @@ def _stages(builds: dict[str, Built]) -> Table:
 
 def _is_well_formed(triple: object) -> bool:
     return isinstance(triple, list) and len(triple) == 3 and all(isinstance(each, str) for each in triple)
-
-
-def _counted(counts: dict[str, int] | Counter[str]) -> list[tuple[str, str]]:
-    return [(name, f"{counts[name]:,}") for name in sorted(counts)]

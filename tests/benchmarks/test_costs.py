@@ -9,7 +9,7 @@ import json
 import os.path
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -29,19 +29,6 @@ from kgplatform.text import count_tokens
 
 EXAMPLES = ROOT / "examples"
 READERS = [each.name for each in readers.READERS]
-BEFORE_COMMIT = "6b580b9"
-BEFORE: Mapping[str, tuple[float, float]] = {
-    "retrieve": (1.0, 3449),
-    "youtu": (4.75, 24532),
-    "graphreader": (38.95, 32934),
-    "readagent": (2.0, 4299),
-    "longagent": (23.95, 32120),
-    "cypher": (2.0, 3836),
-    "fulltext": (1.0, 3222),
-    "chunkread": (5.15, 2542),
-}
-"""Calls, and tokens of prompts, of a question over the code at ``BEFORE_COMMIT``, by its own simulated
-readers; ``global`` came later."""
 
 
 @dataclass(slots=True)
@@ -64,19 +51,17 @@ def test_costs(section: Callable[[str, str], Section], place: Place) -> None:
         spent = {reader: _ask(graph, reader, questions) for reader in READERS}
     rows = []
     for reader, of in spent.items():
-        calls, tokens = BEFORE.get(reader, (0, 0))
-        before = (f"{calls:.1f}", f"{tokens:,.0f}") if calls else ("", "")
         now = (f"{of.calls / len(questions):.1f}", f"{of.tokens / len(questions):,.0f}")
         seconds = f"{median(of.seconds):.2f}"
-        rows.append((reader, *before, *now, seconds, _percent(_next(of)), _percent(_again(of))))
-    columns = ("", "calls, before", "tokens, before", "calls", "tokens", "seconds", "next prompt", "next question")
+        rows.append((reader, *now, seconds, _percent(_next(of)), _percent(_again(of))))
+    columns = ("", "calls", "tokens", "seconds", "next prompt", "next question")
     found.tables.append(Table(f"Of a question, mean of {len(questions)}", columns, rows))
     found.add("questions that were asked", len(questions) * len(READERS))
     found.notes += [
         "Next prompt: how much of a prompt is to the letter how the one before it in the same question begins (of "
         "GraphReader: in the same walk). Next question: the same of that prompt of the question before that it is "
         "most like.",
-        f"Before: the code at {BEFORE_COMMIT}. Seconds: the median, all but the model's, which answers at once.",
+        "Seconds: the median, all but the model's, which answers at once.",
     ]
 
 

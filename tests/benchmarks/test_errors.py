@@ -1,6 +1,6 @@
 """Models that err: right answers of all readers over the chance of an error in a call, and of most before a review.
 
-Corpora, models and errors are invented (``planted_ships`` and ``erring_readers``; of ``global`` ``group_questions`` and
+Corpora, models and errors are invented (``hop_questions`` and ``erring_readers``; of ``global`` ``group_questions`` and
 ``erring_groups``): the same questions, the same kinds of error, a server on loopback. What is drawn is what a reader
 makes of a model's errors.
 """

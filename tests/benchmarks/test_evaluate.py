@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from commands import run
 from data_sets import Place
 from tables import Section, Table
 
@@ -26,8 +22,11 @@ _FIVE, _TEN = 1, 2
 def test_evaluate_retrieval_only(section: Callable[[str, str], Section], place: Place) -> None:
     found = section("evaluate", "Evaluate: one command, retrieval only, from empty homes to the table")
     folders = [place.data.file(f"{name}/questions.json").parent for name in WANTED]
-    report, seconds = _run(place, [str(each) for each in folders])
-    found.add("the whole command, graphs and servers included", seconds, "s", at_most=SECONDS_LIMIT)
+    named = [word for folder in folders for word in ("--path", str(folder))]
+    home, out = place.folder / "evaluate-home", place.folder / "evaluation"
+    done = run(place, home, "evaluate", "--retrieval-only", *named, "--home", str(home), "--out", str(out), "--json")
+    report = json.loads(done.output)
+    found.add("the whole command, graphs and servers included", done.seconds, "s", at_most=SECONDS_LIMIT)
     for measured in report["measured"]:
         name, rows = measured["dataset"], {row["route"]: row for row in measured["rows"]}
         found.add(f"{name}: building the graph", measured["seconds"], "s")
@@ -36,30 +35,9 @@ def test_evaluate_retrieval_only(section: Callable[[str, str], Section], place: 
             found.add(f"{name}: R@{report['cuts'][at]}, all routes", share, "%", at_least=wanted)
         found.tables.append(_table(name, report["cuts"], measured["rows"]))
         found.notes += [f"{name}: {note}" for note in measured["notes"]]
-    left = [file for file in place.folder.rglob("server.json") if _was_running(place, file)]
-    found.add("servers that are left running", len(left), exactly=0)
-
-
-def _run(place: Place, folders: list[str]) -> tuple[dict[str, Any], float]:
-    """The command in a process of its own, without a key of any model."""
-    home, out = place.folder / "evaluate-home", place.folder / "evaluation"
-    named = [word for folder in folders for word in ("--path", folder)]
-    options = ["--retrieval-only", *named, "--home", str(home), "--out", str(out), "--json"]
-    environment = {**os.environ, "KGPLATFORM_NEO4J_JARS": str(place.jars)}
-    started = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "kgplatform.interfaces.cli.main", "evaluate", *options],
-        cwd=place.folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    seconds = time.perf_counter() - started
-    if done.returncode:
-        pytest.fail(f"kgplatform evaluate ended with {done.returncode}:\n{done.stderr}")
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report, seconds
+    records = list(place.folder.rglob("server.json"))
+    left = [LocalNeo4j(load_settings(home=each.parent.parent, neo4j_jars=place.jars)).down() for each in records]
+    found.add("servers that are left running", sum(left), exactly=0)
 
 
 def _table(name: str, cuts: list[int], rows: list[dict[str, Any]]) -> Table:
@@ -75,8 +53,3 @@ def _table(name: str, cuts: list[int], rows: list[dict[str, Any]]) -> Table:
         for row in rows
     ]
     return Table(name, columns, shown)
-
-
-def _was_running(place: Place, record: Any) -> bool:
-    """Whether the server of a pid file was running; it is stopped then."""
-    return LocalNeo4j(load_settings(home=record.parent.parent, neo4j_jars=place.jars)).down()

@@ -19,7 +19,6 @@ from pathlib import Path
 import psutil
 from data_sets import Data, Place
 from file_collections import collect
-from grown_files import MAKERS, exponent
 from measure import MEGABYTE
 from peer_environments import NotInstalled, Peer, python_of
 from tables import Section, Table
@@ -49,7 +48,6 @@ _COMPARED = {
 _FORMATS = os.environ.get("KGPLATFORM_BENCH_FORMATS", "").split() or list(_COMPARED)
 """Read on import: the benchmarks' own runs see no setting of the person who measures."""
 _MUCH = 98
-_SHOWN = 3
 _SECONDS, _MEGABYTES = 60, 2000
 """The bounds of a file, as in an ingest."""
 
@@ -72,22 +70,16 @@ def test_formats(section: Callable[[str, str], Section], place: Place, data: Dat
     found = section("formats", "Files of others: read, and their words compared with what other programs find")
     readings = {suffix: _read(paths) for suffix, paths in files.items()}
     others = _texts_of_others(found, place, [str(path) for paths in files.values() for path in paths])
-    rows, reasons, worst = [], [], []
+    rows, reasons = [], []
     for suffix, reading in readings.items():
         shares = {path: _share(text, others[path]) for path, text in reading.texts.items() if _words(others.get(path))}
         rows.append((suffix.upper(), *_figures(reading, len(files[suffix]), list(shares.values())), _COMPARED[suffix]))
         reasons += [(suffix.upper(), str(count), reason) for reason, count in reading.reasons.most_common()]
-        lowest = sorted(shares, key=lambda path: shares[path])[:_SHOWN]
-        worst += [(suffix.upper(), Path(each).name, f"{shares[each]:.1f}") for each in lowest if shares[each] < _MUCH]
         if shares:
             found.add(f"{suffix.upper()}: words found, mean of the files", sum(shares.values()) / len(shares), "%")
-    grown = [(suffix.upper(), f"{exponent(suffix, place.folder):.2f}") for suffix in MAKERS if suffix in _FORMATS]
-    found.add("Growth of the time, the worst format", max((float(each) for _, each in grown), default=1), "n^")
-    found.tables.append(Table("Growth of the time from n to 4n, as a power of n", ("format", "n^"), grown))
     columns = ("read", "in part", "MB", "s of a processor", "peak MB", "compared", "words, %", "files of 98 % and more")
     found.tables.append(Table("Files", ("format", "files", *columns, "with"), rows))
     found.tables.append(Table("Why files were refused", ("format", "files", "reason"), reasons))
-    found.tables.append(Table("The files with the fewest words found", ("format", "file", "words, %"), worst))
 
 
 def _read(paths: Sequence[Path]) -> _Reading:

@@ -1,7 +1,7 @@
 """Questions about groups in invented corpora: what ``global`` brings before a model's eyes, and what ``retrieve`` does.
 
-Both readers have the same model, which answers by rule from the sentences that a prompt shows, and makes an error with
-a probability that is set. So what is right was shown, and put together without loss.
+Both readers have the same model, which answers by rule from the sentences that a prompt shows. So what is right was
+shown, and put together without loss.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from kgplatform.testing import ScriptedChat
 CORPORA = ((60, 4), (105, 7), (150, 10))
 """Documents, a town each, and the valleys that they lie in."""
 
-ERRORS = (0.0, 0.02, 0.05, 0.1, 0.2)
 READERS: dict[str, tuple[str, dict[str, Any]]] = {
     "global": ("global", {"part_tokens": 3000}),
     "retrieve": ("retrieve", {}),
@@ -33,48 +32,44 @@ READERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 LEAST = 95
 
-Counts = Counter[tuple[object, ...]]
+Counts = Counter[tuple[str, str]]
 
 
 def test_groups(section: Callable[[str, str], Section], place: Place) -> None:
     found = section("groups", "Questions about groups, with a model that answers by rule")
     memory = PeakMemory()
-    right, asked, sums = Counter[tuple[object, ...]](), Counter[str](), Counter[str]()
+    right, asked, sums = Counter[tuple[str, str]](), Counter[str](), Counter[str]()
     for towns, valleys in CORPORA:
         corpus = planted(seed=towns, towns=towns, valleys=valleys)
         asked.update(each.kind for each in corpus.questions)
         with _graph(place, corpus, towns) as graph:
             for name in READERS:
-                for errors in ERRORS if name == "global" else (0.0, 0.1):
-                    _ask(graph, corpus, name, errors, right, sums)
+                _ask(graph, corpus, name, right, sums)
     total = sum(asked.values())
-    found.add("questions of global answered right", 100 * _right(right, "global", 0.0) / total, "%", at_least=LEAST)
-    found.add("the same of retrieve", 100 * _right(right, "retrieve", 0.0) / total, "%", at_most=50)
+    found.add("questions of global answered right", 100 * _right(right, "global") / total, "%", at_least=LEAST)
+    found.add("the same of retrieve", 100 * _right(right, "retrieve") / total, "%", at_most=50)
     found.add(
         "facts that a question rests on, before the model", 100 * sums["shown"] / sums["needed"], "%", exactly=100
     )
     found.add("facts that were shown twice", sums["twice"], exactly=0)
     found.add("peak memory of the Python process", memory.megabytes(), "MB", at_most=MEMORY_LIMIT)
-    found.tables += [_by_kind(right, asked), _by_errors(right, total), _costs(sums, total)]
+    found.tables += [_by_kind(right, asked), _costs(sums, total)]
     found.notes += [
         f"Corpora of {', '.join(str(towns) for towns, _ in CORPORA)} documents, a town each, invented, embedded by a "
         "hash of their words. How many towns keep an animal; which themes the songs of a valley have; what all towns "
         "of a valley have in common, where all but one have each of four other things too.",
-        "The model reads sentences by rule, the same ones for all readers. An error leaves out one thing, "
-        "or adds one to a number. A question of global takes several calls, each with the same chance of an error.",
+        "The model reads sentences by rule, the same ones for all readers.",
     ]
 
 
-def _ask(graph: KnowledgeGraph, corpus: Corpus, name: str, errors: float, right: Counts, sums: Counter[str]) -> None:
+def _ask(graph: KnowledgeGraph, corpus: Corpus, name: str, right: Counts, sums: Counter[str]) -> None:
     reader, options = READERS[name]
     for question in corpus.questions:
-        model = GroupModel(errors)
+        model = GroupModel()
         chat = ScriptedChat(model)
         own = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
         answer = own.ask(question.text, reader, **options)
-        right[name, errors, question.kind] += question.is_right(answer)
-        if errors:
-            continue
+        right[name, question.kind] += question.is_right(answer)
         sums[f"calls {name}"] += len(chat.calls)
         sums[f"tokens {name}"] += sum(cost(prompt.messages) for prompt in model.asked)
         if name == "global":
@@ -94,23 +89,14 @@ def _graph(place: Place, corpus: Corpus, towns: int) -> Iterator[KnowledgeGraph]
         yield graph
 
 
-def _right(right: Counts, name: str, errors: float) -> int:
-    return sum(number for (reader, chance, _), number in right.items() if (reader, chance) == (name, errors))
+def _right(right: Counts, name: str) -> int:
+    return sum(number for (reader, _), number in right.items() if reader == name)
 
 
 def _by_kind(right: Counts, asked: Counter[str]) -> Table:
     kinds = sorted(asked)
-    rows = [[name, *(f"{right[name, 0.0, kind]} of {asked[kind]}" for kind in kinds)] for name in READERS]
+    rows = [[name, *(f"{right[name, kind]} of {asked[kind]}" for kind in kinds)] for name in READERS]
     return Table("Right and cited, by kind of question", ("", *kinds), rows)
-
-
-def _by_errors(right: Counts, total: int) -> Table:
-    def share(name: str, errors: float) -> str:
-        known = any((reader, chance) == (name, errors) for reader, chance, _ in right)
-        return f"{100 * _right(right, name, errors) / total:.0f} %" if known else ""
-
-    rows = [[name, *(share(name, errors) for errors in ERRORS)] for name in READERS]
-    return Table("Right, by the chance of an error in a call", ("", *(f"{each:.0%}" for each in ERRORS)), rows)
 
 
 def _costs(sums: Counter[str], total: int) -> Table:

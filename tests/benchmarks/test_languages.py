@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 
 import pytest
 from data_sets import Data, Place, recall, write_corpus
-from graphs import MODEL, new_graph, statement
+from graphs import MODEL, new_graph
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, SearchResult
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.multilingual_e5 import NAME as MULTILINGUAL
-from kgplatform.text import WORD_RUN, passage_title
-from kgplatform.text.languages import NAMES, full_text_query, language_of
+from kgplatform.text.languages import NAMES, language_of
 
 XQUAD = ("en", "de", "es", "ro", "el", "ru", "ar", "hi", "tr", "vi", "th", "zh")
 FILES = {
@@ -55,7 +54,6 @@ def test_languages(section: Callable[[str, str], Section], place: Place, data: D
     with new_graph(place, "languages", embedder=MODEL) as graph:
         for code, asked in _of_each(data, FILES):
             with _ingested(graph, place, code, asked):
-                rows.append((NAMES[code], "words before", *_recall_before(graph, asked.questions)))
                 for route in ROUTES:
                     results = _searched(graph, asked.questions, route)
                     rows.append((NAMES[code], route, *_recall(asked.questions, results)))
@@ -131,19 +129,6 @@ def _asked(data: Data, code: str) -> Asked:
         for number, (text, at) in enumerate(chosen)
     ]
     return Asked(paragraphs, questions)
-
-
-def _recall_before(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:
-    """Of the words alone, as they were searched for before languages were known."""
-    places = []
-    for each in questions:
-        words = full_text_query([word.lower() for word in WORD_RUN.findall(each.text)])
-        rows = statement(graph, "english_words", words=words, most=max(CUTS)).rows
-        titles = [passage_title(name) for (name,) in rows]
-        title = each.supports[0].title
-        places.append(titles.index(title) + 1 if title in titles else max(CUTS) + 1)
-    shares = (100 * sum(place <= cut for place in places) / len(places) for cut in CUTS)
-    return [*(f"{share:.1f}" for share in shares), str(len(questions))]
 
 
 def _recall(questions: Sequence[Question], results: Sequence[SearchResult]) -> list[str]:

@@ -31,8 +31,6 @@ SIZES = [int(size) for size in os.environ.get("KGPLATFORM_BENCH_PEERS", "300 100
 """Read on import: the benchmarks' own runs see no setting of the person who measures."""
 _MAKE = "peers" in os.environ.get("ONLY", "").split()
 """Whether it was this benchmark that was asked for: make passes its variables on."""
-_NAMES = [name for name in os.environ.get("KGPLATFORM_BENCH_PEERS_ONLY", "").split(";") if name]
-"""Only these peers, with semicolons between their names."""
 ADDED_PASSAGES = 20
 _WHOLE = 30_000
 """Passages of the corpus of which all sizes are beginnings: alike in its statistics, with few planted passages."""
@@ -48,7 +46,7 @@ def test_peers(section: Callable[[str, str], Section], place: Place) -> None:
     for size in SIZES:
         write_corpus(place.folder / f"peers-{size}", size)
     pythons = _pythons(found)
-    if not any(peer.packages for peer in pythons) and not _NAMES:
+    if not any(peer.packages for peer in pythons):
         pytest.skip(" ".join(found.notes))
     _add(found, {peer: list(_figures(found, place, peer, python)) for peer, python in pythons.items()})
 
@@ -57,11 +55,10 @@ def _pythons(found: Section) -> Mapping[Peer, Path]:
     """The interpreters of the peers that there are; of each other one a note why not."""
     pythons = {}
     for peer in PEERS:
-        if not _NAMES or peer.name in _NAMES:
-            try:
-                pythons[peer] = python_of(peer, _RESULTS, make=_MAKE)
-            except NotInstalled as error:
-                found.notes.append(f"{peer.name} was left out: {error}.")
+        try:
+            pythons[peer] = python_of(peer, _RESULTS, make=_MAKE)
+        except NotInstalled as error:
+            found.notes.append(f"{peer.name} was left out: {error}.")
     return pythons
 
 

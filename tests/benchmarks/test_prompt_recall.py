@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -70,16 +71,11 @@ def _measure(
 ) -> None:
     with graphs.open(built.home) as graph:
         rows: dict[str, Shown] = {
-            "youtu, passages and facts": lambda asked, size: _stating(graph, youtu_of(asked.text, size)),
-            "youtu, passages alone": lambda asked, size: youtu_of(asked.text, size).passages,
+            "youtu, passages and facts": lambda asked, size: _stating(
+                graph, _by_youtu(graph, asked, gold.get(asked.text, ()), size)
+            ),
             "search, passages alone": lambda asked, size: _cut(found_by(asked.text).passages, size),
         }
-
-        asked_of = {each.text: each for each in questions}
-
-        @cache
-        def youtu_of(text: str, size: int) -> SearchResult:
-            return _by_youtu(graph, asked_of[text], gold.get(text, ()), size)
 
         @cache
         def found_by(text: str) -> SearchResult:
@@ -109,7 +105,7 @@ def _by_youtu(graph: KnowledgeGraph, asked: Question, gold: Sequence[Mapping[str
     """What the prompt of the first answer shows, with the parts and the answers of ``gold``."""
     model = Model(
         decompose=plan(*(_part(each["question"]) for each in gold)) if gold else plan(asked.text),
-        fill_in=lambda prompt: filled(**{f"n{n}": gold[n - 1]["answer"] for n in _numbers(prompt)}),
+        fill_in=lambda prompt: filled(*(gold[n - 1]["answer"] for n in _numbers(prompt))),
         answer=REFUSES,
         reflect=concludes(""),
     )
@@ -153,24 +149,22 @@ def test_first_steps(
             at_most=2,
         )
         graphs.stop(built.home)
-        for what, mine, plain, size in _compared(walked):
-            found.add(f"{title}: {what}, less search", mine - plain, "%", at_least=0)
-            rows.append([title, what, f"{size:,.0f}", f"{mine:.1f}", f"{plain:.1f}", str(len(questions))])
-    columns = ("", "shown", "tokens, mean", "recall", "recall of search", "questions")
+        size = mean(each.size for each in walked)
+        mine, plain = 100 * mean(each.recall for each in walked), 100 * mean(each.of_search for each in walked)
+        found.add(f"{title}: facts and the first passages read, less search", mine - plain, "%", at_least=0)
+        rows.append([title, f"{size:,.0f}", f"{mine:.1f}", f"{plain:.1f}", str(len(questions))])
+    columns = ("", "tokens, mean", "recall", "recall of search", "questions")
     found.tables.append(Table("Supporting passages, %", columns, rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """Of one question: recall in the prompts with facts, and in these and those with text, and their tokens; and what a
-    search shows with as many tokens. ``start``: calls for the plan and for the first nodes."""
+    """Of one question: recall in the prompts with facts and with text, their tokens, and recall of what a search shows
+    with as many. ``start``: calls for the plan and for the first nodes."""
 
-    by_facts: float
-    by_both: float
-    facts_size: int
+    recall: float
     size: int
-    search_facts: float
-    search_both: float
+    of_search: float
     start: int
 
 
@@ -204,31 +198,12 @@ def _walked(
     )
     evidence = Evidence(graph.store, graph.embedder)
     walk(asked.text, Run(evidence, ScriptedChat(model), Ledger(), context=CONTEXT), WalkOptions())
-    facts, texts = [each.data for each in model.of("facts")], [each.data for each in model.of("chunk")]
-    nodes = evidence.nodes(asked.text)
-    by_facts, by_texts = (_passages(nodes, labelled, model.of(kind)) for kind in ("facts", "chunk"))
-    facts_size = sum(map(tokens, facts))
-    size = facts_size + sum(map(tokens, texts))
-    found = graph.search(asked.text, top_k=TOP_K)
-    shares = [
-        recall_at(ranks(asked.supports, shown), len(shown) or 1)
-        for shown in (by_facts, by_facts + by_texts, _cut(found.passages, facts_size), _cut(found.passages, size))
-    ]
-    return Walked(shares[0], shares[1], facts_size, size, shares[2], shares[3], len(model.of("plan", "nodes")))
-
-
-def _compared(walked: Sequence[Walked]) -> list[tuple[str, float, float, float]]:
-    """What, its recall, that of a search, and tokens, all in the mean."""
-
-    def mean(values: Sequence[float]) -> float:
-        return sum(values) / len(values)
-
-    facts = 100 * mean([each.by_facts for each in walked]), 100 * mean([each.search_facts for each in walked])
-    both = 100 * mean([each.by_both for each in walked]), 100 * mean([each.search_both for each in walked])
-    return [
-        ("facts of the first nodes", *facts, mean([each.facts_size for each in walked])),
-        ("facts and the first passages read", *both, mean([each.size for each in walked])),
-    ]
+    prompts = model.of("facts", "chunk")
+    shown = _passages(evidence.nodes(asked.text), labelled, prompts)
+    size = sum(tokens(each.data) for each in prompts)
+    searched = _cut(graph.search(asked.text, top_k=TOP_K).passages, size)
+    recall, of_search = (recall_at(ranks(asked.supports, each), len(each) or 1) for each in (shown, searched))
+    return Walked(recall, size, of_search, len(model.of("plan", "nodes")))
 
 
 def _first_nodes(prompt: Asked) -> list[dict[str, Any]]:

@@ -16,7 +16,6 @@ from kgplatform.readers.baselines.retrieve import search_parts
 CUTS = (2, 5, 10)
 PARTS_WANTED = (93, 97)
 """R@5 and R@10 where each part of a question is searched, with the answers to the parts before it filled in."""
-SINGLE_ROUTES = ("passage", "triple", "entity", "path")
 _ROW = ("", "R@2", "R@5", "R@10", "questions")
 
 
@@ -47,7 +46,6 @@ def _measure(
     memory = PeakMemory()
     with graphs.open(built.home) as graph:
         rows = {"all": _by_route(graph, questions, "all"), "dense": _dense(graph, questions)}
-        rows |= {route: _by_route(graph, questions, route) for route in SINGLE_ROUTES}
     if wanted is not None:
         found.add(f"{title}: R@5", rows["all"][1], "%", at_least=wanted[0])
         found.add(f"{title}: R@10", rows["all"][2], "%", at_least=wanted[1])

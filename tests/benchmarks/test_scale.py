@@ -2,9 +2,6 @@
 
 ``KGPLATFORM_BENCH_SCALE`` names the sizes in passages, such as "10000 30000 100000"; by default as many as two cores
 take about a quarter of an hour for. ``KGPLATFORM_BENCH_SCALE_EMBEDDER``: another model than ``hash:384``.
-
-Another way to ingest is another entry of ``WAYS``, which ``test_ways`` puts beside the first on the smallest size;
-workers that are killed in the middle belong into a ``test_killed_workers`` after it.
 """
 
 from __future__ import annotations
@@ -13,11 +10,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from corpus_statistics import Statistics, of_recorded, of_texts
-from data_sets import Data, Place
-from invented import Invented
+from data_sets import Place
 from measure import growth
 from scale_changes import (
     ADDED_LIMIT,
@@ -32,23 +26,12 @@ from scale_changes import (
     tree,
 )
 from scale_graphs import EMBEDDER, Grown, grow, grow_empty, grow_musique
-from scale_ingest import Spent
 from scale_search import TIMES, add_recall, add_times, by_turns
-from scale_workers import MODEL_LIMIT, MODEL_SECONDS, RULES_LIMIT, by_model, by_rules
 from tables import Section, Table
 
 SIZES = [int(size) for size in os.environ.get("KGPLATFORM_BENCH_SCALE", "1000 3000 10000").split()]
 """Read on import: the benchmarks' own runs see no setting of the person who measures."""
-WAYS: Mapping[str, Mapping[str, Any]] = {"by transactions": {"bulk_import": 0}, "bulk import": {"bulk_import": 1}}
-"""Ways to ingest, by what they are called: the settings of each."""
 GROWTH_LIMIT, MEMORY_LIMIT, MEMORY_GROWTH_LIMIT = 1.1, 1_000, 1.1
-WRITING_LIMIT = 5
-"""How much faster a bulk import writes than transactions, at 100,000 passages."""
-_COMPARED = 2_000
-"""Passages of the invented corpus whose statistics are put beside the real ones: about as many as those have."""
-_STATEMENTS = 12
-_SHORT = 0.2
-"""Seconds of processor time of a stage, at the largest size, below which its growth says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +45,6 @@ class Asked:
     times: Sequence[str]
     added: Sequence[Took]
     tree: Tree
-
-
-def test_corpus(section: Callable[[str, str], Section], data: Data) -> None:
-    found = section("scale-corpus", "Scale: invented corpora beside real ones")
-    sides: dict[str, Statistics] = {
-        "MuSiQue": of_recorded(data.read("musique/openie_gpt-3.5.json")),
-        "2Wiki": of_texts(item["text"] for item in data.read("2wiki/corpus.json")),
-        "HotpotQA": of_texts(data.hotpotqa_texts()),
-    }
-    for size in sorted({_COMPARED, max(_COMPARED, *SIZES)}):
-        corpus = Invented(size)
-        sides[f"invented, {size:,}"] = of_recorded(corpus.entries())
-        titles = {each.title for each in corpus.passages()}
-        supports = [title for question in corpus.questions() for title in question.supports]
-        found.add(f"supporting passages in the corpus of {size:,}", sum(t in titles for t in supports), exactly=300)
-    lines = list(sides["MuSiQue"].lines)
-    rows = [(line, *(side.lines.get(line, "") for side in sides.values())) for line in lines]
-    found.tables.append(Table("What kind of corpus", ("", *sides), rows))
 
 
 def test_scale(section: Callable[[str, str], Section], place: Place) -> None:
@@ -97,38 +62,6 @@ def test_scale(section: Callable[[str, str], Section], place: Place) -> None:
         "Processor seconds are those of Python and of the server together, its compilers included.",
         "Peak memory: of a process that does nothing but the ingest.",
     ]
-
-
-def test_ways(section: Callable[[str, str], Section], place: Place) -> None:
-    """First builds in each way, on the smallest size, without what follows writing: that is the same."""
-    found = section("scale-ways", f"Scale: ways to write {SIZES[0]:,} passages")
-    rows, rates = [], []
-    for name, settings in WAYS.items():
-        each = grow(place, SIZES[0], settles=False, **settings)
-        counts, spent = each.counts(), each.spent
-        each.stop()
-        written = counts["nodes"] + counts["relationships"]
-        rates.append([written / seconds for seconds in (spent.writing, spent.writing_processor)])
-        times = (spent.writing, spent.writing_processor, spent.seconds, spent.python + spent.server)
-        shown = [f"{counts['nodes']:,}", f"{counts['relationships']:,}", *map(_seconds, times)]
-        rows.append((name, *shown, f"{rates[-1][1]:,.0f}", f"{spent.peak_megabytes:,.0f} MB"))
-    for what, one, other in zip(("the clock", "processor time"), *rates, strict=True):
-        found.add(f"rows written in a second, by {what}", other / one, "times", at_least=WRITING_LIMIT)
-    columns = ("", "nodes", "relationships", "writing, by the clock", "of processors", "all", "of processors")
-    found.tables.append(
-        Table("Ways to write", (*columns, "nodes and relationships a second of processors", "peak memory"), rows)
-    )
-
-
-def test_workers(section: Callable[[str, str], Section], place: Place, data: Data) -> None:
-    """Two workers beside one, the fastest of three turns each; the database's writes are left out."""
-    found = section("scale-workers", "Scale: workers")
-    for name, seconds, limit in (
-        (f"a model that answers after {MODEL_SECONDS} s", by_model(place), MODEL_LIMIT),
-        ("the local extractor", by_rules(place, data), RULES_LIMIT),
-    ):
-        found.add(f"{name}: one worker", seconds[1], "s")
-        found.add(f"{name}: two workers, as many times as fast", seconds[1] / seconds[2], "times", at_least=limit)
 
 
 def measure(found: Section, folder: Path, musique: Grown | None, empty: Grown, sizes: Iterable[Grown]) -> None:
@@ -150,7 +83,7 @@ def ask(found: Section, folder: Path, musique: Grown | None, empty: Grown, grown
     name = f"{counts['passages']:,}"
     clocks = by_turns(_sides(grown, musique))
     times = add_times(found, name, clocks[0], clocks[1] if musique else None)
-    found.tables += [clocks[0].by_statement(name), add_recall(found, grown, name)]
+    found.tables.append(add_recall(found, grown, name))
     assert grown.corpus is not None
     number = grown.corpus.size  # of the first document: other ones for each graph, since all use one empty graph
     more, grows = additions([grown, empty], folder, number), tree(grown, folder, number - 1)
@@ -176,42 +109,19 @@ def add_changes(found: Section, asked: Asked) -> None:
     whole, update = ({"at_most": TREE_LIMIT * times}, {"at_most": UPDATE_LIMIT}) if times >= 1 else ({}, {})
     found.add(f"{name}: the tree", tree.built.seconds, "s", **whole)
     found.add(f"{name}: the tree's update", tree.updated.seconds, "s", **update)
-    found.tables.append(_by_stage(f"{more}, by the clock", {"here": mine, "in an empty graph": empty}))
-    found.tables.append(_by_stage(f"{name}: the tree, by the clock", {"built": tree.built, "updated": tree.updated}))
-
-
-def _by_stage(title: str, sides: Mapping[str, Took]) -> Table:
-    stages = dict.fromkeys(stage for side in sides.values() for stage in side.stages)
-    rows = [(stage, *(_seconds(side.stages.get(stage, 0.0), 2) for side in sides.values())) for stage in stages]
-    return Table(title, ("", *sides), rows)
 
 
 def add_growth(found: Section, asked: Sequence[Asked]) -> None:
-    """Exponents over the sizes, of the whole and of each stage, and memory."""
+    """Exponents over the sizes, and memory."""
     spent = [each.grown.spent for each in asked]
     sizes, peaks = [each.passages for each in spent], [each.peak_megabytes for each in spent]
     if len(asked) > 1:
         whole = {"processor time": [s.python + s.server for s in spent], "the clock": [s.seconds for s in spent]}
         for what, values in whole.items():
             found.add(f"ingest: growth by {what}", growth(sizes, values), "n^", at_most=GROWTH_LIMIT)
-        found.add("ingest: a passage more, the last sizes beside the first", _dearer(sizes, spent), "times")
         found.add("ingest: growth of its memory", peaks[-1] / peaks[0], "times", at_most=MEMORY_GROWTH_LIMIT)
     found.add("ingest: peak memory of Python", max(peaks), "MB", at_most=MEMORY_LIMIT)
-    for stage, seconds in spent[-1].processor.items():
-        values = [each.processor.get(stage, 0.0) for each in spent]
-        if len(asked) > 1 and seconds > _SHORT and min(values) > 0:
-            found.add(f"stage {stage}: growth by processor time", growth(sizes, values), "n^", at_most=GROWTH_LIMIT)
-    found.tables[:0] = [_stages(sizes, asked), _sizes(asked), _statements(sizes, asked)]
-
-
-def _dearer(sizes: Sequence[int], spent: Sequence[Spent]) -> float:
-    """What a passage more costs processors between the last two sizes, in terms of that between the first two.
-
-    Unlike an exponent it leaves out what a new server spends on compiling, whatever it is given.
-    """
-    whole = [each.python + each.server for each in spent]
-    first, last = ((whole[at + 1] - whole[at]) / (sizes[at + 1] - sizes[at]) for at in (0, len(sizes) - 2))
-    return last / first
+    found.tables[:0] = [_stages(sizes, asked), _sizes(asked)]
 
 
 def _stages(sizes: Sequence[int], asked: Sequence[Asked]) -> Table:
@@ -247,15 +157,6 @@ def _sizes(asked: Sequence[Asked]) -> Table:
     return Table("The graphs", columns, rows)
 
 
-def _statements(sizes: Sequence[int], asked: Sequence[Asked]) -> Table:
-    spent = [each.grown.spent.statements for each in asked]
-    rows = []
-    for name in sorted(spent[-1], key=lambda each: -spent[-1][each])[:_STATEMENTS]:
-        values = [each.get(name, 0.0) for each in spent]
-        rows.append((name, *map(_seconds, values), _exponent(sizes, values)))
-    return Table("Statements of the ingest, by the clock", ("", *(each.name for each in asked), "growth"), rows)
-
-
 def _changes(asked: Sequence[Asked]) -> Table:
     rows = [
         (
@@ -274,8 +175,8 @@ def _took(took: Took) -> str:
     return f"{_seconds(took.seconds)}, {_seconds(took.processor)}"
 
 
-def _seconds(value: float, digits: int = 1) -> str:
-    return f"{value:.{digits}f} s"
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s"
 
 
 def _exponent(sizes: Sequence[int], values: Sequence[float]) -> str:

@@ -21,20 +21,16 @@ from statistics import median, quantiles
 
 import httpx
 import psutil
+from conftest import ROOT
 from data_sets import Place
+from graphs import new_graph
 from measure import MEGABYTE
 from simulated_readers import reply
-from tables import Section, Table
+from tables import Section
 
-from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import Store
-from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.testing.openai_server import RecordedRequest
 
-ROOT = Path(__file__).parent.parent.parent
 CLIENTS = 50
 ROUNDS = {"retrieve": 4, "youtu": 1}
 ALONE = 20
@@ -50,26 +46,19 @@ def test_serve(place: Place, section: Callable[[str, str], Section]) -> None:
     def fault(_: RecordedRequest) -> Fault | None:
         return Fault.hang() if hangs.is_set() else None
 
-    home = place.folder / "serve"
-    server = LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars))
-    with OpenAIServer(reply, faults=fault) as model:
-        try:
-            connection = server.up()
-            settings = load_settings(home=home, embedder="hash:64", openai_base_url=model.base_url)
-            with Store(connection) as store:
-                graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-                graph.ingest(ROOT / "examples" / "corpus", recorded=ROOT / "examples" / "extraction.jsonl")
-                rows = graph.cypher("MATCH (e:Entity) RETURN e.name ORDER BY e.name LIMIT 50").rows
-            questions = [f"What is said of {row[0]}?" for row in rows]
-            with _served(place, home, model.base_url) as (process, address):
-                for reader, rounds in ROUNDS.items():
-                    _ask_alone(found, address, reader, questions)
-                    _ask_all(found, address, process, reader, questions, rounds)
-                hangs.set()
-                _leave(found, address, process)
-        finally:
+    with OpenAIServer(reply, faults=fault) as model, new_graph(place, "serve", embedder="hash:64") as graph:
+        graph.ingest(ROOT / "examples" / "corpus", recorded=ROOT / "examples" / "extraction.jsonl")
+        rows = graph.cypher("MATCH (e:Entity) RETURN e.name ORDER BY e.name LIMIT 50").rows
+        questions = [f"What is said of {row[0]}?" for row in rows]
+        with _served(place, graph.settings.home_folder, model.base_url) as (process, address):
+            for reader, rounds in ROUNDS.items():
+                _ask_alone(found, address, reader, questions)
+                _ask_all(found, address, process, reader, questions, rounds)
+            hangs.set()
+            waits = [_left_alone(address, process, number) for number in range(GONE)]
             hangs.clear()
-            server.down()
+    found.add("stop after a client has gone: median", 1000 * median(waits), "ms")
+    found.add("stop after a client has gone: longest", 1000 * max(waits), "ms", at_most=1000)
 
 
 @contextmanager
@@ -103,7 +92,6 @@ def _ask_all(
     found: Section, address: str, process: psutil.Process, reader: str, questions: list[str], rounds: int
 ) -> None:
     """Every client asks one question after the other; none is asked twice, so that no reply comes from the cache."""
-    before = process.memory_info().rss / MEGABYTE
     seconds: list[float] = []
     failed = 0
 
@@ -122,32 +110,10 @@ def _ask_all(
         list(pool.map(client, range(CLIENTS)))
     taken = time.perf_counter() - started
     cuts = quantiles(seconds, n=100)
-    after = process.memory_info().rss / MEGABYTE
     found.add(f"{reader}: questions that failed or were mixed up", failed, exactly=0)
     found.add(f"{reader}: p95 of one answer, {CLIENTS} at a time", cuts[94], "s")
-    found.add(f"{reader}: memory of the server afterwards", after, "MB")
-    row = [
-        f"{cuts[49]:.2f} s",
-        f"{cuts[94]:.2f} s",
-        f"{len(seconds) / taken:.1f}/s",
-        f"{before:.0f} MB",
-        f"{after:.0f} MB",
-    ]
-    columns = ("questions", "p50", "p95", "answers", "memory before", "after")
-    found.tables.append(Table(f"{reader}, {CLIENTS} at a time", columns, [[str(len(seconds)), *row]]))
-
-
-def _leave(found: Section, address: str, process: psutil.Process) -> None:
-    """Clients whose reader waits for a model that hangs go away. Until the server holds as few threads as before."""
-    with httpx.Client(base_url=address, timeout=60) as http:
-        http.get("/api/health")
-    waits = [_left_alone(address, process, number) for number in range(GONE)]
-    found.add("slowest stop after a client has gone", max(waits), "s", at_most=1.0)
-    found.tables.append(
-        Table("From the client's going to the end of its model call", ("times", "median", "slowest"), [
-            [str(GONE), f"{sorted(waits)[GONE // 2] * 1000:.0f} ms", f"{max(waits) * 1000:.0f} ms"]
-        ])
-    )  # fmt: skip
+    found.add(f"{reader}: memory of the server afterwards", process.memory_info().rss / MEGABYTE, "MB")
+    found.add(f"{reader}: answers a second", len(seconds) / taken, "/s")
 
 
 def _left_alone(address: str, process: psutil.Process, number: int) -> float:

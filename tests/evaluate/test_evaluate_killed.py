@@ -1,24 +1,158 @@
 """``kill -9`` at any moment of `kgplatform evaluate`, and the same command again: the results of an undisturbed run.
 
 All five readers over questions of the sample corpus, a real Neo4j, a real server that plays a language model by rules
-(``simulated_readers``), and the command in a process of its own. ``tests/benchmarks`` has it with all questions and
-kills.
+(``simulated_readers``), and the command in a process of its own, which is killed as it sends a certain request.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from evaluation_runs import KILLED_AT, check_resumed, open_bench
+from conftest import EXAMPLES
+from killed_passes import Driver, answer, driver, say
+from model_by_prompt import Prompt
+from simulated_readers import reply
 
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer
 
 pytestmark = pytest.mark.killed
 
+READERS = "retrieve,youtu,graphreader,readagent,longagent"
+KILLED_AT = (("gist/gist", 3), ("graphreader/facts", 5), ("evaluate/rater_strict", 4))
+"""A prompt, and which request with it kills the run that sends it; one run after the other, each goes on from the one
+before: in the gists, in a walk, in the ratings."""
 QUESTIONS = 2
+
+_DRIVER = """
+import json, os, sys
+import matplotlib.figure, rouge_score.rouge_scorer
+import kgplatform.evaluate.plots, kgplatform.evaluate.report, kgplatform.evaluate.evaluation
+import kgplatform.interfaces.cli.show.evaluation
+from kgplatform.interfaces.cli import main as cli
+
+def run(arguments, environment, said):
+    os.environ.update(environment)
+    file = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    sys.argv = ["kgplatform", *arguments]
+    try:
+        cli.main()
+    except SystemExit as end:
+        sys.stdout.flush()
+        os._exit(end.code or 0)
+    os._exit(3)
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        run(**json.loads(line))
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""Forks a process for every line that it reads, so that the modules are loaded once; prints its id and how it ended."""
+
+
+@dataclass
+class Model:
+    """The rules, and the process that is killed as it sends a certain request."""
+
+    requests: int = 0
+    kill_at: tuple[str, int] | None = None
+    seen: int = 0
+    process: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def __call__(self, messages: Messages) -> str:
+        with self._lock:
+            self.requests += 1
+            self.seen += self.kill_at is not None and Prompt(messages).name == self.kill_at[0]
+            if self.kill_at is not None and self.seen == self.kill_at[1]:
+                os.kill(self.process, signal.SIGKILL)
+        return reply(messages)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The command with its server and its graph; all files lie in ``folder``."""
+
+    model: Model
+    environment: dict[str, str]
+    folder: Path
+    driver: Driver
+
+    def run(self, out: str, home: str, kill_at: tuple[str, int] | None = None) -> int:
+        """Run the command, and say how it ended."""
+        arguments = ["evaluate", str(self.folder / "questions.jsonl"), "--readers", READERS, "--prepare", "--json"]
+        arguments += ["--out", str(self.folder / out), "--parallel", "2", "--rate", "judge", "--rate", "lr"]
+        environment = {**self.environment, "KGPLATFORM_HOME": str(self.folder / home)}
+        self.model.requests, self.model.seen, self.model.kill_at = 0, 0, kill_at
+        order = {"arguments": arguments, "environment": environment, "said": str(self.folder / "said")}
+        say(self.driver, order)
+        self.model.process = answer(self.driver)
+        return answer(self.driver)
+
+    @property
+    def said(self) -> str:
+        """What the last run printed."""
+        return (self.folder / "said").read_text(encoding="utf-8")
+
+    def results(self, out: str) -> bytes:
+        """The results file."""
+        return (self.folder / out / "results.json").read_bytes()
+
+
+@contextmanager
+def open_bench(store: Store, folder: Path) -> Iterator[Bench]:
+    """The sample corpus in the empty graph of ``store``, without gists and tree, and its first questions."""
+    server = store.connection
+    settings = load_settings(home=folder / "builder", embedder="hash:64")
+    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
+    lines = (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    (folder / "questions.jsonl").write_text("\n".join(lines[:QUESTIONS]), encoding="utf-8")
+    model = Model()
+    with OpenAIServer(model) as language_model, driver(folder, _DRIVER) as process:
+        environment = {
+            "NEO4J_URI": server.uri,
+            "NEO4J_USERNAME": server.username,
+            "NEO4J_PASSWORD": server.password,
+            "OPENAI_BASE_URL": language_model.base_url,
+            "KGPLATFORM_EMBEDDER": "hash:64",
+            "KGPLATFORM_MODEL_RETRIES": "0",
+        }
+        yield Bench(model, environment, folder, process)
 
 
 def test_killed_again_and_again_it_comes_to_the_same_results(store: Store, tmp_path: Path) -> None:
-    with open_bench(store, tmp_path, QUESTIONS) as bench:
-        check_resumed(bench, QUESTIONS, [each for each in KILLED_AT if each[0] != "longagent/member"])
+    with open_bench(store, tmp_path) as bench:
+        for request in KILLED_AT:
+            assert bench.run("disturbed", "home", kill_at=request) == -signal.SIGKILL, bench.said
+            assert not (bench.folder / "disturbed" / "results.json").exists()
+        assert bench.run("disturbed", "home") == 0, bench.said
+        assert bench.run("undisturbed", "other home") == 0, bench.said
+        results = bench.results("undisturbed")
+        assert bench.results("disturbed") == results
+        assert bench.run("disturbed", "home") == 0, bench.said
+        assert bench.model.requests == 0
+        assert bench.results("disturbed") == results
+    found = json.loads(results)
+    assert [each["setup"]["name"] for each in found["setups"]] == READERS.split(",")
+    assert all(each["failed"] == 0 and each["spent"] for each in found["setups"])
+    assert len(found["answers"]) == QUESTIONS * len(found["setups"])
+    assert {"judge", "lr1", "f1"} <= set(found["metrics"])
+    # They are no readers that all say the same.
+    assert len({each["scores"]["f1"]["mean"] for each in found["setups"]}) > 1

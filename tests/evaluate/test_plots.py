@@ -15,11 +15,11 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
+from made_results import results_of, timing_of
 from matplotlib import image
 from matplotlib.axis import Axis, Tick
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from measured import results_of, timing_of
 
 from kgplatform.errors import KgError, SettingError
 from kgplatform.evaluate import plots

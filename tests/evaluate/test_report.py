@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_results import results_of, timing_of
 from markdown_it import MarkdownIt
-from measured import results_of, timing_of
 from rich.console import Console
 
 from kgplatform.evaluate.costs import Prices, per_question

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from conftest import EXAMPLES, wipe
 from graphreader_runs import walk
-from read_again import model, read_again
+from readagent_runs import first_sentence, read_again
 from written_pages import run
 
 from kgplatform.client import KnowledgeGraph
@@ -33,7 +33,7 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
     settings = load_settings(home=tmp_path_factory.mktemp("look"), embedder="hash:64")
     with Store(neo4j_server) as store:
         wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(first_sentence))
         graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build_tree, "LARGEST", 8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from growth import accepted
+from proposals import accepted
 
 from kgplatform.extract.bound import Tally, bound
 from kgplatform.extract.schema import AttributeType, EntityType, Expansion, RelationType, Schema, load_schema

@@ -12,6 +12,6 @@ def children(*, recursive: bool = False) -> list[psutil.Process]:
     found = []
     for each in psutil.Process().children(recursive=recursive):
         with suppress(psutil.NoSuchProcess):  # as a zombie is, too
-            if "work.bounded" in " ".join(each.cmdline()):
+            if "concurrency.bounded" in " ".join(each.cmdline()):
                 found.append(each)
     return found

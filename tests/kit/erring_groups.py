@@ -9,7 +9,7 @@ from typing import Any
 
 from erring_model import NONE, Fields, Rule, Slip, Trial
 from erring_slips import no_number, says, says_nothing, wrong_number
-from group_questions import RULES, less_one, planted
+from group_questions import RULES, planted
 from model_by_prompt import Prompt
 
 TOWNS = planted(seed=7, towns=45, valleys=3)
@@ -30,6 +30,11 @@ def _with_invented(found: Sequence[Fields], chance: random.Random) -> list[Field
         {"name": "Nemo Harbour"} if found and "name" in found[0] else {"point": "Nemo Harbour keeps bees.", "score": 90}
     )
     return [*found, {**said, "facts": [1]}]
+
+
+def _less_one(found: Sequence[Fields], chance: random.Random) -> list[Fields]:
+    lost = chance.randrange(len(found)) if found else 0
+    return [*found[:lost], *found[lost + 1 :]]
 
 
 def _of_another(found: Sequence[Fields], chance: random.Random) -> list[Fields]:
@@ -56,10 +61,10 @@ def _other_number(asked: Prompt, right: Fields, chance: random.Random) -> Fields
 GLOBAL = Trial(
     {
         "map": Rule(
-            lambda asked: RULES["global_/map"](asked, None),
+            RULES["global_/map"],
             {
                 "invented sentence": _found(_with_invented),
-                "forgotten point": _found(less_one),
+                "forgotten point": _found(_less_one),
                 "another entity": _found(_of_another),
                 "wrong rating": _found(_rated),
                 "no numbers": _found(lambda found, chance: [{**each, "facts": []} for each in found]),
@@ -68,7 +73,7 @@ GLOBAL = Trial(
             },
         ),
         "reduce": Rule(
-            lambda asked: RULES["global_/reduce"](asked, None),
+            RULES["global_/reduce"],
             {
                 "invented sentence": _invents,
                 "wrong number": _other_number,

@@ -1,4 +1,4 @@
-"""How each reader's prompts are answered by rule over ``planted_ships``, and what may go wrong with each reply.
+"""How each reader's prompts are answered by rule over ``hop_questions``, and what may go wrong with each reply.
 
 A rule reads what its prompt shows. The errors are those that real models were seen to make: a sub-question about
 another ship, or about "that builder"; the answer of another entity; names and numbers that are not there; a notebook
@@ -10,15 +10,15 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from erring_baselines import CHUNKNOTES, CHUNKREAD, FULLTEXT
 from erring_model import NONE, Fields, Rule, Trial
 from erring_slips import (
     FLEET,
     about_another,
     another_entity,
+    answered,
     invented_name,
     no_number,
     number_of,
@@ -29,8 +29,8 @@ from erring_slips import (
 )
 from erring_statements import CYPHER
 from erring_walks import GRAPHREADER
+from hop_questions import ASKS, Followed, Said, follow, hops, told
 from model_by_prompt import Prompt
-from planted_ships import ASKS, Followed, follow, hops, told
 
 # ---------------------------------------------------------------------------------------------------------------- youtu
 
@@ -70,14 +70,6 @@ def _evidence(asked: Prompt) -> str:
     return re.split(r"\n\nNotes:\n", asked.data)[0]
 
 
-def _answer(asked: Prompt) -> Fields:
-    found = follow(asked.question, _evidence(asked))
-    if not found.answer:
-        return {"evidence": [], "answer": "", "sufficient": False}
-    numbers = [number for said in found.said if (number := number_of(said, asked))]
-    return {"evidence": numbers, "answer": f"{found.answer} [{']['.join(numbers)}]", "sufficient": True}
-
-
 def _number_in_a_list_alone(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     return {**no_number(asked, right, chance), "evidence": right["evidence"]}
 
@@ -114,7 +106,7 @@ YOUTU: Mapping[str, Rule] = {
         {"another entity": _other_answers, "none": _no_answers},
     ),
     "answer": Rule(
-        _answer,
+        lambda asked: answered(asked, _evidence(asked)),
         {
             "another entity": another_entity,
             "number in a list alone": _number_in_a_list_alone,
@@ -155,10 +147,9 @@ def _page_beside(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
 
 
 def _remembered(asked: Prompt) -> Fields:
-    found = follow(asked.question, "\n".join(asked.pages.values()))
-    lines = [re.search(rf"^\[([\d.]+)\] .*{re.escape(said.words)}", asked.data, re.MULTILINE) for said in found.said]
-    numbers = [each[1] for each in lines if each]
-    return {"evidence": numbers, "answer": found.answer, "sufficient": bool(found.answer)}
+    """Its sentences are in the list of evidence alone."""
+    found = answered(asked, "\n".join(asked.pages.values()))
+    return {**found, "answer": found["answer"].partition(" [")[0]}
 
 
 READAGENT: Mapping[str, Rule] = {
@@ -273,10 +264,64 @@ LONGAGENT: Mapping[str, Rule] = {
     "end": Rule(_end, _LEADER),
 }
 
-# ------------------------------------------------------------------------------------------------------------- retrieve
+# ------------------------------------------------------------------------------ retrieve, and readers of whole texts
 
 _SLIPS = {**YOUTU["answer"].slips, "invented name": invented_name}
 RETRIEVE: Mapping[str, Rule] = {"answer": replace(YOUTU["answer"], slips=_SLIPS)}
+
+
+def _of_another(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """What the text says of another ship or builder, also where it has no answer."""
+    relation = hops(asked.question)[1][-1]
+    said = [each.value for each in told(asked.data) if each.relation == relation and each.value not in right["answer"]]
+    return {**right, "answer": chance.choice(said), "sufficient": True} if said else invented_name(asked, right, chance)
+
+
+def _number_of_nothing(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """A number that nothing has that was shown, beside those that are right."""
+    return {**right, "answer": f"{right['answer'] or 'Nothing'} [77.3]"}
+
+
+_OF_TEXTS = {
+    "another entity": _of_another,
+    "invented name": invented_name,
+    "number of nothing": _number_of_nothing,
+    "none": says_nothing("answer"),
+}
+FULLTEXT: Mapping[str, Rule] = {"answer": Rule(answered, _OF_TEXTS)}
+_NOTES = "\n\nNotes on what came before:\n"
+
+
+def _in_notes(said: Sequence[Said], asked: Prompt) -> str:
+    return " ".join(f"{each.words} [{number_of(each, asked)}]." for each in said)
+
+
+def _noted(asked: Prompt) -> Fields:
+    """All that may lead to the answer, in the words of the text: of whom it will be is not known at first."""
+    subject, relations = hops(asked.question)
+    said = told(asked.data)
+    helps = [each for each in said if each.relation in relations and each.subject == subject or each.relation == "born"]
+    words = _in_notes(helps, asked)
+    return {**answered(asked), "notes": "" if words == asked.data.partition(_NOTES)[2].strip() else words}
+
+
+def _forgotten(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """The new notes without those before, in whose place they are put."""
+    kept = [each for each in told(asked.data.partition(_NOTES)[0]) if each.words in right["notes"]]
+    return {**right, "notes": _in_notes(kept, asked)}
+
+
+CHUNKNOTES: Mapping[str, Rule] = {
+    "chunk_notes": Rule(
+        _noted,
+        {
+            **_OF_TEXTS,
+            "forgotten notes": _forgotten,
+            "no notes": lambda asked, right, chance: {**right, "notes": chance.choice(NONE)},
+            "overlooked": says(notes="", answer="", sufficient=False),
+        },
+    )
+}
 
 _IN_ONE_PIECE = [question for question in FLEET.questions if len(hops(question.text)[1]) == 1]
 """Two documents may lie far apart, and a reader of pieces that carries nothing on cannot join them."""
@@ -289,7 +334,7 @@ READERS: Mapping[str, Trial] = {
     "retrieve": Trial(RETRIEVE, FLEET.questions),
     "cypher": Trial(CYPHER, FLEET.questions),
     "fulltext": Trial(FULLTEXT, FLEET.questions),
-    "chunkread": Trial(CHUNKREAD, _IN_ONE_PIECE, {"window_tokens": 2000}),
+    "chunkread": Trial(FULLTEXT, _IN_ONE_PIECE, {"window_tokens": 2000}),
     "chunknotes": Trial(CHUNKNOTES, FLEET.questions, {"window_tokens": 3000}),
 }
 """All readers of a text; ``global``, which is asked about groups, is tried in ``erring_groups``."""

@@ -1,4 +1,4 @@
-"""What may go wrong with a reply over ``planted_ships`` whatever the reader: another entity, nothing, one of the forms
+"""What may go wrong with a reply over ``hop_questions`` whatever the reader: another entity, nothing, one of the forms
 of "none"."""
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 from erring_model import INVENTED, NONE, Fields, Slip
+from hop_questions import Said, follow, hops, planted, told
 from model_by_prompt import Prompt
-from planted_ships import Said, hops, planted, told
 
 FLEET = planted(30)
 """The corpus that all are asked about."""
@@ -74,6 +74,16 @@ def wrong_number(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
 
 def _kind(value: str) -> int:
     return value.isdigit() + 2 * (" " in value)
+
+
+def answered(asked: Prompt, text: str | None = None) -> Fields:
+    """The answer that ``text``, else all data, leads to, with the numbers of its sentences; nothing where none is."""
+    found = follow(asked.question, asked.data if text is None else text)
+    if not found.answer:
+        return {"evidence": [], "answer": "", "sufficient": False}
+    numbers = list(dict.fromkeys(number for said in found.said if (number := number_of(said, asked))))
+    marks = "".join(f"[{number}]" for number in numbers)
+    return {"evidence": numbers, "answer": f"{found.answer} {marks}".strip(), "sufficient": True}
 
 
 def number_of(said: Said, asked: Prompt) -> str:

@@ -1,15 +1,14 @@
-"""How the prompts of ``cypher`` are answered by rule over ``planted_ships``, and what may go wrong with each reply."""
+"""How the prompts of ``cypher`` are answered by rule over ``hop_questions``, and what may go wrong with each reply."""
 
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Mapping
 
 from erring_model import Fields, Rule, Slip
-from erring_slips import another_entity, invented_name, no_number, other, says, says_nothing, wrong_number
+from erring_slips import another_entity, answered, invented_name, no_number, other, says, says_nothing, wrong_number
+from hop_questions import hops
 from model_by_prompt import Prompt
-from planted_ships import follow, hops
 
 _VERBS = {"builder": "built by", "launched": "launched in", "born": "born in"}
 _ONE_HOP = (
@@ -40,15 +39,6 @@ def _other_name(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     return {**right, "parameters": {**right["parameters"], "name": other(right["parameters"]["name"], chance)}}
 
 
-def _answer(asked: Prompt) -> Fields:
-    found = follow(asked.question, asked.data)
-    if not found.answer:
-        return {"evidence": [], "answer": "", "sufficient": False}
-    row = re.search(rf"^\[([\d.]+)\].*{re.escape(found.said[-1].words)}", asked.data, re.MULTILINE)
-    number = row[1] if row else "1.1"
-    return {"evidence": [number], "answer": f"{found.answer} [{number}]", "sufficient": True}
-
-
 CYPHER: Mapping[str, Rule] = {
     "write": Rule(
         _write,
@@ -65,7 +55,7 @@ CYPHER: Mapping[str, Rule] = {
         },
     ),
     "answer": Rule(
-        _answer,
+        answered,
         {
             "another entity": another_entity,
             "invented name": invented_name,

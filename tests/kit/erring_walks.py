@@ -1,4 +1,4 @@
-"""How GraphReader's prompts are answered by rule over ``planted_ships``, and what may go wrong with each reply."""
+"""How GraphReader's prompts are answered by rule over ``hop_questions``, and what may go wrong with each reply."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 
 from erring_model import NONE, Fields, Rule, Slip
-from erring_slips import another_entity, other, says, says_nothing
+from erring_slips import another_entity, answered, other, says, says_nothing
+from hop_questions import follow, hops, told
 from model_by_prompt import Prompt
-from planted_ships import follow, hops, told
 
 _INVENTED = ("Harbour Board of 1799", "the old shipyard", "Captain Nemo Drake")
 
@@ -109,15 +109,6 @@ def _neighbours(asked: Prompt) -> Fields:
     return {"reasoning": "By name.", "action": "termination"}
 
 
-def _conclude(asked: Prompt) -> Fields:
-    found = follow(asked.question, asked.data)
-    if not found.answer:
-        return {"evidence": [], "answer": "", "sufficient": False}
-    noted = [re.search(rf"{re.escape(said.words)} (\[[\d.]+\])", asked.data) for said in found.said]
-    numbers = [each[1] for each in noted if each]
-    return {"evidence": numbers, "answer": f"{found.answer} {' '.join(numbers)}".strip(), "sufficient": True}
-
-
 GRAPHREADER: Mapping[str, Rule] = {
     "plan": Rule(
         _plan,
@@ -164,7 +155,7 @@ GRAPHREADER: Mapping[str, Rule] = {
         },
     ),
     "answer": Rule(
-        _conclude,
+        answered,
         {
             "another entity": another_entity,
             "wrong number": _marks("47.11"),

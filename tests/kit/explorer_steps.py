@@ -18,8 +18,6 @@ WAIT = 60_000
 CLOSING = ["status of 503", "net::ERR"]
 """What the browser's console says of a server that closes while the page is still open."""
 
-"""Faults that no view may have."""
-
 expect.set_options(timeout=WAIT)
 
 

@@ -2,12 +2,12 @@
 
     corpus = planted(seed=7, towns=60, valleys=4)
     corpus.ingest(kg, folder)
-    with OpenAIServer(GroupModel(errors=0.1)) as server: ...
+    with OpenAIServer(GroupModel()) as server: ...
 
 Each document tells of a town: in which valley it lies, what it keeps, has and sings of. A question is about a whole
 valley or about all towns, so that no few documents answer it. The model reads the sentences that it is shown, those of
-facts and those of passages alike; with the probability ``errors`` a call leaves out something or invents it. What it
-gets right says what was brought before its eyes, and nothing of how well a real model reads.
+facts and those of passages alike. What it gets right says what was brought before its eyes, and nothing of how well a
+real model reads. ``erring_groups`` has it err.
 """
 
 from __future__ import annotations
@@ -164,39 +164,21 @@ Sentences = Sequence[tuple[Any, str]]
 
 
 class GroupModel:
-    """Answers ``retrieve`` and ``global`` by the same rules. The same prompt gets the same reply."""
+    """Answers ``retrieve`` and ``global`` by the same rules, and remembers what it was asked."""
 
-    def __init__(self, errors: float = 0.0) -> None:
-        self.errors = errors
+    def __init__(self) -> None:
         self.asked: list[Prompt] = []
 
     def __call__(self, messages: Messages) -> str:
-        prompt = Prompt(messages)
-        self.asked.append(prompt)
-        chance = random.Random(prompt.user)
-        wrong = chance.random() < self.errors
-        return json.dumps(RULES[prompt.name](prompt, chance if wrong else None))
+        self.asked.append(Prompt(messages))
+        return json.dumps(RULES[self.asked[-1].name](self.asked[-1]))
 
 
-def less_one(found: list[Any], chance: random.Random | None) -> list[Any]:
-    """One of them is forgotten where the model errs."""
-    if chance is None or not found:
-        return found
-    lost = chance.randrange(len(found))
-    return found[:lost] + found[lost + 1 :]
-
-
-def _map(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
+def _map(prompt: Prompt) -> dict[str, Any]:
     shown = [(int(n), text) for n, text in re.findall(r"^\[(\d+)\] (.+)$", prompt.data, re.MULTILINE)]
-    items = less_one([{"name": name, "facts": [n]} for n, name in _things(prompt.question, shown)], chance)
-    points = less_one(
-        [
-            {"point": f"{town} {p} {o}.", "facts": [n], "score": 60}
-            for n, town, p, o in _properties(prompt.question, shown)
-        ],
-        chance,
-    )
-    return {"points": points, "items": items}
+    properties = _properties(prompt.question, shown)
+    points = [{"point": f"{town} {p} {o}.", "facts": [n], "score": 60} for n, town, p, o in properties]
+    return {"points": points, "items": [{"name": name, "facts": [n]} for n, name in _things(prompt.question, shown)]}
 
 
 def _things(question: str, shown: Sentences) -> list[tuple[Any, str]]:
@@ -236,37 +218,34 @@ def _common(properties: Iterable[tuple[Any, str, str, str]]) -> dict[str, list[A
     return {thing: numbers[thing] for thing in sorted(shared)}
 
 
-def _reduce(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
+def _reduce(prompt: Prompt) -> dict[str, Any]:
     lines = re.findall(r"^- (.+?)((?: ?\[0\.\d+\])*)$", prompt.data, re.MULTILINE)
     shown = [(re.findall(r"0\.\d+", marks)[0], text) for text, marks in lines if marks]
-    counted = re.search(r"their number is ([\d,]+)", prompt.data)
     if prompt.question.startswith("How many"):
-        number = int(counted[1].replace(",", "")) if counted else 0
-        return _final(str(number + (1 if chance else 0)), [n for n, _ in shown])
+        counted = re.search(r"their number is ([\d,]+)", prompt.data)
+        return _final(counted[1].replace(",", "") if counted else "0", [n for n, _ in shown])
     if prompt.question.startswith("Which"):
-        return _final(", ".join(f"{text} [{n}]" for n, text in less_one(shown, chance)), [])
-    properties = [(n, *found) for n, text in shown for found in _HAS.findall(text)]
-    common = _common(less_one(properties, chance))
-    return _final("; ".join(f"All of them: {thing} [{ns[0]}]" for thing, ns in common.items()), [])
+        return _final(", ".join(f"{text} [{n}]" for n, text in shown))
+    common = _common((n, *found) for n, text in shown for found in _HAS.findall(text))
+    return _final("; ".join(f"All of them: {thing} [{ns[0]}]" for thing, ns in common.items()))
 
 
-def _final(answer: str, evidence: list[str]) -> dict[str, Any]:
-    return {"evidence": evidence, "answer": answer, "sufficient": bool(answer)}
+def _final(answer: str, evidence: Sequence[str] = ()) -> dict[str, Any]:
+    return {"evidence": list(evidence), "answer": answer, "sufficient": bool(answer)}
 
 
-def _answer(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
+def _answer(prompt: Prompt) -> dict[str, Any]:
     """One prompt with passages: counted, listed and compared in the same way."""
     shown = list(prompt.sentences.items())
-    things = less_one(_things(prompt.question, shown), chance)
-    common = _common(less_one(_properties(prompt.question, shown), chance))
+    things, common = _things(prompt.question, shown), _common(_properties(prompt.question, shown))
     names = list(dict.fromkeys(name for _, name in things))
     if prompt.question.startswith("How many"):
         said, numbers = str(len(names)), [n for n, _ in things]
     else:
         said, numbers = ", ".join([*names, *common]), [*(n for n, _ in things), *(ns[0] for ns in common.values())]
     marks = "".join(f"[{number}]" for number in dict.fromkeys(numbers))
-    return {"evidence": [], "answer": f"{said} {marks}" if marks else "", "sufficient": bool(marks)}
+    return _final(f"{said} {marks}" if marks else "")
 
 
 RULES = {"global_/map": _map, "global_/reduce": _reduce, "readers/answer": _answer}
-"""By the prompt's name: its reply, of which something is forgotten or invented where there is a chance for it."""
+"""By the prompt's name: its reply."""

@@ -18,9 +18,11 @@ from model_by_prompt import Line, Model, Prompt
 from texts import ingest
 from written_pages import Written, define_pages, run, write_pages
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer
@@ -148,3 +150,23 @@ def ask(evidence: Evidence, model: Rereader, question: str, **options: Any) -> A
 def details(answer: Answer, name: str) -> list[str]:
     """What the steps of this name say, in order."""
     return [each.detail for each in answer.trace if each.name == name]
+
+
+# ------------------------------------------------------------ a run that is kept
+
+
+def first_sentence(messages: Messages) -> str:
+    """Says the first sentence of the first passage."""
+    found = re.search(r"^\[(\d+\.\d+)\] ([^.]+)", messages[-1]["content"], re.MULTILINE)
+    number, words = found.groups() if found else ("", "")
+    return json.dumps({"evidence": [number], "answer": f"{words} [{number}].", "sufficient": True})
+
+
+def read_again(graph: KnowledgeGraph) -> None:
+    """Two pages of one document, and a kept run that read the first of them again."""
+    define_pages(graph.store)
+    document = graph.documents()[0].title
+    write_pages(graph.store, document, [("The first page.", "The first."), ("All the rest.", "The rest.")])
+    chat = ScriptedChat([pages(0), said("It says so.", "1.1")])
+    reading = KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat)
+    assert reading.ask("What does it say?", "readagent", documents=[document], keep=True).counts["pages.looked_up"] == 1

@@ -125,7 +125,6 @@ def measure(
     peak = peak_megabytes()
     found, calls = held(corpus), given.calls
     more, more_own, more_server = _timed(server, lambda: add(addition, given.addition))
-    both = held([*corpus, *addition])
     return {
         "passages": len(corpus),
         "asked": len(given.asked),
@@ -143,7 +142,6 @@ def measure(
         "relations": found.relations,
         "wanted_entities": found.wanted_entities,
         "wanted_relations": found.wanted_relations,
-        "missing_after_more": both.wanted_entities - both.entities + both.wanted_relations - both.relations,
     }
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from event_loops import run_in_own_loop
-from harbour import QUESTION, TEXTS, harbour
 from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError, Text2CypherRetrievalError
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.retrievers import (
@@ -20,6 +19,7 @@ from neo4j_graphrag.retrievers import (
     VectorRetriever,
 )
 from neo4j_graphrag.types import RetrieverResultItem
+from small_graph import QUESTION, TEXTS, small_graph
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:
 @pytest.fixture(scope="module")
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Three short texts."""
-    with harbour(neo4j_server, tmp_path_factory.mktemp("harbour")) as graph:
+    with small_graph(neo4j_server, tmp_path_factory.mktemp("graph")) as graph:
         yield graph
 
 

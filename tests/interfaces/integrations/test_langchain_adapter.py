@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from event_loops import run_in_own_loop
 from graph_state import snapshot
-from harbour import QUESTION, TEXTS, harbour, ingest
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
@@ -19,6 +18,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnablePassthrough
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
+from small_graph import QUESTION, TEXTS, ingest, small_graph
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
@@ -29,7 +29,7 @@ from kgplatform.neo4j.store import Connection
 @pytest.fixture(scope="module")
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Three short texts. Tests that write come after those that read it, and have graphs of their own."""
-    with harbour(neo4j_server, tmp_path_factory.mktemp("harbour")) as graph:
+    with small_graph(neo4j_server, tmp_path_factory.mktemp("graph")) as graph:
         yield graph
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 from event_loops import run_in_own_loop
-from harbour import QUESTION, TEXTS, harbour
 from llama_index.core import Settings
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import Document, MetadataMode, TextNode
 from llama_index.core.vector_stores import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
+from small_graph import QUESTION, TEXTS, small_graph
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
@@ -24,7 +24,7 @@ from kgplatform.neo4j.store import Connection
 @pytest.fixture(scope="module")
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Three short texts."""
-    with harbour(neo4j_server, tmp_path_factory.mktemp("harbour")) as graph:
+    with small_graph(neo4j_server, tmp_path_factory.mktemp("graph")) as graph:
         yield graph
 
 

@@ -9,7 +9,7 @@ import neo4j
 import pytest
 from conftest import EXAMPLES, ROOT, wipe
 from graphreader_runs import walk
-from read_again import model, read_again
+from readagent_runs import first_sentence, read_again
 from test_cypher_files import _KEYWORDS, _LITERAL, complaints
 
 from kgplatform.client import KnowledgeGraph
@@ -69,7 +69,7 @@ def browser(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
     settings = load_settings(home=tmp_path_factory.mktemp("browse"), embedder="hash:64")
     with Store(neo4j_server) as store:
         wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(first_sentence))
         graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl", mode="flexible", schema="biomedical")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build_tree, "LARGEST", 8)  # so that there are communities inside of communities

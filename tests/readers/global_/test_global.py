@@ -109,7 +109,7 @@ def test_a_count_is_ours_and_cites_what_was_counted(towns: KnowledgeGraph) -> No
 def test_a_count_without_marks_cites_what_was_counted(towns: KnowledgeGraph) -> None:
     asked = next(each for each in TOWNS.questions if each.kind == "how many")
     number = next(iter(asked.answers))
-    model = playing(map=lambda prompt: json.dumps(RULES["global_/map"](prompt, None)), reduce=says(number))
+    model = playing(map=lambda prompt: json.dumps(RULES["global_/map"](prompt)), reduce=says(number))
     assert asked.is_right(asking(towns, model).ask(asked.text, "global", **SHARE))
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from answers import cited
-from off_the_wind import QUESTIONS, STORY, WRONG
 from readagent_runs import Asked, Rereader, chosen, cites, details, fill, in_lines, page, pages, place_near, said
+from story_with_gists import QUESTIONS, STORY, WRONG
 
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Ledger

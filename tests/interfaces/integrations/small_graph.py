@@ -54,7 +54,7 @@ def ingest(graph: KnowledgeGraph, folder: Path) -> KnowledgeGraph:
 
 
 @contextmanager
-def harbour(connection: Connection, folder: Path) -> Iterator[KnowledgeGraph]:
+def small_graph(connection: Connection, folder: Path) -> Iterator[KnowledgeGraph]:
     """A graph of the texts, for tests that only read it. No language model, whatever the environment names."""
     no_model = {"openai_api_key": None, "openai_base_url": None}
     settings = load_settings(home=folder / "home", embedder="hash:64").model_copy(update=no_model)
