@@ -26,7 +26,7 @@ ODD_NAMES = (
 )
 
 _DRAW = """async (graph) => {
-  const { GraphView } = await import("/drawing/view.js");
+  const { GraphView } = await import("/graph/view.js");
   const told = (window.told = []);
   window.view = new GraphView(document.getElementById("box"), {
     onSelect: (node) => told.push(["select", node && node.id]),

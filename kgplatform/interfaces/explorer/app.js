@@ -1,14 +1,11 @@
 // The page: which view is open, the stage beside it, keys, theme, and what happens when the server goes away.
 
-import { el, fill } from "./shared/dom.js";
-import { icon } from "./shared/icons.js";
 import { about, aboutChanges, get, refreshAbout, server, useTokenDialog } from "./shared/api.js";
 import { askToken, showShortcuts } from "./shared/dialogs.js";
+import { el, failure, fill, icon, loading } from "./shared/dom.js";
 import { counted } from "./shared/format.js";
 import { currentRoute, navigate, onRoute, routeTo } from "./shared/router.js";
-import { splitter } from "./shared/splitter.js";
-import { Stage } from "./stage.js";
-import { failure, loading } from "./shared/states.js";
+import { splitter, Stage } from "./stage.js";
 
 const VIEWS = {
   ask: { name: "Ask", load: () => import("./ask/ask-view.js") },
@@ -17,8 +14,8 @@ const VIEWS = {
   documents: { name: "Documents", load: () => import("./documents/documents-view.js") },
   compare: { name: "Compare", load: () => import("./ask/compare-view.js") },
   runs: { name: "Runs", load: () => import("./ask/runs-view.js") },
-  schema: { name: "Schema", load: () => import("./schema/schema-view.js") },
-  cypher: { name: "Cypher", load: () => import("./schema/cypher-view.js") },
+  schema: { name: "Schema", load: () => import("./documents/schema-view.js") },
+  cypher: { name: "Cypher", load: () => import("./ask/cypher-view.js") },
   models: { name: "Models", load: () => import("./ask/models-view.js") },
 };
 const KEYS = "kgplatform.keys";

@@ -78,7 +78,7 @@ def test_vendored_libraries_have_their_licences() -> None:
 
 
 def test_the_page_and_the_reference_have_every_code_of_an_error() -> None:
-    words = re.findall(r"^  (\w+): ", (EXPLORER / "shared" / "wording.js").read_text("utf-8"), re.M)
+    words = re.findall(r"^  (\w+): ", (EXPLORER / "shared" / "api.js").read_text("utf-8"), re.M)
     told = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "reference" / "http.md").read_text("utf-8"), re.M)
     assert [code.name.lower() for code in Code] == words == told
 

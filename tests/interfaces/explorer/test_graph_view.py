@@ -290,7 +290,7 @@ def test_odd_names_are_only_names(box: Page) -> None:
     box.evaluate("view.focus(['e0', 'e1']); view.select('e0')")
     settle(box)
     assert box.locator("#box *").count() == 1, "there is the canvas and nothing else"
-    labels = box.evaluate("import('/drawing/scene.js').then(({ labelOf }) => view.scene.byWeight.map(labelOf))")
+    labels = box.evaluate("import('/graph/scene.js').then(({ labelOf }) => view.scene.byWeight.map(labelOf))")
     assert len(labels) == len(ODD_NAMES)
     assert all(0 < len(label) <= 40 and "\u202e" not in label and "\n" not in label for label in labels)
     assert "Person" in labels, "who has no name and says nothing is called by its type"
@@ -415,7 +415,7 @@ def test_a_picture_to_keep(box: Page, theme: str, ground: list[int]) -> None:
     kind, size, corner = box.evaluate(
         """async (theme) => {
              view.setTheme(theme);
-             const { pictureOf } = await import("/drawing/picture.js");
+             const { pictureOf } = await import("/graph/painter.js");
              const blob = await pictureOf(view);
              const image = await createImageBitmap(blob);
              const context = new OffscreenCanvas(image.width, image.height).getContext("2d");

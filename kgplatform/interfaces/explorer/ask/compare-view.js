@@ -1,21 +1,19 @@
 // Compare: two readers at the same question, side by side and at the same time.
 
-import { announce, el, enters, fill, freshId } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, titleOf } from "../shared/api.js";
-import { answerCard, citationOpener, sharedPassages, waitingCard } from "./answer-card.js";
-import { askReader } from "./ask-reader.js";
+import { announce, button, el, emptyState, ended, enters, fill, freshId, icon, linkButton, placeButton } from "../shared/dom.js";
 import { count, counted, duration, named } from "../shared/format.js";
-import { emptyState, ended, linkButton, placeButton } from "../shared/states.js";
-import { ReaderForm } from "./reader-form.js";
 import { navigate, routeTo } from "../shared/router.js";
+import { answerCard, citationOpener, sharedPassages, waitingCard } from "./answer-card.js";
+import { askReader } from "./conversation.js";
+import { ReaderForm } from "./reader-form.js";
 import { Timeline } from "./timeline.js";
 
 export function createView({ stage }) {
   const field = freshId("question");
   const question = el("textarea", { id: field, rows: "2", placeholder: "Ask both", maxlength: "4000" });
   const readers = about().readers.map(({ name }) => name);
-  const forms = [new ReaderForm(about(), { label: "First reader", withSearch: false, reader: readers[0] }), new ReaderForm(about(), { label: "Second reader", withSearch: false, reader: readers[1] })];
+  const forms = [new ReaderForm({ label: "First reader", withSearch: false, reader: readers[0] }), new ReaderForm({ label: "Second reader", withSearch: false, reader: readers[1] })];
   const columns = forms.map((form) => ({ form, result: el("div", { class: "result" }) }));
   const summary = el("div", { class: "comparison" });
   let running = null;
@@ -23,7 +21,7 @@ export function createView({ stage }) {
   const element = el("div", { class: "view compare-view" }, el("h1", {}, "Compare"),
     el("form", { class: "ask-form", on: { submit: (event) => (event.preventDefault(), submit()) } },
       el("label", { for: field, class: "visually-hidden" }, "Question"),
-      el("div", { class: "question-box" }, question, el("button", { class: "primary", type: "submit" }, icon("send"), "Ask both"))),
+      el("div", { class: "question-box" }, question, button("send", "Ask both", null, { class: "primary", type: "submit" }))),
     el("div", { class: "columns" }, forms.map((form) => form.element)), summary,
     el("div", { class: "columns" }, columns.map(({ result }, at) => el("section", { "aria-label": at ? "Second reader" : "First reader" }, result))));
 

@@ -1,10 +1,8 @@
 // Models: which server and model write the answers, whether they answer, and what they have cost.
 
-import { announce, el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { get, post, refreshAbout } from "../shared/api.js";
+import { announce, button, el, failure, fill, icon, loading } from "../shared/dom.js";
 import { count, counted, duration, readable } from "../shared/format.js";
-import { failure, loading } from "../shared/states.js";
 
 /** What calls were for, by the names that the parts of the platform give them. */
 const STAGES = {
@@ -33,7 +31,7 @@ export function createView() {
 
   function language({ chat, has_key: hasKey, budget }) {
     if (!chat) return el("section", { class: "card model" }, el("h2", {}, "Language model"), el("p", {}, "None is connected: questions show the evidence, and no answer is written."), howTo());
-    const test = el("button", { type: "button", on: { click: () => run(test) } }, icon("play"), "Test the connection");
+    const test = button("play", "Test the connection", () => run(test), { class: null });
     return el("section", { class: "card model" }, el("h2", {}, "Language model"),
       el("dl", { class: "types" }, pair("Model", chat.model), pair("Server", chat.address), pair("Key", hasKey ? "is set; it is never shown" : "none is set"), budget ? pair("Budget", `${count(budget)} tokens for each start of the server`) : null),
       el("div", { class: "actions" }, test), tried, el("details", {}, el("summary", {}, icon("down"), "Connect another"), howTo()));
@@ -51,8 +49,8 @@ export function createView() {
       el("p", { class: "muted" }, "The second is for any server that speaks the OpenAI protocol, such as one on your own machine."));
   }
 
-  async function run(button) {
-    button.disabled = true;
+  async function run(test) {
+    test.disabled = true;
     fill(tried, loading("Waiting for the model"));
     try {
       const found = await post("api/models/test", {});
@@ -63,7 +61,7 @@ export function createView() {
     } catch (fault) {
       fill(tried, failure(fault));
     } finally {
-      button.disabled = false;
+      test.disabled = false;
     }
   }
 

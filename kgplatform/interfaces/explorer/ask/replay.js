@@ -1,28 +1,15 @@
 // The steps of a run drawn on the graph: as they happen, and again afterwards, forwards, backwards, at any speed.
 
-import { idsOf, idsOfResult } from "./ask-reader.js";
-import { subgraphOf } from "../graph/graph-panel.js";
 import { get } from "../shared/api.js";
+import { subgraphOf } from "../graph/graph-panel.js";
 
 const BEAT = 1400;
 
 export class Replay {
-  /** `onStep(index)` is called with the step, -1 for the whole run; `onPlay(playing)`. */
-  constructor(panel, { onStep = () => {}, onPlay = () => {} } = {}) {
-    this.panel = panel;
-    this.onStep = onStep;
-    this.onPlay = onPlay;
-    this.steps = [];
-    this.at = -1;
-    this.speed = 1;
-    this.timer = 0;
-    this.graphs = new Map();
-    this.drawing = Promise.resolve();
-    this.title = "";
-  }
-
-  get playing() {
-    return this.timer !== 0;
+  /** `title`: what stands above the picture. `onStep(index)` is called with the step, -1 for the whole run; `onPlay(playing)`. */
+  constructor(panel, title) {
+    Object.assign(this, { panel, title, onStep: () => {}, onPlay: () => {} });
+    Object.assign(this, { steps: [], at: -1, speed: 1, timer: 0, graphs: new Map(), drawing: Promise.resolve() });
   }
 
   /** A step that just happened: it is drawn behind those before it. */
@@ -43,11 +30,11 @@ export class Replay {
     if (this.panel.isFitted) this.panel.fit(); // what came is in view, too
   }
 
+  /** A graph in a picture of its own. */
   async #own(graph) {
     await this.panel.show(graph, this.title);
     this.panel.owner = this;
-    this.drawn = true;
-    this.complete = false;
+    Object.assign(this, { drawn: true, complete: false });
   }
 
   /** The whole run's graph, where the picture does not have it. */
@@ -185,4 +172,14 @@ async function factsOf({ document, start, end, found }) {
   const text = await get(`api/documents/${encodeURIComponent(document)}?${new URLSearchParams({ start, end })}`).catch(() => null); // it may be gone
   const shared = (fact) => Math.min(fact.end, end) - Math.max(fact.start, start);
   return (text?.facts ?? []).filter((fact) => 2 * shared(fact) >= Math.min(fact.end - fact.start, end - start)).map(({ id }) => id);
+}
+
+/** All that a step was at, by id. */
+function idsOf(step) {
+  return [...(step.elements ?? []), ...(step.facts ?? []), ...(step.passages ?? []), ...(step.pages ?? [])];
+}
+
+/** What a search result names, the best of it. */
+export function idsOfResult({ passages = [], facts = [], communities = [] }, most = 20) {
+  return [facts, passages, communities].flatMap((found) => found.slice(0, most).map(({ id }) => id));
 }

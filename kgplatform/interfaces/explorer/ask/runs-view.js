@@ -1,13 +1,11 @@
 // Runs that were saved in the graph, to read and replay.
 
-import { el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { get, titleOf } from "../shared/api.js";
+import { el, emptyState, failure, fill, icon, linkButton, loading } from "../shared/dom.js";
 import { count, counted, duration, moment, named } from "../shared/format.js";
+import { routeTo } from "../shared/router.js";
 import { answerCard, citationOpener } from "./answer-card.js";
 import { pathOf, Replay } from "./replay.js";
-import { emptyState, failure, linkButton, loading } from "../shared/states.js";
-import { routeTo } from "../shared/router.js";
 import { Timeline } from "./timeline.js";
 
 /** Citation marks, which lead nowhere in a list. */
@@ -69,8 +67,7 @@ export function createView({ stage }) {
   }
 
   async function draw(run, steps, citations) {
-    const replay = new Replay(stage.graph);
-    replay.title = `${titleOf(run.reader)}: what it looked at`;
+    const replay = new Replay(stage.graph, `${titleOf(run.reader)}: what it looked at`);
     timeline = new Timeline(replay);
     fill(element, back(), el("h1", { dir: "auto" }, named(run.question)), el("p", { class: "muted" }, figures(run)),
       answerCard(asAnswer(run, citations), { open: citationOpener(stage, citations) }),

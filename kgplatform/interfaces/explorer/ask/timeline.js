@@ -1,9 +1,8 @@
 // The steps of a run as a list, each with what it asked, found and cost, and the buttons that replay them.
 
-import { announce, el, fill, freshId, reveal } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
+import { announce, el, fill, freshId, icon, iconButton, reveal, set } from "../shared/dom.js";
 import { counted, duration, spent, stepName } from "../shared/format.js";
-import { statementList } from "../schema/statements.js";
+import { statementList } from "./statements.js";
 
 const SPEEDS = [0.5, 1, 2, 4];
 
@@ -14,12 +13,8 @@ export class Timeline {
     this.list = el("ol", { class: "steps" });
     this.heading = el("h2", {}, "Steps");
     this.controls = replay ? this.#controls() : null;
-    this.element = el("section", { class: "timeline", "aria-label": "Steps of the reader" }, el("div", { class: "section-head" }, this.heading, this.controls), this.list);
-    this.element.hidden = true;
-    if (replay) {
-      replay.onStep = (at) => this.#mark(at);
-      replay.onPlay = (playing) => this.#drawPlay(playing);
-    }
+    this.element = el("section", { class: "timeline", "aria-label": "Steps of the reader", hidden: true }, el("div", { class: "section-head" }, this.heading, this.controls), this.list);
+    if (replay) Object.assign(replay, { onStep: (at) => this.#mark(at), onPlay: (playing) => this.#drawPlay(playing) });
   }
 
   /** A step that just happened. */
@@ -83,21 +78,19 @@ export class Timeline {
   // ----------------------------------------------------------------------------------------------------- replaying
 
   #controls() {
-    const button = (symbol, label, does) =>
-      el("button", { class: "quiet icon-only", type: "button", "aria-label": label, title: label, on: { click: does } }, icon(symbol));
-    this.playButton = button("play", "Replay on the graph", () => this.toggle());
+    this.playButton = iconButton("play", "Replay on the graph", () => this.toggle());
     this.slider = el("input", { type: "range", min: "0", max: "0", value: "0", "aria-label": "Step shown on the graph", on: { input: () => this.#go(Number(this.slider.value) - 1) } });
     this.place = el("span", { class: "muted step-place" }, "whole run");
     const speed = el("select", { class: "small", "aria-label": "Speed of the replay", on: { change: () => (this.replay.speed = Number(speed.value)) } },
       SPEEDS.map((each) => el("option", { value: String(each), selected: each === 1 }, `${each}×`)));
     return el("div", { class: "replay", role: "group", "aria-label": "Replay", hidden: true },
-      button("previous", "Previous step", () => this.step(-1)), this.playButton, button("next", "Next step", () => this.step(1)), this.slider, this.place, speed);
+      iconButton("previous", "Previous step", () => this.step(-1)), this.playButton, iconButton("next", "Next step", () => this.step(1)), this.slider, this.place, speed);
   }
 
   /** Play or pause. */
   toggle() {
     if (!this.replay.ended) return; // it is drawn as it happens
-    if (this.replay.playing) this.replay.pause();
+    if (this.replay.timer) this.replay.pause();
     else this.replay.play();
   }
 
@@ -120,9 +113,7 @@ export class Timeline {
 
   #drawPlay(playing) {
     const label = playing ? "Pause" : "Replay on the graph";
-    fill(this.playButton, icon(playing ? "pause" : "play"));
-    this.playButton.setAttribute("aria-label", label);
-    this.playButton.title = label;
+    fill(set(this.playButton, { "aria-label": label, title: label }), icon(playing ? "pause" : "play"));
   }
 }
 

@@ -1,10 +1,8 @@
 // A document at the words that were cited: marked, in view, and with the focus; more of the text on request.
 
-import { announce, el, fill, reveal } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { get } from "../shared/api.js";
+import { announce, button, el, failure, fill, icon, iconButton, loading, reveal } from "../shared/dom.js";
 import { count, counted, named } from "../shared/format.js";
-import { failure, loading } from "../shared/states.js";
 
 const AROUND = 4000;
 const STATEMENTS = 100;
@@ -12,15 +10,10 @@ const STATEMENTS = 100;
 export class DocumentView {
   /** `onFact(id)`: a statement was pressed; `onClose()`. */
   constructor({ onFact, onClose }) {
-    this.onFact = onFact;
-    this.onClose = onClose;
+    Object.assign(this, { onFact, onClose });
+    /** Those that the arrows lead through: { document, start, end, open() }. */
     this.citations = [];
     this.element = el("article", { class: "document-view" });
-  }
-
-  /** The citations that the arrows lead through: { document, start, end, number }. */
-  setCitations(citations) {
-    this.citations = citations;
   }
 
   /** Open `document` (id or URI) at [start, end); from its beginning where no place is given. */
@@ -45,17 +38,17 @@ export class DocumentView {
   }
 
   /** More of the text, before what is shown or after it. */
-  async #more(before, button) {
+  async #more(before, pressed) {
     const { wanted } = this;
     const { id, start, end } = this.text;
-    button.disabled = true;
-    button.nextElementSibling?.remove();
+    pressed.disabled = true;
+    pressed.nextElementSibling?.remove();
     try {
       const part = before ? await this.#load(id, Math.max(0, start - 2 * AROUND), start) : await this.#load(id, end, end + 2 * AROUND);
       if (this.wanted === wanted) this.#join(part, before);
     } catch (fault) {
-      button.disabled = false;
-      button.after(el("span", { role: "alert" }, ` ${fault.message}`));
+      pressed.disabled = false;
+      pressed.after(el("span", { role: "alert" }, ` ${fault.message}`));
     }
   }
 
@@ -75,33 +68,26 @@ export class DocumentView {
 
   #draw() {
     const { text } = this;
-    const more = (before, label) => {
-      const button = el("button", { class: "small", type: "button", on: { click: () => this.#more(before, button) } }, label);
-      return button;
-    };
+    const more = (before) => button(null, "Show more", ({ currentTarget }) => this.#more(before, currentTarget));
     this.body = el("div", { class: "document-body", tabindex: "0", role: "region", "aria-label": `Text of ${named(text.title)}` },
-      text.start > 0 && el("p", { class: "muted more-text" }, `${count(text.start)} characters before this `, more(true, "Show more")),
+      text.start > 0 && el("p", { class: "muted more-text" }, `${count(text.start)} characters before this `, more(true)),
       el("div", { class: "document-text", dir: "auto" }, this.#segments()),
-      text.end < text.characters && el("p", { class: "muted more-text" }, `${count(text.characters - text.end)} characters after this `, more(false, "Show more")),
+      text.end < text.characters && el("p", { class: "muted more-text" }, `${count(text.characters - text.end)} characters after this `, more(false)),
       this.#statements());
     fill(this.element, this.#bar(text.title), this.body);
   }
 
   #bar(title) {
-    const at = this.citations.findIndex((each) => this.#isHere(each));
+    const { document, start, end } = this.wanted;
+    const at = this.citations.findIndex((each) => each.document === document && each.start === start && each.end === end);
     const step = (by, symbol, label) => {
       const next = this.citations[(at + by + this.citations.length) % this.citations.length];
-      return el("button", { class: "quiet icon-only", type: "button", "aria-label": label, title: label, on: { click: () => next.open() } }, icon(symbol));
+      return iconButton(symbol, label, () => next.open());
     };
     return el("header", {},
       el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, this.#where())),
       at >= 0 && this.citations.length > 1 && el("div", { class: "tool-row" }, step(-1, "previous", "Previous citation"), el("span", { class: "muted" }, `${at + 1} of ${this.citations.length}`), step(1, "next", "Next citation")),
-      el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close the document", on: { click: this.onClose } }, icon("close")));
-  }
-
-  #isHere(citation) {
-    const { document, start, end } = this.wanted;
-    return citation.document === document && citation.start === start && citation.end === end;
+      iconButton("close", "Close the document", this.onClose));
   }
 
   #where() {
@@ -134,7 +120,7 @@ export class DocumentView {
     if (!facts.length) return null;
     return el("details", { class: "document-facts" }, el("summary", {}, icon("down"), `${counted(facts.length, "fact")} stated here`),
       el("ul", { class: "facts" }, facts.slice(0, STATEMENTS).map((fact) =>
-        el("li", {}, el("button", { class: "place", type: "button", on: { click: () => this.onFact(fact) } }, icon("node"), fact.text)))));
+        el("li", {}, button("node", fact.text, () => this.onFact(fact), { class: "place" })))));
   }
 
   /** Bring the cited words into view, with the focus; the text, where none were cited. */

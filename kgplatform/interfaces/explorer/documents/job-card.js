@@ -1,10 +1,8 @@
 // A job of the server: stage, share, rate and time left; then its report, with what was skipped and why.
 
-import { announce, el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { ApiError, events, get, remove } from "../shared/api.js";
+import { announce, button, el, failure, fill, icon, iconButton } from "../shared/dom.js";
 import { count, counted, duration, readable, spent } from "../shared/format.js";
-import { failure } from "../shared/states.js";
 
 const ENDS = new Set(["done", "failed", "stopped"]);
 const AGAIN = 3000;
@@ -18,18 +16,16 @@ const TITLES = {
   gist: "Making gists",
   remove: "Removing documents",
 };
+const AGAIN_BELOW = "To try again, choose the documents under “In the graph”.";
 const EXTRACTORS = { llm: "language model", local: "rules", recorded: "a file of facts" };
-const REPORTS = { ingest: ingestReport, sample: ingestReport, reread: ingestReport, tree: treeReport, gist: gistReport, remove: removeReport };
+const REPORTS = { ingest: ingestReport, sample: ingestReport, reread: ingestReport, tree: treeReport, gist: gistReport, remove: ({ removed }) => el("div", { class: "report" }, figures([["removed", removed]])) };
 
 let streams = 0;
 
 export class JobCard {
   /** `onEnd(job)` is called once, when a running job has ended. */
   constructor(job, { onEnd, onDismiss }) {
-    this.id = job.id;
-    this.title = title(job);
-    this.onEnd = onEnd;
-    this.onDismiss = onDismiss;
+    Object.assign(this, { id: job.id, title: TITLES[job.kind] ?? job.kind, onEnd, onDismiss });
     this.marks = []; // when how much of the stage was done: the rate is that of the last seconds
     this.element = el("article", { class: "job card", "aria-label": this.title });
     this.#draw(job);
@@ -40,12 +36,12 @@ export class JobCard {
     try {
       const job = streams < MOST_STREAMS ? await this.#listen() : await get(`api/jobs/${this.id}`);
       if (job) this.#draw(job);
-      if (ENDS.has(job?.state)) this.onEnd(job);
-      else this.#followLater();
+      if (ENDS.has(job?.state)) return this.onEnd(job);
     } catch (fault) {
-      if (fault.status === 404) this.#forget();
-      else this.#followLater(); // the server may come back
+      if (fault.status === 404) return this.#forget();
+      // else the server may come back
     }
+    window.setTimeout(() => this.#follow(), AGAIN);
   }
 
   /** Draw what the server tells; resolves to the job at its end, or to null where the stream broke off before. */
@@ -62,24 +58,17 @@ export class JobCard {
     }
   }
 
-  #followLater() {
-    window.setTimeout(() => this.#follow(), AGAIN);
-  }
-
   // The last hundred jobs are remembered.
   #forget() {
-    this.state = "stopped";
     fill(this.element, this.#head("no longer known"), el("p", { class: "muted" }, "The server has forgotten this job. What it did is kept."));
     this.onEnd(null);
   }
 
   #head(what) {
-    const dismiss = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Dismiss this report", on: { click: () => this.onDismiss(this) } }, icon("close"));
-    return el("div", { class: "section-head" }, el("h2", {}, `${this.title}: ${what}`), dismiss);
+    return el("div", { class: "section-head" }, el("h2", {}, `${this.title}: ${what}`), iconButton("close", "Dismiss this report", () => this.onDismiss(this)));
   }
 
   #draw(job) {
-    this.state = job.state;
     if (ENDS.has(job.state)) return this.#drawEnd(job);
     if (!this.bar) this.#build(job);
     this.stage.textContent = job.state === "waiting" ? job.note || "Waiting for its turn" : `${job.stage || "Starting"}${job.total ? `: ${count(job.done)} of ${count(job.total)}` : ""}`;
@@ -96,8 +85,8 @@ export class JobCard {
     this.bar = el("progress", { "aria-label": `${this.title}: progress` });
     this.stage = el("p", { class: "job-stage" });
     this.time = el("p", { class: "muted" });
-    fill(this.element, el("div", { class: "section-head" }, el("h2", {}, this.title),
-      el("button", { class: "small", type: "button", on: { click: () => remove(`api/jobs/${this.id}`).catch(() => {}) } }, icon("stop"), "Stop")),
+    const stop = button("stop", "Stop", () => remove(`api/jobs/${this.id}`).catch(() => {}));
+    fill(this.element, el("div", { class: "section-head" }, el("h2", {}, this.title), stop),
       fileNames(job), this.bar, el("div", { class: "job-line" }, this.stage, this.time));
   }
 
@@ -121,10 +110,6 @@ export class JobCard {
       job.error ? failure(new ApiError(job.error)) : null,
       job.report ? REPORTS[job.kind]?.(job.report) : null);
   }
-}
-
-function title(job) {
-  return TITLES[job.kind] ?? job.kind;
 }
 
 function fileNames({ files }) {
@@ -171,16 +156,10 @@ function gistReport(report) {
     remarks(report));
 }
 
-function removeReport({ removed }) {
-  return el("div", { class: "report" }, figures([["removed", removed]]));
-}
-
 function remarks({ stopped, notes }) {
   const said = [stopped, ...(notes ?? [])].filter(Boolean);
   return said.length ? el("ul", { class: "notes" }, said.map((note) => el("li", {}, note))) : null;
 }
-
-const AGAIN_BELOW = "To try again, choose the documents under “In the graph”.";
 
 /** `then`: what to do about them. */
 function problems(one, many, rows, then = "") {

@@ -1,9 +1,8 @@
 // Which part of the graph is drawn: by type, relation, community, document, metadata and facts. The address has it, too.
 
-import { el, fill, freshId } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { get } from "../shared/api.js";
-import { choiceBox } from "../shared/choice-box.js";
+import { button, el, fill, freshId, icon } from "../shared/dom.js";
+import { choiceBox } from "../shared/fields.js";
 import { count, counted, named, readable } from "../shared/format.js";
 import { setParameters } from "../shared/router.js";
 
@@ -31,7 +30,7 @@ export function filterForm() {
   const document = choiceBox({ label: "Document", placeholder: "Any", look: documents, nameOf: async (each) => named((await get(`api/documents/${encodeURIComponent(each)}?start=0&end=0`)).title), onChoose: (value) => choose("document", value) });
   const field = (name, label, control) => el("p", { class: "field" }, el("label", { for: `${id}-${name}` }, label), control);
   const metadata = metadataFields((where) => choose("where", where));
-  const clear = el("button", { class: "small", type: "button", hidden: true, on: { click: () => setParameters(Object.fromEntries(FILTERS.map((name) => [name, null]))) } }, icon("close"), "Clear");
+  const clear = button("close", "Clear", () => setParameters(Object.fromEntries(FILTERS.map((name) => [name, null]))), { hidden: true });
   const summary = el("summary", {}, icon("down"), "Filters");
   const element = el("details", { class: "graph-filters" }, summary,
     el("div", { class: "options-grid" }, field("type", "Type", type), field("relation", "Relation", relation), community.element, document.element, field("least", "Facts, at least", least)), metadata.element, clear);

@@ -1,7 +1,6 @@
 // Dialogs that ask, with the browser's own <dialog>: focus stays inside, Escape closes, focus goes back.
 
-import { el, freshId } from "./dom.js";
-import { icon } from "./icons.js";
+import { el, freshId, icon } from "./dom.js";
 
 /** Show a dialog; resolves to its return value when it closes, "" after Escape. `build(close)` gives the content. */
 function show(title, build) {

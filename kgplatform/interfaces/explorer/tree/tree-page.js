@@ -1,11 +1,9 @@
 // Tree: communities, inner communities, keywords, entities and their values, as a picture that unfolds.
 
-import { el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, aboutChanges, get } from "../shared/api.js";
-import { findBox } from "../shared/find-box.js";
+import { el, emptyState, failure, fill, icon, linkButton, loading } from "../shared/dom.js";
+import { findBox } from "../shared/fields.js";
 import { kindName, named, readable, sizeOf } from "../shared/format.js";
-import { emptyState, failure, linkButton, loading } from "../shared/states.js";
 import { routeTo } from "../shared/router.js";
 
 export function createView({ stage }) {

@@ -1,9 +1,9 @@
 // The knowledge tree as a picture that unfolds: SVG, moved like the graph, walked through by keys as trees are.
 
-import { Camera, eased, prefersStill } from "../drawing/camera.js";
 import { typeColor } from "../shared/colors.js";
-import { trackGestures } from "../drawing/gestures.js";
-import { THEMES } from "../drawing/painter.js";
+import { Camera, eased, prefersStill } from "../graph/camera.js";
+import { trackGestures } from "../graph/gestures.js";
+import { THEMES } from "../graph/painter.js";
 import { Branches, typedAhead } from "./tree-branches.js";
 import { Drawing, ROW } from "./tree-drawing.js";
 

@@ -4,12 +4,10 @@ import { Camera, prefersStill } from "./camera.js";
 import { trackGestures } from "./gestures.js";
 import { Labels, unreadIn } from "./labels.js";
 import { placeAll, placeNear, Relaxation } from "./layout.js";
-import { edgeStyle, paintEdges, paintNodes, paintScene, THEMES } from "./painter.js";
-import { Picture } from "./picture.js";
-import { neighboursOf, Scene } from "./scene.js";
-import { Marks } from "./marks.js";
-import { keysOf } from "./keys.js";
 import { readMap } from "./map.js";
+import { Marks } from "./marks.js";
+import { edgeStyle, paintEdges, paintNodes, paintScene, Picture, THEMES } from "./painter.js";
+import { Scene } from "./scene.js";
 
 /** Milliseconds of a frame for finding places; before the first frame; and the most for all of it. */
 const STEP = 10;
@@ -20,15 +18,14 @@ const NO_ONE = () => {};
 
 export class GraphView {
   /**
-   * Fills `container`, which must have a size of its own.
+   * Fills `container`, which has a size of its own, the keyboard and a name.
    *
    * The callbacks are called for what people do, never for what the program does: `onSelect(nodeOrNull)`,
-   * `onExpand(node)`, `onEdge(edge)`, `onHover(nodeOrNull, {x, y})` with pixels from the container's upper left corner.
-   * They get the nodes and edges as they were given. `onRest(ids)`: the picture of a map rests, and these entities in it
+   * `onExpand(node)`, `onEdge(edge)`. They get the nodes and edges as they were given. `onRest(ids)`: the picture of a map rests, and these entities in it
    * are so near that their relations can be read, which `nameLines` takes.
    */
-  constructor(container, { onSelect = NO_ONE, onExpand = NO_ONE, onEdge = NO_ONE, onHover = NO_ONE, onRest = NO_ONE } = {}) {
-    Object.assign(this, { container, onSelect, onExpand, onEdge, onHover, onRest });
+  constructor(container, { onSelect = NO_ONE, onExpand = NO_ONE, onEdge = NO_ONE, onRest = NO_ONE } = {}) {
+    Object.assign(this, { container, onSelect, onExpand, onEdge, onRest });
     this.scene = new Scene();
     this.camera = new Camera();
     this.marks = new Marks();
@@ -54,8 +51,6 @@ export class GraphView {
     this.canvas.setAttribute("aria-hidden", "true");
     this.context = this.canvas.getContext("2d");
     container.append(this.canvas);
-    const told = { tabindex: "0", role: "application", "aria-label": "Graph. Plus and minus zoom, arrows move, Enter expands." };
-    for (const [name, value] of Object.entries(told)) if (!container.hasAttribute(name)) container.setAttribute(name, value);
     this.ended = new AbortController();
     container.addEventListener("keydown", keysOf(this), { signal: this.ended.signal });
     this.endGestures = trackGestures(this.canvas, this.#gestures());
@@ -154,12 +149,6 @@ export class GraphView {
     return this.scene.nodes.has(id);
   }
 
-  /** How many neighbours of a node are in the picture. */
-  neighboursShown(id) {
-    const node = this.scene.nodes.get(id);
-    return node ? neighboursOf(node).size : 0;
-  }
-
   /** How many are in the picture, hidden ones too: {nodes, edges}. */
   counts() {
     return { nodes: this.scene.nodes.size, edges: this.scene.edges.size };
@@ -167,14 +156,18 @@ export class GraphView {
 
   // ---------------------------------------------------------------------------------------------------- what stands out
 
-  /** Let these stand out, and with `dim` the rest fade. Without `edges` those among the nodes stand out; with [] none. */
-  highlight({ nodes = [], edges = undefined }, { dim = true } = {}) {
-    this.marks.light(this.scene, nodes, edges, dim);
+  /** Let these nodes and edges (ids) stand out, and the rest fade. */
+  highlight({ nodes: nodeIds = [], edges: edgeIds = [] }) {
+    const { scene } = this;
+    const nodes = new Set(nodeIds.map((id) => scene.nodes.get(id)).filter(Boolean));
+    const edges = new Set(edgeIds.map((id) => scene.edges.get(id)).filter(Boolean));
+    for (const { source, target } of edges) nodes.add(source).add(target);
+    this.marks.light({ nodes, edges });
     this.refresh();
   }
 
   clearHighlight() {
-    this.marks.unlight();
+    this.marks.light(null);
     this.refresh();
   }
 
@@ -188,11 +181,9 @@ export class GraphView {
   focus(ids, { right = 0, bottom = 0 } = {}) {
     const nodes = ids.map((id) => this.scene.nodes.get(id)).filter(Boolean);
     if (!nodes.length) return;
-    this.takeCamera();
     const closest = nodes.length === 1 ? Math.max(1.2, this.camera.k) : 1.5;
     const { x, y, k } = this.camera.standFor(this.scene.bounds(nodes), { padding: 90, closest });
-    this.camera.goTo({ x: x + right / 2 / k, y: y + bottom / 2 / k, k });
-    this.refresh();
+    this.#moveCamera(() => this.camera.goTo({ x: x + right / 2 / k, y: y + bottom / 2 / k, k }));
   }
 
   /** Where a node is: pixels from the container's upper left corner, or null if it is not in the picture. */
@@ -230,25 +221,22 @@ export class GraphView {
     this.refresh();
   }
 
+  /** Move the picture by pixels. */
+  pan(dx, dy) {
+    this.#moveCamera(() => this.camera.pan(dx, dy));
+  }
+
   /** Look at a point of the world, at `k` pixels per unit. */
   standAt(x, y, k) {
-    this.takeCamera();
-    this.camera.goTo({ x, y, k }, { smooth: false });
-    this.refresh();
+    this.#moveCamera(() => this.camera.goTo({ x, y, k }, { smooth: false }));
   }
 
   zoomIn() {
-    this.#glide(1.5);
+    this.#moveCamera(() => this.camera.glideZoom(1.5));
   }
 
   zoomOut() {
-    this.#glide(1 / 1.5);
-  }
-
-  #glide(factor) {
-    this.takeCamera();
-    this.camera.glideZoom(factor);
-    this.refresh();
+    this.#moveCamera(() => this.camera.glideZoom(1 / 1.5));
   }
 
   /** Take the size of the container. It is done by itself whenever that changes. */
@@ -272,11 +260,20 @@ export class GraphView {
       wheel: "zoom",
       grab: (point) => this.scene.nodeAt(point, this.camera),
       drag: (node, point) => this.#drag(node, point),
-      drop: (node) => this.#drop(node),
-      pan: (dx, dy) => this.#moveCamera(() => this.camera.pan(dx, dy)),
+      drop: () => (this.#calm(), this.refresh()),
+      pan: (dx, dy) => this.pan(dx, dy),
       zoom: (factor, point) => this.#moveCamera(() => this.camera.zoom(factor, point)),
-      tap: (point) => this.#tap(point),
-      doubleTap: (point) => this.#doubleTap(point),
+      tap: (point) => {
+        const { disc, node, edge } = this.#at(point);
+        if (disc) this.enter(disc);
+        else if (edge) this.onEdge(edge.data);
+        else this.choose(node);
+      },
+      doubleTap: (point) => {
+        const { node } = this.#at(point);
+        if (node) this.onExpand(node.data);
+        else this.#moveCamera(() => this.camera.zoom(1.6, point));
+      },
       hover: (point) => this.#hover(point),
     };
   }
@@ -298,19 +295,6 @@ export class GraphView {
     this.refresh();
   }
 
-  #drop() {
-    this.#calm();
-    this.refresh();
-  }
-
-  #tap(point) {
-    const { disc, node, edge } = this.#at(point);
-    if (disc) return this.enter(disc);
-    if (node) return this.choose(node);
-    if (edge) return this.onEdge(edge.data);
-    return this.choose(null);
-  }
-
   /** What is at a point: the name of a circle, which lies over what is in it; a node, or an edge. */
   #at(point) {
     const disc = this.labels.discAt(point);
@@ -318,18 +302,9 @@ export class GraphView {
     return { disc, node, edge: disc || node ? null : this.scene.edgeAt(point, this.camera) };
   }
 
-  #doubleTap(point) {
-    const { node } = this.#at(point);
-    if (node) this.onExpand(node.data);
-    else this.#moveCamera(() => this.camera.zoom(1.6, point));
-  }
-
   /** Go so near to a circle of a map that what is in it can be read. */
   enter(disc) {
-    const { x, y, radius } = disc;
-    this.takeCamera();
-    this.camera.goTo(this.camera.standFor({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }, { padding: 24 }));
-    this.refresh();
+    this.#moveCamera(() => this.camera.goTo(this.camera.standFor(this.scene.bounds([disc]), { padding: 24 })));
   }
 
   /** A person chose this node, or none: as `select`, and it is told. */
@@ -342,8 +317,7 @@ export class GraphView {
     const { disc, node, edge } = point ? this.#at(point) : { disc: null, node: null, edge: null };
     this.canvas.style.cursor = node || edge || disc ? "pointer" : "grab";
     if (node === this.marks.hovered && edge === this.marks.hoveredEdge) return;
-    if (node !== this.marks.hovered) this.onHover(node?.data ?? null, node ? this.camera.toScreen(node) : point);
-    Object.assign(this.marks, { hovered: node ?? null, hoveredEdge: edge });
+    Object.assign(this.marks, { hovered: node, hoveredEdge: edge });
     this.refresh();
   }
 
@@ -393,25 +367,25 @@ export class GraphView {
   }
 
   #draw(now) {
-    this.marks.step(now);
-    const moving = this.camera.moving || this.relaxation !== null || this.marks.moving;
-    this.context.setTransform(this.density, 0, 0, this.density, 0, 0);
-    this.context.clearRect(0, 0, this.camera.width, this.camera.height);
+    const { context, scene, camera, theme, marks } = this;
+    marks.step(now);
+    const moving = camera.moving || this.relaxation !== null || marks.moving;
+    context.setTransform(this.density, 0, 0, this.density, 0, 0);
+    context.clearRect(0, 0, camera.width, camera.height);
     // Who wants little movement sees the nodes when they have found their places.
-    if (!(this.relaxation && prefersStill())) this.#paint(this.context, now, moving);
-    if (moving || this.picture.busy) this.refresh();
-    else this.#rested();
-  }
-
-  #paint(context, now, moving) {
-    const { scene, camera, theme, marks } = this;
-    context.globalAlpha = marks.restAlpha;
-    if (scene.isLarge) this.picture.paint(context, scene, camera, theme, this.density);
-    else for (const _ of paintScene(context, scene, camera, theme));
-    context.globalAlpha = 1;
-    this.paintMarked(context);
-    if (!this.picture.busy) this.landed.clear();
-    this.labels.paint(context, scene, camera, theme, marks, { moving, now });
+    if (!(this.relaxation && prefersStill())) {
+      context.globalAlpha = marks.restAlpha;
+      if (scene.isLarge) this.picture.paint(context, scene, camera, theme, this.density);
+      else for (const _ of paintScene(context, scene, camera, theme));
+      this.paintMarked(context);
+      if (!this.picture.busy) this.landed.clear();
+      this.labels.paint(context, scene, camera, theme, marks, { moving, now });
+    }
+    if (moving || this.picture.busy) return this.refresh();
+    this.#tellBusy(false);
+    const unread = unreadIn(scene, camera);
+    if (unread.length) this.onRest(unread);
+    for (const resolve of this.waiting.splice(0)) resolve();
   }
 
   /** Draw what stands out: what moves, what is lit, what is chosen. */
@@ -425,8 +399,7 @@ export class GraphView {
     context.globalAlpha = 1;
     const strong = { color: theme.accent, alpha: 0.85, width: 2, arrows: camera.k > 0.4 };
     paintEdges(context, marks.edges(), camera, strong);
-    paintNodes(context, marks.nodesOfEdges(), camera, theme);
-    paintNodes(context, marks.litNodes(), camera, theme);
+    paintNodes(context, marks.nodes(), camera, theme);
     paintNodes(context, marks.pointedAt(), camera, theme, { ring: theme.accent });
   }
 
@@ -437,11 +410,37 @@ export class GraphView {
       this.refresh();
     });
   }
+}
 
-  #rested() {
-    this.#tellBusy(false);
-    const unread = unreadIn(this.scene, this.camera);
-    if (unread.length) this.onRest(unread);
-    for (const resolve of this.waiting.splice(0)) resolve();
+const PAN = 60;
+const ARROWS = { ArrowLeft: { x: -1, y: 0 }, ArrowRight: { x: 1, y: 0 }, ArrowUp: { x: 0, y: -1 }, ArrowDown: { x: 0, y: 1 } };
+
+/** The graph without a mouse: what keys do in a GraphView, as a listener for `keydown`. Keys that it does not know go on. */
+function keysOf(view) {
+  const selected = () => view.marks.selected;
+  // To the next node in that direction; to the weightiest if none is chosen.
+  function walk(direction) {
+    const next = selected() ? view.scene.nodeTowards(selected(), direction) : view.scene.byWeight[0];
+    if (!next) return;
+    view.choose(next);
+    if (!view.camera.sees(next)) view.focus([next.id]);
   }
+  const does = {
+    "+": () => view.zoomIn(),
+    "=": () => view.zoomIn(),
+    "-": () => view.zoomOut(),
+    0: () => view.fit(),
+    Enter: () => view.onExpand(selected().data),
+    Escape: () => view.choose(null),
+  };
+  return (event) => {
+    const { key, shiftKey } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const arrow = ARROWS[key];
+    if (!arrow && (!Object.hasOwn(does, key) || (["Enter", "Escape"].includes(key) && !selected()))) return;
+    event.preventDefault();
+    if (!arrow) does[key]();
+    else if (shiftKey) walk(arrow);
+    else view.pan(-arrow.x * PAN, -arrow.y * PAN);
+  };
 }

@@ -1,7 +1,6 @@
 // What stands out in a picture: what is lit, chosen, or below the pointer.
 
 import { eased, prefersStill } from "./camera.js";
-import { otherEnd } from "./scene.js";
 
 const FADING = 180;
 /** What is left of the rest beside what is lit. */
@@ -15,8 +14,7 @@ export class Marks {
   }
 
   clear() {
-    Object.assign(this, { selected: null, hovered: null, hoveredEdge: null, lit: null });
-    Object.assign(this, { dim: 0, dimTo: 0, fade: null });
+    Object.assign(this, { selected: null, hovered: null, hoveredEdge: null, lit: null, dim: 0, fade: null });
   }
 
   /** A node is about to go from the picture. */
@@ -28,27 +26,12 @@ export class Marks {
     for (const edge of node.edges) this.lit?.edges.delete(edge);
   }
 
-  light(scene, nodeIds, edgeIds, dim) {
-    const nodes = new Set(nodeIds.map((id) => scene.nodes.get(id)).filter(Boolean));
-    const among = () => [...nodes].flatMap((node) => node.edges.filter((edge) => nodes.has(otherEnd(edge, node))));
-    const edges = new Set(edgeIds ? edgeIds.map((id) => scene.edges.get(id)).filter(Boolean) : among());
-    for (const { source, target } of edges) nodes.add(source).add(target);
-    this.lit = { nodes, edges };
-    this.#fadeTo(dim ? 1 : 0);
-  }
-
-  unlight() {
-    this.lit = null;
-    this.#fadeTo(0);
-  }
-
-  // ---------------------------------------------------------------------------------------------------------- fading
-
-  #fadeTo(dimTo) {
-    this.fade = { from: this.dim, to: dimTo, start: performance.now() };
-    if (!prefersStill()) return;
-    this.dim = dimTo;
-    this.fade = null;
+  /** Let these nodes and edges stand out, and the rest fade; nothing where `lit` is null. */
+  light(lit) {
+    this.lit = lit;
+    const to = lit ? 1 : 0;
+    if (prefersStill()) Object.assign(this, { dim: to, fade: null });
+    else this.fade = { from: this.dim, to, start: performance.now() };
   }
 
   get moving() {
@@ -68,14 +51,8 @@ export class Marks {
     return 1 - this.dim * (1 - DIMMED);
   }
 
-  // ------------------------------------------------------------------------------------------------------- what it is
-
   pointedAt() {
     return [...new Set([this.selected, this.hovered])].filter((node) => node && !node.hidden);
-  }
-
-  litNodes() {
-    return [...(this.lit?.nodes ?? [])].filter((node) => !node.hidden);
   }
 
   edges() {
@@ -86,8 +63,8 @@ export class Marks {
     return [...all].filter(({ source, target }) => !source.hidden && !target.hidden);
   }
 
-  /** The ends of the edges that stand out: they are drawn over them. */
-  nodesOfEdges() {
-    return new Set(this.edges().flatMap(({ source, target }) => [source, target]));
+  /** The nodes that are drawn over those edges: their ends, and what is lit. */
+  nodes() {
+    return new Set([...this.edges().flatMap(({ source, target }) => [source, target]), ...[...(this.lit?.nodes ?? [])].filter((node) => !node.hidden)]);
   }
 }
