@@ -31,6 +31,7 @@ _DRAW = """async () => {
   const map = await (await fetch("api/graph/map?limit=10000")).json();
   const box = document.createElement("div");
   Object.assign(box.style, { position: "fixed", inset: "0", zIndex: 1000, background: "white" });
+  Object.assign(box, { role: "application", tabIndex: 0 });
   document.body.replaceChildren(box);
   window.told = [];
   window.view = new GraphView(box, { onSelect: (node) => told.push(node) });
@@ -90,7 +91,7 @@ _SPOTS = """() => {
   return some.filter(far).slice(0, 20);
 }"""
 """Twenty places where a node's colour is, where the panel does not cover the picture."""
-_NODES = """() => view.scene.byWeight.filter((_, at) => at % 40 === 0).map(({ id }) => view.screenPosition(id))
+_NODES = """() => view.scene.byWeight.filter((_, at) => at % 40 === 0).map((node) => view.camera.toScreen(node))
   .filter((spot) => !view.labels.discAt(spot)).slice(0, 20)"""
 """Where twenty nodes are over which no community's name lies."""
 

@@ -28,11 +28,12 @@ ODD_NAMES = (
 _DRAW = """async (graph) => {
   const { GraphView } = await import("/graph/view.js");
   const told = (window.told = []);
-  window.view = new GraphView(document.getElementById("box"), {
+  const box = document.getElementById("box");
+  box.tabIndex = 0;
+  window.view = new GraphView(box, {
     onSelect: (node) => told.push(["select", node && node.id]),
     onExpand: (node) => told.push(["expand", node.id]),
     onEdge: (edge) => told.push(["edge", edge.id]),
-    onHover: (node) => told.push(["hover", node && node.id]),
   });
   if (graph) view.setGraph(graph);
   await view.settled();
@@ -57,7 +58,7 @@ def settle(page: Page) -> None:
 
 def place(page: Page, node: str) -> tuple[float, float]:
     """Where a node is, in pixels of the page."""
-    at = page.evaluate("id => view.screenPosition(id)", node)
+    at = page.evaluate("id => view.camera.toScreen(view.scene.nodes.get(id))", node)
     return at["x"] + 20, at["y"] + 10
 
 

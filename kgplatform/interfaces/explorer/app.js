@@ -1,8 +1,8 @@
 // The page: which view is open, the stage beside it, keys, theme, and what happens when the server goes away.
 
-import { about, aboutChanges, get, refreshAbout, server, useTokenDialog } from "./shared/api.js";
-import { askToken, showShortcuts } from "./shared/dialogs.js";
-import { el, failure, fill, icon, loading } from "./shared/dom.js";
+import { about, aboutChanges, get, refreshAbout, server } from "./shared/api.js";
+import { showShortcuts } from "./shared/dialogs.js";
+import { button, el, failure, fill, icon, loading } from "./shared/dom.js";
 import { counted } from "./shared/format.js";
 import { currentRoute, navigate, onRoute, routeTo } from "./shared/router.js";
 import { splitter, Stage } from "./stage.js";
@@ -64,17 +64,14 @@ async function follow({ view, parameters }) {
     if (moved) main.focus({ preventScroll: true });
   }
   document.body.classList.toggle("wide", Boolean(current.wide) && !parameters.doc);
-  const wanted = ownOf(view, parameters);
+  // Where only the stage is to show something else, the view stays as it is.
+  const { doc, at, node, ...own } = parameters;
+  const wanted = routeTo(view, own);
   if (wanted !== shownFor) {
     shownFor = wanted;
     await current.show(parameters);
   }
   if (mine === followed) stage.follow(parameters);
-}
-
-/** What of the address is the view's own: where only the stage is to show something else, the view stays as it is. */
-function ownOf(view, { doc, at, node, ...own }) {
-  return routeTo(view, own);
 }
 
 function drawStatus() {
@@ -84,11 +81,7 @@ function drawStatus() {
   status.title = `kgplatform ${version}`;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- keys
-
-function keysAllowed() {
-  return localStorage.getItem(KEYS) !== "off";
-}
+const keysAllowed = () => localStorage.getItem(KEYS) !== "off";
 
 const SHORTCUTS = [
   { key: "/", what: "Go to the question or the first field of the view", does: () => current?.focus() },
@@ -123,16 +116,11 @@ function onKey(event) {
   event.preventDefault();
 }
 
-// ------------------------------------------------------------------------------------------------ where the server is gone
-
 /** Seconds from one try to the next. */
 const PAUSE = 3;
 
-/** Tells "back" when a server that was gone answers again. */
-const connection = new EventTarget();
-
-/** Watch the server; the banner goes into `place`. */
-function watchServer(place) {
+/** Watch the server; the banner goes into `place`. `onBack()`: a server that was gone answers again. */
+function watchServer(place, onBack) {
   let gone = false;
   let timer = 0;
   const left = el("span", { "aria-hidden": "true" });
@@ -153,9 +141,8 @@ function watchServer(place) {
   server.addEventListener("gone", () => {
     if (gone) return;
     gone = true;
-    const retry = el("button", { class: "small", type: "button", on: { click: tryAgain } }, "Try now");
     const says = el("p", {}, "The server does not answer. Is it still running?", left);
-    fill(place, el("div", { class: "banner", role: "alert" }, icon("warning"), says, retry));
+    fill(place, el("div", { class: "banner", role: "alert" }, icon("warning"), says, button(null, "Try now", tryAgain)));
     countDown(PAUSE);
   });
   server.addEventListener("answered", () => {
@@ -163,11 +150,9 @@ function watchServer(place) {
     gone = false;
     window.clearTimeout(timer);
     fill(place);
-    connection.dispatchEvent(new Event("back"));
+    onBack();
   });
 }
-
-// ---------------------------------------------------------------------------------------------------------------- begin
 
 let begun = false;
 
@@ -196,8 +181,6 @@ document.getElementById("help-button").addEventListener("click", showKeys);
 document.getElementById("stage-button").addEventListener("click", () => stage.showGraph());
 document.addEventListener("keydown", onKey);
 document.getElementById("skip").addEventListener("click", (event) => (event.preventDefault(), main.focus()));
-useTokenDialog(askToken);
-watchServer(document.getElementById("banner"));
+watchServer(document.getElementById("banner"), () => (about() ? refreshAbout().catch(() => server.dispatchEvent(new Event("gone"))) : begin()));
 aboutChanges.addEventListener("change", drawStatus);
-connection.addEventListener("back", () => (about() ? refreshAbout().catch(() => server.dispatchEvent(new Event("gone"))) : begin()));
 begin();

@@ -2,7 +2,7 @@
 // screens it covers the rest.
 
 import { about } from "./shared/api.js";
-import { el, icon } from "./shared/dom.js";
+import { button, el, set } from "./shared/dom.js";
 import { setParameters } from "./shared/router.js";
 import { DocumentView } from "./documents/document-view.js";
 import { GraphPanel, subgraphOf } from "./graph/graph-panel.js";
@@ -16,34 +16,21 @@ export class Stage {
     this.place = place;
     this.graph = new GraphPanel({ openDocument: (document, start, end) => this.open(document, start, end) });
     this.document = new DocumentView({ onFact: (fact) => this.#showFact(fact), onClose: () => this.#closeDocument() });
-    this.tabs = {
-      graph: this.#tab("graph", "node", "Graph"),
-      document: this.#tab("document", "document", "Document"),
-      both: this.#tab("both", "both", "Both"),
+    const choose = (which) => {
+      if (which !== "graph") localStorage.setItem(BESIDE, which);
+      this.#show(which);
     };
+    const tab = (which, symbol, label) => button(symbol, label, () => choose(which), { class: null, "aria-pressed": "false" });
+    this.tabs = { graph: tab("graph", "node", "Graph"), document: tab("document", "document", "Document"), both: tab("both", "both", "Both") };
     this.body = el("div", { class: "stage-body" });
     this.body.append(this.graph.element, splitter(this.body, { name: "graph", label: "Width of the graph", usual: 50 }), this.document.element);
-    this.leave = el("button", { class: "quiet leave-stage", type: "button", on: { click: () => this.#leave() } }, icon("back"), "Back");
+    const leave = button("back", "Back", () => (this.shown === "document" ? this.#closeDocument() : this.hideOnNarrow()), { class: "quiet leave-stage" });
     place.append(
-      el("div", { class: "stage-head" }, this.leave, el("div", { class: "segmented", role: "group", "aria-label": "What is shown here" }, Object.values(this.tabs)), this.graph.tools),
+      el("div", { class: "stage-head" }, leave, el("div", { class: "segmented", role: "group", "aria-label": "What is shown here" }, Object.values(this.tabs)), this.graph.tools),
       this.body);
+    this.tabs.document.disabled = this.tabs.both.disabled = true;
     this.#show("graph");
-    this.#enable(false);
     roomy.addEventListener("change", () => this.shown === "both" && !roomy.matches && this.#show("document"));
-  }
-
-  /** Whether there is a document to show. */
-  #enable(isOpen) {
-    this.tabs.document.disabled = this.tabs.both.disabled = !isOpen;
-  }
-
-  #tab(which, symbol, label) {
-    return el("button", { type: "button", "aria-pressed": "false", on: { click: () => this.#choose(which) } }, icon(symbol), label);
-  }
-
-  #choose(which) {
-    if (which !== "graph") localStorage.setItem(BESIDE, which);
-    this.#show(which);
   }
 
   #show(which) {
@@ -66,7 +53,7 @@ export class Stage {
   }
 
   #showDocument() {
-    this.#enable(true);
+    this.tabs.document.disabled = this.tabs.both.disabled = false;
     const wasBeside = this.shown === "both";
     this.#show(roomy.matches && localStorage.getItem(BESIDE) !== "document" ? "both" : "document");
     if (this.shown === "both" && !wasBeside && this.graph.isFitted && this.graph.lit.length) {
@@ -99,11 +86,6 @@ export class Stage {
     else this.hideOnNarrow();
   }
 
-  #leave() {
-    if (this.shown === "document") this.#closeDocument();
-    else this.hideOnNarrow();
-  }
-
   /** Bring the stage to what the address says. */
   follow({ doc, at, node }) {
     const key = doc ? keyOf(doc, at) : null;
@@ -113,7 +95,7 @@ export class Stage {
       this.document.open(doc, ...placeOf(at));
     } else if (!doc && this.opened) {
       this.opened = null;
-      this.#enable(false);
+      this.tabs.document.disabled = this.tabs.both.disabled = true;
       this.#show("graph");
       if (this.isNear) this.graph.fit();
       this.isNear = false;
@@ -159,21 +141,19 @@ const STEP = 2;
 export function splitter(parent, { name, label, usual, least = 20, most = 80 }) {
   const key = `kgplatform.border.${name}`;
   const handle = el("div", { class: "splitter", role: "separator", tabindex: "0", "aria-orientation": "vertical", "aria-label": label, "aria-valuemin": least, "aria-valuemax": most, data: { border: name } });
-  const rounded = (share) => Math.round(10 * Math.min(most, Math.max(least, share))) / 10;
 
   function move(share, { keep = true } = {}) {
-    const now = rounded(share);
+    const now = Math.round(10 * Math.min(most, Math.max(least, share))) / 10;
     parent.style.setProperty(`--${name}`, `${now}%`);
-    handle.setAttribute("aria-valuenow", String(Math.round(now)));
-    handle.setAttribute("aria-valuetext", `${Math.round(now)} percent`);
+    set(handle, { "aria-valuenow": Math.round(now), "aria-valuetext": `${Math.round(now)} percent` });
     if (keep) localStorage.setItem(key, String(now));
   }
 
-  const share = () => Number(handle.getAttribute("aria-valuenow"));
   const isTurned = () => getComputedStyle(parent).direction === "rtl";
+  const moved = (by) => Number(handle.getAttribute("aria-valuenow")) + (isTurned() ? -by : by);
   const keys = {
-    ArrowLeft: () => share() - (isTurned() ? -STEP : STEP),
-    ArrowRight: () => share() + (isTurned() ? -STEP : STEP),
+    ArrowLeft: () => moved(-STEP),
+    ArrowRight: () => moved(STEP),
     Home: () => least,
     End: () => most,
     Enter: () => usual,
@@ -194,7 +174,6 @@ export function splitter(parent, { name, label, usual, least = 20, most = 80 }) 
     move((100 * (isTurned() ? right - clientX : clientX - left)) / width);
   });
   handle.addEventListener("dblclick", () => move(usual));
-  const kept = Number(localStorage.getItem(key));
-  move(kept || usual, { keep: false });
+  move(Number(localStorage.getItem(key)) || usual, { keep: false });
   return handle;
 }

@@ -96,12 +96,6 @@ function citationList({ citations }, open) {
         citation.text && el("span", { class: "quote", dir: "auto" }, shortened(citation.text, QUOTE)))], () => open(citation), { class: "citation" }))));
 }
 
-/** The passages that two answers both found, with their ranks in each. */
-export function sharedPassages(first, second) {
-  const ranks = new Map((second.evidence.passages ?? []).map((passage, at) => [passage.id, at + 1]));
-  return (first.evidence.passages ?? []).flatMap((passage, at) => (ranks.has(passage.id) ? [{ passage, first: at + 1, second: ranks.get(passage.id) }] : []));
-}
-
 /** Opens one of `citations` on the stage, where arrows then lead to the others; null stands for one that is gone. */
 export function citationOpener(stage, citations) {
   function open(citation) {

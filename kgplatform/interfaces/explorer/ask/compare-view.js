@@ -4,7 +4,7 @@ import { about, titleOf } from "../shared/api.js";
 import { announce, button, el, emptyState, ended, enters, fill, freshId, icon, linkButton, placeButton } from "../shared/dom.js";
 import { count, counted, duration, named } from "../shared/format.js";
 import { navigate, routeTo } from "../shared/router.js";
-import { answerCard, citationOpener, sharedPassages, waitingCard } from "./answer-card.js";
+import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
 import { askReader } from "./conversation.js";
 import { ReaderForm } from "./reader-form.js";
 import { Timeline } from "./timeline.js";
@@ -68,7 +68,8 @@ export function createView({ stage }) {
   }
 
   function draw([first, second]) {
-    const shared = sharedPassages(first.answer, second.answer);
+    const ranks = new Map(second.answer.evidence.passages.map(({ id }, at) => [id, at + 1]));
+    const shared = first.answer.evidence.passages.map((passage, at) => ({ passage, one: at + 1, two: ranks.get(passage.id) })).filter(({ two }) => two);
     const figure = (name, read) => el("tr", {}, el("th", { scope: "row" }, name), [first, second].map((each) => el("td", { class: "number" }, read(each))));
     fill(summary,
       el("div", { class: "table-box" }, el("table", {},
@@ -81,7 +82,7 @@ export function createView({ stage }) {
           figure("Citations", ({ answer }) => count(answer.citations.length)),
           figure("Passages found", ({ answer }) => count(answer.evidence.passages.length))))),
       el("details", { class: "shared", open: shared.length > 0 && shared.length < 6 }, el("summary", {}, icon("down"), `${counted(shared.length, "passage")} found by both`),
-        el("ol", {}, shared.map(({ passage, first: one, second: two }) => el("li", {},
+        el("ol", {}, shared.map(({ passage, one, two }) => el("li", {},
           placeButton(passage, (...place) => stage.open(...place), named(passage.title)),
           el("span", { class: "muted" }, ` rank ${one} and ${two}`))))));
   }

@@ -1,7 +1,7 @@
 // Cypher: one statement, read-only; its rows as a table, and the nodes among them as a graph.
 
 import { about, get, post } from "../shared/api.js";
-import { announce, button, el, failure, fill, freshId, icon, linkCopier, loading } from "../shared/dom.js";
+import { announce, button, el, failure, fill, freshId, icon, keptList, linkCopier, loading } from "../shared/dom.js";
 import { count, counted, duration, moment } from "../shared/format.js";
 import { routeTo, setParameters } from "../shared/router.js";
 import { browserLink, coloured } from "./statements.js";
@@ -196,12 +196,4 @@ function statementHistory(onChoose) {
   return { element, note };
 }
 
-/** What cannot be read is as if nothing were kept. */
-function saved() {
-  try {
-    const runs = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
-    return Array.isArray(runs) ? runs.filter(({ statement, parameters }) => typeof statement === "string" && typeof parameters === "string") : [];
-  } catch {
-    return [];
-  }
-}
+const saved = () => keptList(KEPT, ({ statement, parameters }) => typeof statement === "string" && typeof parameters === "string");

@@ -58,20 +58,13 @@ export class FirstRun {
     fill(this.job, loading("Beginning")); // a server that has just started takes a while
     try {
       const { job } = await post(path, body);
-      const card = new JobCard(job, { onEnd: () => this.#ended(), onDismiss: () => fill(this.job) });
+      const card = new JobCard(job, { onEnd: () => refreshAbout().catch(() => {}).then(this.onGrown), onDismiss: () => fill(this.job) });
       fill(this.job, card.element);
     } catch (fault) {
       await this.draw();
       fill(this.job, failure(fault));
     }
   }
-
-  async #ended() {
-    await refreshAbout().catch(() => {}); // the banner says what is the matter
-    this.onGrown();
-  }
-
-  // -------------------------------------------------------------------------------------------------------- history
 
   async #drawEarlier() {
     const talks = await conversationsOf(about().graph).catch(() => []); // a browser that keeps nothing has none

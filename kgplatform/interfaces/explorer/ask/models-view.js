@@ -22,7 +22,8 @@ export function createView() {
     fill(tried);
     try {
       const told = await get("api/models");
-      fill(element, el("h1", {}, "Models"), language(told), embedding(told), spending);
+      fill(element, el("h1", {}, "Models"), language(told),
+        el("section", { class: "card model" }, el("h2", {}, "Embedding model"), el("dl", { class: "types" }, pair("Model", told.embedder)), el("p", { class: "muted" }, "It finds passages and facts that mean what is asked.")), spending);
       drawSpent(told);
     } catch (fault) {
       fill(element, el("h1", {}, "Models"), failure(fault, show));
@@ -37,10 +38,6 @@ export function createView() {
       el("div", { class: "actions" }, test), tried, el("details", {}, el("summary", {}, icon("down"), "Connect another"), howTo()));
   }
 
-  function embedding({ embedder }) {
-    return el("section", { class: "card model" }, el("h2", {}, "Embedding model"), el("dl", { class: "types" }, pair("Model", embedder)), el("p", { class: "muted" }, "It finds passages and facts that mean what is asked."));
-  }
-
   function howTo() {
     return el("div", { class: "how-to" },
       el("p", {}, "Write one of these into a file called .env in the folder in which you start the server, and start the server again:"),
@@ -53,9 +50,10 @@ export function createView() {
     test.disabled = true;
     fill(tried, loading("Waiting for the model"));
     try {
-      const found = await post("api/models/test", {});
-      fill(tried, found.ok ? answered(found) : failure(new Error(found.error)));
-      announce(found.ok ? "The model answered" : found.error);
+      const { ok, reply, seconds, usage, error } = await post("api/models/test", {});
+      const tokens = ok && counted(usage.input_tokens + usage.output_tokens, "token");
+      fill(tried, ok ? el("p", { class: "works" }, icon("check"), `It answered “${reply}” after ${duration(seconds)}, for ${tokens}.`) : failure(new Error(error)));
+      announce(ok ? "The model answered" : error);
       drawSpent(await get("api/models"));
       refreshAbout().catch(() => {}); // the banner says what is the matter
     } catch (fault) {
@@ -63,11 +61,6 @@ export function createView() {
     } finally {
       test.disabled = false;
     }
-  }
-
-  function answered({ reply, seconds, usage }) {
-    const tokens = usage.input_tokens + usage.output_tokens;
-    return el("p", { class: "works" }, icon("check"), `It answered “${reply}” after ${duration(seconds)}, for ${counted(tokens, "token")}.`);
   }
 
   function drawSpent({ spent, money }) {

@@ -64,7 +64,11 @@ export class ReaderForm {
     this.route = null;
     fill(this.routeField);
     fill(this.what, this.searchesOnly ? "The passages and facts nearest to the question, without a language model." : this.#told(chosen));
-    if (this.searchesOnly || options.some(({ name }) => name === "route")) this.#drawRoute();
+    if (this.searchesOnly || options.some(({ name }) => name === "route")) {
+      const id = freshId("route");
+      this.route = el("select", { id, on: { change: () => this.onChange() } }, about().routes.map((name) => el("option", { value: name }, name)));
+      fill(this.routeField, el("label", { for: id }, "Route"), this.route);
+    }
     const others = options.filter(({ name }) => name !== "route");
     this.options.hidden = this.searchesOnly || !(others.length || this.extra);
     const grid = el("div", { class: "options-grid" }, others.map((option) => this.#field(option)));
@@ -79,12 +83,6 @@ export class ReaderForm {
       lacks.map(([, , sentence]) => [` ${sentence} `, el("a", { href: routeTo("documents") }, "Documents")])];
   }
 
-  #drawRoute() {
-    const id = freshId("route");
-    this.route = el("select", { id, on: { change: () => this.onChange() } }, about().routes.map((name) => el("option", { value: name }, name)));
-    this.routeField.append(el("label", { for: id }, "Route"), this.route);
-  }
-
   #field(option) {
     const id = freshId("option");
     const { input, read } = inputFor(option, id);
@@ -92,14 +90,10 @@ export class ReaderForm {
     const field = el("span", { class: input.type === "checkbox" ? "field check" : "field" }, el("label", { for: id }, readable(option.name)), input);
     if (!option.help) return field;
     input.setAttribute("aria-describedby", `${id}-help`);
-    return el("div", {}, field, el("p", { class: "muted help", id: `${id}-help` }, option.help + boundsOf(option)));
+    const { least, most } = option;
+    const bounds = least === null ? "" : most === null ? ` (from ${least})` : ` (${least} to ${most})`;
+    return el("div", {}, field, el("p", { class: "muted help", id: `${id}-help` }, option.help + bounds));
   }
-}
-
-/** The bounds of a number, in words. */
-function boundsOf({ least, most }) {
-  if (least === null) return "";
-  return most === null ? ` (from ${least})` : ` (${least} to ${most})`;
 }
 
 /** The input of one option, and how its value is read: null where it is left empty. */

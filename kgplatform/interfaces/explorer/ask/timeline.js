@@ -75,8 +75,6 @@ export class Timeline {
     if (at >= 0 && this.list.children[at]) reveal(this.list.children[at]);
   }
 
-  // ----------------------------------------------------------------------------------------------------- replaying
-
   #controls() {
     this.playButton = iconButton("play", "Replay on the graph", () => this.toggle());
     this.slider = el("input", { type: "range", min: "0", max: "0", value: "0", "aria-label": "Step shown on the graph", on: { input: () => this.#go(Number(this.slider.value) - 1) } });

@@ -80,20 +80,16 @@ export class DocumentView {
   #bar(title) {
     const { document, start, end } = this.wanted;
     const at = this.citations.findIndex((each) => each.document === document && each.start === start && each.end === end);
+    const total = this.text?.characters;
+    const place = start === null ? counted(total, "character") : `characters ${count(start)} to ${count(end)} of ${count(total)}`;
     const step = (by, symbol, label) => {
       const next = this.citations[(at + by + this.citations.length) % this.citations.length];
       return iconButton(symbol, label, () => next.open());
     };
     return el("header", {},
-      el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, this.#where())),
+      el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, `${place} · ${fileOf(this.text.uri)}`)),
       at >= 0 && this.citations.length > 1 && el("div", { class: "tool-row" }, step(-1, "previous", "Previous citation"), el("span", { class: "muted" }, `${at + 1} of ${this.citations.length}`), step(1, "next", "Next citation")),
       iconButton("close", "Close the document", this.onClose));
-  }
-
-  #where() {
-    const { start, end } = this.wanted;
-    const place = start === null ? counted(this.text.characters, "character") : `characters ${count(start)} to ${count(end)} of ${count(this.text.characters)}`;
-    return `${place} · ${fileOf(this.text.uri)}`;
   }
 
   /** The text in pieces: cut wherever the marked words or a stated fact begin or end. */
@@ -103,16 +99,15 @@ export class DocumentView {
     const stated = facts.filter((fact) => fact.found && fact.start !== null);
     const places = this.wanted.start === null ? stated : [...stated, this.wanted];
     const cuts = [...new Set([from, to, ...places.flatMap(({ start, end }) => [start, end]).filter(inside)])].sort((a, b) => a - b);
-    const pieces = cuts.slice(0, -1).map((start, at) => ({ start, piece: this.#piece(start, cuts[at + 1], stated) }));
-    const within = (low, high) => pieces.filter(({ start }) => start >= low && start < high).map(({ piece }) => piece);
+    const piece = (start, end) => {
+      const letters = this.letters.slice(start - from, end - from).join("");
+      return stated.some((fact) => fact.start <= start && end <= fact.end) ? el("span", { class: "stated" }, letters) : letters;
+    };
+    const pieces = cuts.slice(0, -1).map((start, at) => ({ start, piece: piece(start, cuts[at + 1]) }));
+    const within = (low, high) => pieces.filter(({ start }) => start >= low && start < high).map((each) => each.piece);
     if (this.wanted.start === null) return within(from, to);
     const { start, end } = this.wanted;
     return [...within(from, start), el("mark", { tabindex: "-1" }, within(start, end)), ...within(end, to)];
-  }
-
-  #piece(start, end, stated) {
-    const letters = this.letters.slice(start - this.text.start, end - this.text.start).join("");
-    return stated.some((fact) => fact.start <= start && end <= fact.end) ? el("span", { class: "stated" }, letters) : letters;
   }
 
   #statements() {

@@ -95,8 +95,6 @@ export function documentsTable({ open, onJob }) {
       button(null, "Later", () => turn(state.skip + PAGE), { disabled: last >= page.total }));
   }
 
-  // ------------------------------------------------------------------------------------------------ several at once
-
   function drawChosen() {
     chosenBar.hidden = !chosen.size || !mayChange();
     fill(chosenBar, el("span", { role: "status" }, `${count(chosen.size)} chosen`),

@@ -1,7 +1,7 @@
 // Documents: bring files in and watch them being read, the table of those that are there, and the tree.
 
 import { about, aboutChanges, get, post, refreshAbout, upload } from "../shared/api.js";
-import { button, el, failure, fill, freshId, icon } from "../shared/dom.js";
+import { button, el, failure, fill, freshId, icon, keptList } from "../shared/dom.js";
 import { counted } from "../shared/format.js";
 import { documentsTable } from "./documents-table.js";
 import { JobCard } from "./job-card.js";
@@ -19,13 +19,11 @@ export function createView({ stage }) {
   const table = documentsTable({ open: (id) => stage.open(id), onJob: (job) => showJob(job) });
   const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, problem, tree, table.element);
   const cards = new Map();
-  const dismissed = new Set(JSON.parse(localStorage.getItem(DISMISSED) ?? "[]"));
+  const dismissed = new Set(keptList(DISMISSED));
 
   aboutChanges.addEventListener("change", () => (drawAdd(), drawTree()));
   // A file that is dropped beside the place for it would open in the place of this page.
   for (const type of ["dragover", "drop"]) element.addEventListener(type, (event) => event.preventDefault());
-
-  // ------------------------------------------------------------------------------------------------------- files in
 
   let chosen = [];
   let formDrawnFor = null;
@@ -93,8 +91,6 @@ export function createView({ stage }) {
     return form;
   }
 
-  // ----------------------------------------------------------------------------------------------------------- jobs
-
   function showJob(job) {
     if (cards.has(job.id) || dismissed.has(job.id)) return;
     const card = new JobCard(job, { onEnd: changed, onDismiss: putAway });
@@ -120,8 +116,6 @@ export function createView({ stage }) {
     const isToBeSeen = ({ state }, at) => at < LATEST || state === "waiting" || state === "running";
     for (const job of told.jobs.filter(isToBeSeen).reverse()) showJob(job);
   }
-
-  // ----------------------------------------------------------------------------------------------------------- tree
 
   function drawTree() {
     const { documents: number, has_tree: there, read_only: readOnly } = about();

@@ -18,7 +18,6 @@ const TITLES = {
 };
 const AGAIN_BELOW = "To try again, choose the documents under “In the graph”.";
 const EXTRACTORS = { llm: "language model", local: "rules", recorded: "a file of facts" };
-const REPORTS = { ingest: ingestReport, sample: ingestReport, reread: ingestReport, tree: treeReport, gist: gistReport, remove: ({ removed }) => el("div", { class: "report" }, figures([["removed", removed]])) };
 
 let streams = 0;
 
@@ -108,7 +107,7 @@ export class JobCard {
     announce(`${this.title}: ${what}`);
     fill(this.element, this.#head(what), fileNames(job),
       job.error ? failure(new ApiError(job.error)) : null,
-      job.report ? REPORTS[job.kind]?.(job.report) : null);
+      job.report && el("div", { class: "report" }, REPORTS[job.kind]?.(job.report)));
   }
 }
 
@@ -122,8 +121,9 @@ function figures(pairs) {
   return el("dl", { class: "figures-row" }, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, typeof value === "number" ? count(value) : value))));
 }
 
-function ingestReport(report) {
-  return el("div", { class: "report" },
+/** What is to be said of each kind of job at its end. */
+const REPORTS = {
+  ingest: (report) => [
     figures([["added", report.added], ["changed", report.changed], ["unchanged", report.unchanged], ["passages", report.passages],
       ["passages read", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
       ["entities", report.names], ["without a type", report.untyped], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
@@ -132,28 +132,27 @@ function ingestReport(report) {
     problems("part of a file skipped", "parts of files skipped", faults(report.skipped, true)),
     problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason]), AGAIN_BELOW),
     report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => readable(name)).join(", ")}.`) : null,
-    remarks(report));
-}
+    remarks(report),
+  ],
+  tree: (report) => [
+    figures([["communities", report.communities], ["entities", report.entities], ["keywords", report.keywords], ["new", report.communities_new],
+      ["kept", report.communities_kept], ["gone", report.communities_gone], ["named by the model", report.named_by_model],
+      ["named after members", report.named_by_members], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
+    remarks(report),
+  ],
+  gist: (report) => [
+    figures([["documents", report.documents], ["with all gists", report.complete_documents], ["pages", report.pages], ["gists written", report.written], ["kept", report.kept],
+      ["words", report.words], ["words of the gists", report.gist_words]]),
+    problems("page failed", "pages failed", report.failed.map(({ document, page, reason }) => [`${document}, page ${page + 1}`, reason]), AGAIN_BELOW),
+    remarks(report),
+  ],
+  remove: ({ removed }) => figures([["removed", removed]]),
+};
+REPORTS.sample = REPORTS.reread = REPORTS.ingest;
 
 /** Files that were skipped, or of which only a part was: [path, reason]. */
 function faults(skipped, inPart) {
   return skipped.filter(({ in_part = false }) => in_part === inPart).map(({ path, reason }) => [path, reason]);
-}
-
-function treeReport(report) {
-  return el("div", { class: "report" },
-    figures([["communities", report.communities], ["entities", report.entities], ["keywords", report.keywords], ["new", report.communities_new],
-      ["kept", report.communities_kept], ["gone", report.communities_gone], ["named by the model", report.named_by_model],
-      ["named after members", report.named_by_members], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
-    remarks(report));
-}
-
-function gistReport(report) {
-  return el("div", { class: "report" },
-    figures([["documents", report.documents], ["with all gists", report.complete_documents], ["pages", report.pages], ["gists written", report.written], ["kept", report.kept],
-      ["words", report.words], ["words of the gists", report.gist_words]]),
-    problems("page failed", "pages failed", report.failed.map(({ document, page, reason }) => [`${document}, page ${page + 1}`, reason]), AGAIN_BELOW),
-    remarks(report));
 }
 
 function remarks({ stopped, notes }) {

@@ -2,9 +2,9 @@
 
 import { typeColor } from "../shared/colors.js";
 import { count, readable, shortText } from "../shared/format.js";
+import { svg } from "../shared/dom.js";
 import { routeTo } from "../shared/router.js";
 
-const NAMESPACE = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT] = [640, 540];
 const RING = { x: 215, y: 180 };
 const MOST_TYPES = 16;
@@ -17,12 +17,11 @@ const [LETTER, LINE] = [6.4, 14];
 /** An SVG of `types` [{ name, count }] and `relations` [{ head, type, tail, count }]; each leads to its part of the graph. */
 export function schemaDiagram(types, relations) {
   const places = placed(inRing(types.slice(0, MOST_TYPES), relations));
-  const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "schema-diagram", role: "group", "aria-label": "Diagram of the schema" });
   const lines = between(relations, places);
   const most = Math.max(1, ...lines.map(({ total }) => total));
   const taken = [...places.values()].flatMap((type) => [boxOf(type, 2 * type.radius, 2 * type.radius), boxOf(nameAt(type), LETTER * wordsOf(type).length, LINE)]);
-  svg.append(arrowhead(), ...lines.map((line) => curve(line, most)), ...[...places.values()].map(typeMark), ...lines.map((line) => words(line, taken)).filter(Boolean));
-  return svg;
+  return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "schema-diagram", role: "group", "aria-label": "Diagram of the schema" },
+    arrowhead(), lines.map((line) => curve(line, most)), [...places.values()].map(typeMark), lines.map((line) => words(line, taken)));
 }
 
 /** The order in the ring: each beside the one that it is joined to most. */
@@ -82,13 +81,12 @@ function shapeOf({ from, to }) {
 
 function curve(line, most) {
   const ends = line.from === line.to ? {} : { "marker-end": "url(#schema-arrow)" };
-  return make("path", { d: shapeOf(line).path, class: "schema-line", "stroke-width": (1 + 3 * Math.sqrt(line.total / most)).toFixed(1), ...ends });
+  return svg("path", { d: shapeOf(line).path, class: "schema-line", "stroke-width": (1 + 3 * Math.sqrt(line.total / most)).toFixed(1), ...ends });
 }
 
 function arrowhead() {
-  const marker = make("marker", { id: "schema-arrow", viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" });
-  marker.append(make("path", { d: "M0 0 8 4 0 8z", class: "schema-arrow" }));
-  return marker;
+  return svg("marker", { id: "schema-arrow", viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" },
+    svg("path", { d: "M0 0 8 4 0 8z", class: "schema-arrow" }));
 }
 
 /** What a line says, where it has room: null where other words are. */
@@ -97,21 +95,15 @@ function words(line, taken) {
   const shown = line.relations.slice(0, NAMED);
   const texts = shown.map(({ type, count: number }) => `${readable(type)} ${count(number)}`);
   const box = boxOf(middle, LETTER * Math.max(...texts.map(({ length }) => length)), LINE * texts.length);
-  if (taken.some((other) => overlap(box, other))) return null;
+  if (taken.some((other) => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom)) return null;
   taken.push(box);
-  const group = make("g", {});
-  group.append(...shown.map(({ type, count: number }, at) =>
-    linked(routeTo("graph", { relation: type }), `${readable(type)}, ${count(number)} from ${line.from.name} to ${line.to.name}`,
-      make("text", { x: middle.x, y: middle.y + LINE * (at - (texts.length - 1) / 2) + 4, class: "schema-relation" }, texts[at]))));
-  return group;
+  return svg("g", {}, shown.map(({ type, count: number }, at) =>
+    svg("a", { href: routeTo("graph", { relation: type }), "aria-label": `${readable(type)}, ${count(number)} from ${line.from.name} to ${line.to.name}` },
+      svg("text", { x: middle.x, y: middle.y + LINE * (at - (texts.length - 1) / 2) + 4, class: "schema-relation" }, texts[at]))));
 }
 
 function boxOf({ x, y }, width, height) {
   return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
-}
-
-function overlap(one, other) {
-  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }
 
 function wordsOf({ name, count: number }) {
@@ -124,19 +116,6 @@ function nameAt({ x, y, radius }) {
 
 function typeMark(type) {
   const { x, y } = nameAt(type);
-  return linked(routeTo("graph", { type: type.name }), `${type.name}, ${count(type.count)} entities`,
-    make("circle", { cx: type.x, cy: type.y, r: type.radius, fill: typeColor(type.name) }), make("text", { x, y: y + 5, class: "schema-type" }, wordsOf(type)));
-}
-
-function linked(href, label, ...children) {
-  const link = make("a", { href, "aria-label": label });
-  link.append(...children);
-  return link;
-}
-
-function make(name, attributes, text = null) {
-  const element = document.createElementNS(NAMESPACE, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (text !== null) element.textContent = text;
-  return element;
+  return svg("a", { href: routeTo("graph", { type: type.name }), "aria-label": `${type.name}, ${count(type.count)} entities` },
+    svg("circle", { cx: type.x, cy: type.y, r: type.radius, fill: typeColor(type.name) }), svg("text", { x, y: y + 5, class: "schema-type" }, wordsOf(type)));
 }

@@ -1,7 +1,7 @@
 // Schema: the types that bound what is extracted, drawn with how much of each there is; what was added; and its file.
 
 import { about, get, post } from "../shared/api.js";
-import { announce, el, emptyState, failure, fill, freshId, icon, linkButton, loading } from "../shared/dom.js";
+import { announce, button, el, emptyState, failure, fill, freshId, icon, linkButton, loading } from "../shared/dom.js";
 import { count, counted, named, readable } from "../shared/format.js";
 import { swatch } from "../shared/colors.js";
 import { routeTo } from "../shared/router.js";
@@ -14,7 +14,7 @@ export function createView() {
     fill(element, el("h1", {}, "Schema"), loading());
     try {
       const [told, stats, drawn] = await Promise.all([get("api/schema"), get("api/stats"), get("api/schema/figures")]);
-      fill(element, el("h1", {}, "Schema"), ...(told.schema ? described(told, drawn) : [none()]), figures(stats), told.schema && schemaEditor(drawn.text, draw));
+      fill(element, el("h1", {}, "Schema"), told.schema ? described(told, drawn) : none(), el("div", { class: "figures" }, counts("Nodes", stats.nodes), counts("Relationships", stats.relationships)), told.schema && schemaEditor(drawn.text, draw));
     } catch (fault) {
       fill(element, el("h1", {}, "Schema"), failure(fault, draw));
     }
@@ -85,10 +85,6 @@ function added(expansions) {
     el("dd", {}, `${each.kind}, confidence ${each.confidence.toFixed(2)}, in ${counted(each.count, "document")}`, el("p", { class: "muted", dir: "auto" }, each.example))])));
 }
 
-function figures(stats) {
-  return el("div", { class: "figures" }, counts("Nodes", stats.nodes), counts("Relationships", stats.relationships));
-}
-
 function counts(title, values) {
   const sorted = Object.entries(values).sort(([, first], [, second]) => second - first);
   if (!sorted.length) return null;
@@ -143,10 +139,9 @@ function schemaEditor(text, onUsed) {
     fill(said);
   }
 
-  const button = (label, does, extra = {}) => el("button", { type: "button", on: { click: does }, ...extra }, label);
   return el("details", { class: "schema-editor", open: draft !== null }, el("summary", {}, icon("down"), "Edit or upload a schema"),
     el("p", { class: "field" }, el("label", { for: file.id }, "A YAML or JSON file"), file),
     el("p", { class: "field" }, el("label", { for: id }, "The schema as a file"), field),
-    el("div", { class: "actions" }, button("Check", () => send(false)),
-      about().read_only ? null : button("Use for the next documents", () => send(true), { class: "primary" }), button("Start over", reset, { class: "quiet" })), said);
+    el("div", { class: "actions" }, button(null, "Check", () => send(false), { class: null }),
+      !about().read_only && button(null, "Use for the next documents", () => send(true), { class: "primary" }), button(null, "Start over", reset, { class: "quiet" })), said);
 }

@@ -12,8 +12,7 @@ export function prefersStill() {
 export class Camera {
   /** `least`, `most`: bounds of `k`, the pixels per unit. */
   constructor({ least = 0.02, most = 6 } = {}) {
-    Object.assign(this, { x: 0, y: 0, k: 1, width: 1, height: 1, least, most });
-    this.journey = null;
+    Object.assign(this, { x: 0, y: 0, k: 1, width: 1, height: 1, least, most, journey: null });
   }
 
   get moving() {
@@ -43,20 +42,16 @@ export class Camera {
 
   /** Zoom so that what is at `point` of the view stays there. */
   zoom(factor, point = { x: this.width / 2, y: this.height / 2 }) {
-    this.journey = null;
-    Object.assign(this, this.#zoomed(this, factor, point));
+    const { x, y, k, width, height } = this;
+    const zoomed = this.#bounded(k * factor);
+    const [dx, dy] = [point.x - width / 2, point.y - height / 2];
+    Object.assign(this, { x: x + dx / k - dx / zoomed, y: y + dy / k - dy / zoomed, k: zoomed, journey: null });
   }
 
   /** Zoom about the middle of the view in an eased movement; two calls in a row add up. */
   glideZoom(factor) {
     const from = this.journey?.to ?? this;
     this.goTo({ x: from.x, y: from.y, k: this.#bounded(from.k * factor) });
-  }
-
-  #zoomed({ x, y, k }, factor, point) {
-    const zoomed = this.#bounded(k * factor);
-    const [dx, dy] = [point.x - this.width / 2, point.y - this.height / 2];
-    return { x: x + dx / k - dx / zoomed, y: y + dy / k - dy / zoomed, k: zoomed };
   }
 
   #bounded(k) {
@@ -74,12 +69,8 @@ export class Camera {
 
   /** Stand there: at once, or in an eased movement that `step` makes. */
   goTo(to, { smooth = true } = {}) {
-    if (!smooth || prefersStill()) {
-      this.journey = null;
-      Object.assign(this, to);
-      return;
-    }
-    this.journey = { from: { x: this.x, y: this.y, k: this.k }, to, start: performance.now() };
+    if (!smooth || prefersStill()) Object.assign(this, to, { journey: null });
+    else this.journey = { from: { x: this.x, y: this.y, k: this.k }, to, start: performance.now() };
   }
 
   /** One frame of a movement at the time `now`. */

@@ -1,7 +1,7 @@
 // Graph: the whole picture or a part of it on the stage, and beside it the same nodes as a list, or one entity as a page.
 
 import { about, aboutChanges, get } from "../shared/api.js";
-import { announce, button, el, emptyState, failure, fill, freshId, icon, iconButton, linkButton, linkCopier, loading } from "../shared/dom.js";
+import { announce, button, el, emptyState, failure, fill, freshId, icon, iconButton, keptList, linkButton, linkCopier, loading } from "../shared/dom.js";
 import { choiceBox } from "../shared/fields.js";
 import { count, counted, named } from "../shared/format.js";
 import { legendKey, swatch, typeName } from "../shared/colors.js";
@@ -183,12 +183,4 @@ function sceneList(graph) {
   return el("details", { class: "graph-filters" }, el("summary", {}, icon("down"), "Scenes"), list, form);
 }
 
-/** What is kept in this browser; what cannot be read is as if nothing were kept. */
-function saved() {
-  try {
-    const scenes = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
-    return Array.isArray(scenes) ? scenes.filter(({ name, address }) => name && String(address).startsWith("#/graph")) : [];
-  } catch {
-    return [];
-  }
-}
+const saved = () => keptList(KEPT, ({ name, address }) => name && String(address).startsWith("#/graph"));

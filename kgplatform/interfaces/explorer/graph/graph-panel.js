@@ -77,8 +77,6 @@ export class GraphPanel {
     });
   }
 
-  // ------------------------------------------------------------------------------------------------- what is shown
-
   /** The most connected part of the whole graph. `only`: what its entities meet, as an address has it; `hide`: types
    * that are not seen; `view`: [x, y, zoom] of who looks at it. */
   showWhole({ only = null, hide = [], view = null } = {}) {
@@ -147,7 +145,7 @@ export class GraphPanel {
     const graph = await subgraphOf(ids).catch(() => null);
     if (!graph || turn !== this.turn) return;
     for (const edge of graph.edges) this.edges.set(edge.id, edge);
-    this.view.nameLines(graph.edges.map(quiet));
+    this.view.addGraph({ nodes: [], edges: graph.edges.map(quiet) });
   }
 
   /** Exactly these nodes and edges. */
@@ -237,8 +235,6 @@ export class GraphPanel {
     return emptyState("upload", "The graph is empty", "Add documents, and what they say is drawn here.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
   }
 
-  // ----------------------------------------------------------------------------------------------------- one node
-
   /** Choose a node of the picture, or none. */
   choose(node, { fromPicture = false } = {}) {
     if (!node) {
@@ -257,7 +253,7 @@ export class GraphPanel {
   /** Bring a node into the picture, wherever it is in the graph, and choose it. */
   async goTo(node) {
     await this.#ready();
-    if (!this.view.has(node.id)) {
+    if (!this.nodes.has(node.id)) {
       try {
         const graph = await get(`api/graph/neighbours/${encodeURIComponent(node.id)}?limit=${AROUND}`);
         if (this.whole || this.isEmpty) await this.show(graph, `Around ${shortened(named(graph.nodes.find(({ id }) => id === node.id)?.name), 60)}`);
@@ -312,8 +308,6 @@ export class GraphPanel {
     this.choose({ id: edge.fact, name: this.title.textContent, kind: "Fact", type: null }, { fromPicture: true });
   }
 
-  // -------------------------------------------------------------------------------------------------------- steps
-
   /** Light up what a step was at, and dim the rest. `graph` is its part of the picture. */
   light(graph, facts = []) {
     if (!this.view) return;
@@ -321,12 +315,12 @@ export class GraphPanel {
     const mine = graph.edges.filter((edge) => edge.fact && stated.has(edge.fact));
     const edges = (mine.length ? mine : graph.edges).map(({ id }) => id);
     this.lit = graph.nodes.map(({ id }) => id);
-    this.view.highlight({ nodes: this.lit, edges }, { dim: true });
+    this.view.highlight({ nodes: this.lit, edges });
   }
 
   unlight() {
     this.lit = [];
-    this.view?.clearHighlight();
+    this.view?.highlight(null);
   }
 
   /** What is lit fills the picture, whose size has just changed. */

@@ -245,8 +245,6 @@ function paintPlate(context, { lines, font, size, width, height, inside }, x, y,
   lines.forEach((line, at) => context.fillText(line, x, y + (at - (lines.length - 1) / 2) * size * 1.15));
 }
 
-// ------------------------------------------------------------------------------------------------- the names of circles
-
 // In the middle of those whose parts cannot be read yet, at the upper edge of the others. An outermost circle that has no room
 // for its name has it beside it, at the end of a line.
 
@@ -392,8 +390,6 @@ function wordsOf(context, label) {
 function fontOf(size) {
   return `650 ${Math.round(10 * size) / 10}px ${FAMILY}`;
 }
-
-// ---------------------------------------------------------------------------------------------------------------- room
 
 const SIDE = 48;
 

@@ -35,8 +35,6 @@ export function readMap(scene, map) {
   scene.changed();
 }
 
-// ------------------------------------------------------------------------------------------------- circles in circles
-
 function nested({ sizes, inside, discs: given }, spacing) {
   const whole = circle("");
   const discs = given.map(({ name }) => circle(name));
@@ -119,8 +117,6 @@ function turn({ x, y, parts, pulls }) {
   const [cos, sin] = b > a ? [mirrored.re / b, mirrored.im / b] : [straight.re / a, straight.im / a];
   for (const part of parts) [part.x, part.y] = [cos * part.x - sin * flip * part.y, sin * part.x + cos * flip * part.y];
 }
-
-// ------------------------------------------------------------------------------------------------------ what is drawn
 
 /** A circle as it is drawn. `pitch`: how far two of its parts usually are apart, by which it shows when they can be read. */
 function drawnDisc(disc, at) {

@@ -38,8 +38,6 @@ export class Scene {
     return this.nodes.size + this.edges.size > MANY;
   }
 
-  // --------------------------------------------------------------------------------------------------- what is in it
-
   /** Put a node in, or take what is new of one that is there. Returns it. */
   addNode(data, x = undefined, y = undefined) {
     const known = this.nodes.get(data.id);
@@ -115,8 +113,6 @@ export class Scene {
     for (const node of this.nodes.values()) node.hidden = this.hiddenKeys.has(node.data.type ?? node.data.kind);
     this.changed();
   }
-
-  // ------------------------------------------------------------------------------------------------------- questions
 
   /** The visible nodes, the weightiest first. */
   get byWeight() {

@@ -1,11 +1,10 @@
 // The graph as a picture to walk through: drawn on a canvas, moved by mouse, fingers and keys.
 
-import { Camera, prefersStill } from "./camera.js";
+import { Camera, eased, prefersStill } from "./camera.js";
 import { trackGestures } from "./gestures.js";
 import { Labels, unreadIn } from "./labels.js";
 import { placeAll, placeNear, Relaxation } from "./layout.js";
 import { readMap } from "./map.js";
-import { Marks } from "./marks.js";
 import { edgeStyle, paintEdges, paintNodes, paintScene, Picture, THEMES } from "./painter.js";
 import { Scene } from "./scene.js";
 
@@ -41,54 +40,35 @@ export class GraphView {
     this.fitted = true;
     this.frame = null;
     this.waiting = [];
-    this.#settle(container);
-    this.resize();
-  }
-
-  #settle(container) {
     this.canvas = document.createElement("canvas");
     Object.assign(this.canvas.style, { display: "block", width: "100%", height: "100%", cursor: "grab" });
     this.canvas.setAttribute("aria-hidden", "true");
     this.context = this.canvas.getContext("2d");
     container.append(this.canvas);
-    this.ended = new AbortController();
-    container.addEventListener("keydown", keysOf(this), { signal: this.ended.signal });
-    this.endGestures = trackGestures(this.canvas, this.#gestures());
-    this.observer = new ResizeObserver(() => this.resize());
-    this.observer.observe(container);
+    container.addEventListener("keydown", keysOf(this));
+    trackGestures(this.canvas, this.#gestures());
+    new ResizeObserver(() => this.resize()).observe(container);
+    this.resize();
   }
 
-  destroy() {
-    this.observer.disconnect();
-    this.endGestures();
-    this.ended.abort();
-    if (this.frame !== null) cancelAnimationFrame(this.frame);
-    this.canvas.remove();
-  }
-
-  // ------------------------------------------------------------------------------------------------ what is shown
-
-  /** Show exactly these. Nodes without `x` and `y` find their places by themselves. */
-  setGraph({ nodes, edges }) {
+  /** Show exactly these. */
+  setGraph(graph) {
     this.clear();
-    for (const node of nodes) this.scene.addNode(node);
-    for (const edge of edges) this.scene.addEdge(edge);
-    const free = new Set([...this.scene.nodes.values()].filter(({ x, y }) => x === undefined || y === undefined));
-    placeAll(free);
-    if (free.size) this.#relax(free, { gentle: false });
-    this.#fitAtOnce();
-    this.follows = Boolean(this.relaxation);
+    this.addGraph(graph);
   }
 
   /** Show a map: parallel columns `ids`, `names`, `kinds`, `types`, `x`, `y`, `sizes`, `sources`, `targets`, and `discs`. */
   setMap(map) {
     this.clear();
     readMap(this.scene, map);
-    this.#fitAtOnce();
+    this.fit({ smooth: false });
     this.#drawAtOnce();
   }
 
-  /** Put these in beside what is there, which stays where it is. `around`: id of the node that they come from. */
+  /**
+   * Put these in beside what is there, which stays where it is. Nodes without `x` and `y` find their places by themselves.
+   * `around`: id of the node that they come from. Of a map, relations take the places of its lines.
+   */
   addGraph({ nodes, edges }, { around = null } = {}) {
     const wasEmpty = this.scene.nodes.size === 0;
     const fresh = nodes.filter(({ id }) => !this.scene.nodes.has(id)).map(({ id }) => id);
@@ -100,14 +80,8 @@ export class GraphView {
       else placeNear(this.scene, free, this.scene.nodes.get(around) ?? null);
       this.#relax(new Set([...free, ...(this.relaxation ? this.scene.live : [])]), { gentle: !wasEmpty });
     }
-    if (wasEmpty) this.#fitAtOnce();
+    if (wasEmpty) this.fit({ smooth: false });
     this.follows = wasEmpty && Boolean(this.relaxation);
-    this.refresh();
-  }
-
-  /** Relations that take the places of a map's lines. */
-  nameLines(edges) {
-    for (const edge of edges) this.scene.addEdge(edge);
     this.refresh();
   }
 
@@ -145,29 +119,12 @@ export class GraphView {
     this.refresh();
   }
 
-  has(id) {
-    return this.scene.nodes.has(id);
-  }
-
-  /** How many are in the picture, hidden ones too: {nodes, edges}. */
-  counts() {
-    return { nodes: this.scene.nodes.size, edges: this.scene.edges.size };
-  }
-
-  // ---------------------------------------------------------------------------------------------------- what stands out
-
-  /** Let these nodes and edges (ids) stand out, and the rest fade. */
-  highlight({ nodes: nodeIds = [], edges: edgeIds = [] }) {
-    const { scene } = this;
-    const nodes = new Set(nodeIds.map((id) => scene.nodes.get(id)).filter(Boolean));
-    const edges = new Set(edgeIds.map((id) => scene.edges.get(id)).filter(Boolean));
-    for (const { source, target } of edges) nodes.add(source).add(target);
-    this.marks.light({ nodes, edges });
-    this.refresh();
-  }
-
-  clearHighlight() {
-    this.marks.light(null);
+  /** Let these nodes and edges (ids) stand out, and the rest fade; null for none. */
+  highlight(lit) {
+    const known = (ids, all) => new Set(ids.map((id) => all.get(id)).filter(Boolean));
+    const [nodes, edges] = lit ? [known(lit.nodes, this.scene.nodes), known(lit.edges, this.scene.edges)] : [];
+    for (const { source, target } of edges ?? []) nodes.add(source).add(target);
+    this.marks.light(lit && { nodes, edges });
     this.refresh();
   }
 
@@ -186,25 +143,18 @@ export class GraphView {
     this.#moveCamera(() => this.camera.goTo({ x: x + right / 2 / k, y: y + bottom / 2 / k, k }));
   }
 
-  /** Where a node is: pixels from the container's upper left corner, or null if it is not in the picture. */
-  screenPosition(id) {
-    const node = this.scene.nodes.get(id);
-    return node ? this.camera.toScreen(node) : null;
-  }
-
   /** "light" or "dark". */
   setTheme(theme) {
-    this.theme = THEMES[theme] ?? THEMES.light;
+    this.theme = THEMES[theme];
     this.refresh();
   }
 
-  // ---------------------------------------------------------------------------------------------------- the camera
-
-  fit() {
+  /** All of it into view. */
+  fit({ smooth = true } = {}) {
     this.follows = Boolean(this.relaxation);
     this.fitted = true;
     const box = this.scene.bounds();
-    if (box) this.camera.goTo(this.camera.standFor(box));
+    if (box) this.camera.goTo(this.camera.standFor(box), { smooth });
     this.refresh();
   }
 
@@ -212,13 +162,6 @@ export class GraphView {
   takeCamera() {
     this.follows = false;
     this.fitted = false;
-  }
-
-  #fitAtOnce() {
-    this.fitted = true;
-    const box = this.scene.bounds();
-    if (box) this.camera.goTo(this.camera.standFor(box), { smooth: false });
-    this.refresh();
   }
 
   /** Move the picture by pixels. */
@@ -249,11 +192,9 @@ export class GraphView {
     this.canvas.width = Math.round(this.camera.width * this.density);
     this.canvas.height = Math.round(this.camera.height * this.density);
     this.#tellBusy(true);
-    if (this.fitted) this.#fitAtOnce();
+    if (this.fitted) this.fit({ smooth: false });
     this.#drawAtOnce(); // a canvas that changes its size is empty
   }
-
-  // ------------------------------------------------------------------------------------------------------- people
 
   #gestures() {
     return {
@@ -265,7 +206,8 @@ export class GraphView {
       zoom: (factor, point) => this.#moveCamera(() => this.camera.zoom(factor, point)),
       tap: (point) => {
         const { disc, node, edge } = this.#at(point);
-        if (disc) this.enter(disc);
+        // So near to a circle of a map that what is in it can be read.
+        if (disc) this.#moveCamera(() => this.camera.goTo(this.camera.standFor(this.scene.bounds([disc]), { padding: 24 })));
         else if (edge) this.onEdge(edge.data);
         else this.choose(node);
       },
@@ -302,11 +244,6 @@ export class GraphView {
     return { disc, node, edge: disc || node ? null : this.scene.edgeAt(point, this.camera) };
   }
 
-  /** Go so near to a circle of a map that what is in it can be read. */
-  enter(disc) {
-    this.#moveCamera(() => this.camera.goTo(this.camera.standFor(this.scene.bounds([disc]), { padding: 24 })));
-  }
-
   /** A person chose this node, or none: as `select`, and it is told. */
   choose(node) {
     this.select(node?.id ?? null);
@@ -320,8 +257,6 @@ export class GraphView {
     Object.assign(this.marks, { hovered: node, hoveredEdge: edge });
     this.refresh();
   }
-
-  // ------------------------------------------------------------------------------------------------------ drawing
 
   #relax(free, { gentle }) {
     this.relaxation = new Relaxation(this.scene, free, { aspect: this.camera.width / this.camera.height, gentle });
@@ -409,6 +344,74 @@ export class GraphView {
       this.waiting.push(resolve);
       this.refresh();
     });
+  }
+}
+
+const FADING = 180;
+/** What is left of the rest beside what is lit. */
+const DIMMED = 0.4;
+/** A hub's neighbours are too many to stand out. */
+const MOST_SPOKES = 400;
+
+/** What stands out in a picture: what is lit, chosen, or below the pointer. */
+class Marks {
+  constructor() {
+    this.clear();
+  }
+
+  clear() {
+    Object.assign(this, { selected: null, hovered: null, hoveredEdge: null, lit: null, dim: 0, fade: null });
+  }
+
+  /** A node is about to go from the picture. */
+  forget(node) {
+    if (this.selected === node) this.selected = null;
+    if (this.hovered === node) this.hovered = null;
+    if (node.edges.includes(this.hoveredEdge)) this.hoveredEdge = null;
+    this.lit?.nodes.delete(node);
+    for (const edge of node.edges) this.lit?.edges.delete(edge);
+  }
+
+  /** Let these nodes and edges stand out, and the rest fade; nothing where `lit` is null. */
+  light(lit) {
+    this.lit = lit;
+    const to = lit ? 1 : 0;
+    if (prefersStill()) Object.assign(this, { dim: to, fade: null });
+    else this.fade = { from: this.dim, to, start: performance.now() };
+  }
+
+  get moving() {
+    return this.fade !== null;
+  }
+
+  step(now) {
+    if (!this.fade) return;
+    const { from, to, start } = this.fade;
+    const part = Math.min(1, Math.max(0, (now - start) / FADING));
+    this.dim = from + (to - from) * eased(part);
+    if (part >= 1) this.fade = null;
+  }
+
+  /** How opaque all is that does not stand out. */
+  get restAlpha() {
+    return 1 - this.dim * (1 - DIMMED);
+  }
+
+  pointedAt() {
+    return [...new Set([this.selected, this.hovered])].filter((node) => node && !node.hidden);
+  }
+
+  edges() {
+    // Beside what is lit, the spokes of a chosen node would look lit too.
+    const hubs = this.lit ? [this.hovered].filter(Boolean) : this.pointedAt();
+    const spokes = hubs.flatMap((node) => node.edges.slice(0, MOST_SPOKES));
+    const all = new Set([...(this.lit?.edges ?? []), ...spokes, ...(this.hoveredEdge ? [this.hoveredEdge] : [])]);
+    return [...all].filter(({ source, target }) => !source.hidden && !target.hidden);
+  }
+
+  /** The nodes that are drawn over those edges: their ends, and what is lit. */
+  nodes() {
+    return new Set([...this.edges().flatMap(({ source, target }) => [source, target]), ...[...(this.lit?.nodes ?? [])].filter((node) => !node.hidden)]);
   }
 }
 

@@ -46,24 +46,13 @@ const PLACES = [
 /** The types of the shipped schemas. */
 const TYPES = Object.fromEntries(PLACES.flatMap((names, at) => names.map((name) => [name, PALETTE[at]])));
 
+/** What is drawn in which outline, in a square of 14 pixels; all else is a circle. */
 const SHAPES = {
-  KeyElement: "diamond",
-  Attribute: "square",
-  Fact: "triangle",
-  Chunk: "square",
-  Document: "square",
-  Keyword: "hexagon",
-  Community: "hexagon",
-  Page: "square",
-  Run: "diamond",
-  Step: "triangle",
-};
-const OUTLINES = {
-  circle: "M7 1.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11Z",
-  square: "M2 2h10v10H2z",
-  diamond: "M7 .8 13.2 7 7 13.2.8 7z",
-  triangle: "M7 1.5 13 12.5H1z",
-  hexagon: "M7 .8 12.4 3.9v6.2L7 13.2 1.6 10.1V3.9z",
+  circle: { kinds: [], outline: "M7 1.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11Z" },
+  square: { kinds: ["Attribute", "Chunk", "Document", "Page"], outline: "M2 2h10v10H2z" },
+  diamond: { kinds: ["KeyElement", "Run"], outline: "M7 .8 13.2 7 7 13.2.8 7z" },
+  triangle: { kinds: ["Fact", "Step"], outline: "M7 1.5 13 12.5H1z" },
+  hexagon: { kinds: ["Keyword", "Community"], outline: "M7 .8 12.4 3.9v6.2L7 13.2 1.6 10.1V3.9z" },
 };
 
 /**
@@ -77,7 +66,7 @@ export function typeColor(typeOrKind) {
 
 /** The outline of nodes of a kind: circle, square, diamond, triangle or hexagon. */
 export function kindShape(kind) {
-  return own(SHAPES, kind) ?? "circle";
+  return Object.keys(SHAPES).find((shape) => SHAPES[shape].kinds.includes(kind)) ?? "circle";
 }
 
 // A type may be called "toString": nothing that an object inherits is an entry of a table.
@@ -103,5 +92,5 @@ export function typeName(node) {
 
 /** A small shape in the colour of a type; `kind`: the node's, where the type is not a kind itself. */
 export function swatch(key, kind = key) {
-  return svg("svg", { viewBox: "0 0 14 14", class: "swatch", "aria-hidden": "true" }, svg("path", { d: OUTLINES[kindShape(kind)], fill: typeColor(key) }));
+  return svg("svg", { viewBox: "0 0 14 14", class: "swatch", "aria-hidden": "true" }, svg("path", { d: SHAPES[kindShape(kind)].outline, fill: typeColor(key) }));
 }

@@ -88,6 +88,16 @@ export function linkCopier(route, more = {}) {
   return copyButton(() => new URL(route(), document.baseURI).href, { label: "Copy link", symbol: "link", ...more });
 }
 
+/** The list that this browser keeps as `key`, of what `fits(each)`; what cannot be read is as if nothing were kept. */
+export function keptList(key, fits = () => true) {
+  try {
+    const list = JSON.parse(localStorage.getItem(key) ?? "[]");
+    return Array.isArray(list) ? list.filter(fits) : [];
+  } catch {
+    return [];
+  }
+}
+
 const region = document.getElementById("announcer");
 const PAUSE = 600;
 let waiting = 0;

@@ -10,10 +10,9 @@ const PAUSE = 180;
 /** The box; `onChoose(node)` is called with the choice. `kinds`: of which nodes; all where none are named. */
 export function findBox(onChoose, { label = "Find in the graph", kinds = null } = {}) {
   const list = freshId("found");
-  const field = freshId("find");
   const options = el("ul", { id: list, role: "listbox", "aria-label": "Nodes found", hidden: true });
   const input = el("input", {
-    id: field, type: "search", role: "combobox", placeholder: label, autocomplete: "off", spellcheck: "false",
+    type: "search", role: "combobox", placeholder: label, autocomplete: "off", spellcheck: "false",
     "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list, "aria-label": label,
   });
   let found = [];

@@ -23,18 +23,14 @@ export function duration(seconds) {
 }
 
 /** An ISO time as this person's own; as it is where it is none. */
-export function moment(text) {
-  return written(text, when);
+export function moment(text, format = when) {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? String(text ?? "") : format.format(time);
 }
 
 /** The day of an ISO time. */
 export function day(text) {
-  return written(text, date);
-}
-
-function written(text, format) {
-  const time = new Date(text);
-  return Number.isNaN(time.getTime()) ? String(text ?? "") : format.format(time);
+  return moment(text, date);
 }
 
 /** "SUBJECT_OF" or "window_tokens" -> "subject of", "window tokens". */

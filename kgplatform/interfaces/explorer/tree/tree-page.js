@@ -1,7 +1,7 @@
 // Tree: communities, inner communities, keywords, entities and their values, as a picture that unfolds.
 
 import { about, aboutChanges, get } from "../shared/api.js";
-import { el, emptyState, failure, fill, icon, linkButton, loading } from "../shared/dom.js";
+import { button, el, emptyState, failure, fill, linkButton, loading } from "../shared/dom.js";
 import { findBox } from "../shared/fields.js";
 import { kindName, named, readable, sizeOf } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
@@ -10,7 +10,7 @@ export function createView({ stage }) {
   const place = el("div", { class: "tree-place" });
   const told = el("div", { class: "tree-told card", role: "status", hidden: true });
   const element = el("div", { class: "view tree-page" }, el("div", { class: "section-head" }, el("h1", {}, "Tree"), findBox(reveal, { label: "Find in the tree", kinds: ["Community", "Entity"] }),
-    el("button", { class: "small", type: "button", on: { click: () => tree?.refresh() } }, icon("refresh"), "Fold all")), place, told);
+    button("refresh", "Fold all", () => tree?.refresh())), place, told);
   let tree = null;
   let changed = false;
 
@@ -20,15 +20,13 @@ export function createView({ stage }) {
   async function draw() {
     if (tree && !changed) return;
     changed = false;
-    tree?.destroy();
     tree = null;
     if (!about().has_tree) return fill(place, noTree());
     fill(place, loading("Drawing the tree"));
     try {
       const { TreeView } = await import("./tree-view.js");
       fill(place);
-      tree = new TreeView(place, { load, onSelect: select });
-      tree.setTheme(document.documentElement.dataset.theme);
+      tree = new TreeView(place, { load, onSelect: select, theme: document.documentElement.dataset.theme });
     } catch (fault) {
       fill(place, failure(fault, draw));
     }
@@ -49,24 +47,21 @@ export function createView({ stage }) {
     try {
       const { communities } = await get(`api/graph/nodes/${encodeURIComponent(node.id)}`);
       const ids = [...communities.map(({ id }) => id).reverse(), node.id];
-      if (await tree?.reveal(ids)) return;
-      tellMissing(`${named(node.name)} is not in the tree.`);
+      if (!(await tree?.reveal(ids))) tell(el("p", {}, `${named(node.name)} is not in the tree.`));
     } catch (fault) {
-      tellMissing(fault.message);
+      tell(el("p", {}, fault.message));
     }
   }
 
-  function tellMissing(sentence) {
+  function tell(...content) {
     told.hidden = false;
-    fill(told, el("p", {}, sentence));
+    fill(told, content);
   }
 
   function select(node) {
-    told.hidden = !node;
-    if (!node) return;
     const parts = [readable(kindName(node.kind)), sizeOf(node)].filter(Boolean).join(" · ");
-    fill(told, el("div", { class: "section-head" }, el("h2", { dir: "auto" }, named(node.name)),
-      el("button", { class: "small", type: "button", on: { click: () => showInGraph(node) } }, icon("node"), "Show in the graph")),
+    tell(el("div", { class: "section-head" }, el("h2", { dir: "auto" }, named(node.name)),
+      button("node", "Show in the graph", () => showInGraph(node))),
       el("p", { class: "muted" }, parts), node.summary && el("p", { dir: "auto" }, node.summary));
   }
 
