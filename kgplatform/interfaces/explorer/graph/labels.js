@@ -159,16 +159,16 @@ function* namesOf(context, node, camera, away) {
     node.width = context.measureText(labelOf(node)).width;
   }
   if (!node.width) return;
-  const size = { width: node.width + 4, height: HEIGHT };
+  const [width, height] = [node.width + 4, HEIGHT];
   const reach = node.radius * radiusScale(camera.k);
   for (const [across, right, along, down] of PLACES) {
-    yield { ...size, dx: across * (right * (reach + 3) + size.width / 2), dy: along * (down * (reach + 3) + HEIGHT / 2) };
+    yield { dx: across * (right * (reach + 3) + width / 2), dy: along * (down * (reach + 3) + height / 2), width, height };
   }
   for (const { distance, across, down } of away ? ways(NODE_AWAY) : []) {
-    const [dx, dy] = [(distance + size.width / 2) * across, (distance + HEIGHT / 2) * down];
+    const [dx, dy] = [(distance + width / 2) * across, (distance + height / 2) * down];
     const begin = (reach + 1) / Math.hypot(dx, dy);
     const end = 1 - Math.min((node.width / 2 + 3) / Math.abs(dx), HEIGHT / 2 / Math.abs(dy));
-    yield { ...size, dx, dy, line: [begin * dx, begin * dy, end * dx, end * dy] };
+    yield { dx, dy, width, height, line: [begin * dx, begin * dy, end * dx, end * dy] };
   }
 }
 
@@ -245,8 +245,8 @@ function paintPlate(context, { lines, font, size, width, height, inside }, x, y,
   lines.forEach((line, at) => context.fillText(line, x, y + (at - (lines.length - 1) / 2) * size * 1.15));
 }
 
-// In the middle of those whose parts cannot be read yet, at the upper edge of the others. An outermost circle that has no room
-// for its name has it beside it, at the end of a line.
+// The names of circles: in the middle of those whose parts cannot be read yet, at the upper edge of the others. An outermost
+// circle that has no room for its name has it beside it, at the end of a line.
 
 /** Pixels of a letter in the middle of a circle, and at its edge. */
 const [SMALLEST, LARGEST] = [11, 22];
@@ -292,16 +292,13 @@ function placeDiscNames(context, discs, camera, room) {
     const hasMiddle = circle.x >= 0 && circle.y >= 0 && circle.x <= camera.width && circle.y <= camera.height;
     const beside = () => (hasMiddle ? namesBeside(context, circle, short) : []);
     // Over another circle only where there is no room between them: it would seem to be that one's.
-    const isApart = (name) => !outermost.some((other) => isOn(other, circle, name));
+    const isApart = ({ dx, dy, width, height }) => {
+      const { left, right, top, bottom } = boxOf(circle.x + dx, circle.y + dy, width, height);
+      return !outermost.some(({ x, y, radius }) => Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom)) < radius - 2);
+    };
     put(circle, namesAcross(context, circle, short)) ?? put(circle, beside(), isApart) ?? put(circle, beside());
   }
   return placed;
-}
-
-/** Whether a name of `circle` lies on another circle. */
-function isOn({ x, y, radius }, circle, { dx, dy, width, height }) {
-  const { left, right, top, bottom } = boxOf(circle.x + dx, circle.y + dy, width, height);
-  return Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom)) < radius - 2;
 }
 
 /** The words with which all names begin, which go first where there is little room: "Around " of "Around Ann" and "Around Bob". */
@@ -402,23 +399,31 @@ class Room {
   /** `box`: { left, right, top, bottom } in pixels; `owner`: who asks for a place is not in its own way. */
   take({ left, right, top, bottom }, owner = null) {
     const taken = { left, right, top, bottom, owner };
-    for (const square of this.#touched(taken)) (this.squares[square] ??= []).push(taken);
+    this.#isAny(taken, (square, at) => void (square ?? (this.squares[at] = [])).push(taken));
   }
 
-  isFree(box, owner) {
-    const { left, right, top, bottom } = box;
+  isFree({ left, right, top, bottom }, owner) {
     if (left < 0 || top < 0 || right > this.width || bottom > this.height) return false;
-    const isInTheWay = (other) => other.left < right && left < other.right && other.top < bottom && top < other.bottom && other.owner !== owner;
-    for (const square of this.#touched(box)) if (this.squares[square]?.some(isInTheWay)) return false;
-    return true;
+    return !this.#isAny({ left, right, top, bottom }, (square) => {
+      for (let at = 0; at < (square?.length ?? 0); at += 1) {
+        const other = square[at];
+        if (other.left < right && left < other.right && other.top < bottom && top < other.bottom && other.owner !== owner) return true;
+      }
+      return false;
+    });
   }
 
-  *#touched({ left, right, top, bottom }) {
-    const first = (from) => Math.max(0, Math.floor(from / SIDE));
+  /** Whether `says(square, place)` of any square that a rectangle touches. Loops are written out, since they are run so often. */
+  #isAny({ left, right, top, bottom }, says) {
+    const [firstRow, firstColumn] = [Math.max(0, Math.floor(top / SIDE)), Math.max(0, Math.floor(left / SIDE))];
     const [lastRow, lastColumn] = [Math.min(this.rows - 1, Math.floor(bottom / SIDE)), Math.min(this.columns - 1, Math.floor(right / SIDE))];
-    for (let row = first(top); row <= lastRow; row += 1) {
-      for (let column = first(left); column <= lastColumn; column += 1) yield row * this.columns + column;
+    for (let row = firstRow; row <= lastRow; row += 1) {
+      for (let column = firstColumn; column <= lastColumn; column += 1) {
+        const at = row * this.columns + column;
+        if (says(this.squares[at], at)) return true;
+      }
     }
+    return false;
   }
 }
 
