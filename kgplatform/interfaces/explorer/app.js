@@ -98,9 +98,7 @@ const SHORTCUTS = [
   { key: "?", what: "This list", does: () => showKeys() },
 ];
 
-function showKeys() {
-  showShortcuts(SHORTCUTS, keysAllowed(), (allowed) => localStorage.setItem(KEYS, allowed ? "on" : "off"));
-}
+const showKeys = () => showShortcuts(SHORTCUTS, keysAllowed(), (allowed) => localStorage.setItem(KEYS, allowed ? "on" : "off"));
 
 function onKey(event) {
   // Brackets are typed with AltGr on many keyboards, which counts as Ctrl and Alt.

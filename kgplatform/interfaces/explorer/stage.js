@@ -92,7 +92,8 @@ export class Stage {
     if (doc && this.opened !== key) {
       this.opened = key;
       this.#showDocument();
-      this.document.open(doc, ...placeOf(at));
+      const [, start, end] = /^(\d{1,9})-(\d{1,9})$/.exec(at ?? "") ?? []; // else the whole document
+      this.document.open(doc, start && Number(start), end && Number(end));
     } else if (!doc && this.opened) {
       this.opened = null;
       this.tabs.document.disabled = this.tabs.both.disabled = true;
@@ -122,12 +123,6 @@ export class Stage {
 
 function keyOf(document, at) {
   return `${document} ${at ?? ""}`;
-}
-
-/** "120-180" -> [120, 180]; what is no place -> [null, null], which is the whole document. */
-function placeOf(at) {
-  const found = /^(\d{1,9})-(\d{1,9})$/.exec(at ?? "");
-  return found ? [Number(found[1]), Number(found[2])] : [null, null];
 }
 
 // A border between two parts that people move, with the pointer or with arrow keys; where it stands is kept.

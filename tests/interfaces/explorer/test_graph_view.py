@@ -345,10 +345,9 @@ def test_relations_take_the_places_of_a_maps_lines(box: Page) -> None:
     box.evaluate("map => view.setMap(map)", large_map(9, 40))
     lines = sizes(box)[1]
     ends = box.evaluate("(([line]) => [line.source.id, line.target.id])([...view.scene.edges.values()])")
-    relations = [edge(0, 0) | {"id": id_, "source": a, "target": b} for id_, (a, b) in zip("ab", (ends, ends[::-1]), strict=True)]
-    box.evaluate(
-        "fresh => view.addGraph(fresh, { around: 'e0' })", {"nodes": [node(90)], "edges": [edge(0, 90), *relations]}
-    )
+    relations = [edge(0, 0) | {"id": one + other, "source": one, "target": other} for one, other in (ends, ends[::-1])]
+    fresh = {"nodes": [node(90)], "edges": [edge(0, 90), *relations]}
+    box.evaluate("fresh => view.addGraph(fresh, { around: 'e0' })", fresh)
     settle(box)
     assert sizes(box) == [10, lines + 2]
 

@@ -2,7 +2,7 @@
 
 import { about, get, titleOf } from "../shared/api.js";
 import { button, copyButton, el, fill, freshId, icon, set } from "../shared/dom.js";
-import { duration, named, shortened, slice, spent, spentIn, stepName } from "../shared/format.js";
+import { duration, named, shortened, spent, spentIn, stepName } from "../shared/format.js";
 import { markdown } from "../shared/markdown.js";
 import { routeTo } from "../shared/router.js";
 
@@ -171,7 +171,8 @@ async function showAt(button, citation) {
 /** The cited words, marked, with those round them. */
 async function inPassage({ document: id, start, end }) {
   const { text, start: first, end: last, characters } = await get(`api/documents/${encodeURIComponent(id)}?${new URLSearchParams({ start: Math.max(0, start - AROUND), end: end + AROUND })}`);
-  const part = (from, to) => slice(text, from - first, to - first);
+  const letters = Array.from(text); // counted as the platform counts them: by code points, not by UTF-16 units
+  const part = (from, to) => letters.slice(Math.max(0, from - first), Math.max(0, to - first)).join("");
   const [before, after] = [part(first, start), part(end, last)];
   return [first > 0 ? `…${before.replace(/^\S*/, "")}` : before, el("mark", {}, shortened(part(start, end), PEEKED)), last < characters ? `${after.replace(/\S*$/, "")}…` : after];
 }

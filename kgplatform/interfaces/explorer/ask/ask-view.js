@@ -63,7 +63,7 @@ export function createView({ stage }) {
 
   function submit() {
     const text = question.value.trim();
-    if (!text || talk?.isRunning) return question.focus();
+    if (!text || talk?.last?.running) return question.focus();
     if (!about().documents) return first.sayEmpty();
     question.value = "";
     if (!talk) {

@@ -6,8 +6,8 @@ import { count, counted, duration, named } from "../shared/format.js";
 import { navigate, routeTo } from "../shared/router.js";
 import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
 import { askReader } from "./conversation.js";
+import { Timeline } from "./replay.js";
 import { ReaderForm } from "./reader-form.js";
-import { Timeline } from "./timeline.js";
 
 export function createView({ stage }) {
   const field = freshId("question");
@@ -87,14 +87,10 @@ export function createView({ stage }) {
           el("span", { class: "muted" }, ` rank ${one} and ${two}`))))));
   }
 
-  function idle() {
-    if (columns.some(({ result }) => result.childElementCount)) return;
-    if (about().documents) fill(summary, emptyState("mark", "One question, two readers", "Both answer at the same time. Compare their answers, citations, steps and costs side by side."));
-    else fill(summary, emptyState("upload", "No documents yet", "Add some and ask what they say.", linkButton(routeTo("documents"), "Add documents", { primary: true })));
-  }
-
   function show({ q, first, second }) {
-    idle();
+    const isIdle = !columns.some(({ result }) => result.childElementCount);
+    if (isIdle && about().documents) fill(summary, emptyState("mark", "One question, two readers", "Both answer at the same time. Compare their answers, citations, steps and costs side by side."));
+    else if (isIdle) fill(summary, emptyState("upload", "No documents yet", "Add some and ask what they say.", linkButton(routeTo("documents"), "Add documents", { primary: true })));
     if (q === undefined || q === question.value.trim()) return;
     question.value = q;
     if (first) forms[0].choose(first);

@@ -9,6 +9,9 @@ import { Turn } from "./turn.js";
 /** Questions that are sent along with the next one; the model is shown the last ten that fit. */
 const MOST_EARLIER = 20;
 
+// crypto.randomUUID is there only where the page came over https or from this machine.
+const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
 export class Conversation {
   /** `thread`: the id, where the graph keeps it. */
   constructor(stage, { id = newId(), thread = null } = {}) {
@@ -51,10 +54,6 @@ export class Conversation {
 
   get last() {
     return this.turns.at(-1) ?? null;
-  }
-
-  get isRunning() {
-    return Boolean(this.last?.running);
   }
 
   /** Ask the next question. `how`: { reader, options, route, keep, verify, where }. */
@@ -102,11 +101,6 @@ export class Conversation {
 
 }
 
-// crypto.randomUUID is there only where the page came over https or from this machine.
-function newId() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 // The conversations of this browser, so that they survive a reload: in IndexedDB, the latest fifty of each graph.
 
 const STORE = "conversations";
@@ -141,11 +135,6 @@ export async function conversationsOf(graph) {
 
 export function forget(id) {
   return within("readwrite", (store) => store.delete(id));
-}
-
-/** Forget all conversations of a graph. */
-export async function forgetAll(graph) {
-  for (const { id } of await conversationsOf(graph)) await forget(id);
 }
 
 /**

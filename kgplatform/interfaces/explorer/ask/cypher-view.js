@@ -58,9 +58,7 @@ export function createView({ stage }) {
     statement.focus();
   }
 
-  function written() {
-    return { statement: statement.value, parameters: parameters.value.trim() };
-  }
+  const written = () => ({ statement: statement.value, parameters: parameters.value.trim() });
 
   function openInBrowser() {
     const href = browserLink(about().browser_url, statement.value);

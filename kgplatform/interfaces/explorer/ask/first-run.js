@@ -6,7 +6,7 @@ import { confirmed } from "../shared/dialogs.js";
 import { button, el, failure, fill, icon, iconButton, linkButton, loading } from "../shared/dom.js";
 import { counted, moment } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
-import { conversationsOf, forget, forgetAll } from "./conversation.js";
+import { conversationsOf, forget } from "./conversation.js";
 import { JobCard } from "../documents/job-card.js";
 
 const SHOWN = 5;
@@ -25,7 +25,7 @@ export class FirstRun {
   /** Draw the state as it is now. */
   async draw() {
     const { documents, entities, has_tree: hasTree, read_only: readOnly, model } = about();
-    this.questions = el("div", { class: "questions" });
+    const place = el("div", { class: "questions" });
     fill(this.said);
     fill(this.steps,
       step(documents > 0, "Add documents", documents ? `${counted(documents, "document")} with ${counted(entities, "entity", "entities")} in the graph.` : "The graph is empty.", documents || readOnly ? null : [
@@ -35,9 +35,10 @@ export class FirstRun {
       ]),
       step(hasTree, "Build the tree", hasTree ? "Related entities are grouped." : "It groups related entities. Some ways to answer need it.", documents && !hasTree && !readOnly
         ? [button("tree", "Build the tree", () => this.#start("api/tree", { method: null, rebuild: false }), { class: null })] : null),
-      step(false, "Ask", documents ? "Type a question above, or begin with one of these:" : "Then ask what the documents say.", documents ? [this.questions] : null),
+      step(false, "Ask", documents ? "Type a question above, or begin with one of these:" : "Then ask what the documents say.", documents ? [place] : null),
       el("li", { class: "muted model-line" }, model ? `Answers are written by ${model}.` : "No language model is connected: you see the evidence, and no answer is written.", " ", el("a", { href: routeTo("models") }, model ? "Models" : "Connect a model")));
-    await Promise.all([documents ? this.#drawQuestions(this.questions) : null, this.#drawEarlier()]);
+    const [{ questions }] = await Promise.all([documents ? get("api/questions").catch(() => ({ questions: [] })) : { questions: [] }, this.#drawEarlier()]); // the banner says what is the matter
+    fill(place, questions.map((question) => button(null, question, () => this.ask(question), { class: "suggestion", dir: "auto" })));
   }
 
   /** A question was asked, and there is nothing to ask: what to do. */
@@ -45,11 +46,6 @@ export class FirstRun {
     const way = this.steps.querySelector("button, a");
     fill(this.said, el("p", { class: "note", role: "alert" }, icon("warning"), "The graph is empty. Load the sample or add documents, then ask."));
     way?.focus();
-  }
-
-  async #drawQuestions(place) {
-    const { questions } = await get("api/questions").catch(() => ({ questions: [] })); // the banner says what is the matter
-    fill(place, questions.map((question) => button(null, question, () => this.ask(question), { class: "suggestion", dir: "auto" })));
   }
 
   /** Queue a job, and follow it to its end. */
@@ -91,7 +87,7 @@ export class FirstRun {
 
   async #clear() {
     if (!(await confirmed("Forget all conversations?", "All conversations about this graph are removed from this browser. What was kept in the graph stays there.", "Forget them"))) return;
-    await forgetAll(about().graph);
+    for (const { id } of await conversationsOf(about().graph)) await forget(id);
     await this.#drawEarlier();
   }
 }

@@ -77,6 +77,4 @@ export function createView() {
   return { element, title: "Models", show, focus: () => element.querySelector("button")?.focus() };
 }
 
-function pair(name, value) {
-  return [el("dt", {}, name), el("dd", {}, value)];
-}
+const pair = (name, value) => [el("dt", {}, name), el("dd", {}, value)];

@@ -5,8 +5,7 @@ import { el, emptyState, failure, fill, icon, linkButton, loading } from "../sha
 import { count, counted, duration, moment, named } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
 import { answerCard, citationOpener } from "./answer-card.js";
-import { pathOf, Replay } from "./replay.js";
-import { Timeline } from "./timeline.js";
+import { pathOf, Replay, Timeline } from "./replay.js";
 
 /** Citation marks, which lead nowhere in a list. */
 const MARKS = / ?\[\d+\]/g;
@@ -77,9 +76,7 @@ export function createView({ stage }) {
     await replay.finished(steps, { findPath: () => pathOf(citations) }).catch(() => {}); // the words stand without their picture
   }
 
-  function back() {
-    return el("p", {}, el("a", { class: "back-link", href: routeTo("runs") }, icon("back"), "All runs"));
-  }
+  const back = () => el("p", {}, el("a", { class: "back-link", href: routeTo("runs") }, icon("back"), "All runs"));
 
   return { element, title: "Runs", show: ({ run }) => (run ? open(run) : list()), focus: () => element.querySelector("a")?.focus(), timeline: () => timeline };
 }

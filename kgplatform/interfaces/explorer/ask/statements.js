@@ -42,13 +42,12 @@ const PARTS = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/[^\n]*|`[^`]*`|\$\w+|(?<
 function lines(text) {
   const [given] = /^(?::param .*\n?)*/.exec(text);
   const rest = text.slice(given.length);
+  // Each by itself: a text that is cut ends without its quote.
+  const parameter = (line) => {
+    const { length } = line.trimEnd();
+    return length > LONGEST ? [coloured(line.slice(0, CUT)), ` … // ${count(length)} characters, all copied\n`] : coloured(line);
+  };
   return [...(given.match(/.+\n?/g) ?? []).flatMap(parameter), ...coloured(rest.length > SHOWN ? `${rest.slice(0, SHOWN)}\n…` : rest)];
-}
-
-/** By itself: a text that is cut ends without its quote. */
-function parameter(line) {
-  const { length } = line.trimEnd();
-  return length > LONGEST ? [...coloured(line.slice(0, CUT)), ` … // ${count(length)} characters, all copied\n`] : coloured(line);
 }
 
 /** The parts of a statement, each in the colour of its kind. */

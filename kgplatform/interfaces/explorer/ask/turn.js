@@ -4,8 +4,7 @@ import { titleOf } from "../shared/api.js";
 import { announce, button, el, emptyState, ended, fill, icon, longList, placeButton } from "../shared/dom.js";
 import { counted, duration, named, stepName } from "../shared/format.js";
 import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
-import { idsOfResult, pathOf, Replay } from "./replay.js";
-import { Timeline } from "./timeline.js";
+import { idsOfResult, pathOf, Replay, Timeline } from "./replay.js";
 import { subgraphOf } from "../graph/graph-panel.js";
 
 export class Turn {
@@ -111,7 +110,8 @@ export class Turn {
 
   #evidence(found, unfolded) {
     const { stage } = this;
-    return evidenceList(found, { open: (...place) => stage.open(...place), pick: (node) => (stage.showGraph(), stage.graph.goTo(node)), unfolded });
+    const pick = (node) => (stage.showGraph(), stage.graph.goTo(node));
+    return evidenceList(found, { open: (...place) => stage.open(...place), pick, unfolded });
   }
 
   /** Draw what it looked at, or found. */
@@ -141,15 +141,14 @@ const FOUND = 10;
 
 /** `open(document, start, end)` opens a document there; `pick(node)` shows a node in the graph. */
 function evidenceList(result, { open, pick, unfolded = false }) {
-  const parts = [
+  const factItem = ({ text, citations }) => el("li", {}, el("span", { dir: "auto" }, text), el("span", { class: "places" }, citations.slice(0, 3).map((place) => placeOf(place, open))));
+  return el("section", { class: "evidence", "aria-label": "Evidence" },
     result.fits === false ? el("p", { class: "note" }, "No passage is likely to answer this: these are only the nearest.") : null,
     fold("passage", result.passages, unfolded, (each) => passageItem(each, open)),
-    fold("fact", result.facts.filter(speaks), unfolded, (each) => factItem(each, open)),
-    fold("less relevant fact", result.facts.filter((each) => !speaks(each)), false, (each) => factItem(each, open), "less relevant facts"),
+    fold("fact", result.facts.filter(speaks), unfolded, factItem),
+    fold("less relevant fact", result.facts.filter((each) => !speaks(each)), false, factItem, "less relevant facts"),
     fold("path", result.paths ?? [], false, pathItem),
-    result.communities?.length ? fold("community", result.communities, false, (each) => communityItem(each, pick), "communities") : null,
-  ];
-  return el("section", { class: "evidence", "aria-label": "Evidence" }, parts);
+    result.communities?.length ? fold("community", result.communities, false, (each) => communityItem(each, pick), "communities") : null);
 }
 
 /** Whether a fact speaks to the question; so do those that nobody judged. */
@@ -171,11 +170,6 @@ function passageItem(passage, open) {
 }
 
 const placeOf = (place, open) => placeButton(place, open, named(place.title));
-
-function factItem(fact, open) {
-  return el("li", {}, el("span", { dir: "auto" }, fact.text),
-    el("span", { class: "places" }, fact.citations.slice(0, 3).map((place) => placeOf(place, open))));
-}
 
 function pathItem(path) {
   return el("li", { class: "path", dir: "auto" }, path.names.map((name, at) =>

@@ -32,10 +32,7 @@ export function documentsTable({ open, onJob }) {
   let asked = 0;
   let timer = 0;
 
-  function later() {
-    window.clearTimeout(timer);
-    timer = window.setTimeout(() => ((state.skip = 0), show()), PAUSE);
-  }
+  const later = () => (window.clearTimeout(timer), (timer = window.setTimeout(() => ((state.skip = 0), show()), PAUSE)));
 
   async function load() {
     const mine = (asked += 1);
@@ -132,13 +129,8 @@ export function documentsTable({ open, onJob }) {
   return { element, load };
 }
 
-function called(infos) {
-  return infos.length === 1 ? `“${named(infos[0].title)}”` : counted(infos.length, "document");
-}
-
-function mayChange() {
-  return !about().read_only;
-}
+const called = (infos) => (infos.length === 1 ? `“${named(infos[0].title)}”` : counted(infos.length, "document"));
+const mayChange = () => !about().read_only;
 
 function stateOf({ passages, extracted, failed, pages }) {
   const read = extracted === passages ? "read" : extracted + failed === passages ? "read in part" : `${count(extracted)} of ${counted(passages, "passage")} read`;

@@ -111,12 +111,6 @@ export function createView({ stage }) {
     if (stage.graph.whole || stage.graph.isEmpty) stage.graph.showWhole();
   }
 
-  async function loadJobs() {
-    const told = await get("api/jobs");
-    const isToBeSeen = ({ state }, at) => at < LATEST || state === "waiting" || state === "running";
-    for (const job of told.jobs.filter(isToBeSeen).reverse()) showJob(job);
-  }
-
   function drawTree() {
     const { documents: number, has_tree: there, read_only: readOnly } = about();
     if (!number || readOnly) return fill(tree);
@@ -142,7 +136,9 @@ export function createView({ stage }) {
     drawTree();
     fill(problem);
     try {
-      await Promise.all([table.load(), loadJobs()]);
+      const [told] = await Promise.all([get("api/jobs"), table.load()]);
+      const isToBeSeen = ({ state }, at) => at < LATEST || state === "waiting" || state === "running";
+      for (const job of told.jobs.filter(isToBeSeen).reverse()) showJob(job);
     } catch (fault) {
       fill(problem, failure(fault, show));
     }

@@ -69,24 +69,17 @@ export class JobCard {
 
   #draw(job) {
     if (ENDS.has(job.state)) return this.#drawEnd(job);
-    if (!this.bar) this.#build(job);
+    if (!this.bar) {
+      this.bar = el("progress", { "aria-label": `${this.title}: progress` });
+      this.stage = el("p", { class: "job-stage" });
+      this.time = el("p", { class: "muted" });
+      const stop = button("stop", "Stop", () => remove(`api/jobs/${this.id}`).catch(() => {}));
+      fill(this.element, el("div", { class: "section-head" }, el("h2", {}, this.title), stop), fileNames(job), this.bar, el("div", { class: "job-line" }, this.stage, this.time));
+    }
     this.stage.textContent = job.state === "waiting" ? job.note || "Waiting for its turn" : `${job.stage || "Starting"}${job.total ? `: ${count(job.done)} of ${count(job.total)}` : ""}`;
     this.time.textContent = [job.seconds ? duration(job.seconds) : "", this.#pace(job)].filter(Boolean).join(" · ");
-    if (job.total) {
-      this.bar.max = job.total;
-      this.bar.value = job.done;
-    } else {
-      this.bar.removeAttribute("value");
-    }
-  }
-
-  #build(job) {
-    this.bar = el("progress", { "aria-label": `${this.title}: progress` });
-    this.stage = el("p", { class: "job-stage" });
-    this.time = el("p", { class: "muted" });
-    const stop = button("stop", "Stop", () => remove(`api/jobs/${this.id}`).catch(() => {}));
-    fill(this.element, el("div", { class: "section-head" }, el("h2", {}, this.title), stop),
-      fileNames(job), this.bar, el("div", { class: "job-line" }, this.stage, this.time));
+    if (job.total) Object.assign(this.bar, { max: job.total, value: job.done });
+    else this.bar.removeAttribute("value");
   }
 
   /** "12 a second, 40 s left", from how fast this stage went in its last seconds. */

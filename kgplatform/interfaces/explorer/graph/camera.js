@@ -5,18 +5,12 @@ const SLOW = 320;
 const stillness = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Whether the person asked the system for less movement on the screen. */
-export function prefersStill() {
-  return stillness.matches;
-}
+export const prefersStill = () => stillness.matches;
 
 export class Camera {
   /** `least`, `most`: bounds of `k`, the pixels per unit. */
   constructor({ least = 0.02, most = 6 } = {}) {
     Object.assign(this, { x: 0, y: 0, k: 1, width: 1, height: 1, least, most, journey: null });
-  }
-
-  get moving() {
-    return this.journey !== null;
   }
 
   toScreen({ x, y }) {
@@ -88,6 +82,4 @@ export class Camera {
 }
 
 /** Slow, fast, slow: from 0 to 1. */
-export function eased(part) {
-  return part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
-}
+export const eased = (part) => part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;

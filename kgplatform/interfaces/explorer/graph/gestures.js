@@ -99,6 +99,4 @@ export function trackGestures(element, handlers) {
   element.style.touchAction = "none";
 }
 
-function distance(one, other) {
-  return Math.hypot(one.x - other.x, one.y - other.y);
-}
+const distance = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);

@@ -31,8 +31,7 @@ export function filterForm() {
   const field = (name, label, control) => el("p", { class: "field" }, el("label", { for: `${id}-${name}` }, label), control);
   const metadata = metadataFields((where) => choose("where", where));
   const clear = button("close", "Clear", () => setParameters(Object.fromEntries(FILTERS.map((name) => [name, null]))), { hidden: true });
-  const summary = el("summary", {}, icon("down"), "Filters");
-  const element = el("details", { class: "graph-filters" }, summary,
+  const element = el("details", { class: "graph-filters" }, el("summary", {}, icon("down"), "Filters"),
     el("div", { class: "options-grid" }, field("type", "Type", type), field("relation", "Relation", relation), community.element, document.element, field("least", "Facts, at least", least)), metadata.element, clear);
   let loaded = null;
   let current = {};
@@ -93,16 +92,15 @@ function metadataFields(onChoose) {
   const boxes = new Map();
   let where = {};
 
-  function ask(name, value) {
-    const { [name]: _, ...others } = where;
-    where = value === null ? others : { ...others, [name]: JSON.parse(value) };
-    onChoose(Object.keys(where).length ? JSON.stringify(where) : null);
-  }
-
   function add(name, values) {
+    const ask = (value) => {
+      const { [name]: _, ...others } = where;
+      where = value === null ? others : { ...others, [name]: JSON.parse(value) };
+      onChoose(Object.keys(where).length ? JSON.stringify(where) : null);
+    };
     const proposed = values.map(([value, documents]) => ({ id: JSON.stringify(value), name: String(value), documents }));
     const look = async (text) => proposed.filter((each) => each.name.toLowerCase().includes(text.toLowerCase())).slice(0, PROPOSED);
-    const box = choiceBox({ label: name, placeholder: "Any", look, nameOf: async (value) => [JSON.parse(value)].flat().join(" or "), onChoose: (value) => ask(name, value) });
+    const box = choiceBox({ label: name, placeholder: "Any", look, nameOf: async (value) => [JSON.parse(value)].flat().join(" or "), onChoose: ask });
     boxes.set(name, box);
     grid.append(box.element);
   }
@@ -129,8 +127,7 @@ function metadataFields(onChoose) {
 }
 
 async function communities(text) {
-  if (!text) return (await get(`api/communities?limit=${PROPOSED}`)).nodes.map(({ id, name }) => ({ id, name: named(name) }));
-  const { nodes } = await get(`api/graph/find?${new URLSearchParams({ text, limit: 100 })}`);
+  const { nodes } = await get(text ? `api/graph/find?${new URLSearchParams({ text, limit: 100 })}` : `api/communities?limit=${PROPOSED}`);
   return nodes.filter(({ kind }) => kind === "Community").map(({ id, name }) => ({ id, name: named(name) }));
 }
 

@@ -17,7 +17,7 @@ export function createView({ stage }) {
   const summary = el("p", { class: "muted", role: "status" });
   const [filters, ways] = [filterForm(), wayForm()];
   const listed = el("div", { class: "graph-listed" },
-    el("div", { class: "section-head" }, el("h1", {}, "Graph"), button(null, "Whole graph", whole)),
+    el("div", { class: "section-head" }, el("h1", {}, "Graph"), button(null, "Whole graph", () => whole())),
     el("p", { class: "muted" }, "Press a node, here or in the picture, to see what is known about it. Press a community's name to go into it."),
     el("div", { class: "graph-choices" }, filters.element, ways.element, sceneList(stage.graph)),
     el("p", { class: "field" }, el("label", { for: filter.id }, "Nodes in the picture"), filter), summary, list);
@@ -34,11 +34,8 @@ export function createView({ stage }) {
     if (element.isConnected) draw();
   };
 
-  function whole() {
-    stage.showGraph();
-    navigate("graph", {});
-    stage.graph.showWhole();
-  }
+  const whole = () => (stage.showGraph(), navigate("graph", {}), stage.graph.showWhole());
+  const go = (node) => (stage.showGraph(), stage.graph.goTo(node));
 
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
@@ -52,11 +49,6 @@ export function createView({ stage }) {
   function item(node) {
     const words = [swatch(legendKey(node), node.kind), el("span", { class: "ellipsis", dir: "auto" }, named(node.name)), el("span", { class: "muted" }, typeName(node))];
     return el("li", {}, button(null, words, () => go(node), { class: "node-row" }));
-  }
-
-  function go(node) {
-    stage.showGraph();
-    stage.graph.goTo(node);
   }
 
   async function drawPage(id) {

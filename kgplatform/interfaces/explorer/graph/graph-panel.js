@@ -17,9 +17,7 @@ const NARROW = 560;
 const STRUCTURE = new Set(["MENTIONS", "FROM_CHUNK", "FROM_DOCUMENT", "SUBJECT", "OBJECT", "VALUE", "MEMBER_OF", "PAGE_OF"]);
 
 /** What the steps and the evidence of `ids` look like in the graph. */
-export function subgraphOf(ids) {
-  return post("api/graph/subgraph", { ids: [...new Set(ids)].slice(0, MOST_IDS) });
-}
+export const subgraphOf = (ids) => post("api/graph/subgraph", { ids: [...new Set(ids)].slice(0, MOST_IDS) });
 
 export class GraphPanel {
   /** `openDocument(document, start, end)`. `onShown(nodes)`: what is seen in the picture has changed. */

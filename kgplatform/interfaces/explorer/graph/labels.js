@@ -142,9 +142,7 @@ function place(named, at, names, room, { owner, anyway = false, suits = () => tr
   return null;
 }
 
-function boxOf(x, y, width, height) {
-  return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
-}
+const boxOf = (x, y, width, height) => ({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 });
 
 function bodyOf(node, camera) {
   const { x, y } = camera.toScreen(node);
@@ -186,9 +184,7 @@ function placeEdges(context, scene, camera, marks, room, placed) {
 }
 
 /** Zoom from which the edges of a scene are named: on a map where its nodes are so many pixels apart. */
-function nearOf({ spacing }) {
-  return spacing ? NEAR_PIXELS / spacing : NEAR;
-}
+const nearOf = ({ spacing }) => spacing ? NEAR_PIXELS / spacing : NEAR;
 
 function namedEdges(scene, camera, { selected, hovered, hoveredEdge, lit }) {
   const edges = new Set(hoveredEdge ? [hoveredEdge] : []);
@@ -384,9 +380,7 @@ function wordsOf(context, label) {
   return words;
 }
 
-function fontOf(size) {
-  return `650 ${Math.round(10 * size) / 10}px ${FAMILY}`;
-}
+const fontOf = (size) => `650 ${Math.round(10 * size) / 10}px ${FAMILY}`;
 
 const SIDE = 48;
 

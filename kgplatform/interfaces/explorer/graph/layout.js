@@ -98,9 +98,7 @@ export function placeNear(scene, fresh, center) {
   }
 }
 
-function spiral(middle, away, at) {
-  return { x: middle.x + away * Math.cos(at * GOLDEN), y: middle.y + away * Math.sin(at * GOLDEN) };
-}
+const spiral = (middle, away, at) => ({ x: middle.x + away * Math.cos(at * GOLDEN), y: middle.y + away * Math.sin(at * GOLDEN) });
 
 function meanOf(places) {
   const sum = places.reduce((total, { x, y }) => ({ x: total.x + x, y: total.y + y }), { x: 0, y: 0 });

@@ -139,9 +139,7 @@ function pageLink(node) {
   return el("a", { class: "entity-link", href: routeTo("graph", { page: node.id }) }, swatch(legendKey(node), node.kind), el("span", { dir: "auto" }, named(node.name)));
 }
 
-function said(sentence) {
-  return sentence ? el("p", { class: "muted", dir: "auto" }, sentence) : null;
-}
+const said = (sentence) => sentence && el("p", { class: "muted", dir: "auto" }, sentence);
 
 function places(list, open) {
   const shown = list.slice(0, PLACES).map((place) => placeButton(place, open));

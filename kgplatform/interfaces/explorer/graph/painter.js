@@ -204,10 +204,6 @@ export class Picture {
     this.work = null;
   }
 
-  get busy() {
-    return this.work !== null;
-  }
-
   /** Put the picture on the canvas as the camera sees it, then draw on at a new one if this one is out of date. */
   paint(context, scene, camera, theme, density) {
     this.#begin(scene, camera, theme, density);
@@ -222,9 +218,13 @@ export class Picture {
     if (this.work && isOf(this.work)) return;
     this.work = null;
     if (isOf(this.shown) && covers(this.shown.camera, camera)) return;
-    const sheet = newSheet(camera, density);
-    const steps = paintScene(sheet.context, scene, sheet.camera, theme);
-    this.work = { ...sheet, steps, version: scene.version, theme, density };
+    const part = 1 + 2 * MARGIN;
+    const { x, y, k, width, height } = camera;
+    const wider = Object.assign(new Camera(), { x, y, k, width: Math.ceil(width * part), height: Math.ceil(height * part) });
+    const canvas = Object.assign(document.createElement("canvas"), { width: wider.width * density, height: wider.height * density });
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    context.scale(density, density);
+    this.work = { canvas, context, camera: wider, steps: paintScene(context, scene, wider, theme), version: scene.version, theme, density };
   }
 
   #draw(budget) {
@@ -239,17 +239,6 @@ export class Picture {
     this.shown = this.work;
     this.work = null;
   }
-}
-
-function newSheet(camera, density) {
-  const part = 1 + 2 * MARGIN;
-  const wider = Object.assign(new Camera(), { x: camera.x, y: camera.y, k: camera.k, width: Math.ceil(camera.width * part), height: Math.ceil(camera.height * part) });
-  const canvas = document.createElement("canvas");
-  canvas.width = wider.width * density;
-  canvas.height = wider.height * density;
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  context.scale(density, density);
-  return { canvas, context, camera: wider };
 }
 
 function covers(sheet, camera) {
@@ -270,8 +259,7 @@ const FINER = 2;
 /** What a GraphView shows, with its background, at twice the size: a promise of a PNG as a Blob. */
 export function pictureOf(view) {
   const { camera, scene, theme, marks } = view;
-  const canvas = document.createElement("canvas");
-  Object.assign(canvas, { width: camera.width * FINER, height: camera.height * FINER });
+  const canvas = Object.assign(document.createElement("canvas"), { width: camera.width * FINER, height: camera.height * FINER });
   const context = canvas.getContext("2d");
   context.scale(FINER, FINER);
   context.globalAlpha = marks.restAlpha;

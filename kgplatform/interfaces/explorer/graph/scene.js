@@ -180,9 +180,7 @@ export class Scene {
 }
 
 /** The other end of an edge. */
-export function otherEnd(edge, node) {
-  return edge.source === node ? edge.target : edge.source;
-}
+export const otherEnd = (edge, node) => edge.source === node ? edge.target : edge.source;
 
 function between(source, target) {
   const [few, other] = source.edges.length < target.edges.length ? [source, target] : [target, source];
@@ -207,9 +205,7 @@ export function labelOf(node) {
 // How nodes and edges lie in the world: sizes, curves, distances.
 
 /** Nodes grow and shrink slower than the picture when it is zoomed: by this at `k` pixels per unit. */
-export function radiusScale(k) {
-  return k < 1 ? k ** 0.7 : Math.sqrt(k);
-}
+export const radiusScale = (k) => k < 1 ? k ** 0.7 : Math.sqrt(k);
 
 /** The control point of an edge's curve, in the world: of a straight edge its middle. */
 export function leaning({ source, target, bend }) {

@@ -304,7 +304,7 @@ export class GraphView {
   #draw(now) {
     const { context, scene, camera, theme, marks } = this;
     marks.step(now);
-    const moving = camera.moving || this.relaxation !== null || marks.moving;
+    const moving = Boolean(camera.journey || this.relaxation || marks.fade);
     context.setTransform(this.density, 0, 0, this.density, 0, 0);
     context.clearRect(0, 0, camera.width, camera.height);
     // Who wants little movement sees the nodes when they have found their places.
@@ -313,10 +313,10 @@ export class GraphView {
       if (scene.isLarge) this.picture.paint(context, scene, camera, theme, this.density);
       else for (const _ of paintScene(context, scene, camera, theme));
       this.paintMarked(context);
-      if (!this.picture.busy) this.landed.clear();
+      if (!this.picture.work) this.landed.clear();
       this.labels.paint(context, scene, camera, theme, marks, { moving, now });
     }
-    if (moving || this.picture.busy) return this.refresh();
+    if (moving || this.picture.work) return this.refresh();
     this.#tellBusy(false);
     const unread = unreadIn(scene, camera);
     if (unread.length) this.onRest(unread);
@@ -378,10 +378,6 @@ class Marks {
     const to = lit ? 1 : 0;
     if (prefersStill()) Object.assign(this, { dim: to, fade: null });
     else this.fade = { from: this.dim, to, start: performance.now() };
-  }
-
-  get moving() {
-    return this.fade !== null;
   }
 
   step(now) {

@@ -103,9 +103,7 @@ export const aboutChanges = new EventTarget();
 let known = null;
 
 /** The last that the server said; null before it has. */
-export function about() {
-  return known;
-}
+export const about = () => known;
 
 export async function refreshAbout() {
   known = await get("api/about");
@@ -114,9 +112,7 @@ export async function refreshAbout() {
 }
 
 /** What people call a reader. */
-export function titleOf(name) {
-  return known?.readers.find((reader) => reader.name === name)?.title ?? name;
-}
+export const titleOf = (name) => known?.readers.find((reader) => reader.name === name)?.title ?? name;
 
 // Errors that name commands carry a code: here are their words for the page, which has no commands.
 

@@ -65,9 +65,7 @@ export function typeColor(typeOrKind) {
 }
 
 /** The outline of nodes of a kind: circle, square, diamond, triangle or hexagon. */
-export function kindShape(kind) {
-  return Object.keys(SHAPES).find((shape) => SHAPES[shape].kinds.includes(kind)) ?? "circle";
-}
+export const kindShape = (kind) => Object.keys(SHAPES).find((shape) => SHAPES[shape].kinds.includes(kind)) ?? "circle";
 
 // A type may be called "toString": nothing that an object inherits is an entry of a table.
 function own(table, name) {
@@ -81,14 +79,10 @@ function fnv1a(text) {
 }
 
 /** What a legend goes by: the schema type of an entity, else the label of its kind. */
-export function legendKey(node) {
-  return node.type ?? node.kind;
-}
+export const legendKey = (node) => node.type ?? node.kind;
 
 /** The same as people read it. */
-export function typeName(node) {
-  return node.type ?? kindName(node.kind);
-}
+export const typeName = (node) => node.type ?? kindName(node.kind);
 
 /** A small shape in the colour of a type; `kind`: the node's, where the type is not a kind itself. */
 export function swatch(key, kind = key) {

@@ -9,16 +9,12 @@ const NAMESPACE = "http://www.w3.org/2000/svg";
  * Properties are attributes; `on` holds listeners, `data` the dataset; true is an empty attribute, false and null none.
  */
 export function el(tag, properties = {}, ...children) {
-  const made = set(document.createElement(tag), properties);
-  made.append(...present(children));
-  return made;
+  return fill(set(document.createElement(tag), properties), children);
 }
 
 /** The same of a drawing: svg("circle", { r: 3, fill: color }). */
 export function svg(tag, properties = {}, ...children) {
-  const made = set(document.createElementNS(NAMESPACE, tag), properties);
-  made.append(...present(children));
-  return made;
+  return fill(set(document.createElementNS(NAMESPACE, tag), properties), children);
 }
 
 /** Give an element properties, as `el` does. */
@@ -33,14 +29,10 @@ export function set(element, properties) {
   return element;
 }
 
-/** Replace what `parent` holds. */
+/** Replace what `parent` holds by those children that there are. */
 export function fill(parent, ...children) {
-  parent.replaceChildren(...present(children));
+  parent.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return parent;
-}
-
-function present(children) {
-  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 }
 
 const reduced = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -130,9 +122,7 @@ export function enters(field, does) {
   });
 }
 
-// What is shown while there is nothing yet, while something loads, and when something failed.
-
-/** A heading, a sentence, and what to do. */
+/** What is shown where there is nothing yet: a heading, a sentence, and what to do. */
 export function emptyState(symbol, title, sentence, ...actions) {
   return el("div", { class: "empty" }, icon(symbol), el("h2", {}, title), el("p", {}, sentence), actions.length ? el("div", { class: "actions" }, actions) : null);
 }

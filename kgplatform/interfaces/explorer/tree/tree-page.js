@@ -26,6 +26,7 @@ export function createView({ stage }) {
     try {
       const { TreeView } = await import("./tree-view.js");
       fill(place);
+      const load = async (parent, skip, limit) => (await get(`api/tree?${new URLSearchParams({ skip, limit, ...(parent === null ? {} : { parent }) })}`)).nodes;
       tree = new TreeView(place, { load, onSelect: select, theme: document.documentElement.dataset.theme });
     } catch (fault) {
       fill(place, failure(fault, draw));
@@ -35,11 +36,6 @@ export function createView({ stage }) {
   function noTree() {
     if (!about().documents) return emptyState("upload", "No documents yet", "The tree is built from what documents say.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
     return emptyState("tree", "No tree yet", "A tree groups what belongs together into communities, with names and summaries. Readers use it, and you can browse it.", linkButton(routeTo("documents"), "Build it under Documents", { primary: true }));
-  }
-
-  async function load(parent, skip, limit) {
-    const query = new URLSearchParams({ skip, limit, ...(parent === null ? {} : { parent }) });
-    return (await get(`api/tree?${query}`)).nodes;
   }
 
   /** The way to a node leads through the communities around it. */

@@ -114,7 +114,7 @@ export class TreeView {
     this.camera.step(now);
     if (this.journey) this.#move(now);
     this.drawing.look(this.camera);
-    if (this.camera.moving || this.journey) this.#refreshFrame();
+    if (this.camera.journey || this.journey) this.#refreshFrame();
   }
 
   #move(now) {
