@@ -111,11 +111,8 @@ def large_map(nodes: int, lines: int) -> dict[str, Any]:
         "kinds": ["Entity"] * nodes,
         "types": [("Person", "Place", "Event", "Work")[at % 4] for at in range(nodes)],
         "sizes": [1 + int(40 / (1 + at)) for at in range(nodes)],
-        "communities": [f"c{at // 50}" for at in range(nodes)],
         "inside": [len(outer) + at // 50 for at in range(nodes)],
         "sources": [source for source, _ in ends],
         "targets": [target for _, target in ends],
-        "total_nodes": nodes,
-        "total_edges": len(ends),
         "discs": [*outer, *inner],
     }

@@ -91,15 +91,11 @@ def test_the_graph_and_the_open_document_stand_beside_each_other(page: Page, exp
     expect(page.get_by_role("button", name="Both")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_link_holds_a_question_and_does_not_ask_it(page: Page, explorer: str) -> None:
+def test_an_earlier_conversation_comes_back(page: Page, explorer: str) -> None:
     page.goto(f"{explorer}/#/ask?q=Who+led+it%3F&reader=youtu")
     expect(page.get_by_role("textbox", name="Question")).to_have_value("Who led it?")
     expect(page.get_by_label("Reader", exact=True)).to_have_value("youtu")
-    expect(page.get_by_text("Ready to ask")).to_be_visible()
-
-
-def test_an_earlier_conversation_comes_back(page: Page, explorer: str) -> None:
-    page.goto(explorer)
+    expect(page.get_by_text("Ready to ask")).to_be_visible()  # a link holds a question and does not ask it
     ask(page, CAPTAIN)
     page.get_by_role("button", name="New conversation").click()
     expect(page.get_by_role("textbox", name="Question")).to_be_focused()

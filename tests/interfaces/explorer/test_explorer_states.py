@@ -114,8 +114,14 @@ def tab_to(page: Page, label: str, most: int = 60) -> None:
     raise AssertionError(f"{most} times Tab do not lead to {label}")
 
 
-def test_single_keys_can_be_turned_off(page: Page, explorer: str) -> None:
+def test_single_keys_can_be_turned_off_and_colours_turned_dark(page: Page, explorer: str) -> None:
+    page.emulate_media(color_scheme="dark")
     page.goto(explorer)
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Light or dark").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "light", "the choice is kept"
     page.get_by_role("button", name="Keys").click()
     page.get_by_label("Single keys work outside of text fields").uncheck()
     page.keyboard.press("Escape")
@@ -143,16 +149,6 @@ def test_on_a_narrow_screen_nothing_is_cut_off_and_the_words_are_reached(page: P
     page.get_by_role("button", name="Back").click()
     page.locator("#stage-button").click()
     expect(page.get_by_role("combobox", name="Find in the graph")).to_be_visible()
-
-
-def test_light_and_dark(page: Page, explorer: str) -> None:
-    page.emulate_media(color_scheme="dark")
-    page.goto(explorer)
-    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.get_by_role("button", name="Light or dark").click()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
-    page.reload()
-    assert page.evaluate("document.documentElement.dataset.theme") == "light", "the choice is kept"
 
 
 def test_a_server_that_goes_and_comes_back(lone_page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
@@ -269,13 +265,10 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(
         expect(page.get_by_role("article", name="Answer")).to_have_count(2)
 
 
-def test_without_a_tree_it_is_said_where_to_build_one(empty_explorer: str, page: Page) -> None:
-    page.goto(f"{empty_explorer}/#/tree")
-    expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
-    page.goto(f"{empty_explorer}/#/runs")
-    expect(page.get_by_role("heading", name="No saved runs")).to_be_visible()
-    page.goto(f"{empty_explorer}/#/graph")
-    expect(page.get_by_role("heading", name=re.compile("The graph is empty")).first).to_be_visible()
+def test_an_empty_graph_says_what_to_do(empty_explorer: str, page: Page) -> None:
+    for view, title in (("tree", "No documents yet"), ("runs", "No saved runs"), ("graph", "The graph is empty")):
+        page.goto(f"{empty_explorer}/#/{view}")
+        expect(page.get_by_role("heading", name=title).first).to_be_visible()
 
 
 def test_a_read_only_server_offers_no_change(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
