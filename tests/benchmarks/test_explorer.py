@@ -21,10 +21,11 @@ ENTITIES = 10_000
 PAINT_LIMIT, INTERACTION_LIMIT = 1000, 100
 """Milliseconds."""
 _DRAW = """async () => {
-  const { GraphView } = await import("/static/drawing/view.js");
+  const { GraphView } = await import("/static/graph/view.js");
   const map = await (await fetch("api/graph/map?limit=10000")).json();
   const box = document.createElement("div");
   Object.assign(box.style, { position: "fixed", inset: "0", zIndex: 1000, background: "white" });
+  Object.assign(box, { role: "application", tabIndex: 0 });
   document.body.replaceChildren(box);
   window.view = new GraphView(box, { onSelect: () => {} });
   const frame = () => new Promise(requestAnimationFrame);

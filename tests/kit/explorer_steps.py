@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from web_server import served
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer
 
 WAIT = 60_000
 """Milliseconds until a thing that does not come is a fault. The machine may be busy."""
 CLOSING = ["status of 503", "net::ERR"]
 """What the browser's console says of a server that closes while the page is still open."""
+USAGE = {"calls": 1, "cached_calls": 0, "input_tokens": 1, "output_tokens": 1}
+NOTHING: dict[str, list[Any]] = {"passages": [], "facts": [], "paths": [], "communities": []}
+"""Evidence of nothing."""
 
 expect.set_options(timeout=WAIT)
 
@@ -24,6 +34,25 @@ expect.set_options(timeout=WAIT)
 def opened(store: Store, home: Path, **settings: Any) -> KnowledgeGraph:
     """A graph over ``store``, with ``settings`` beside a deterministic embedder."""
     return KnowledgeGraph(store, load_settings(home=home, embedder="hash:64", **settings), embedder=HashEmbedder(64))
+
+
+@contextmanager
+def answering(
+    sample: KnowledgeGraph, model: Callable[[Messages], str], *, faults: Any = None, **settings: Any
+) -> Iterator[str]:
+    """The address of an explorer of the sample corpus whose language model is ``model``, with its ``faults``."""
+    with OpenAIServer(model, faults=faults) as server, TemporaryDirectory() as home:
+        graph = opened(sample.store, Path(home), openai_base_url=server.base_url, **settings)
+        with served(graph) as address:
+            yield address
+
+
+def answer_with(page: Page, answer: dict[str, Any], *before: tuple[str, Any]) -> None:
+    """Answer each question of the page with ``answer``, after the events ``before``: no server is asked."""
+    whole = {"reader": "retrieve", "run": None, "usage": USAGE, "trace": [], "evidence": NOTHING} | answer
+    told = [*before, ("answer", whole)]
+    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told)
+    page.route("**/api/ask", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
 
 
 def ask(page: Page, question: str, reader: str = "retrieve") -> None:

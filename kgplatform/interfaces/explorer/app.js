@@ -1,14 +1,11 @@
 // The page: which view is open, the stage beside it, keys, theme, and what happens when the server goes away.
 
-import { el, fill } from "./shared/dom.js";
-import { icon } from "./shared/icons.js";
-import { about, aboutChanges, get, refreshAbout, server, useTokenDialog } from "./shared/api.js";
-import { askToken, showShortcuts } from "./shared/dialogs.js";
+import { about, aboutChanges, get, refreshAbout, server } from "./shared/api.js";
+import { showShortcuts } from "./shared/dialogs.js";
+import { button, el, failure, fill, icon, loading } from "./shared/dom.js";
 import { counted } from "./shared/format.js";
 import { currentRoute, navigate, onRoute, routeTo } from "./shared/router.js";
-import { splitter } from "./shared/splitter.js";
-import { Stage } from "./stage.js";
-import { failure, loading } from "./shared/states.js";
+import { splitter, Stage } from "./stage.js";
 
 const VIEWS = {
   ask: { name: "Ask", load: () => import("./ask/ask-view.js") },
@@ -17,8 +14,8 @@ const VIEWS = {
   documents: { name: "Documents", load: () => import("./documents/documents-view.js") },
   compare: { name: "Compare", load: () => import("./ask/compare-view.js") },
   runs: { name: "Runs", load: () => import("./ask/runs-view.js") },
-  schema: { name: "Schema", load: () => import("./schema/schema-view.js") },
-  cypher: { name: "Cypher", load: () => import("./schema/cypher-view.js") },
+  schema: { name: "Schema", load: () => import("./documents/schema-view.js") },
+  cypher: { name: "Cypher", load: () => import("./ask/cypher-view.js") },
   models: { name: "Models", load: () => import("./ask/models-view.js") },
 };
 const KEYS = "kgplatform.keys";
@@ -67,17 +64,14 @@ async function follow({ view, parameters }) {
     if (moved) main.focus({ preventScroll: true });
   }
   document.body.classList.toggle("wide", Boolean(current.wide) && !parameters.doc);
-  const wanted = ownOf(view, parameters);
+  // Where only the stage is to show something else, the view stays as it is.
+  const { doc, at, node, ...own } = parameters;
+  const wanted = routeTo(view, own);
   if (wanted !== shownFor) {
     shownFor = wanted;
     await current.show(parameters);
   }
   if (mine === followed) stage.follow(parameters);
-}
-
-/** What of the address is the view's own: where only the stage is to show something else, the view stays as it is. */
-function ownOf(view, { doc, at, node, ...own }) {
-  return routeTo(view, own);
 }
 
 function drawStatus() {
@@ -87,11 +81,7 @@ function drawStatus() {
   status.title = `kgplatform ${version}`;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- keys
-
-function keysAllowed() {
-  return localStorage.getItem(KEYS) !== "off";
-}
+const keysAllowed = () => localStorage.getItem(KEYS) !== "off";
 
 const SHORTCUTS = [
   { key: "/", what: "Go to the question or the first field of the view", does: () => current?.focus() },
@@ -108,9 +98,7 @@ const SHORTCUTS = [
   { key: "?", what: "This list", does: () => showKeys() },
 ];
 
-function showKeys() {
-  showShortcuts(SHORTCUTS, keysAllowed(), (allowed) => localStorage.setItem(KEYS, allowed ? "on" : "off"));
-}
+const showKeys = () => showShortcuts(SHORTCUTS, keysAllowed(), (allowed) => localStorage.setItem(KEYS, allowed ? "on" : "off"));
 
 function onKey(event) {
   // Brackets are typed with AltGr on many keyboards, which counts as Ctrl and Alt.
@@ -126,16 +114,11 @@ function onKey(event) {
   event.preventDefault();
 }
 
-// ------------------------------------------------------------------------------------------------ where the server is gone
-
 /** Seconds from one try to the next. */
 const PAUSE = 3;
 
-/** Tells "back" when a server that was gone answers again. */
-const connection = new EventTarget();
-
-/** Watch the server; the banner goes into `place`. */
-function watchServer(place) {
+/** Watch the server; the banner goes into `place`. `onBack()`: a server that was gone answers again. */
+function watchServer(place, onBack) {
   let gone = false;
   let timer = 0;
   const left = el("span", { "aria-hidden": "true" });
@@ -156,9 +139,8 @@ function watchServer(place) {
   server.addEventListener("gone", () => {
     if (gone) return;
     gone = true;
-    const retry = el("button", { class: "small", type: "button", on: { click: tryAgain } }, "Try now");
     const says = el("p", {}, "The server does not answer. Is it still running?", left);
-    fill(place, el("div", { class: "banner", role: "alert" }, icon("warning"), says, retry));
+    fill(place, el("div", { class: "banner", role: "alert" }, icon("warning"), says, button(null, "Try now", tryAgain)));
     countDown(PAUSE);
   });
   server.addEventListener("answered", () => {
@@ -166,11 +148,9 @@ function watchServer(place) {
     gone = false;
     window.clearTimeout(timer);
     fill(place);
-    connection.dispatchEvent(new Event("back"));
+    onBack();
   });
 }
-
-// ---------------------------------------------------------------------------------------------------------------- begin
 
 let begun = false;
 
@@ -199,8 +179,6 @@ document.getElementById("help-button").addEventListener("click", showKeys);
 document.getElementById("stage-button").addEventListener("click", () => stage.showGraph());
 document.addEventListener("keydown", onKey);
 document.getElementById("skip").addEventListener("click", (event) => (event.preventDefault(), main.focus()));
-useTokenDialog(askToken);
-watchServer(document.getElementById("banner"));
+watchServer(document.getElementById("banner"), () => (about() ? refreshAbout().catch(() => server.dispatchEvent(new Event("gone"))) : begin()));
 aboutChanges.addEventListener("change", drawStatus);
-connection.addEventListener("back", () => (about() ? refreshAbout().catch(() => server.dispatchEvent(new Event("gone"))) : begin()));
 begin();

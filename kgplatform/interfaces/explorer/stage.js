@@ -1,13 +1,11 @@
 // The right side of the page: the graph, and the document that is open, beside each other where there is room. On narrow
 // screens it covers the rest.
 
-import { el } from "./shared/dom.js";
-import { icon } from "./shared/icons.js";
 import { about } from "./shared/api.js";
-import { GraphPanel, subgraphOf } from "./graph/graph-panel.js";
-import { DocumentView } from "./documents/document-view.js";
+import { button, el, set } from "./shared/dom.js";
 import { setParameters } from "./shared/router.js";
-import { splitter } from "./shared/splitter.js";
+import { DocumentView } from "./documents/document-view.js";
+import { GraphPanel, subgraphOf } from "./graph/graph-panel.js";
 
 /** Whether a document opens beside the graph, or in its place. */
 const BESIDE = "kgplatform.beside";
@@ -18,34 +16,21 @@ export class Stage {
     this.place = place;
     this.graph = new GraphPanel({ openDocument: (document, start, end) => this.open(document, start, end) });
     this.document = new DocumentView({ onFact: (fact) => this.#showFact(fact), onClose: () => this.#closeDocument() });
-    this.tabs = {
-      graph: this.#tab("graph", "node", "Graph"),
-      document: this.#tab("document", "document", "Document"),
-      both: this.#tab("both", "both", "Both"),
+    const choose = (which) => {
+      if (which !== "graph") localStorage.setItem(BESIDE, which);
+      this.#show(which);
     };
+    const tab = (which, symbol, label) => button(symbol, label, () => choose(which), { class: null, "aria-pressed": "false" });
+    this.tabs = { graph: tab("graph", "node", "Graph"), document: tab("document", "document", "Document"), both: tab("both", "both", "Both") };
     this.body = el("div", { class: "stage-body" });
     this.body.append(this.graph.element, splitter(this.body, { name: "graph", label: "Width of the graph", usual: 50 }), this.document.element);
-    this.leave = el("button", { class: "quiet leave-stage", type: "button", on: { click: () => this.#leave() } }, icon("back"), "Back");
+    const leave = button("back", "Back", () => (this.shown === "document" ? this.#closeDocument() : this.hideOnNarrow()), { class: "quiet leave-stage" });
     place.append(
-      el("div", { class: "stage-head" }, this.leave, el("div", { class: "segmented", role: "group", "aria-label": "What is shown here" }, Object.values(this.tabs)), this.graph.tools),
+      el("div", { class: "stage-head" }, leave, el("div", { class: "segmented", role: "group", "aria-label": "What is shown here" }, Object.values(this.tabs)), this.graph.tools),
       this.body);
+    this.tabs.document.disabled = this.tabs.both.disabled = true;
     this.#show("graph");
-    this.#enable(false);
     roomy.addEventListener("change", () => this.shown === "both" && !roomy.matches && this.#show("document"));
-  }
-
-  /** Whether there is a document to show. */
-  #enable(isOpen) {
-    this.tabs.document.disabled = this.tabs.both.disabled = !isOpen;
-  }
-
-  #tab(which, symbol, label) {
-    return el("button", { type: "button", "aria-pressed": "false", on: { click: () => this.#choose(which) } }, icon(symbol), label);
-  }
-
-  #choose(which) {
-    if (which !== "graph") localStorage.setItem(BESIDE, which);
-    this.#show(which);
   }
 
   #show(which) {
@@ -68,7 +53,7 @@ export class Stage {
   }
 
   #showDocument() {
-    this.#enable(true);
+    this.tabs.document.disabled = this.tabs.both.disabled = false;
     const wasBeside = this.shown === "both";
     this.#show(roomy.matches && localStorage.getItem(BESIDE) !== "document" ? "both" : "document");
     if (this.shown === "both" && !wasBeside && this.graph.isFitted && this.graph.lit.length) {
@@ -91,7 +76,7 @@ export class Stage {
   /** The graph in view, and the keyboard where a node is looked for. */
   find() {
     this.showGraph();
-    this.graph.focusFind();
+    this.graph.findBox.querySelector("input").focus();
   }
 
   /** What Escape closes: the document, else the card, else on a narrow screen all of this. */
@@ -101,21 +86,17 @@ export class Stage {
     else this.hideOnNarrow();
   }
 
-  #leave() {
-    if (this.shown === "document") this.#closeDocument();
-    else this.hideOnNarrow();
-  }
-
   /** Bring the stage to what the address says. */
   follow({ doc, at, node }) {
     const key = doc ? keyOf(doc, at) : null;
     if (doc && this.opened !== key) {
       this.opened = key;
       this.#showDocument();
-      this.document.open(doc, ...placeOf(at));
+      const [, start, end] = /^(\d{1,9})-(\d{1,9})$/.exec(at ?? "") ?? []; // else the whole document
+      this.document.open(doc, start && Number(start), end && Number(end));
     } else if (!doc && this.opened) {
       this.opened = null;
-      this.#enable(false);
+      this.tabs.document.disabled = this.tabs.both.disabled = true;
       this.#show("graph");
       if (this.isNear) this.graph.fit();
       this.isNear = false;
@@ -144,8 +125,50 @@ function keyOf(document, at) {
   return `${document} ${at ?? ""}`;
 }
 
-/** "120-180" -> [120, 180]; what is no place -> [null, null], which is the whole document. */
-function placeOf(at) {
-  const found = /^(\d{1,9})-(\d{1,9})$/.exec(at ?? "");
-  return found ? [Number(found[1]), Number(found[2])] : [null, null];
+// A border between two parts that people move, with the pointer or with arrow keys; where it stands is kept.
+
+const STEP = 2;
+
+/**
+ * The border between `before` and what follows it in `parent`, a grid whose columns are made of the custom property
+ * `--NAME`: the share of `before`, in percent. `least`, `most`: its bounds. `usual`: where it stands at first.
+ */
+export function splitter(parent, { name, label, usual, least = 20, most = 80 }) {
+  const key = `kgplatform.border.${name}`;
+  const handle = el("div", { class: "splitter", role: "separator", tabindex: "0", "aria-orientation": "vertical", "aria-label": label, "aria-valuemin": least, "aria-valuemax": most, data: { border: name } });
+
+  function move(share, { keep = true } = {}) {
+    const now = Math.round(10 * Math.min(most, Math.max(least, share))) / 10;
+    parent.style.setProperty(`--${name}`, `${now}%`);
+    set(handle, { "aria-valuenow": Math.round(now), "aria-valuetext": `${Math.round(now)} percent` });
+    if (keep) localStorage.setItem(key, String(now));
+  }
+
+  const isTurned = () => getComputedStyle(parent).direction === "rtl";
+  const moved = (by) => Number(handle.getAttribute("aria-valuenow")) + (isTurned() ? -by : by);
+  const keys = {
+    ArrowLeft: () => moved(-STEP),
+    ArrowRight: () => moved(STEP),
+    Home: () => least,
+    End: () => most,
+    Enter: () => usual,
+  };
+  handle.addEventListener("keydown", (event) => {
+    if (!Object.hasOwn(keys, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    move(keys[event.key]());
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  handle.addEventListener("pointerdown", (event) => {
+    handle.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  handle.addEventListener("pointermove", ({ clientX, pointerId }) => {
+    if (!handle.hasPointerCapture(pointerId)) return;
+    const { left, right, width } = parent.getBoundingClientRect();
+    move((100 * (isTurned() ? right - clientX : clientX - left)) / width);
+  });
+  handle.addEventListener("dblclick", () => move(usual));
+  move(Number(localStorage.getItem(key)) || usual, { keep: false });
+  return handle;
 }

@@ -26,13 +26,14 @@ ODD_NAMES = (
 )
 
 _DRAW = """async (graph) => {
-  const { GraphView } = await import("/drawing/view.js");
+  const { GraphView } = await import("/graph/view.js");
   const told = (window.told = []);
-  window.view = new GraphView(document.getElementById("box"), {
+  const box = document.getElementById("box");
+  box.tabIndex = 0;
+  window.view = new GraphView(box, {
     onSelect: (node) => told.push(["select", node && node.id]),
     onExpand: (node) => told.push(["expand", node.id]),
     onEdge: (edge) => told.push(["edge", edge.id]),
-    onHover: (node) => told.push(["hover", node && node.id]),
   });
   if (graph) view.setGraph(graph);
   await view.settled();
@@ -57,7 +58,7 @@ def settle(page: Page) -> None:
 
 def place(page: Page, node: str) -> tuple[float, float]:
     """Where a node is, in pixels of the page."""
-    at = page.evaluate("id => view.screenPosition(id)", node)
+    at = page.evaluate("id => view.camera.toScreen(view.scene.nodes.get(id))", node)
     return at["x"] + 20, at["y"] + 10
 
 
@@ -110,11 +111,8 @@ def large_map(nodes: int, lines: int) -> dict[str, Any]:
         "kinds": ["Entity"] * nodes,
         "types": [("Person", "Place", "Event", "Work")[at % 4] for at in range(nodes)],
         "sizes": [1 + int(40 / (1 + at)) for at in range(nodes)],
-        "communities": [f"c{at // 50}" for at in range(nodes)],
         "inside": [len(outer) + at // 50 for at in range(nodes)],
         "sources": [source for source, _ in ends],
         "targets": [target for _, target in ends],
-        "total_nodes": nodes,
-        "total_edges": len(ends),
         "discs": [*outer, *inner],
     }

@@ -6,15 +6,14 @@ import json
 import re
 
 import pytest
-from explorer_steps import CLOSING, ask, opened
+from explorer_steps import CLOSING, answer_with, answering, ask
 from model_by_prompt import Prompt
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
-from web_server import served
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.prompt import Messages
-from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.testing import Fault
 
 pytest_plugins = ["explorer_page"]
 
@@ -33,32 +32,32 @@ TABLE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "drawn"),
-    [
-        ("One [1].\nTwo [3].\n\nThree.", "<p>One <b>1</b>.\nTwo [3].</p><p>Three.</p>"),
-        ("# A\n### B *c*\nd", "<h3>A</h3><h5>B <em>c</em></h5><p>d</p>"),
-        (
-            "**a *b* c** __d__ _e_ 2*3*4 snake_case_name",
-            "<p><strong>a <em>b</em> c</strong> <strong>d</strong> <em>e</em> 2*3*4 snake_case_name</p>",
-        ),  # fmt: skip
-        ("- a\n- b\n  - c [1]\n\n- d", "<ul><li>a</li><li>b<ul><li>c <b>1</b></li></ul></li><li>d</li></ul>"),
-        ("3. a\n4. b\n\nc", '<ol start="3"><li>a</li><li>b</li></ol><p>c</p>'),
-        ("> a\n> - b\n\nc", "<blockquote><p>a</p><ul><li>b</li></ul></blockquote><p>c</p>"),
-        (
-            "```cypher\nRETURN '<b>' [1]\n```\n`x < y`",
-            "<pre><code>RETURN '&lt;b&gt;' [1]</code></pre><p><code>x &lt; y</code></p>",
-        ),  # fmt: skip
-        ("| Ship | Year |\n|---|:-:|\n| Agamemnon | 1858 [1] |", TABLE),
-        ("[a](https://a.example/b)", f"<p>{LINK}</p>"),
-        ("---\n\\*a\\*", "<hr><p>*a*</p>"),
-        ("**not ended\n```\nneither", "<p>**not ended</p><pre><code>neither</code></pre>"),
-        ("", ""),
-    ],
+MARKDOWN = (
+    ("One [1].\nTwo [3].\n\nThree.", "<p>One <b>1</b>.\nTwo [3].</p><p>Three.</p>"),
+    ("# A\n### B *c*\nd", "<h3>A</h3><h5>B <em>c</em></h5><p>d</p>"),
+    (
+        "**a *b* c** __d__ _e_ 2*3*4 snake_case_name",
+        "<p><strong>a <em>b</em> c</strong> <strong>d</strong> <em>e</em> 2*3*4 snake_case_name</p>",
+    ),  # fmt: skip
+    ("- a\n- b\n  - c [1]\n\n- d", "<ul><li>a</li><li>b<ul><li>c <b>1</b></li></ul></li><li>d</li></ul>"),
+    ("3. a\n4. b\n\nc", '<ol start="3"><li>a</li><li>b</li></ol><p>c</p>'),
+    ("> a\n> - b\n\nc", "<blockquote><p>a</p><ul><li>b</li></ul></blockquote><p>c</p>"),
+    (
+        "```cypher\nRETURN '<b>' [1]\n```\n`x < y`",
+        "<pre><code>RETURN '&lt;b&gt;' [1]</code></pre><p><code>x &lt; y</code></p>",
+    ),  # fmt: skip
+    ("| Ship | Year |\n|---|:-:|\n| Agamemnon | 1858 [1] |", TABLE),
+    ("[a](https://a.example/b)", f"<p>{LINK}</p>"),
+    ("---\n\\*a\\*", "<hr><p>*a*</p>"),
+    ("**not ended\n```\nneither", "<p>**not ended</p><pre><code>neither</code></pre>"),
+    ("", ""),
 )
-def test_markdown(page: Page, explorer: str, text: str, drawn: str) -> None:
+
+
+def test_markdown(page: Page, explorer: str) -> None:
     page.goto(explorer)
-    assert page.evaluate(DRAWN, [text, 1]) == drawn
+    for text, drawn in MARKDOWN:
+        assert page.evaluate(DRAWN, [text, 1]) == drawn
 
 
 TABLE_PARTS = ("table", "thead", "tbody", "tr", "th", "td")
@@ -91,13 +90,7 @@ HOSTILE = [
 
 def test_hostile_markdown_runs_nothing(page: Page, explorer: str) -> None:
     text = "\n\n".join(HOSTILE)
-    usage = {"calls": 1, "cached_calls": 0, "input_tokens": 1, "output_tokens": 1}
-    evidence = {"passages": [], "facts": [], "paths": [], "communities": []}
-    answer = {"reader": "retrieve", "text": text, "note": text, "run": None, "usage": usage}
-    answer |= {"citations": [], "trace": [], "evidence": evidence}
-    told = [("text", {"start": 0, "text": text}), ("answer", answer)]
-    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told)
-    page.route("**/api/ask", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+    answer_with(page, {"text": text, "note": text, "citations": []}, ("text", {"start": 0, "text": text}))
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
@@ -137,21 +130,19 @@ def test_an_answer_appears_while_it_is_written(page: Page, sample: KnowledgeGrap
     said = "## The captain\n\nIt was **James Anderson** 😀 [1], says the report. [2]"
     cited = [{"passage": 1, "quote": "no such words"}]
     written = json.dumps({"sufficient": True, "answer": said, "citations": cited})
-    with OpenAIServer(lambda messages: written, faults=lambda request: Fault.slowly(0.4)) as slow:
-        graph = opened(sample.store, sample.settings.home_folder / "slow", openai_base_url=slow.base_url)
-        with served(graph) as address:
-            page.goto(address)
-            page.get_by_label("Reader", exact=True).select_option("retrieve")
-            page.get_by_role("textbox", name="Question").fill(CAPTAIN)
-            page.keyboard.press("Enter")
-            waiting = page.locator(".waiting .answer-text")
-            expect(waiting.get_by_role("heading", name="The captain")).to_be_visible()
-            expect(page.get_by_text("A draft:")).to_be_visible()
-            expect(waiting.locator("strong")).to_have_text("James Anderson")
-            answer = page.get_by_role("article", name="Answer")
-            answer.wait_for()
-            expect(waiting).to_have_count(0)
-            expect(answer).not_to_contain_text("[2]")
+    with answering(sample, lambda messages: written, faults=lambda request: Fault.slowly(0.4)) as address:
+        page.goto(address)
+        page.get_by_label("Reader", exact=True).select_option("retrieve")
+        page.get_by_role("textbox", name="Question").fill(CAPTAIN)
+        page.keyboard.press("Enter")
+        waiting = page.locator(".waiting .answer-text")
+        expect(waiting.get_by_role("heading", name="The captain")).to_be_visible()
+        expect(page.get_by_text("A draft:")).to_be_visible()
+        expect(waiting.locator("strong")).to_have_text("James Anderson")
+        answer = page.get_by_role("article", name="Answer")
+        answer.wait_for()
+        expect(waiting).to_have_count(0)
+        expect(answer).not_to_contain_text("[2]")
 
 
 def _marked(messages: Messages) -> str:
@@ -170,33 +161,31 @@ def test_what_is_marked_in_an_answer_and_the_cited_sentence(
     page: Page, sample: KnowledgeGraph, allowed_errors: list[str]
 ) -> None:
     allowed_errors += CLOSING
-    with OpenAIServer(_marked) as server:
-        graph = opened(sample.store, sample.settings.home_folder / "marked", openai_base_url=server.base_url)
-        with served(graph) as address:
-            page.goto(address)
-            page.locator("summary", has_text="Options").click()
-            page.get_by_label("Have the model verify").check()
-            page.get_by_label("Keep the answer in the graph").check()
-            page.locator("summary", has_text="Options").click()
-            ask(page, CAPTAIN)
-            marks = [
-                "not in the cited text: Kingston, 1847",
-                "the model finds this not supported by its citation",
-                "the model finds this supported by its citation",
-            ]
-            answer = page.get_by_role("article", name="Answer")
-            assert sorted(answer.locator(".mark").all_inner_texts()) == sorted(marks)
-            assert "James Anderson, a captain" in answer.locator(".citations").inner_text()
-            answer.get_by_role("button", name="Citation 1:").first.hover()
-            sentence = page.locator(".peek mark")
-            expect(sentence).to_contain_text("James Anderson")
-            around = page.locator(".peek p").inner_text()
-            assert len(around) > len(sentence.inner_text()) + 20, "the sentence stands in its passage"
-            page.get_by_role("link", name="saved run").click()
-            expect(page.get_by_role("heading", name=CAPTAIN, level=1)).to_be_visible()
-            assert sorted(answer.locator(".mark").all_inner_texts()) == sorted(marks), "a kept answer shows the same"
-            answer.get_by_role("button", name="Citation 1:").first.click()
-            expect(page.locator("mark")).to_contain_text("James Anderson")
+    marks = [
+        "not in the cited text: Kingston, 1847",
+        "the model finds this not supported by its citation",
+        "the model finds this supported by its citation",
+    ]
+    with answering(sample, _marked) as address:
+        page.goto(address)
+        page.locator("summary", has_text="Options").click()
+        page.get_by_label("Have the model verify").check()
+        page.get_by_label("Keep the answer in the graph").check()
+        page.locator("summary", has_text="Options").click()
+        ask(page, CAPTAIN)
+        answer = page.get_by_role("article", name="Answer")
+        assert sorted(answer.locator(".mark").all_inner_texts()) == sorted(marks)
+        assert "James Anderson, a captain" in answer.locator(".citations").inner_text()
+        answer.get_by_role("button", name="Citation 1:").first.hover()
+        sentence = page.locator(".peek mark")
+        expect(sentence).to_contain_text("James Anderson")
+        around = page.locator(".peek p").inner_text()
+        assert len(around) > len(sentence.inner_text()) + 20, "the sentence stands in its passage"
+        page.get_by_role("link", name="saved run").click()
+        expect(page.get_by_role("heading", name=CAPTAIN, level=1)).to_be_visible()
+        assert sorted(answer.locator(".mark").all_inner_texts()) == sorted(marks), "a kept answer shows the same"
+        answer.get_by_role("button", name="Citation 1:").first.click()
+        expect(page.locator("mark")).to_contain_text("James Anderson")
 
 
 @pytest.mark.parametrize(
@@ -210,26 +199,10 @@ def test_an_answer_that_cites_nothing(
     page: Page, sample: KnowledgeGraph, allowed_errors: list[str], said: dict[str, object], status: str
 ) -> None:
     allowed_errors += CLOSING
-    with OpenAIServer(lambda messages: json.dumps(said)) as server:
-        graph = opened(sample.store, sample.settings.home_folder / "uncited", openai_base_url=server.base_url)
-        with served(graph) as address:
-            page.goto(address)
-            ask(page, CAPTAIN)
-            expect(page.locator(".answer .status")).to_have_text(status)
-
-
-def test_a_reader_that_fails_shows_what_it_found(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
-    allowed_errors += CLOSING
-    with OpenAIServer(reply, faults=lambda request: Fault.refuse(401, "No.")) as refusing:
-        graph = opened(sample.store, sample.settings.home_folder / "refusing", openai_base_url=refusing.base_url)
-        with served(graph) as address:
-            page.goto(address)
-            page.get_by_role("textbox", name="Question").fill(CAPTAIN)
-            page.keyboard.press("Enter")
-            expect(page.get_by_role("alert")).to_contain_text("check OPENAI_API_KEY")
-            evidence = page.get_by_role("region", name="Evidence")
-            evidence.get_by_role("button", name="Expedition of 1865").first.click()
-            expect(page.locator("mark")).to_be_visible()
+    with answering(sample, lambda messages: json.dumps(said)) as address:
+        page.goto(address)
+        ask(page, CAPTAIN)
+        expect(page.locator(".answer .status")).to_have_text(status)
 
 
 def test_a_conversation(page: Page, explorer: str, sample: KnowledgeGraph) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 
-from explorer_steps import CLOSING, ask, opened
+from explorer_steps import CLOSING, NOTHING, USAGE, answer_with, answering, ask
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
-from web_server import served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.testing import Fault
 
 pytest_plugins = ["explorer_page"]
 
@@ -30,6 +28,9 @@ def test_an_answer_leads_to_the_words_that_support_it(page: Page, explorer: str)
     expect(mark).to_be_in_viewport()
     expect(mark).to_be_focused()
     assert "doc=" in page.url and "at=" in page.url
+    page.go_back()
+    expect(mark).to_be_hidden()
+    expect(answer.get_by_role("button", name="Citation 1:")).to_be_focused()
 
 
 PATH = """async (question) => {
@@ -54,18 +55,6 @@ def test_what_an_answer_rests_on_in_the_graph(page: Page, explorer: str) -> None
     assert page.evaluate("import('/static/ask/replay.js').then(({ pathOf }) => pathOf([null]))") is None
 
 
-def test_back_closes_the_document_and_the_focus_returns(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    ask(page, CAPTAIN)
-    citation = page.get_by_role("button", name="Citation 1:")
-    citation.click()
-    expect(page.locator("mark")).to_be_visible()
-    page.go_back()
-    expect(page.locator("mark")).to_be_hidden()
-    expect(citation).to_be_focused()
-    expect(page.get_by_role("article", name="Answer")).to_be_visible()
-
-
 def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
     """Offsets count characters, as Python does: a document with letters outside of the basic plane tells."""
     info = next(each for each in sample.documents() if each.title == "Gutta-percha, the coat of the cables")
@@ -81,24 +70,13 @@ def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: Know
 def test_the_graph_and_the_open_document_stand_beside_each_other(page: Page, explorer: str) -> None:
     page.goto(explorer)
     ask(page, CAPTAIN)
-    page.get_by_role("button", name="Citation 1:").click()
-    mark = page.locator("mark")
+    mark, citation = page.locator("mark"), page.get_by_role("button", name="Citation 1:")
+    citation.click()
     expect(mark).to_be_visible()
     page.get_by_role("button", name="Graph", exact=True).click()
-    page.get_by_role("combobox", name="Find in the graph").fill("cyrus field")
-    page.get_by_role("option", name="Cyrus Field Person", exact=True).click()
-    card = page.get_by_role("complementary", name="The chosen node")
-    expect(card.get_by_role("button", name="Expand")).to_be_visible()
     expect(mark).to_be_hidden()
-    page.get_by_role("button", name="Citation 1:").click()
+    citation.click()
     expect(mark).to_be_focused()
-
-
-def test_borders_are_moved_by_keys_and_stay(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    ask(page, CAPTAIN)
-    page.get_by_role("button", name="Citation 1:").click()
-    expect(page.locator("mark")).to_be_visible()
     for name in ("Width of the view", "Width of the graph"):
         border = page.get_by_role("separator", name=name)
         before, was = border.get_attribute("aria-valuenow"), (border.bounding_box() or {})["x"]
@@ -108,20 +86,16 @@ def test_borders_are_moved_by_keys_and_stay(page: Page, explorer: str) -> None:
         assert (border.bounding_box() or {})["x"] < was
     page.reload()
     expect(page.get_by_role("separator", name="Width of the view")).to_have_attribute("aria-valuenow", "40")
-    expect(page.locator("mark")).to_be_visible()
+    expect(mark).to_be_visible()
     expect(page.locator(".canvas")).to_be_visible()
     expect(page.get_by_role("button", name="Both")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_link_holds_a_question_and_does_not_ask_it(page: Page, explorer: str) -> None:
+def test_an_earlier_conversation_comes_back(page: Page, explorer: str) -> None:
     page.goto(f"{explorer}/#/ask?q=Who+led+it%3F&reader=youtu")
     expect(page.get_by_role("textbox", name="Question")).to_have_value("Who led it?")
     expect(page.get_by_label("Reader", exact=True)).to_have_value("youtu")
-    expect(page.get_by_text("Ready to ask")).to_be_visible()
-
-
-def test_an_earlier_conversation_comes_back(page: Page, explorer: str) -> None:
-    page.goto(explorer)
+    expect(page.get_by_text("Ready to ask")).to_be_visible()  # a link holds a question and does not ask it
     ask(page, CAPTAIN)
     page.get_by_role("button", name="New conversation").click()
     expect(page.get_by_role("textbox", name="Question")).to_be_focused()
@@ -165,22 +139,14 @@ MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>[1] [link](javasc
 
 def test_markup_that_a_model_writes_stays_text(page: Page, explorer: str, allowed_errors: list[str]) -> None:
     allowed_errors.append("status of 404")  # no document has this id
-    usage = {"calls": 1, "cached_calls": 0, "input_tokens": 1, "output_tokens": 1}
-    step = {"name": MARKUP, "detail": MARKUP, "reply": MARKUP, "prompt": MARKUP, "usage": usage, "seconds": 0.1}
+    step = {"name": MARKUP, "detail": MARKUP, "reply": MARKUP, "prompt": MARKUP, "usage": USAGE, "seconds": 0.1}
     step |= {"path": 1, "statements": [{"number": 1, "name": MARKUP, "rows": 1, "seconds": 0.1, "text": MARKUP}]}
     place = {"document": MARKUP, "title": MARKUP, "start": 0, "end": 1, "page": None, "passage": "c", "found": True}
     passage = {"id": "c", "document": MARKUP, "title": MARKUP, "start": 0, "end": 9, "page": None, "text": MARKUP}
-    evidence = {
-        "passages": [passage | {"routes": [MARKUP], "copies": [place]}],
-        "facts": [],
-        "paths": [],
-        "communities": [],
-    }
-    answer = {"reader": MARKUP, "text": MARKUP, "note": MARKUP, "seconds": 1, "run": MARKUP, "usage": usage}
+    evidence = NOTHING | {"passages": [passage | {"routes": [MARKUP], "copies": [place]}]}
+    answer = {"reader": MARKUP, "text": MARKUP, "note": MARKUP, "seconds": 1, "run": MARKUP}
     answer |= {"citations": [place], "trace": [step], "evidence": evidence}
-    told = [("step", {"number": 1, "step": step}), ("answer", answer)]
-    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told)
-    page.route("**/api/ask", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+    answer_with(page, answer, ("step", {"number": 1, "step": step}))
     opened: list[str] = []
     page.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))
     page.goto(explorer)
@@ -218,32 +184,7 @@ def test_the_walk_is_replayed_on_the_graph(lone_page: Page, explorer: str) -> No
     expect(page.get_by_role("group", name=re.compile("Types in the picture"))).to_contain_text("Person")
 
 
-def test_a_step_tells_its_statements_and_opens_them_in_neo4j_browser(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    ask(page, CAPTAIN)
-    page.locator(".step-head").first.click()
-    statement = page.locator(".statements > li").filter(has=page.get_by_text("search/triple", exact=True))
-    asks = "db.index.vector.queryNodes('fact_embedding', $k + 100, $vector)"
-    expect(statement.locator(".cypher")).to_contain_text(asks)
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    statement.get_by_role("button", name="Copy").click()
-    expect(statement.get_by_role("button", name="Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith(":param vector => [") and copied.rstrip().endswith(";")
-    assert "…" not in copied, "what is copied is whole"
-
-
-def test_a_vector_that_is_cut_colours_nothing_behind_it(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    ask(page, CAPTAIN)
-    page.locator(".step-head").first.click()
-    cypher = page.locator(".statements .cypher", has_text="characters, all copied").first
-    texts = cypher.locator(".cy-text").all_inner_texts()
-    assert all("\n" not in text for text in texts)
-    assert "RETURN" in cypher.locator(".cy-word").all_inner_texts()
-
-
-def test_an_answer_is_copied_with_its_sources(page: Page, explorer: str) -> None:
+def test_an_answer_and_its_statements_are_copied_whole(page: Page, explorer: str) -> None:
     page.goto(explorer)
     ask(page, CAPTAIN)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -251,21 +192,42 @@ def test_an_answer_is_copied_with_its_sources(page: Page, explorer: str) -> None
     answer.get_by_role("button", name="Copy").click()
     expect(answer.get_by_role("button", name="Copied")).to_be_visible()
     text, _, sources = page.evaluate("navigator.clipboard.readText()").partition("\n\n[1] ")
-    assert "[1]" in text
-    assert "file:///" in sources
+    assert "[1]" in text and "file:///" in sources
+    page.locator(".step-head").first.click()
+    statement = page.locator(".statements > li").filter(has=page.get_by_text("search/triple", exact=True))
+    cypher = statement.locator(".cypher")
+    expect(cypher).to_contain_text("db.index.vector.queryNodes('fact_embedding', $k + 100, $vector)")
+    expect(cypher).to_contain_text("characters, all copied")
+    assert all("\n" not in text for text in cypher.locator(".cy-text").all_inner_texts()), (
+        "a vector that is cut colours no more"
+    )
+    assert "RETURN" in cypher.locator(".cy-word").all_inner_texts()
+    statement.get_by_role("button", name="Copy").click()
+    expect(statement.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(":param vector => [") and copied.rstrip().endswith(";")
+    assert "…" not in copied, "what is copied is whole"
+
+
+OF_NEO4J_BROWSER = ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
+
+
+def written_in(browser: Page, word: str) -> str:
+    """What stands in the editor of Neo4j Browser, once ``word`` does."""
+    editor = browser.locator(".view-lines").first
+    expect(editor).to_contain_text(word, timeout=60_000)
+    return (editor.text_content() or "").replace("\u00a0", " ")
 
 
 def test_neo4j_browser_has_the_statement_in_its_editor(page: Page, explorer: str, allowed_errors: list[str]) -> None:
-    allowed_errors += ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
+    allowed_errors += OF_NEO4J_BROWSER
     page.goto(explorer)
     ask(page, CAPTAIN)
     page.locator(".step-head").first.click()
     statement = page.locator(".statements > li").filter(has=page.get_by_text("search/entity", exact=True))
     with page.expect_popup() as opened:
         statement.get_by_role("link", name="Neo4j Browser").click()
-    editor = opened.value.locator(".view-lines").first
-    expect(editor).to_contain_text("MATCH", timeout=60_000)
-    written = (editor.text_content() or "").replace("\u00a0", " ")
+    written = written_in(opened.value, "MATCH")
     assert "WHERE e.key IN ['" in written and ":param" not in written, "one statement, its values in it, is drawn"
 
 
@@ -273,25 +235,27 @@ def test_no_character_breaks_the_link_to_neo4j_browser(
     page: Page, explorer: str, sample: KnowledgeGraph, allowed_errors: list[str]
 ) -> None:
     statement = "MATCH (n:Entity&!Fact) RETURN n.name, 'a & b # c %26 + d' AS text /* ?arg=x */"
-    allowed_errors += ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
+    allowed_errors += OF_NEO4J_BROWSER
     page.goto(f"{explorer}/#/cypher")
     page.get_by_label("Statement").fill(statement)
     with page.expect_popup() as opened:
         page.get_by_role("button", name="Neo4j Browser").click()
-    editor = opened.value.locator(".view-lines").first
-    expect(editor).to_contain_text("RETURN", timeout=60_000)
-    written = (editor.text_content() or "").replace("\u00a0", " ")
+    written = written_in(opened.value, "RETURN")
     told = written.replace("\\u0026", "&").replace("\\u0023", "#")
     assert told == statement
     assert sample.cypher(written).rows == sample.cypher(statement).rows, "Cypher reads the escapes as the characters"
 
 
+def search(page: Page, question: str, route: str) -> None:
+    page.get_by_label("Route").select_option(route)
+    page.get_by_role("textbox", name="Question").fill(question)
+    page.get_by_role("button", name="Search", exact=True).click()
+
+
 def test_search_alone(page: Page, explorer: str) -> None:
     page.goto(explorer)
     page.get_by_label("Reader", exact=True).select_option(label="Search only, no answer")
-    page.get_by_label("Route").select_option("path")
-    page.get_by_role("textbox", name="Question").fill("Who was the captain of the Great Eastern?")
-    page.get_by_role("button", name="Search", exact=True).click()
+    search(page, CAPTAIN, "path")
     evidence = page.get_by_role("region", name="Evidence")
     expect(evidence).to_contain_text("Great Eastern")
     evidence.get_by_role("button", name="Expedition of 1865").first.click()
@@ -300,11 +264,9 @@ def test_search_alone(page: Page, explorer: str) -> None:
     page.get_by_label("Metadata").select_option("subject")
     page.get_by_label("Value").select_option("people (1)")
     expect(page.locator("summary", has_text="Only documents with subject people")).to_be_visible()
-    page.get_by_label("Route").select_option("all")
-    page.get_by_role("textbox", name="Question").fill("Who was the captain of the Great Eastern?")
-    page.get_by_role("button", name="Search", exact=True).click()
-    expect(page.get_by_role("region", name="Evidence")).to_have_count(2)
-    kept = page.get_by_role("region", name="Evidence").last.locator("li.passage > button.place")
+    search(page, CAPTAIN, "all")
+    expect(evidence).to_have_count(2)
+    kept = evidence.last.locator("li.passage > button.place")
     assert set(kept.all_text_contents()) == {"Cyrus Field"}
 
 
@@ -317,8 +279,7 @@ def test_a_search_shows_best_sentences_and_folds_away_what_is_off_the_question(
     assert quote is not None
     page.goto(explorer)
     page.get_by_label("Reader", exact=True).select_option(label="Search only, no answer")
-    page.get_by_role("textbox", name="Question").fill(question)
-    page.get_by_role("button", name="Search", exact=True).click()
+    search(page, question, "all")
     evidence = page.get_by_role("region", name="Evidence")
     expect(evidence.locator("li.passage p").first).to_have_text(quote.text)
     relevant = [fact for fact in found.facts if fact.relevant]
@@ -368,15 +329,11 @@ def test_two_readers_side_by_side(page: Page, explorer: str) -> None:
 def test_stopping_a_reader(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
     """Its model never answers, so that it cannot end before it is stopped."""
     allowed_errors += CLOSING
-    with OpenAIServer(reply, faults=lambda request: Fault.hang()) as silent:
-        graph = opened(sample.store, sample.settings.home_folder / "silent", openai_base_url=silent.base_url)
-        with served(graph) as address:
-            page.goto(address)
-            page.get_by_label("Reader", exact=True).select_option("longagent")
-            page.get_by_role("textbox", name="Question").fill(
-                "Which of the companies was the first to fail, and why did that happen?"
-            )
-            page.keyboard.press("Enter")
-            page.get_by_role("button", name="Stop").click()
-            expect(page.get_by_text("Stopped.")).to_be_visible()
-            expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+    with answering(sample, reply, faults=lambda request: Fault.hang()) as address:
+        page.goto(address)
+        page.get_by_label("Reader", exact=True).select_option("longagent")
+        page.get_by_role("textbox", name="Question").fill("Which of the companies was the first to fail, and why?")
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Stop").click()
+        expect(page.get_by_text("Stopped.")).to_be_visible()
+        expect(page.get_by_role("button", name="Ask again")).to_be_visible()

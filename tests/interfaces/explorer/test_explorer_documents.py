@@ -46,7 +46,6 @@ def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_p
     page.get_by_role("textbox", name="Question").fill("Who commanded the Great Eastern?")
     page.keyboard.press("Enter")
     expect(page.get_by_text("No language model is connected, so there is no answer")).to_be_visible()
-    page.locator("summary", has_text="passage").click() if not page.locator(".passage").first.is_visible() else None
     page.locator(".passage .place").first.click()
     expect(page.locator(".document-text")).to_contain_text("Robert Halpin commanded the Great Eastern.")
 
@@ -69,30 +68,24 @@ def test_the_sample_leads_to_evidence(empty_explorer: str, page: Page, kg: Knowl
     expect(page.locator(".asked")).to_have_text(kg.look.questions()[0])
 
 
-def test_progress_while_documents_are_read(empty_explorer: str, page: Page, tmp_path: Path) -> None:
+def test_progress_while_documents_are_read_and_what_was_left_out(
+    empty_explorer: str, page: Page, tmp_path: Path
+) -> None:
     """What came over the wire is kept, since a stage is shown for a moment; the texts take more than one look."""
     page.add_init_script(
         "window.seen = []; new MutationObserver(() => { const stage = document.querySelector('.job-stage');"
         " if (stage?.textContent) window.seen.push(stage.textContent); })"
         ".observe(document, {subtree: true, childList: true, characterData: true});"
     )
-    files = []
-    for number in range(12):
-        files.append(tmp_path / f"Ship {number}.txt")
-        files[-1].write_text(f"Captain {number} commanded the ship Number {number}. " * 1000)
+    files = [tmp_path / f"Ship {number}.txt" for number in range(12)]
+    for number, file in enumerate(files):
+        file.write_text(f"Captain {number} commanded the ship Number {number}. " * 1000)
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     page.goto(f"{empty_explorer}/#/documents")
-    upload(page, *files)
+    upload(page, tmp_path / "picture.png", *files)
     expect(page.get_by_role("heading", name="Reading documents: done")).to_be_visible()
     seen = page.evaluate("window.seen")
     assert any(re.search(r"\d+ of \d+", text) for text in seen), seen
-
-
-def test_what_was_left_out_is_said(empty_explorer: str, page: Page, tmp_path: Path) -> None:
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
-    (tmp_path / "note.txt").write_text("Cyrus Field founded the Atlantic Telegraph Company.")
-    page.goto(f"{empty_explorer}/#/documents")
-    upload(page, tmp_path / "picture.png", tmp_path / "note.txt")
-    expect(page.get_by_role("heading", name="Reading documents: done")).to_be_visible()
     expect(page.locator(".problems")).to_contain_text("1 file skipped")
     expect(page.locator(".problems")).to_contain_text("picture.png")
 
@@ -149,25 +142,24 @@ def test_more_of_a_text_comes_once(page: Page, explorer: str) -> None:
     expect(page.get_by_role("region", name="Text of Long")).to_be_focused()
 
 
-def test_a_job_that_the_server_no_longer_knows(page: Page, explorer: str, allowed_errors: list[str]) -> None:
+JOB = {"id": "job", "kind": "ingest", "done": 0, "total": 0, "seconds": 1, "files": ["Ship.txt"]}
+JOB |= {"report": None, "error": None}
+
+
+def test_a_job_that_waits_and_one_that_the_server_no_longer_knows(
+    page: Page, explorer: str, allowed_errors: list[str]
+) -> None:
     allowed_errors.append("status of 404")
-    job = {"id": "gone", "kind": "ingest", "state": "running", "stage": "passages", "done": 1, "total": 9, "seconds": 1}
-    job |= {"files": ["Ship.txt"], "report": None, "error": None}
-    page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job]}))
-    page.goto(f"{explorer}/#/documents")
-    expect(page.get_by_role("article", name="Reading documents")).to_contain_text("The server has forgotten this job")
-    page.get_by_role("button", name="Dismiss this report").click()
-    expect(page.get_by_role("article", name="Reading documents")).to_have_count(0)
-
-
-def test_a_job_that_waits_says_for_what(page: Page, explorer: str) -> None:
-    job = {"id": "left", "kind": "ingest", "state": "waiting", "stage": "", "done": 0, "total": 0, "seconds": 0}
-    job |= {"files": ["Ship.txt"], "report": None, "error": None, "note": "Its files lie on another machine."}
-    told = f"event: progress\ndata: {json.dumps(job)}\n\n"
-    page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job]}))
+    waiting = JOB | {"id": "left", "state": "waiting", "stage": "", "note": "Its files lie on another machine."}
+    gone = JOB | {"id": "gone", "kind": "tree", "state": "running", "stage": "communities", "done": 1, "total": 9}
+    told = f"event: progress\ndata: {json.dumps(waiting)}\n\n"
+    page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [waiting, gone]}))
     page.route("**/api/jobs/left/events", lambda route: route.fulfill(content_type="text/event-stream", body=told))
     page.goto(f"{explorer}/#/documents")
     expect(page.get_by_role("article", name="Reading documents")).to_contain_text("Its files lie on another machine.")
+    expect(page.get_by_role("article", name="Building the tree")).to_contain_text("The server has forgotten this job")
+    page.get_by_role("button", name="Dismiss this report").click()
+    expect(page.get_by_role("article", name="Building the tree")).to_have_count(0)
 
 
 def test_markup_in_documents_stays_text(empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from conftest import ROOT
 
 import kgplatform
@@ -16,7 +15,6 @@ from kgplatform.errors import Code
 PACKAGE = Path(kgplatform.__file__).parent
 EXPLORER = PACKAGE / "interfaces" / "explorer"
 FILES = sorted(path for path in EXPLORER.rglob("*") if path.is_file() and "vendor" not in path.parts)
-SCRIPTS = [path for path in FILES if path.suffix == ".js"]
 _MARKUP = re.compile(
     r"\b(?:inner|outer)HTML\b|insertAdjacentHTML|document\.write|\beval\(|new Function\b|createContextualFragment"
     r"|setHTML|DOMParser|\bon[a-z]+=\"|srcdoc|javascript:"
@@ -30,7 +28,7 @@ _COMMAND = re.compile(r"`kgplatform (?:ingest|tree|gist|documents|cypher)\b")
 """What a person does on the page in other ways."""
 _APART = (
     "interfaces/cli",
-    "interfaces/browser",
+    "interfaces/neo4j_browser",
     "interfaces/mcp",
     "evaluate",
     "exchange",
@@ -40,28 +38,19 @@ _APART = (
 """Where sentences are for people who have commands: the page names documents by their ids, never by words."""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_no_text_becomes_markup(path: Path) -> None:
-    assert _MARKUP.findall(path.read_text("utf-8")) == []
-
-
-def test_what_markup_would_look_like() -> None:
+def test_no_text_becomes_markup() -> None:
+    assert {path.name: found for path in FILES if (found := _MARKUP.findall(path.read_text("utf-8")))} == {}
     for line in ("a.innerHTML = b", "x.insertAdjacentHTML(y)", "eval(z)", 'onclick="x()"'):
         assert _MARKUP.search(line)
     assert not _MARKUP.search("evaluated(x) // the inner text")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_nothing_is_loaded_from_elsewhere(path: Path) -> None:
-    text = path.read_text("utf-8").replace(_NAMESPACE, "").replace(_EXAMPLE, "")
-    assert re.findall(r"https?://[^\s\"'`)]+|[\"']//[a-z]", text) == []
-
-
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
-def test_imports_exist_and_files_are_short(path: Path) -> None:
-    text = path.read_text("utf-8")
-    assert [name for name in _IMPORT.findall(text) if not (path.parent / name).is_file()] == []
-    assert len(text.splitlines()) <= 450
+def test_nothing_is_loaded_from_elsewhere_and_what_is_imported_is_there() -> None:
+    for path in FILES:
+        text = path.read_text("utf-8").replace(_NAMESPACE, "").replace(_EXAMPLE, "")
+        assert re.findall(r"https?://[^\s\"'`)]+|[\"']//[a-z]", text) == [], path
+        if path.suffix == ".js":
+            assert [name for name in _IMPORT.findall(text) if not (path.parent / name).is_file()] == [], path
 
 
 def test_the_page_has_no_script_or_style_of_its_own() -> None:
@@ -78,7 +67,7 @@ def test_vendored_libraries_have_their_licences() -> None:
 
 
 def test_the_page_and_the_reference_have_every_code_of_an_error() -> None:
-    words = re.findall(r"^  (\w+): ", (EXPLORER / "shared" / "wording.js").read_text("utf-8"), re.M)
+    words = re.findall(r"^  (\w+): ", (EXPLORER / "shared" / "api.js").read_text("utf-8"), re.M)
     told = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "reference" / "http.md").read_text("utf-8"), re.M)
     assert [code.name.lower() for code in Code] == words == told
 

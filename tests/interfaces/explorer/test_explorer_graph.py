@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from stopped import until
 
 from kgplatform.client import KnowledgeGraph
@@ -13,12 +13,21 @@ from kgplatform.explore.info import MapFilter
 pytest_plugins = ["explorer_page"]
 
 
+def card_of(page: Page) -> Locator:
+    return page.get_by_role("complementary", name="The chosen node")
+
+
 def test_find_a_node_read_its_card_and_expand_it(page: Page, explorer: str) -> None:
     page.goto(f"{explorer}/#/graph")
-    expect(page.get_by_text(re.compile(r"All \d+ entities"))).to_be_visible()
-    page.get_by_role("combobox", name="Find in the graph").fill("cyrus fi")
+    drawn(page)
+    box, card = page.get_by_role("combobox", name="Find in the graph"), card_of(page)
+    box.fill("sam")
+    expect(page.get_by_role("option").first).to_be_visible()
+    box.press_sequentially("uel canning")
+    box.press("Enter")  # takes what was typed, and not what was found before
+    expect(card.get_by_role("heading", name="Samuel Canning", exact=True)).to_be_visible()
+    box.fill("cyrus fi")
     page.get_by_role("option", name="Cyrus Field Person", exact=True).click()
-    card = page.get_by_role("complementary", name="The chosen node")
     expect(card.get_by_role("heading", name="Cyrus Field", exact=True)).to_be_visible()
     expect(card).to_contain_text("facts about it")
     assert "node=" in page.url
@@ -28,50 +37,41 @@ def test_find_a_node_read_its_card_and_expand_it(page: Page, explorer: str) -> N
     expect(page.locator("mark")).to_be_focused()
 
 
-def test_enter_takes_what_was_typed_and_not_what_was_found_before(page: Page, explorer: str) -> None:
-    page.goto(f"{explorer}/#/graph")
-    box = page.get_by_role("combobox", name="Find in the graph")
-    box.fill("sam")
-    expect(page.get_by_role("option").first).to_be_visible()
-    box.press_sequentially("uel canning")
-    box.press("Enter")
-    card = page.get_by_role("complementary", name="The chosen node")
-    expect(card.get_by_role("heading", name="Samuel Canning", exact=True)).to_be_visible()
-
-
-def test_a_link_to_a_node(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
-    node = sample.look.find("Robert Halpin")[0]
+def test_a_link_to_a_node_whose_card_shows_the_first_facts_and_then_all(
+    page: Page, explorer: str, sample: KnowledgeGraph
+) -> None:
+    node = sample.look.find("Great Eastern")[0]
     page.goto(f"{explorer}/#/graph?node={node.id}")
-    card = page.get_by_role("complementary", name="The chosen node")
+    card = card_of(page)
     expect(card.get_by_role("heading", name=node.name, exact=True)).to_be_visible()
+    facts, more = card.locator(".facts > li"), card.get_by_role("button", name=re.compile(r"^Show \d+ more$"))
+    expect(facts).to_have_count(8)
+    rest = int(re.sub(r"\D", "", more.inner_text()))
+    more.click()
+    expect(facts).to_have_count(8 + rest)
+    expect(facts.nth(8).locator("button").first).to_be_focused()
+    expect(more).to_have_count(0)
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
     assert "node=" not in page.url
 
 
-def test_the_legend_hides_a_type(page: Page, explorer: str) -> None:
-    page.goto(f"{explorer}/#/graph")
-    people = page.get_by_role("button", name=re.compile(r"^Person \d+"))
-    expect(people).to_have_attribute("aria-pressed", "true")
-    page.get_by_label("Nodes in the picture").fill("person")
-    expect(page.locator(".node-row").first).to_contain_text("Person")
-    people.click()
-    expect(people).to_have_attribute("aria-pressed", "false")
-    expect(page.locator(".node-row", has_text="Person")).to_have_count(0)
-    people.click()
-    expect(page.locator(".node-row").first).to_contain_text("Person")
-
-
-def test_the_legend_covers_nothing_and_holds_for_one_picture(page: Page, explorer: str) -> None:
+def test_the_legend_hides_a_type_of_one_picture_and_covers_nothing(page: Page, explorer: str) -> None:
     page.goto(f"{explorer}/#/graph")
     drawn(page)
     picture, legend = page.locator(".canvas").bounding_box(), page.locator(".legend").bounding_box()
     assert picture and legend and picture["y"] + picture["height"] <= legend["y"]
     before = page.evaluate("document.querySelector('canvas').toDataURL()")
-    page.get_by_role("button", name=re.compile(r"^Person \d+")).click()
+    people, rows = page.get_by_role("button", name=re.compile(r"^Person \d+")), page.locator(".node-row")
+    page.get_by_label("Nodes in the picture").fill("person")
+    expect(rows.first).to_contain_text("Person")
+    people.click()
+    expect(people).to_have_attribute("aria-pressed", "false")
+    expect(rows.filter(has_text="Person")).to_have_count(0)
     page.wait_for_function("before => document.querySelector('canvas').toDataURL() !== before", arg=before)
     page.get_by_role("main").get_by_role("button", name="Whole graph").click()
-    expect(page.get_by_role("button", name=re.compile(r"^Person \d+"))).to_have_attribute("aria-pressed", "true")
+    expect(people).to_have_attribute("aria-pressed", "true")
+    expect(rows.first).to_contain_text("Person")
     drawn(page)
     assert page.evaluate("document.querySelector('canvas').toDataURL()") == before, "all types are there again"
 
@@ -91,7 +91,7 @@ def test_a_line_leads_to_the_words_that_state_it(page: Page, explorer: str) -> N
     expect(page.locator(".graph-title")).to_contain_text("Nodes of the result: 2")
     expect(page.locator(".canvas")).to_have_attribute("aria-busy", "false")
     page.locator("canvas").click()
-    card = page.get_by_role("complementary", name="The chosen node")
+    card = card_of(page)
     expect(card.get_by_role("heading", name="Where it is stated")).to_be_visible()
     card.locator("button.place").first.click()
     expect(page.locator("mark")).to_be_focused()
@@ -101,21 +101,8 @@ def test_the_card_of_a_document_opens_it(page: Page, explorer: str) -> None:
     page.goto(explorer)
     page.get_by_role("combobox", name="Find in the graph").fill("Expedition of 1865")
     page.get_by_role("option", name="Expedition of 1865 Document").click()
-    page.get_by_role("complementary", name="The chosen node").get_by_role("button", name="Open").click()
+    card_of(page).get_by_role("button", name="Open").click()
     expect(page.locator(".document-text")).to_contain_text("Great Eastern")
-
-
-def test_a_card_with_many_facts_shows_the_first_and_then_all(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
-    node = sample.look.find("Great Eastern")[0]
-    page.goto(f"{explorer}/#/graph?node={node.id}")
-    card = page.get_by_role("complementary", name="The chosen node")
-    expect(card.locator(".facts > li")).to_have_count(8)
-    more = card.get_by_role("button", name=re.compile(r"^Show \d+ more$"))
-    rest = int(re.sub(r"\D", "", more.inner_text()))
-    more.click()
-    expect(card.locator(".facts > li")).to_have_count(8 + rest)
-    expect(card.locator(".facts > li").nth(8).locator("button").first).to_be_focused()
-    expect(more).to_have_count(0)
 
 
 def test_a_node_that_is_not_there_is_said_beside_the_whole_graph(
@@ -124,7 +111,7 @@ def test_a_node_that_is_not_there_is_said_beside_the_whole_graph(
     allowed_errors.append("status of 404")
     page.goto(f"{explorer}/#/graph?node=nobody")
     drawn(page)
-    expect(page.get_by_role("complementary", name="The chosen node")).to_contain_text("There is no node 'nobody'")
+    expect(card_of(page)).to_contain_text("There is no node 'nobody'")
 
 
 def test_a_node_is_taken_out_of_the_picture(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
@@ -132,7 +119,7 @@ def test_a_node_is_taken_out_of_the_picture(page: Page, explorer: str, sample: K
     page.goto(f"{explorer}/#/graph")
     page.get_by_label("Nodes in the picture").fill("Robert Halpin")
     page.locator(".node-row").first.click()
-    page.get_by_role("complementary", name="The chosen node").get_by_role("button", name="Hide").click()
+    card_of(page).get_by_role("button", name="Hide").click()
     expect(page.locator(".node-row")).to_have_count(0)
     assert sample.stats().nodes == before, "the graph keeps it"
 
@@ -219,7 +206,7 @@ def test_the_tree_unfolds_to_a_keyword(page: Page, explorer: str) -> None:
     expect(first).to_have_attribute("aria-expanded", "true")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Show in the graph").click()
-    expect(page.get_by_role("complementary", name="The chosen node")).to_be_visible()
+    expect(card_of(page)).to_be_visible()
 
 
 def test_the_schema_with_counts(page: Page, explorer: str, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
@@ -246,8 +233,12 @@ def test_the_schema_with_counts(page: Page, explorer: str, sample: KnowledgeGrap
     expect(page.locator(".graph-title")).to_contain_text("with the relation founded")
 
 
-def test_cypher_shows_rows_and_draws_nodes(page: Page, explorer: str) -> None:
+def test_cypher_shows_rows_and_draws_nodes(page: Page, explorer: str, allowed_errors: list[str]) -> None:
+    allowed_errors.append("status of 400")
     page.goto(f"{explorer}/#/cypher")
+    page.get_by_label("Statement").fill("MATCH (n) DETACH DELETE n")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("Only statements that read can run here.")
     page.get_by_label("Statement").fill("MATCH (e:Person {name: $name}) RETURN e, e.name AS name")
     page.locator("summary", has_text="Parameters").click()
     page.get_by_label("As JSON").fill('{"name": "Cyrus Field"}')
@@ -279,11 +270,3 @@ def test_a_statement_is_stopped_on_the_server(page: Page, explorer: str, sample:
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.get_by_text("Stopped.", exact=True)).to_be_visible()
     until(lambda: not runs())
-
-
-def test_cypher_that_would_write_is_refused(page: Page, explorer: str, allowed_errors: list[str]) -> None:
-    allowed_errors.append("status of 400")
-    page.goto(f"{explorer}/#/cypher")
-    page.get_by_label("Statement").fill("MATCH (n) DETACH DELETE n")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("Only statements that read can run here.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
-from explorer_steps import CLOSING, ask, faults_on, opened
+from explorer_steps import CLOSING, answering, ask, faults_on
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
 from web_server import served
@@ -15,7 +15,7 @@ from web_server import served
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http.app import AppServer, make_app
 from kgplatform.interfaces.web_server import listen
-from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.testing import Fault
 from kgplatform.testing.openai_server import RecordedRequest
 
 pytest_plugins = ["explorer_page"]
@@ -114,8 +114,14 @@ def tab_to(page: Page, label: str, most: int = 60) -> None:
     raise AssertionError(f"{most} times Tab do not lead to {label}")
 
 
-def test_single_keys_can_be_turned_off(page: Page, explorer: str) -> None:
+def test_single_keys_can_be_turned_off_and_colours_turned_dark(page: Page, explorer: str) -> None:
+    page.emulate_media(color_scheme="dark")
     page.goto(explorer)
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Light or dark").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "light", "the choice is kept"
     page.get_by_role("button", name="Keys").click()
     page.get_by_label("Single keys work outside of text fields").uncheck()
     page.keyboard.press("Escape")
@@ -125,16 +131,12 @@ def test_single_keys_can_be_turned_off(page: Page, explorer: str) -> None:
     expect(page.locator("main")).to_be_focused()
 
 
-def test_nothing_is_cut_off_on_a_narrow_screen(page: Page, explorer: str) -> None:
+def test_on_a_narrow_screen_nothing_is_cut_off_and_the_words_are_reached(page: Page, explorer: str) -> None:
     page.set_viewport_size({"width": 360, "height": 640})
     for view in VIEWS:
         go_to(page, explorer, view)
         widths = page.evaluate("[document.documentElement.scrollWidth, panel.scrollWidth - panel.clientWidth]")
         assert widths == [360, 0], view
-
-
-def test_the_way_to_the_words_on_a_narrow_screen(page: Page, explorer: str) -> None:
-    page.set_viewport_size({"width": 360, "height": 640})
     page.goto(explorer)
     ask(page, "Who was the captain of the Great Eastern?")
     assert page.evaluate("panel.scrollWidth - panel.clientWidth") == 0
@@ -147,16 +149,6 @@ def test_the_way_to_the_words_on_a_narrow_screen(page: Page, explorer: str) -> N
     page.get_by_role("button", name="Back").click()
     page.locator("#stage-button").click()
     expect(page.get_by_role("combobox", name="Find in the graph")).to_be_visible()
-
-
-def test_light_and_dark(page: Page, explorer: str) -> None:
-    page.emulate_media(color_scheme="dark")
-    page.goto(explorer)
-    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.get_by_role("button", name="Light or dark").click()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
-    page.reload()
-    assert page.evaluate("document.documentElement.dataset.theme") == "light", "the choice is kept"
 
 
 def test_a_server_that_goes_and_comes_back(lone_page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
@@ -250,15 +242,13 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(
     page: Page, sample: KnowledgeGraph, allowed_errors: list[str]
 ) -> None:
     allowed_errors += CLOSING
-    home = sample.settings.home_folder / "other"
     refusals = [Fault.refuse(401, "The model is on holiday.")]
 
     def once(request: RecordedRequest) -> Fault | None:
         return refusals.pop() if refusals and request.method == "POST" else None
 
-    with OpenAIServer(reply, faults=once) as broken, ExitStack() as stack:
-        graph = opened(sample.store, home, openai_base_url=broken.base_url, model_retries=0)
-        page.goto(stack.enter_context(served(graph)))
+    with answering(sample, reply, faults=once, model_retries=0) as address:
+        page.goto(address)
         page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
         page.keyboard.press("Enter")
         expect(page.get_by_role("alert")).to_contain_text("holiday")
@@ -269,18 +259,16 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(
         page.keyboard.press("Enter")
         expect(page.get_by_role("alert")).to_contain_text("Still on holiday")
         expect(page.get_by_text("This was found until then:")).to_be_visible()
-        expect(page.get_by_role("region", name="Evidence")).to_be_visible()
+        page.get_by_role("region", name="Evidence").locator(".passage .place").first.click()
+        expect(page.locator("mark")).to_be_visible()
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("article", name="Answer")).to_have_count(2)
 
 
-def test_without_a_tree_it_is_said_where_to_build_one(empty_explorer: str, page: Page) -> None:
-    page.goto(f"{empty_explorer}/#/tree")
-    expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
-    page.goto(f"{empty_explorer}/#/runs")
-    expect(page.get_by_role("heading", name="No saved runs")).to_be_visible()
-    page.goto(f"{empty_explorer}/#/graph")
-    expect(page.get_by_role("heading", name=re.compile("The graph is empty")).first).to_be_visible()
+def test_an_empty_graph_says_what_to_do(empty_explorer: str, page: Page) -> None:
+    for view, title in (("tree", "No documents yet"), ("runs", "No saved runs"), ("graph", "The graph is empty")):
+        page.goto(f"{empty_explorer}/#/{view}")
+        expect(page.get_by_role("heading", name=title).first).to_be_visible()
 
 
 def test_a_read_only_server_offers_no_change(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:

@@ -1,9 +1,7 @@
 // An answer: its words, with numbers that open the documents where they say so, and what it cost.
 
-import { copyText, el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
-import { about, titleOf } from "../shared/api.js";
-import { peekAt } from "./citation-peek.js";
+import { about, get, titleOf } from "../shared/api.js";
+import { button, copyButton, el, fill, freshId, icon, set } from "../shared/dom.js";
 import { duration, named, shortened, spent, spentIn, stepName } from "../shared/format.js";
 import { markdown } from "../shared/markdown.js";
 import { routeTo } from "../shared/router.js";
@@ -19,7 +17,7 @@ export function answerCard(answer, { open, seconds = null }) {
     answer.text === null ? withoutModel(answer) : [status(answer), answerText(answer, open)],
     notes(answer),
     citationList(answer, open),
-    el("footer", { class: "muted" }, figures(answer, seconds), el("span", { class: "spacer" }), answer.run ? el("a", { href: routeTo("runs", { run: answer.run }) }, "saved run") : null, answer.text === null ? null : copyButton(answer)));
+    el("footer", { class: "muted" }, figures(answer, seconds), el("span", { class: "spacer" }), answer.run ? el("a", { href: routeTo("runs", { run: answer.run }) }, "saved run") : null, answer.text !== null && copyButton(() => withSources(answer), { class: "quiet small" })));
 }
 
 /** What an answer that cites nothing is: one that the model did not find, or one that rests on nothing. */
@@ -41,11 +39,6 @@ function figures(answer, seconds) {
   return el("span", {}, [titleOf(answer.reader), took === null ? "" : duration(took), spent(answer.usage)].filter(Boolean).join(" · "));
 }
 
-function copyButton(answer) {
-  const copy = el("button", { class: "quiet small", type: "button", on: { click: () => copyText(withSources(answer), copy) } }, icon("copy"), el("span", {}, "Copy"));
-  return copy;
-}
-
 /** The answer with its marks and what its numbers stand for, as it may be pasted elsewhere. */
 function withSources({ text, citations, statements = [] }) {
   const marks = statements.flatMap((statement) => marksOf(statement).map(({ words }) => `“${statement.text}”: ${words}`));
@@ -53,7 +46,7 @@ function withSources({ text, citations, statements = [] }) {
   return [text, marks.join("\n"), sources.join("\n")].filter(Boolean).join("\n\n");
 }
 
-/** What there is to say of a statement beside its citations. */
+/** What there is to say of a statement beside its citations: { words, isGood }. */
 function marksOf({ unread, supported }) {
   const verdict = { words: `the model finds this ${supported ? "" : "not "}supported by its citation`, isGood: supported };
   return [unread.length && { words: `not in the cited text: ${unread.join(", ")}` }, supported !== null && verdict].filter(Boolean);
@@ -90,30 +83,23 @@ function withSigns({ text, statements = [] }) {
 
 function mark(number, citation, open) {
   const label = `Citation ${number}: ${named(citation.title)}`;
-  const button = el("button", { class: "citation-mark", type: "button", "aria-label": label, on: { click: () => open(citation) } }, String(number));
-  return peekAt(button, citation);
+  return peekAt(button(null, String(number), () => open(citation), { class: "citation-mark", "aria-label": label }), citation);
 }
 
 function citationList({ citations }, open) {
   if (!citations.some(Boolean)) return null;
   return el("ol", { class: "citations", "aria-label": "Where the documents say so" }, citations.map((citation, at) =>
-    citation && el("li", {}, el("button", { class: "citation", type: "button", on: { click: () => open(citation) } },
+    citation && el("li", {}, button(null, [
       el("span", { class: "citation-number" }, String(at + 1)),
       el("span", { class: "citation-words" },
         el("strong", { dir: "auto" }, named(citation.title)), citation.location ? ` ${citation.location}` : "",
-        citation.text && el("span", { class: "quote", dir: "auto" }, shortened(citation.text, QUOTE)))))));
-}
-
-/** The passages that two answers both found, with their ranks in each. */
-export function sharedPassages(first, second) {
-  const ranks = new Map((second.evidence.passages ?? []).map((passage, at) => [passage.id, at + 1]));
-  return (first.evidence.passages ?? []).flatMap((passage, at) => (ranks.has(passage.id) ? [{ passage, first: at + 1, second: ranks.get(passage.id) }] : []));
+        citation.text && el("span", { class: "quote", dir: "auto" }, shortened(citation.text, QUOTE)))], () => open(citation), { class: "citation" }))));
 }
 
 /** Opens one of `citations` on the stage, where arrows then lead to the others; null stands for one that is gone. */
 export function citationOpener(stage, citations) {
   function open(citation) {
-    stage.document.setCitations(citations.filter(Boolean).map((each) => ({ ...each, open: () => open(each) })));
+    stage.document.citations = citations.filter(Boolean).map((each) => ({ ...each, open: () => open(each) }));
     stage.open(citation.document, citation.start, citation.end);
   }
   return open;
@@ -127,10 +113,86 @@ export function waitingCard(name, stop) {
   const draft = el("div", { class: "answer-text", dir: "auto" });
   const written = el("div", { hidden: true }, el("p", { class: "muted" }, "A draft:"), draft);
   const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${name}: at work …`));
-  const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop")), written);
+  const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, button("stop", "Stop", stop)), written);
   const say = (text) => fill(says.lastChild, text);
   const steps = [];
   const done = (step, number) => (steps.push(step), say(`${name}: step ${number} is done (${stepName(step.name)}) …`));
   const write = (text) => ((written.hidden = !text), fill(draft, markdown(text)));
   return { card, say, done, write, cost: () => spentIn(steps) };
+}
+
+// What a citation's number stands for, beside it, while the pointer or the keyboard is there: title, page, and the cited
+// sentence, marked in the words of its passage.
+
+const PEEKED = 320;
+const AROUND = 160;
+const GAP = 6;
+const LINGER = 150;
+
+const peek = el("div", { id: freshId("peek"), class: "peek", role: "tooltip", popover: "manual" });
+let shownFor = null;
+let leaving = 0;
+
+peek.addEventListener("pointerenter", () => window.clearTimeout(leaving)); // it can be read and copied from
+peek.addEventListener("pointerleave", hideSoon);
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !shownFor) return;
+  hide();
+  event.preventDefault(); // it closes this alone
+}, { capture: true });
+window.addEventListener("scroll", hide, { capture: true, passive: true });
+
+/** `mark`, a button, with that. Returns it. */
+function peekAt(mark, citation) {
+  const show = () => showAt(mark, citation);
+  return set(mark, { "aria-describedby": peek.id, on: {
+    pointerenter: ({ pointerType }) => pointerType === "touch" || show(), // a touch opens the document
+    pointerleave: hideSoon,
+    focus: () => mark.matches(":focus-visible") && show(),
+    blur: hide,
+    click: hide,
+  } });
+}
+
+async function showAt(button, citation) {
+  window.clearTimeout(leaving);
+  if (shownFor === button) return;
+  shownFor = button;
+  const words = el("p", { class: "quote", dir: "auto" }, shortened(citation.text || "…", PEEKED));
+  fill(peek, el("strong", { dir: "auto" }, named(citation.title)), citation.location ? ` ${citation.location}` : "", words);
+  if (!peek.isConnected) document.getElementById("panel").append(peek); // in a landmark, as all that is read
+  peek.showPopover();
+  place(button);
+  const passage = await inPassage(citation).catch(() => null); // the sentence is there already
+  if (passage) fill(words, passage);
+  if (shownFor === button) place(button);
+}
+
+/** The cited words, marked, with those round them. */
+async function inPassage({ document: id, start, end }) {
+  const { text, start: first, end: last, characters } = await get(`api/documents/${encodeURIComponent(id)}?${new URLSearchParams({ start: Math.max(0, start - AROUND), end: end + AROUND })}`);
+  const letters = Array.from(text); // counted as the platform counts them: by code points, not by UTF-16 units
+  const part = (from, to) => letters.slice(Math.max(0, from - first), Math.max(0, to - first)).join("");
+  const [before, after] = [part(first, start), part(end, last)];
+  return [first > 0 ? `…${before.replace(/^\S*/, "")}` : before, el("mark", {}, shortened(part(start, end), PEEKED)), last < characters ? `${after.replace(/\S*$/, "")}…` : after];
+}
+
+/** Below the button, or above it where there is no room. */
+function place(button) {
+  const [at, own] = [button.getBoundingClientRect(), peek.getBoundingClientRect()];
+  const below = at.bottom + GAP + own.height <= window.innerHeight;
+  peek.style.left = `${Math.max(8, Math.min(at.left - 16, window.innerWidth - own.width - 8))}px`;
+  peek.style.top = `${below ? at.bottom + GAP : Math.max(8, at.top - GAP - own.height)}px`;
+}
+
+function hideSoon() {
+  leaving = window.setTimeout(hide, LINGER);
+}
+
+function hide() {
+  window.clearTimeout(leaving);
+  if (!shownFor) return;
+  shownFor = null;
+  if (peek.matches(":popover-open")) peek.hidePopover();
+  fill(peek);
 }

@@ -1,14 +1,11 @@
 // Ask: a conversation, the field for the next question, and what there is to begin with.
 
-import { el, enters, fill, freshId } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, aboutChanges } from "../shared/api.js";
+import { button, el, emptyState, enters, failure, fill, freshId, icon, loading } from "../shared/dom.js";
+import { currentRoute, navigate, onRoute, setParameters } from "../shared/router.js";
 import { Conversation } from "./conversation.js";
 import { FirstRun } from "./first-run.js";
-import { emptyState, failure, loading } from "../shared/states.js";
-import { OnlyDocuments } from "./only-documents.js";
-import { ReaderForm, SEARCH_ONLY } from "./reader-form.js";
-import { currentRoute, navigate, onRoute, setParameters } from "../shared/router.js";
+import { OnlyDocuments, ReaderForm } from "./reader-form.js";
 
 /** The view; `stage` is where documents and the graph are. */
 export function createView({ stage }) {
@@ -17,19 +14,19 @@ export function createView({ stage }) {
   const question = el("textarea", { id: field, rows: "2", placeholder: "Ask what the documents say", maxlength: "4000", spellcheck: "true", "aria-describedby": `${field}-hint` });
   const keep = el("input", { type: "checkbox", id: `${field}-keep` });
   const verify = el("input", { type: "checkbox", id: `${field}-verify` });
-  const form = new ReaderForm(about(), { extra: [
+  const form = new ReaderForm({ extra: [
     el("p", { class: "field-row" }, keep, el("label", { for: `${field}-keep` }, "Keep the answer in the graph, among the runs")),
     el("p", { class: "field-row" }, verify, el("label", { for: `${field}-verify` }, "Have the model verify each statement (one more call)")),
   ] });
   const only = new OnlyDocuments();
-  const go = el("button", { class: "primary", type: "submit" }, icon("send"), "Ask");
+  const go = button("send", "Ask", null, { class: "primary", type: "submit" });
   const first = new FirstRun({ ask: (text) => ((question.value = text), submit()), onGrown: grown });
   const asks = el("form", { class: "ask-form", role: "search", on: { submit: (event) => (event.preventDefault(), submit()) } },
     el("label", { for: field, class: "visually-hidden" }, "Question"),
     el("div", { class: "question-box" }, question, go),
     el("p", { id: `${field}-hint`, class: "visually-hidden" }, "Enter asks; Shift+Enter starts a new line."),
     form.element, only.element);
-  const fresh = el("button", { class: "quiet small", type: "button", on: { click: begin } }, icon("plus"), "New conversation");
+  const fresh = button("plus", "New conversation", begin, { class: "quiet small" });
   const said = el("p", { class: "muted" });
   const head = el("div", { class: "section-head talk-head" }, said, el("span", { class: "spacer" }), fresh);
   const result = el("div", { class: "result" });
@@ -66,7 +63,7 @@ export function createView({ stage }) {
 
   function submit() {
     const text = question.value.trim();
-    if (!text || talk?.isRunning) return question.focus();
+    if (!text || talk?.last?.running) return question.focus();
     if (!about().documents) return first.sayEmpty();
     question.value = "";
     if (!talk) {
@@ -115,7 +112,7 @@ export function createView({ stage }) {
     place(found);
     if (found.last) form.choose(found.last.reader);
     drawButton();
-    found.draw();
+    found.last?.draw();
   }
 
   /** A link with a question: it is filled in, and not asked. */
@@ -124,7 +121,7 @@ export function createView({ stage }) {
     form.choose(reader ?? about().readers[0].name, route);
     drawButton();
     place(null, emptyState("send", "Ready to ask", "This link contains a question. Press the button to ask it.",
-      el("button", { class: "primary", type: "button", on: { click: submit } }, form.reader === SEARCH_ONLY ? "Search" : "Ask")));
+      button(null, form.searchesOnly ? "Search" : "Ask", submit, { class: "primary" })));
     wanted = q;
   }
 

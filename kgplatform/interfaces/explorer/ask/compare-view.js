@@ -1,21 +1,19 @@
 // Compare: two readers at the same question, side by side and at the same time.
 
-import { announce, el, enters, fill, freshId } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, titleOf } from "../shared/api.js";
-import { answerCard, citationOpener, sharedPassages, waitingCard } from "./answer-card.js";
-import { askReader } from "./ask-reader.js";
+import { announce, button, el, emptyState, ended, enters, fill, freshId, icon, linkButton, placeButton } from "../shared/dom.js";
 import { count, counted, duration, named } from "../shared/format.js";
-import { emptyState, ended, linkButton, placeButton } from "../shared/states.js";
-import { ReaderForm } from "./reader-form.js";
 import { navigate, routeTo } from "../shared/router.js";
-import { Timeline } from "./timeline.js";
+import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
+import { askReader } from "./conversation.js";
+import { Timeline } from "./replay.js";
+import { ReaderForm } from "./reader-form.js";
 
 export function createView({ stage }) {
   const field = freshId("question");
   const question = el("textarea", { id: field, rows: "2", placeholder: "Ask both", maxlength: "4000" });
   const readers = about().readers.map(({ name }) => name);
-  const forms = [new ReaderForm(about(), { label: "First reader", withSearch: false, reader: readers[0] }), new ReaderForm(about(), { label: "Second reader", withSearch: false, reader: readers[1] })];
+  const forms = [new ReaderForm({ label: "First reader", withSearch: false, reader: readers[0] }), new ReaderForm({ label: "Second reader", withSearch: false, reader: readers[1] })];
   const columns = forms.map((form) => ({ form, result: el("div", { class: "result" }) }));
   const summary = el("div", { class: "comparison" });
   let running = null;
@@ -23,7 +21,7 @@ export function createView({ stage }) {
   const element = el("div", { class: "view compare-view" }, el("h1", {}, "Compare"),
     el("form", { class: "ask-form", on: { submit: (event) => (event.preventDefault(), submit()) } },
       el("label", { for: field, class: "visually-hidden" }, "Question"),
-      el("div", { class: "question-box" }, question, el("button", { class: "primary", type: "submit" }, icon("send"), "Ask both"))),
+      el("div", { class: "question-box" }, question, button("send", "Ask both", null, { class: "primary", type: "submit" }))),
     el("div", { class: "columns" }, forms.map((form) => form.element)), summary,
     el("div", { class: "columns" }, columns.map(({ result }, at) => el("section", { "aria-label": at ? "Second reader" : "First reader" }, result))));
 
@@ -70,7 +68,8 @@ export function createView({ stage }) {
   }
 
   function draw([first, second]) {
-    const shared = sharedPassages(first.answer, second.answer);
+    const ranks = new Map(second.answer.evidence.passages.map(({ id }, at) => [id, at + 1]));
+    const shared = first.answer.evidence.passages.map((passage, at) => ({ passage, one: at + 1, two: ranks.get(passage.id) })).filter(({ two }) => two);
     const figure = (name, read) => el("tr", {}, el("th", { scope: "row" }, name), [first, second].map((each) => el("td", { class: "number" }, read(each))));
     fill(summary,
       el("div", { class: "table-box" }, el("table", {},
@@ -83,19 +82,15 @@ export function createView({ stage }) {
           figure("Citations", ({ answer }) => count(answer.citations.length)),
           figure("Passages found", ({ answer }) => count(answer.evidence.passages.length))))),
       el("details", { class: "shared", open: shared.length > 0 && shared.length < 6 }, el("summary", {}, icon("down"), `${counted(shared.length, "passage")} found by both`),
-        el("ol", {}, shared.map(({ passage, first: one, second: two }) => el("li", {},
+        el("ol", {}, shared.map(({ passage, one, two }) => el("li", {},
           placeButton(passage, (...place) => stage.open(...place), named(passage.title)),
           el("span", { class: "muted" }, ` rank ${one} and ${two}`))))));
   }
 
-  function idle() {
-    if (columns.some(({ result }) => result.childElementCount)) return;
-    if (about().documents) fill(summary, emptyState("mark", "One question, two readers", "Both answer at the same time. Compare their answers, citations, steps and costs side by side."));
-    else fill(summary, emptyState("upload", "No documents yet", "Add some and ask what they say.", linkButton(routeTo("documents"), "Add documents", { primary: true })));
-  }
-
   function show({ q, first, second }) {
-    idle();
+    const isIdle = !columns.some(({ result }) => result.childElementCount);
+    if (isIdle && about().documents) fill(summary, emptyState("mark", "One question, two readers", "Both answer at the same time. Compare their answers, citations, steps and costs side by side."));
+    else if (isIdle) fill(summary, emptyState("upload", "No documents yet", "Add some and ask what they say.", linkButton(routeTo("documents"), "Add documents", { primary: true })));
     if (q === undefined || q === question.value.trim()) return;
     question.value = q;
     if (first) forms[0].choose(first);

@@ -1,15 +1,13 @@
 // What stands where nothing was asked yet: the three steps with their state, questions to begin with, and what was asked
 // before in this browser.
 
-import * as history from "./history.js";
-import { el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, get, post, refreshAbout } from "../shared/api.js";
-import { counted, moment } from "../shared/format.js";
 import { confirmed } from "../shared/dialogs.js";
-import { JobCard } from "../documents/job-card.js";
-import { failure, linkButton, loading } from "../shared/states.js";
+import { button, el, failure, fill, icon, iconButton, linkButton, loading } from "../shared/dom.js";
+import { counted, moment } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
+import { conversationsOf, forget } from "./conversation.js";
+import { JobCard } from "../documents/job-card.js";
 
 const SHOWN = 5;
 
@@ -27,19 +25,20 @@ export class FirstRun {
   /** Draw the state as it is now. */
   async draw() {
     const { documents, entities, has_tree: hasTree, read_only: readOnly, model } = about();
-    this.questions = el("div", { class: "questions" });
+    const place = el("div", { class: "questions" });
     fill(this.said);
     fill(this.steps,
       step(documents > 0, "Add documents", documents ? `${counted(documents, "document")} with ${counted(entities, "entity", "entities")} in the graph.` : "The graph is empty.", documents || readOnly ? null : [
-        el("button", { class: "primary", type: "button", on: { click: () => this.#start("api/sample", {}) } }, "Load the sample"),
+        button(null, "Load the sample", () => this.#start("api/sample", {}), { class: "primary" }),
         linkButton(routeTo("documents"), "Add your own"),
         el("p", { class: "muted" }, "The sample is twenty short documents about the first telegraph cables. Its facts were written by hand; no model read them."),
       ]),
       step(hasTree, "Build the tree", hasTree ? "Related entities are grouped." : "It groups related entities. Some ways to answer need it.", documents && !hasTree && !readOnly
-        ? [el("button", { type: "button", on: { click: () => this.#start("api/tree", { method: null, rebuild: false }) } }, icon("tree"), "Build the tree")] : null),
-      step(false, "Ask", documents ? "Type a question above, or begin with one of these:" : "Then ask what the documents say.", documents ? [this.questions] : null),
+        ? [button("tree", "Build the tree", () => this.#start("api/tree", { method: null, rebuild: false }), { class: null })] : null),
+      step(false, "Ask", documents ? "Type a question above, or begin with one of these:" : "Then ask what the documents say.", documents ? [place] : null),
       el("li", { class: "muted model-line" }, model ? `Answers are written by ${model}.` : "No language model is connected: you see the evidence, and no answer is written.", " ", el("a", { href: routeTo("models") }, model ? "Models" : "Connect a model")));
-    await Promise.all([documents ? this.#drawQuestions(this.questions) : null, this.#drawEarlier()]);
+    const [{ questions }] = await Promise.all([documents ? get("api/questions").catch(() => ({ questions: [] })) : { questions: [] }, this.#drawEarlier()]); // the banner says what is the matter
+    fill(place, questions.map((question) => button(null, question, () => this.ask(question), { class: "suggestion", dir: "auto" })));
   }
 
   /** A question was asked, and there is nothing to ask: what to do. */
@@ -49,18 +48,13 @@ export class FirstRun {
     way?.focus();
   }
 
-  async #drawQuestions(place) {
-    const { questions } = await get("api/questions").catch(() => ({ questions: [] })); // the banner says what is the matter
-    fill(place, questions.map((question) => el("button", { class: "suggestion", type: "button", dir: "auto", on: { click: () => this.ask(question) } }, question)));
-  }
-
   /** Queue a job, and follow it to its end. */
   async #start(path, body) {
     for (const button of this.steps.querySelectorAll("button")) button.disabled = true;
     fill(this.job, loading("Beginning")); // a server that has just started takes a while
     try {
       const { job } = await post(path, body);
-      const card = new JobCard(job, { onEnd: () => this.#ended(), onDismiss: () => fill(this.job) });
+      const card = new JobCard(job, { onEnd: () => refreshAbout().catch(() => {}).then(this.onGrown), onDismiss: () => fill(this.job) });
       fill(this.job, card.element);
     } catch (fault) {
       await this.draw();
@@ -68,17 +62,10 @@ export class FirstRun {
     }
   }
 
-  async #ended() {
-    await refreshAbout().catch(() => {}); // the banner says what is the matter
-    this.onGrown();
-  }
-
-  // -------------------------------------------------------------------------------------------------------- history
-
   async #drawEarlier() {
-    const talks = await history.conversationsOf(about().graph).catch(() => []); // a browser that keeps nothing has none
+    const talks = await conversationsOf(about().graph).catch(() => []); // a browser that keeps nothing has none
     fill(this.earlier, talks.length > 0 && el("section", { class: "earlier", "aria-label": "Earlier conversations" },
-      el("div", { class: "section-head" }, el("h2", {}, "Earlier"), el("button", { class: "quiet small", type: "button", on: { click: () => this.#clear() } }, "Clear all")),
+      el("div", { class: "section-head" }, el("h2", {}, "Earlier"), button(null, "Clear all", () => this.#clear(), { class: "quiet small" })),
       el("ul", {}, talks.slice(0, SHOWN).map((talk) => this.#row(talk))),
       talks.length > SHOWN && el("details", {}, el("summary", {}, icon("down"), `${talks.length - SHOWN} older`), el("ul", {}, talks.slice(SHOWN).map((talk) => this.#row(talk)))),
       el("p", { class: "muted" }, "Only this browser remembers them.")));
@@ -89,18 +76,18 @@ export class FirstRun {
     return el("li", { class: "earlier-row" },
       el("a", { href: routeTo("ask", { talk: id }), dir: "auto" }, asked),
       el("span", { class: "muted" }, `${counted(turns.length, "question")} · ${moment(at)}`),
-      el("button", { class: "quiet icon-only", type: "button", "aria-label": `Forget “${asked}”`, title: "Forget", on: { click: () => this.#forget(id) } }, icon("remove")));
+      iconButton("remove", `Forget “${asked}”`, () => this.#forget(id), { title: "Forget" }));
   }
 
   async #forget(id) {
-    await history.forget(id);
+    await forget(id);
     await this.#drawEarlier();
     (this.earlier.querySelector("a") ?? this.steps.querySelector("button, a"))?.focus();
   }
 
   async #clear() {
     if (!(await confirmed("Forget all conversations?", "All conversations about this graph are removed from this browser. What was kept in the graph stays there.", "Forget them"))) return;
-    await history.forgetAll(about().graph);
+    for (const { id } of await conversationsOf(about().graph)) await forget(id);
     await this.#drawEarlier();
   }
 }

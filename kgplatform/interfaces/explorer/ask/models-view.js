@@ -1,10 +1,8 @@
 // Models: which server and model write the answers, whether they answer, and what they have cost.
 
-import { announce, el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { get, post, refreshAbout } from "../shared/api.js";
+import { announce, button, el, failure, fill, icon, loading } from "../shared/dom.js";
 import { count, counted, duration, readable } from "../shared/format.js";
-import { failure, loading } from "../shared/states.js";
 
 /** What calls were for, by the names that the parts of the platform give them. */
 const STAGES = {
@@ -24,7 +22,8 @@ export function createView() {
     fill(tried);
     try {
       const told = await get("api/models");
-      fill(element, el("h1", {}, "Models"), language(told), embedding(told), spending);
+      fill(element, el("h1", {}, "Models"), language(told),
+        el("section", { class: "card model" }, el("h2", {}, "Embedding model"), el("dl", { class: "types" }, pair("Model", told.embedder)), el("p", { class: "muted" }, "It finds passages and facts that mean what is asked.")), spending);
       drawSpent(told);
     } catch (fault) {
       fill(element, el("h1", {}, "Models"), failure(fault, show));
@@ -33,14 +32,10 @@ export function createView() {
 
   function language({ chat, has_key: hasKey, budget }) {
     if (!chat) return el("section", { class: "card model" }, el("h2", {}, "Language model"), el("p", {}, "None is connected: questions show the evidence, and no answer is written."), howTo());
-    const test = el("button", { type: "button", on: { click: () => run(test) } }, icon("play"), "Test the connection");
+    const test = button("play", "Test the connection", () => run(test), { class: null });
     return el("section", { class: "card model" }, el("h2", {}, "Language model"),
       el("dl", { class: "types" }, pair("Model", chat.model), pair("Server", chat.address), pair("Key", hasKey ? "is set; it is never shown" : "none is set"), budget ? pair("Budget", `${count(budget)} tokens for each start of the server`) : null),
       el("div", { class: "actions" }, test), tried, el("details", {}, el("summary", {}, icon("down"), "Connect another"), howTo()));
-  }
-
-  function embedding({ embedder }) {
-    return el("section", { class: "card model" }, el("h2", {}, "Embedding model"), el("dl", { class: "types" }, pair("Model", embedder)), el("p", { class: "muted" }, "It finds passages and facts that mean what is asked."));
   }
 
   function howTo() {
@@ -51,25 +46,21 @@ export function createView() {
       el("p", { class: "muted" }, "The second is for any server that speaks the OpenAI protocol, such as one on your own machine."));
   }
 
-  async function run(button) {
-    button.disabled = true;
+  async function run(test) {
+    test.disabled = true;
     fill(tried, loading("Waiting for the model"));
     try {
-      const found = await post("api/models/test", {});
-      fill(tried, found.ok ? answered(found) : failure(new Error(found.error)));
-      announce(found.ok ? "The model answered" : found.error);
+      const { ok, reply, seconds, usage, error } = await post("api/models/test", {});
+      const tokens = ok && counted(usage.input_tokens + usage.output_tokens, "token");
+      fill(tried, ok ? el("p", { class: "works" }, icon("check"), `It answered “${reply}” after ${duration(seconds)}, for ${tokens}.`) : failure(new Error(error)));
+      announce(ok ? "The model answered" : error);
       drawSpent(await get("api/models"));
       refreshAbout().catch(() => {}); // the banner says what is the matter
     } catch (fault) {
       fill(tried, failure(fault));
     } finally {
-      button.disabled = false;
+      test.disabled = false;
     }
-  }
-
-  function answered({ reply, seconds, usage }) {
-    const tokens = usage.input_tokens + usage.output_tokens;
-    return el("p", { class: "works" }, icon("check"), `It answered “${reply}” after ${duration(seconds)}, for ${counted(tokens, "token")}.`);
   }
 
   function drawSpent({ spent, money }) {
@@ -86,6 +77,4 @@ export function createView() {
   return { element, title: "Models", show, focus: () => element.querySelector("button")?.focus() };
 }
 
-function pair(name, value) {
-  return [el("dt", {}, name), el("dd", {}, value)];
-}
+const pair = (name, value) => [el("dt", {}, name), el("dd", {}, value)];

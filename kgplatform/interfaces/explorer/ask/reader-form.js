@@ -1,8 +1,7 @@
 // Which reader answers, and with which of its options: built from what the server says that each reader takes.
 
-import { el, fill, freshId } from "../shared/dom.js";
-import { about as currentAbout } from "../shared/api.js";
-import { icon } from "../shared/icons.js";
+import { about, aboutChanges, get } from "../shared/api.js";
+import { button, el, fill, freshId, icon } from "../shared/dom.js";
 import { duration, readable } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
 
@@ -11,14 +10,13 @@ export const SEARCH_ONLY = "search";
 
 export class ReaderForm {
   /** `withSearch`: searching alone is one of the choices. `label`: of the choice of a reader. `extra`: one more option. */
-  constructor(about, { label = "Reader", withSearch = true, reader = about.readers[0].name, extra = null } = {}) {
-    this.about = about;
+  constructor({ label = "Reader", withSearch = true, reader = about().readers[0].name, extra = null } = {}) {
     this.onChange = () => {};
     this.extra = extra;
     this.fields = new Map();
     const id = freshId("reader");
     this.select = el("select", { id, on: { change: () => (this.#drawOptions(), this.onChange()) } },
-      about.readers.map(({ name, title }) => el("option", { value: name }, title)),
+      about().readers.map(({ name, title }) => el("option", { value: name }, title)),
       withSearch && el("option", { value: SEARCH_ONLY }, "Search only, no answer"));
     this.routeField = el("span", { class: "field" });
     this.what = el("p", { class: "muted about-reader" });
@@ -60,13 +58,17 @@ export class ReaderForm {
   }
 
   #drawOptions() {
-    const chosen = this.about.readers.find(({ name }) => name === this.reader);
+    const chosen = about().readers.find(({ name }) => name === this.reader);
     const options = chosen?.options ?? [];
     this.fields = new Map();
     this.route = null;
     fill(this.routeField);
     fill(this.what, this.searchesOnly ? "The passages and facts nearest to the question, without a language model." : this.#told(chosen));
-    if (this.searchesOnly || options.some(({ name }) => name === "route")) this.#drawRoute();
+    if (this.searchesOnly || options.some(({ name }) => name === "route")) {
+      const id = freshId("route");
+      this.route = el("select", { id, on: { change: () => this.onChange() } }, about().routes.map((name) => el("option", { value: name }, name)));
+      fill(this.routeField, el("label", { for: id }, "Route"), this.route);
+    }
     const others = options.filter(({ name }) => name !== "route");
     this.options.hidden = this.searchesOnly || !(others.length || this.extra);
     const grid = el("div", { class: "options-grid" }, others.map((option) => this.#field(option)));
@@ -74,17 +76,11 @@ export class ReaderForm {
   }
 
   /** What a reader does and takes, and what it still lacks. */
-  #told({ about, takes, needs_model: needsModel, needs }) {
-    const { model, documents, has_tree: hasTree, has_gists: hasGists, seconds_per_call: pace } = currentAbout();
+  #told({ about: does, takes, needs_model: needsModel, needs }) {
+    const { model, documents, has_tree: hasTree, has_gists: hasGists, seconds_per_call: pace } = about();
     const lacks = [["tree", hasTree, "The tree is not built yet: see"], ["gists", hasGists, "No document has gists yet: see"]].filter(([need, there]) => documents && needs.includes(need) && !there);
-    return [about, model && takes ? ` Takes ${takes}.${pace ? ` So far a call took about ${duration(pace)}.` : ""}` : "", needsModel && !model ? " Without a language model it shows only the evidence." : "",
+    return [does, model && takes ? ` Takes ${takes}.${pace ? ` So far a call took about ${duration(pace)}.` : ""}` : "", needsModel && !model ? " Without a language model it shows only the evidence." : "",
       lacks.map(([, , sentence]) => [` ${sentence} `, el("a", { href: routeTo("documents") }, "Documents")])];
-  }
-
-  #drawRoute() {
-    const id = freshId("route");
-    this.route = el("select", { id, on: { change: () => this.onChange() } }, this.about.routes.map((name) => el("option", { value: name }, name)));
-    this.routeField.append(el("label", { for: id }, "Route"), this.route);
   }
 
   #field(option) {
@@ -94,14 +90,10 @@ export class ReaderForm {
     const field = el("span", { class: input.type === "checkbox" ? "field check" : "field" }, el("label", { for: id }, readable(option.name)), input);
     if (!option.help) return field;
     input.setAttribute("aria-describedby", `${id}-help`);
-    return el("div", {}, field, el("p", { class: "muted help", id: `${id}-help` }, option.help + boundsOf(option)));
+    const { least, most } = option;
+    const bounds = least === null ? "" : most === null ? ` (from ${least})` : ` (${least} to ${most})`;
+    return el("div", {}, field, el("p", { class: "muted help", id: `${id}-help` }, option.help + bounds));
   }
-}
-
-/** The bounds of a number, in words. */
-function boundsOf({ least, most }) {
-  if (least === null) return "";
-  return most === null ? ` (from ${least})` : ` (${least} to ${most})`;
 }
 
 /** The input of one option, and how its value is read: null where it is left empty. */
@@ -126,4 +118,75 @@ function inputFor({ type, default: initial, choices, least, most, example }, id)
 
 function isList(type) {
   return /tuple|list|array/.test(type);
+}
+
+// "Only documents with …": names and values of their metadata, to which a question can be kept.
+
+export class OnlyDocuments {
+  /** The names are asked for when it is opened first, and again where the graph has changed since. */
+  constructor() {
+    this.known = null; // the names with their values
+    this.isOld = true;
+    this.rows = el("div", { class: "only-rows", on: { change: () => this.#tell() } });
+    this.note = el("p", { class: "muted" });
+    this.more = button("plus", "Another", () => this.#add().focus(), { class: "quiet small", hidden: true });
+    this.chosen = el("span", {}, "…");
+    this.element = el("details", { class: "options only-documents", on: { toggle: () => this.element.open && this.#load() } },
+      el("summary", {}, icon("down"), el("span", {}, "Only documents with ", this.chosen)), this.note, this.rows, this.more);
+    aboutChanges.addEventListener("change", () => (this.isOld = true));
+  }
+
+  /** What was chosen, as the server wants it: of each name its values, any of which will do. */
+  get where() {
+    const where = {};
+    for (const row of this.rows.children) {
+      const [name, value] = [row.querySelector(".only-name").value, row.querySelector(".only-value").selectedOptions[0]];
+      if (value?.value) (where[name] ??= []).push(JSON.parse(value.value));
+    }
+    return where;
+  }
+
+  /** The reader that is chosen: one that reads the whole graph is kept to nothing. */
+  suit(reader) {
+    const { title, whole_graph: whole } = about().readers.find(({ name }) => name === reader) ?? {};
+    this.note.textContent = whole ? `“${title}” reads the whole graph: it cannot be kept to some documents.` : "";
+  }
+
+  /** The choice, also where the rows are folded away. */
+  #tell() {
+    this.chosen.textContent = Object.entries(this.where).map(([name, values]) => `${name} ${values.join(" or ")}`).join(", ") || "…";
+  }
+
+  async #load() {
+    if (!this.isOld) return;
+    this.isOld = false;
+    try {
+      ({ names: this.known } = await get("api/metadata"));
+      this.more.hidden = !this.known.length;
+      if (!this.known.length) this.note.textContent = "The documents have no metadata, such as an author or a year.";
+      else if (!this.rows.children.length) this.#add();
+    } catch (fault) {
+      this.isOld = true;
+      this.note.textContent = `Not loaded: ${fault.message}`;
+    }
+  }
+
+  /** One more name with its values; gives the choice of the name. */
+  #add() {
+    const id = freshId("only");
+    const value = el("select", { id: `${id}-value`, class: "only-value", "aria-label": "Value" });
+    const name = el("select", { id, class: "only-name", "aria-label": "Metadata", on: { change: () => this.#offer(name, value) } },
+      this.known.map((each) => el("option", { value: each.name }, each.name)));
+    const row = el("div", { class: "field-row" }, name, value,
+      button("close", null, () => (row.remove(), this.#tell()), { class: "quiet small", "aria-label": "Remove" }));
+    this.#offer(name, value);
+    this.rows.append(row);
+    return name;
+  }
+
+  #offer(name, value) {
+    const { values, distinct } = this.known.find((each) => each.name === name.value) ?? { values: [], distinct: 0 };
+    fill(value, el("option", { value: "" }, "any"), values.map(([each, documents]) => el("option", { value: JSON.stringify(each) }, `${each} (${documents})`)),
+      distinct > values.length && el("option", { disabled: true }, `… and ${distinct - values.length} more`));
+  }
 }

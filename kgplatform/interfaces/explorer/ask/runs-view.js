@@ -1,14 +1,11 @@
 // Runs that were saved in the graph, to read and replay.
 
-import { el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { get, titleOf } from "../shared/api.js";
+import { el, emptyState, failure, fill, icon, linkButton, loading } from "../shared/dom.js";
 import { count, counted, duration, moment, named } from "../shared/format.js";
-import { answerCard, citationOpener } from "./answer-card.js";
-import { pathOf, Replay } from "./replay.js";
-import { emptyState, failure, linkButton, loading } from "../shared/states.js";
 import { routeTo } from "../shared/router.js";
-import { Timeline } from "./timeline.js";
+import { answerCard, citationOpener } from "./answer-card.js";
+import { pathOf, Replay, Timeline } from "./replay.js";
 
 /** Citation marks, which lead nowhere in a list. */
 const MARKS = / ?\[\d+\]/g;
@@ -25,14 +22,12 @@ export function createView({ stage }) {
     try {
       const [{ runs }, { threads }] = await Promise.all([get("api/runs"), get("api/threads")]);
       if (shown !== null) return; // one of them was opened meanwhile
-      fill(element, el("h1", {}, "Runs"), runs.length ? el("ul", { class: "run-list" }, runs.map(row)) : none(), conversations(threads));
+      fill(element, el("h1", {}, "Runs"), runs.length ? el("ul", { class: "run-list" }, runs.map(row))
+        : emptyState("play", "No saved runs", "Tick “Keep the answer in the graph” among the options of a question, and replay it here.", linkButton(routeTo("ask"), "Ask a question", { primary: true })),
+        conversations(threads));
     } catch (fault) {
       fill(element, el("h1", {}, "Runs"), failure(fault, list));
     }
-  }
-
-  function none() {
-    return emptyState("play", "No saved runs", "Tick “Keep the answer in the graph” among the options of a question, and replay it here.", linkButton(routeTo("ask"), "Ask a question", { primary: true }));
   }
 
   function conversations(threads) {
@@ -69,26 +64,19 @@ export function createView({ stage }) {
   }
 
   async function draw(run, steps, citations) {
-    const replay = new Replay(stage.graph);
-    replay.title = `${titleOf(run.reader)}: what it looked at`;
+    const replay = new Replay(stage.graph, `${titleOf(run.reader)}: what it looked at`);
     timeline = new Timeline(replay);
+    // In the form of a fresh answer. What it found stands in its steps.
+    const answer = { ...run, text: run.answer, citations, run: null, usage: { ...run, cached_calls: 0 } };
     fill(element, back(), el("h1", { dir: "auto" }, named(run.question)), el("p", { class: "muted" }, figures(run)),
-      answerCard(asAnswer(run, citations), { open: citationOpener(stage, citations) }),
+      answerCard(answer, { open: citationOpener(stage, citations) }),
       el("p", {}, linkButton(routeTo("ask", { q: run.question, reader: run.reader }), "Ask this again")),
       timeline.element);
     timeline.show(steps);
     await replay.finished(steps, { findPath: () => pathOf(citations) }).catch(() => {}); // the words stand without their picture
   }
 
-  function back() {
-    return el("p", {}, el("a", { class: "back-link", href: routeTo("runs") }, icon("back"), "All runs"));
-  }
+  const back = () => el("p", {}, el("a", { class: "back-link", href: routeTo("runs") }, icon("back"), "All runs"));
 
   return { element, title: "Runs", show: ({ run }) => (run ? open(run) : list()), focus: () => element.querySelector("a")?.focus(), timeline: () => timeline };
-}
-
-/** A saved run in the form of a fresh answer. What it found stands in its steps. */
-function asAnswer(run, citations) {
-  const usage = { calls: run.calls, cached_calls: 0, input_tokens: run.input_tokens, output_tokens: run.output_tokens };
-  return { reader: run.reader, text: run.answer, note: run.note, failed: run.failed, seconds: run.seconds, citations, statements: run.statements, sufficient: run.sufficient, evidence: null, run: null, usage };
 }

@@ -1,23 +1,17 @@
 // One question with what came of it: its answer, also while it is written, its steps, its evidence.
 
-import { announce, el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { titleOf } from "../shared/api.js";
+import { announce, button, el, emptyState, ended, fill, icon, longList, placeButton } from "../shared/dom.js";
+import { counted, duration, named, stepName } from "../shared/format.js";
 import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
-import { pathOf, Replay } from "./replay.js";
-import { idsOfResult } from "./ask-reader.js";
-import { counted, duration, stepName } from "../shared/format.js";
-import { evidenceList, speaks } from "./evidence-list.js";
+import { idsOfResult, pathOf, Replay, Timeline } from "./replay.js";
 import { subgraphOf } from "../graph/graph-panel.js";
-import { emptyState, ended } from "../shared/states.js";
-import { Timeline } from "./timeline.js";
 
 export class Turn {
   /** `asked`: the question as a person put it; `reader`: the name of who answers it. */
   constructor(stage, asked, reader) {
     Object.assign(this, { stage, asked, reader });
-    this.replay = new Replay(stage.graph);
-    this.replay.title = `${titleOf(reader)}: what it looked at`;
+    this.replay = new Replay(stage.graph, `${titleOf(reader)}: what it looked at`);
     this.timeline = new Timeline(this.replay);
     this.place = el("div", { class: "turn-answer" });
     this.found = el("div", {});
@@ -53,37 +47,33 @@ export class Turn {
     }
   }
 
-  /** End what is running; `silently`: because something else takes its place. */
-  abort({ silently = false } = {}) {
-    if (silently) this.leaving = true;
+  /** End what is running, because something else takes its place. */
+  leave() {
+    this.leaving = true;
     this.running?.abort();
   }
 
   #broken(fault, controller, again, cost) {
     this.replay.stopped();
     this.timeline.show(this.replay.steps);
-    const card = ended(fault, again, cost);
-    const hadFocus = this.place.contains(document.activeElement);
-    fill(this.place, card);
+    this.#put(ended(fault, again, cost));
     if (this.leaving) return; // nobody is looking
-    if (hadFocus) card.querySelector("button")?.focus();
-    if (fault.evidence) this.#showFound(fault.evidence, el("p", { class: "muted" }, "This was found until then:"));
+    if (fault.evidence) {
+      this.work.hidden = false;
+      fill(this.found, el("p", { class: "muted" }, "This was found until then:"), this.#evidence(fault.evidence, true));
+    }
     announce(controller.signal.aborted ? "Stopped" : fault.message);
   }
 
   /** Show an answer that is there; `draws`: what it rests on, too. */
   show(answer, { draws = true } = {}) {
     this.answered = answer;
-    const hadFocus = this.place.contains(document.activeElement);
-    const card = answerCard(answer, { open: citationOpener(this.stage, answer.citations), seconds: this.seconds });
-    fill(this.place, card);
-    if (hadFocus) card.querySelector("button")?.focus();
+    this.#put(answerCard(answer, { open: citationOpener(this.stage, answer.citations), seconds: this.seconds }));
     const steps = answer.trace ?? [];
     this.timeline.show(steps);
     this.work.hidden = !steps.length && !answer.evidence;
     if (answer.evidence) fill(this.found, this.#evidence(answer.evidence, !answer.citations.some(Boolean)));
-    const findPath = () => pathOf(answer.citations);
-    this.replay.finished(steps, { evidence: answer.evidence, findPath, draws }).catch(() => {}); // the answer stands without its picture
+    this.replay.finished(steps, { evidence: answer.evidence, findPath: () => pathOf(answer.citations), draws }).catch(() => {}); // the answer stands without its picture
   }
 
   /** Search alone: `search(signal)` resolves to what was found. */
@@ -111,14 +101,17 @@ export class Turn {
     if (draws) this.draw();
   }
 
-  #showFound(found, ...before) {
-    this.work.hidden = false;
-    fill(this.found, ...before, this.#evidence(found, true));
+  /** A card in place of what is there, which keeps the keyboard where it had it. */
+  #put(card) {
+    const hadFocus = this.place.contains(document.activeElement);
+    fill(this.place, card);
+    if (hadFocus && !this.leaving) card.querySelector("button")?.focus();
   }
 
   #evidence(found, unfolded) {
     const { stage } = this;
-    return evidenceList(found, { open: (...place) => stage.open(...place), pick: (node) => (stage.showGraph(), stage.graph.goTo(node)), unfolded });
+    const pick = (node) => (stage.showGraph(), stage.graph.goTo(node));
+    return evidenceList(found, { open: (...place) => stage.open(...place), pick, unfolded });
   }
 
   /** Draw what it looked at, or found. */
@@ -139,4 +132,51 @@ export class Turn {
     const trace = (this.answered.trace ?? []).map(({ queries, ...step }) => step); // the statements say the same
     return { asked: this.asked, reader: this.reader, seconds: this.seconds, answer: { ...this.answered, trace } };
   }
+}
+
+// What a search found, best first: passages, each with its best sentence; facts that speak to the question, and folded
+// away those that do not; paths of facts, communities.
+
+const FOUND = 10;
+
+/** `open(document, start, end)` opens a document there; `pick(node)` shows a node in the graph. */
+function evidenceList(result, { open, pick, unfolded = false }) {
+  const factItem = ({ text, citations }) => el("li", {}, el("span", { dir: "auto" }, text), el("span", { class: "places" }, citations.slice(0, 3).map((place) => placeOf(place, open))));
+  return el("section", { class: "evidence", "aria-label": "Evidence" },
+    result.fits === false ? el("p", { class: "note" }, "No passage is likely to answer this: these are only the nearest.") : null,
+    fold("passage", result.passages, unfolded, (each) => passageItem(each, open)),
+    fold("fact", result.facts.filter(speaks), unfolded, factItem),
+    fold("less relevant fact", result.facts.filter((each) => !speaks(each)), false, factItem, "less relevant facts"),
+    fold("path", result.paths ?? [], false, pathItem),
+    result.communities?.length ? fold("community", result.communities, false, (each) => communityItem(each, pick), "communities") : null);
+}
+
+/** Whether a fact speaks to the question; so do those that nobody judged. */
+const speaks = (fact) => fact.relevant !== false;
+
+function fold(one, found, open, item, many = undefined) {
+  if (!found.length) return null;
+  return el("details", { open }, el("summary", {}, icon("down"), counted(found.length, one, many)), longList(el("ol"), found, FOUND, item));
+}
+
+function passageItem(passage, open) {
+  const best = passage.sentence ?? passage;
+  const relevance = passage.relevance == null ? [] : [`relevance ${passage.relevance.toFixed(2)}`];
+  return el("li", { class: "passage" },
+    placeButton({ ...passage, start: best.start, end: best.end, location: best.location }, open),
+    el("span", { class: "muted routes" }, [...relevance, ...passage.routes].join(", ")),
+    el("p", { dir: "auto", class: "clamp" }, best.text),
+    passage.copies.length ? el("p", { class: "muted places" }, "The same text: ", passage.copies.slice(0, 3).map((copy) => placeOf(copy, open))) : null);
+}
+
+const placeOf = (place, open) => placeButton(place, open, named(place.title));
+
+function pathItem(path) {
+  return el("li", { class: "path", dir: "auto" }, path.names.map((name, at) =>
+    at === 0 ? el("strong", {}, named(name)) : [el("span", { class: "muted" }, path.forward[at - 1] ? ` — ${path.predicates[at - 1]} → ` : ` ← ${path.predicates[at - 1]} — `), el("strong", {}, named(name))]));
+}
+
+function communityItem(community, pick) {
+  return el("li", {}, button("tree", named(community.name), () => pick(community), { class: "place" }),
+    el("p", { class: "muted clamp", dir: "auto" }, community.summary));
 }

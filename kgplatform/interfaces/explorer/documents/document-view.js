@@ -1,10 +1,8 @@
 // A document at the words that were cited: marked, in view, and with the focus; more of the text on request.
 
-import { announce, el, fill, reveal } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { get } from "../shared/api.js";
+import { announce, button, el, failure, fill, icon, iconButton, loading, reveal } from "../shared/dom.js";
 import { count, counted, named } from "../shared/format.js";
-import { failure, loading } from "../shared/states.js";
 
 const AROUND = 4000;
 const STATEMENTS = 100;
@@ -12,15 +10,10 @@ const STATEMENTS = 100;
 export class DocumentView {
   /** `onFact(id)`: a statement was pressed; `onClose()`. */
   constructor({ onFact, onClose }) {
-    this.onFact = onFact;
-    this.onClose = onClose;
+    Object.assign(this, { onFact, onClose });
+    /** Those that the arrows lead through: { document, start, end, open() }. */
     this.citations = [];
     this.element = el("article", { class: "document-view" });
-  }
-
-  /** The citations that the arrows lead through: { document, start, end, number }. */
-  setCitations(citations) {
-    this.citations = citations;
   }
 
   /** Open `document` (id or URI) at [start, end); from its beginning where no place is given. */
@@ -45,17 +38,17 @@ export class DocumentView {
   }
 
   /** More of the text, before what is shown or after it. */
-  async #more(before, button) {
+  async #more(before, pressed) {
     const { wanted } = this;
     const { id, start, end } = this.text;
-    button.disabled = true;
-    button.nextElementSibling?.remove();
+    pressed.disabled = true;
+    pressed.nextElementSibling?.remove();
     try {
       const part = before ? await this.#load(id, Math.max(0, start - 2 * AROUND), start) : await this.#load(id, end, end + 2 * AROUND);
       if (this.wanted === wanted) this.#join(part, before);
     } catch (fault) {
-      button.disabled = false;
-      button.after(el("span", { role: "alert" }, ` ${fault.message}`));
+      pressed.disabled = false;
+      pressed.after(el("span", { role: "alert" }, ` ${fault.message}`));
     }
   }
 
@@ -75,39 +68,28 @@ export class DocumentView {
 
   #draw() {
     const { text } = this;
-    const more = (before, label) => {
-      const button = el("button", { class: "small", type: "button", on: { click: () => this.#more(before, button) } }, label);
-      return button;
-    };
+    const more = (before) => button(null, "Show more", ({ currentTarget }) => this.#more(before, currentTarget));
     this.body = el("div", { class: "document-body", tabindex: "0", role: "region", "aria-label": `Text of ${named(text.title)}` },
-      text.start > 0 && el("p", { class: "muted more-text" }, `${count(text.start)} characters before this `, more(true, "Show more")),
+      text.start > 0 && el("p", { class: "muted more-text" }, `${count(text.start)} characters before this `, more(true)),
       el("div", { class: "document-text", dir: "auto" }, this.#segments()),
-      text.end < text.characters && el("p", { class: "muted more-text" }, `${count(text.characters - text.end)} characters after this `, more(false, "Show more")),
+      text.end < text.characters && el("p", { class: "muted more-text" }, `${count(text.characters - text.end)} characters after this `, more(false)),
       this.#statements());
     fill(this.element, this.#bar(text.title), this.body);
   }
 
   #bar(title) {
-    const at = this.citations.findIndex((each) => this.#isHere(each));
+    const { document, start, end } = this.wanted;
+    const at = this.citations.findIndex((each) => each.document === document && each.start === start && each.end === end);
+    const total = this.text?.characters;
+    const place = start === null ? counted(total, "character") : `characters ${count(start)} to ${count(end)} of ${count(total)}`;
     const step = (by, symbol, label) => {
       const next = this.citations[(at + by + this.citations.length) % this.citations.length];
-      return el("button", { class: "quiet icon-only", type: "button", "aria-label": label, title: label, on: { click: () => next.open() } }, icon(symbol));
+      return iconButton(symbol, label, () => next.open());
     };
     return el("header", {},
-      el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, this.#where())),
+      el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, `${place} · ${fileOf(this.text.uri)}`)),
       at >= 0 && this.citations.length > 1 && el("div", { class: "tool-row" }, step(-1, "previous", "Previous citation"), el("span", { class: "muted" }, `${at + 1} of ${this.citations.length}`), step(1, "next", "Next citation")),
-      el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close the document", on: { click: this.onClose } }, icon("close")));
-  }
-
-  #isHere(citation) {
-    const { document, start, end } = this.wanted;
-    return citation.document === document && citation.start === start && citation.end === end;
-  }
-
-  #where() {
-    const { start, end } = this.wanted;
-    const place = start === null ? counted(this.text.characters, "character") : `characters ${count(start)} to ${count(end)} of ${count(this.text.characters)}`;
-    return `${place} · ${fileOf(this.text.uri)}`;
+      iconButton("close", "Close the document", this.onClose));
   }
 
   /** The text in pieces: cut wherever the marked words or a stated fact begin or end. */
@@ -117,16 +99,15 @@ export class DocumentView {
     const stated = facts.filter((fact) => fact.found && fact.start !== null);
     const places = this.wanted.start === null ? stated : [...stated, this.wanted];
     const cuts = [...new Set([from, to, ...places.flatMap(({ start, end }) => [start, end]).filter(inside)])].sort((a, b) => a - b);
-    const pieces = cuts.slice(0, -1).map((start, at) => ({ start, piece: this.#piece(start, cuts[at + 1], stated) }));
-    const within = (low, high) => pieces.filter(({ start }) => start >= low && start < high).map(({ piece }) => piece);
+    const piece = (start, end) => {
+      const letters = this.letters.slice(start - from, end - from).join("");
+      return stated.some((fact) => fact.start <= start && end <= fact.end) ? el("span", { class: "stated" }, letters) : letters;
+    };
+    const pieces = cuts.slice(0, -1).map((start, at) => ({ start, piece: piece(start, cuts[at + 1]) }));
+    const within = (low, high) => pieces.filter(({ start }) => start >= low && start < high).map((each) => each.piece);
     if (this.wanted.start === null) return within(from, to);
     const { start, end } = this.wanted;
     return [...within(from, start), el("mark", { tabindex: "-1" }, within(start, end)), ...within(end, to)];
-  }
-
-  #piece(start, end, stated) {
-    const letters = this.letters.slice(start - this.text.start, end - this.text.start).join("");
-    return stated.some((fact) => fact.start <= start && end <= fact.end) ? el("span", { class: "stated" }, letters) : letters;
   }
 
   #statements() {
@@ -134,7 +115,7 @@ export class DocumentView {
     if (!facts.length) return null;
     return el("details", { class: "document-facts" }, el("summary", {}, icon("down"), `${counted(facts.length, "fact")} stated here`),
       el("ul", { class: "facts" }, facts.slice(0, STATEMENTS).map((fact) =>
-        el("li", {}, el("button", { class: "place", type: "button", on: { click: () => this.onFact(fact) } }, icon("node"), fact.text)))));
+        el("li", {}, button("node", fact.text, () => this.onFact(fact), { class: "place" })))));
   }
 
   /** Bring the cited words into view, with the focus; the text, where none were cited. */

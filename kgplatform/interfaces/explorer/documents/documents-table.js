@@ -1,12 +1,10 @@
 // The documents as a table: sorted by any column, page by page, and several at once read again, given gists or removed.
 
-import { announce, el, fill, freshId } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, get, post } from "../shared/api.js";
 import { confirmed } from "../shared/dialogs.js";
+import { announce, button, el, emptyState, failure, fill, freshId, iconButton, loading } from "../shared/dom.js";
 import { count, counted, day, moment, named } from "../shared/format.js";
 import { fileOf } from "./document-view.js";
-import { emptyState, failure, loading } from "../shared/states.js";
 
 const PAGE = 50;
 const PAUSE = 200;
@@ -34,10 +32,7 @@ export function documentsTable({ open, onJob }) {
   let asked = 0;
   let timer = 0;
 
-  function later() {
-    window.clearTimeout(timer);
-    timer = window.setTimeout(() => ((state.skip = 0), show()), PAUSE);
-  }
+  const later = () => (window.clearTimeout(timer), (timer = window.setTimeout(() => ((state.skip = 0), show()), PAUSE)));
 
   async function load() {
     const mine = (asked += 1);
@@ -64,19 +59,19 @@ export function documentsTable({ open, onJob }) {
     const isOrder = state.sort === sort;
     const turn = () => (Object.assign(state, { sort, descending: isOrder ? !state.descending : Boolean(number), skip: 0 }), show());
     return el("th", { scope: "col", class: `${number ? "number" : ""} ${aside ? "aside" : ""}`, "aria-sort": isOrder ? (state.descending ? "descending" : "ascending") : "none" },
-      el("button", { class: "sort", type: "button", on: { click: turn } }, title, el("span", { "aria-hidden": "true" }, isOrder ? (state.descending ? " ↓" : " ↑") : "")));
+      button(null, [title, el("span", { "aria-hidden": "true" }, isOrder ? (state.descending ? " ↓" : " ↑") : "")], turn, { class: "sort" }));
   }
 
   function row(info) {
     const tick = el("input", { type: "checkbox", checked: chosen.has(info.id), "aria-label": `Choose ${named(info.title)}`, on: { change: () => (tick.checked ? chosen.set(info.id, info) : chosen.delete(info.id), drawChosen()) } });
     return el("tr", {}, mayChange() && el("td", {}, tick),
-      el("th", { scope: "row" }, el("button", { class: "link", type: "button", dir: "auto", on: { click: () => open(info.id) } }, named(info.title))),
+      el("th", { scope: "row" }, button(null, named(info.title), () => open(info.id), { class: "link", dir: "auto" })),
       el("td", { class: "muted aside", dir: "auto", title: fileOf(info.source) }, fileOf(info.source)),
       el("td", { class: "state" }, stateOf(info)),
       el("td", { class: "number aside" }, count(info.passages)), el("td", { class: "number" }, count(info.facts)),
       el("td", { class: info.failed ? "number warn" : "number", title: info.failures.join(" ") || null }, count(info.failed)),
       el("td", { class: "muted aside", title: moment(info.added_at) }, day(info.added_at)),
-      mayChange() && el("td", {}, el("button", { class: "quiet icon-only", type: "button", "aria-label": `Remove ${named(info.title)}`, title: "Remove", on: { click: () => remove([info]) } }, icon("remove"))));
+      mayChange() && el("td", {}, iconButton("remove", `Remove ${named(info.title)}`, () => remove([info]), { title: "Remove" })));
   }
 
   function chooseAll() {
@@ -92,34 +87,30 @@ export function documentsTable({ open, onJob }) {
     const turn = (skip) => (Object.assign(state, { skip }), show());
     const last = Math.min(page.total, state.skip + PAGE);
     return el("div", { class: "pager" },
-      el("button", { class: "small", type: "button", disabled: !state.skip, on: { click: () => turn(Math.max(0, state.skip - PAGE)) } }, "Earlier"),
+      button(null, "Earlier", () => turn(Math.max(0, state.skip - PAGE)), { disabled: !state.skip }),
       el("span", { class: "muted", role: "status" }, `${count(state.skip + 1)} to ${count(last)} of ${counted(page.total, "document")}`),
-      el("button", { class: "small", type: "button", disabled: last >= page.total, on: { click: () => turn(state.skip + PAGE) } }, "Later"));
+      button(null, "Later", () => turn(state.skip + PAGE), { disabled: last >= page.total }));
   }
-
-  // ------------------------------------------------------------------------------------------------ several at once
 
   function drawChosen() {
     chosenBar.hidden = !chosen.size || !mayChange();
-    const button = (label, symbol, does, extra = {}) => el("button", { class: "small", type: "button", on: { click: does }, ...extra }, icon(symbol), label);
     fill(chosenBar, el("span", { role: "status" }, `${count(chosen.size)} chosen`),
-      button("Read again", "refresh", reread), about().model && button("Make gists", "document", () => work("gist", [...chosen.values()])),
-      button("Remove", "remove", () => remove([...chosen.values()])), button("Choose none", "close", () => (chosen.clear(), draw())));
+      button("refresh", "Read again", reread), about().model && button("document", "Make gists", () => work("gist", [...chosen.values()])),
+      button("remove", "Remove", () => remove([...chosen.values()])), button("close", "Choose none", () => (chosen.clear(), draw())));
   }
 
   async function reread() {
-    const by = about().model ? "by the language model" : "by rules, since no model is configured";
     const infos = [...chosen.values()];
-    const [what, them] = infos.length === 1 ? [`“${named(infos[0].title)}” is`, "it"] : [`${counted(infos.length, "document")} are`, "them"];
-    const question = `${what} read again ${by}. What was read from ${them} before is replaced${about().model ? ", also in passages that the model fails at" : ""}.`;
-    if (await confirmed(infos.length === 1 ? "Read this document again?" : "Read these documents again?", question, "Read again")) await work("reread", infos);
+    const [by, also] = about().model ? ["by the language model", ", also in passages that the model fails at"] : ["by rules, since no model is configured", ""];
+    const [these, are, them] = infos.length === 1 ? ["this document", "is", "it"] : ["these documents", "are", "them"];
+    const question = `${called(infos)} ${are} read again ${by}. What was read from ${them} before is replaced${also}.`;
+    if (await confirmed(`Read ${these} again?`, question, "Read again")) await work("reread", infos);
   }
 
   async function remove(infos) {
-    const [one] = infos;
-    const what = infos.length === 1 ? `“${named(one.title)}”` : counted(infos.length, "document");
-    const question = `${what} and all that only ${infos.length === 1 ? "it supports" : "they support"} will be removed from the graph. Your own files are not deleted.`;
-    if (await confirmed(infos.length === 1 ? "Remove this document?" : "Remove these documents?", question, "Remove")) await work("remove", infos);
+    const [these, support] = infos.length === 1 ? ["this document", "it supports"] : ["these documents", "they support"];
+    const question = `${called(infos)} and all that only ${support} will be removed from the graph. Your own files are not deleted.`;
+    if (await confirmed(`Remove ${these}?`, question, "Remove")) await work("remove", infos);
   }
 
   async function work(kind, infos) {
@@ -138,9 +129,8 @@ export function documentsTable({ open, onJob }) {
   return { element, load };
 }
 
-function mayChange() {
-  return !about().read_only;
-}
+const called = (infos) => (infos.length === 1 ? `“${named(infos[0].title)}”` : counted(infos.length, "document"));
+const mayChange = () => !about().read_only;
 
 function stateOf({ passages, extracted, failed, pages }) {
   const read = extracted === passages ? "read" : extracted + failed === passages ? "read in part" : `${count(extracted)} of ${counted(passages, "passage")} read`;

@@ -1,12 +1,10 @@
 // Documents: bring files in and watch them being read, the table of those that are there, and the tree.
 
-import { el, fill, freshId } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, aboutChanges, get, post, refreshAbout, upload } from "../shared/api.js";
-import { documentsTable } from "./documents-table.js";
+import { button, el, failure, fill, freshId, icon, keptList } from "../shared/dom.js";
 import { counted } from "../shared/format.js";
+import { documentsTable } from "./documents-table.js";
 import { JobCard } from "./job-card.js";
-import { failure } from "../shared/states.js";
 
 /** Jobs that are still shown after their end. */
 const LATEST = 5;
@@ -21,13 +19,11 @@ export function createView({ stage }) {
   const table = documentsTable({ open: (id) => stage.open(id), onJob: (job) => showJob(job) });
   const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, problem, tree, table.element);
   const cards = new Map();
-  const dismissed = new Set(JSON.parse(localStorage.getItem(DISMISSED) ?? "[]"));
+  const dismissed = new Set(keptList(DISMISSED));
 
   aboutChanges.addEventListener("change", () => (drawAdd(), drawTree()));
   // A file that is dropped beside the place for it would open in the place of this page.
   for (const type of ["dragover", "drop"]) element.addEventListener(type, (event) => event.preventDefault());
-
-  // ------------------------------------------------------------------------------------------------------- files in
 
   let chosen = [];
   let formDrawnFor = null;
@@ -46,7 +42,7 @@ export function createView({ stage }) {
       el("select", { id: `${id}-${name}`, name }, options.map(([value, text]) => el("option", { value }, text))));
     const input = el("input", { id: `${id}-files`, type: "file", multiple: true, class: "visually-hidden", on: { change: () => take([...input.files]) } });
     const picked = el("p", { class: "muted", role: "status" });
-    const send = el("button", { class: "primary", type: "submit", disabled: true }, icon("upload"), "Add to the graph");
+    const send = button("upload", "Add to the graph", null, { class: "primary", type: "submit", disabled: true });
     const zone = el("label", { class: "drop-zone", for: input.id }, icon("upload"), el("span", {}, el("strong", {}, "Choose files"), " or drop them here"),
       el("span", { class: "muted" }, "Text, PDF, Office and OpenDocument files, web pages, e-books, mails, tables, JSON lines"));
     const problem = el("div");
@@ -95,8 +91,6 @@ export function createView({ stage }) {
     return form;
   }
 
-  // ----------------------------------------------------------------------------------------------------------- jobs
-
   function showJob(job) {
     if (cards.has(job.id) || dismissed.has(job.id)) return;
     const card = new JobCard(job, { onEnd: changed, onDismiss: putAway });
@@ -117,20 +111,12 @@ export function createView({ stage }) {
     if (stage.graph.whole || stage.graph.isEmpty) stage.graph.showWhole();
   }
 
-  async function loadJobs() {
-    const told = await get("api/jobs");
-    const isToBeSeen = ({ state }, at) => at < LATEST || state === "waiting" || state === "running";
-    for (const job of told.jobs.filter(isToBeSeen).reverse()) showJob(job);
-  }
-
-  // ----------------------------------------------------------------------------------------------------------- tree
-
   function drawTree() {
     const { documents: number, has_tree: there, read_only: readOnly } = about();
     if (!number || readOnly) return fill(tree);
     const id = freshId("rebuild");
     const rebuild = el("input", { type: "checkbox", id });
-    const start = el("button", { type: "button", on: { click: () => build(rebuild.checked) } }, icon("tree"), there ? "Update the tree" : "Build the tree");
+    const start = button("tree", there ? "Update the tree" : "Build the tree", () => build(rebuild.checked), { class: null });
     fill(tree, el("section", { class: "tree-build", "aria-label": "Tree" },
       el("p", {}, there ? "The tree of communities is built. After new documents, an update rebuilds only what changed." : "The tree groups what belongs together into communities. Some readers use it."),
       el("div", { class: "actions" }, start, there && el("span", { class: "field-row" }, rebuild, el("label", { for: id }, "rebuild all of it")))));
@@ -150,7 +136,9 @@ export function createView({ stage }) {
     drawTree();
     fill(problem);
     try {
-      await Promise.all([table.load(), loadJobs()]);
+      const [told] = await Promise.all([get("api/jobs"), table.load()]);
+      const isToBeSeen = ({ state }, at) => at < LATEST || state === "waiting" || state === "running";
+      for (const job of told.jobs.filter(isToBeSeen).reverse()) showJob(job);
     } catch (fault) {
       fill(problem, failure(fault, show));
     }

@@ -1,10 +1,8 @@
 // A job of the server: stage, share, rate and time left; then its report, with what was skipped and why.
 
-import { announce, el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { ApiError, events, get, remove } from "../shared/api.js";
+import { announce, button, el, failure, fill, icon, iconButton } from "../shared/dom.js";
 import { count, counted, duration, readable, spent } from "../shared/format.js";
-import { failure } from "../shared/states.js";
 
 const ENDS = new Set(["done", "failed", "stopped"]);
 const AGAIN = 3000;
@@ -18,18 +16,15 @@ const TITLES = {
   gist: "Making gists",
   remove: "Removing documents",
 };
+const AGAIN_BELOW = "To try again, choose the documents under “In the graph”.";
 const EXTRACTORS = { llm: "language model", local: "rules", recorded: "a file of facts" };
-const REPORTS = { ingest: ingestReport, sample: ingestReport, reread: ingestReport, tree: treeReport, gist: gistReport, remove: removeReport };
 
 let streams = 0;
 
 export class JobCard {
   /** `onEnd(job)` is called once, when a running job has ended. */
   constructor(job, { onEnd, onDismiss }) {
-    this.id = job.id;
-    this.title = title(job);
-    this.onEnd = onEnd;
-    this.onDismiss = onDismiss;
+    Object.assign(this, { id: job.id, title: TITLES[job.kind] ?? job.kind, onEnd, onDismiss });
     this.marks = []; // when how much of the stage was done: the rate is that of the last seconds
     this.element = el("article", { class: "job card", "aria-label": this.title });
     this.#draw(job);
@@ -40,12 +35,12 @@ export class JobCard {
     try {
       const job = streams < MOST_STREAMS ? await this.#listen() : await get(`api/jobs/${this.id}`);
       if (job) this.#draw(job);
-      if (ENDS.has(job?.state)) this.onEnd(job);
-      else this.#followLater();
+      if (ENDS.has(job?.state)) return this.onEnd(job);
     } catch (fault) {
-      if (fault.status === 404) this.#forget();
-      else this.#followLater(); // the server may come back
+      if (fault.status === 404) return this.#forget();
+      // else the server may come back
     }
+    window.setTimeout(() => this.#follow(), AGAIN);
   }
 
   /** Draw what the server tells; resolves to the job at its end, or to null where the stream broke off before. */
@@ -62,43 +57,29 @@ export class JobCard {
     }
   }
 
-  #followLater() {
-    window.setTimeout(() => this.#follow(), AGAIN);
-  }
-
   // The last hundred jobs are remembered.
   #forget() {
-    this.state = "stopped";
     fill(this.element, this.#head("no longer known"), el("p", { class: "muted" }, "The server has forgotten this job. What it did is kept."));
     this.onEnd(null);
   }
 
   #head(what) {
-    const dismiss = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Dismiss this report", on: { click: () => this.onDismiss(this) } }, icon("close"));
-    return el("div", { class: "section-head" }, el("h2", {}, `${this.title}: ${what}`), dismiss);
+    return el("div", { class: "section-head" }, el("h2", {}, `${this.title}: ${what}`), iconButton("close", "Dismiss this report", () => this.onDismiss(this)));
   }
 
   #draw(job) {
-    this.state = job.state;
     if (ENDS.has(job.state)) return this.#drawEnd(job);
-    if (!this.bar) this.#build(job);
+    if (!this.bar) {
+      this.bar = el("progress", { "aria-label": `${this.title}: progress` });
+      this.stage = el("p", { class: "job-stage" });
+      this.time = el("p", { class: "muted" });
+      const stop = button("stop", "Stop", () => remove(`api/jobs/${this.id}`).catch(() => {}));
+      fill(this.element, el("div", { class: "section-head" }, el("h2", {}, this.title), stop), fileNames(job), this.bar, el("div", { class: "job-line" }, this.stage, this.time));
+    }
     this.stage.textContent = job.state === "waiting" ? job.note || "Waiting for its turn" : `${job.stage || "Starting"}${job.total ? `: ${count(job.done)} of ${count(job.total)}` : ""}`;
     this.time.textContent = [job.seconds ? duration(job.seconds) : "", this.#pace(job)].filter(Boolean).join(" · ");
-    if (job.total) {
-      this.bar.max = job.total;
-      this.bar.value = job.done;
-    } else {
-      this.bar.removeAttribute("value");
-    }
-  }
-
-  #build(job) {
-    this.bar = el("progress", { "aria-label": `${this.title}: progress` });
-    this.stage = el("p", { class: "job-stage" });
-    this.time = el("p", { class: "muted" });
-    fill(this.element, el("div", { class: "section-head" }, el("h2", {}, this.title),
-      el("button", { class: "small", type: "button", on: { click: () => remove(`api/jobs/${this.id}`).catch(() => {}) } }, icon("stop"), "Stop")),
-      fileNames(job), this.bar, el("div", { class: "job-line" }, this.stage, this.time));
+    if (job.total) Object.assign(this.bar, { max: job.total, value: job.done });
+    else this.bar.removeAttribute("value");
   }
 
   /** "12 a second, 40 s left", from how fast this stage went in its last seconds. */
@@ -119,12 +100,8 @@ export class JobCard {
     announce(`${this.title}: ${what}`);
     fill(this.element, this.#head(what), fileNames(job),
       job.error ? failure(new ApiError(job.error)) : null,
-      job.report ? REPORTS[job.kind]?.(job.report) : null);
+      job.report && el("div", { class: "report" }, REPORTS[job.kind]?.(job.report)));
   }
-}
-
-function title(job) {
-  return TITLES[job.kind] ?? job.kind;
 }
 
 function fileNames({ files }) {
@@ -137,8 +114,9 @@ function figures(pairs) {
   return el("dl", { class: "figures-row" }, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, typeof value === "number" ? count(value) : value))));
 }
 
-function ingestReport(report) {
-  return el("div", { class: "report" },
+/** What is to be said of each kind of job at its end. */
+const REPORTS = {
+  ingest: (report) => [
     figures([["added", report.added], ["changed", report.changed], ["unchanged", report.unchanged], ["passages", report.passages],
       ["passages read", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
       ["entities", report.names], ["without a type", report.untyped], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
@@ -147,40 +125,33 @@ function ingestReport(report) {
     problems("part of a file skipped", "parts of files skipped", faults(report.skipped, true)),
     problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason]), AGAIN_BELOW),
     report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => readable(name)).join(", ")}.`) : null,
-    remarks(report));
-}
+    remarks(report),
+  ],
+  tree: (report) => [
+    figures([["communities", report.communities], ["entities", report.entities], ["keywords", report.keywords], ["new", report.communities_new],
+      ["kept", report.communities_kept], ["gone", report.communities_gone], ["named by the model", report.named_by_model],
+      ["named after members", report.named_by_members], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
+    remarks(report),
+  ],
+  gist: (report) => [
+    figures([["documents", report.documents], ["with all gists", report.complete_documents], ["pages", report.pages], ["gists written", report.written], ["kept", report.kept],
+      ["words", report.words], ["words of the gists", report.gist_words]]),
+    problems("page failed", "pages failed", report.failed.map(({ document, page, reason }) => [`${document}, page ${page + 1}`, reason]), AGAIN_BELOW),
+    remarks(report),
+  ],
+  remove: ({ removed }) => figures([["removed", removed]]),
+};
+REPORTS.sample = REPORTS.reread = REPORTS.ingest;
 
 /** Files that were skipped, or of which only a part was: [path, reason]. */
 function faults(skipped, inPart) {
   return skipped.filter(({ in_part = false }) => in_part === inPart).map(({ path, reason }) => [path, reason]);
 }
 
-function treeReport(report) {
-  return el("div", { class: "report" },
-    figures([["communities", report.communities], ["entities", report.entities], ["keywords", report.keywords], ["new", report.communities_new],
-      ["kept", report.communities_kept], ["gone", report.communities_gone], ["named by the model", report.named_by_model],
-      ["named after members", report.named_by_members], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
-    remarks(report));
-}
-
-function gistReport(report) {
-  return el("div", { class: "report" },
-    figures([["documents", report.documents], ["with all gists", report.complete_documents], ["pages", report.pages], ["gists written", report.written], ["kept", report.kept],
-      ["words", report.words], ["words of the gists", report.gist_words]]),
-    problems("page failed", "pages failed", report.failed.map(({ document, page, reason }) => [`${document}, page ${page + 1}`, reason]), AGAIN_BELOW),
-    remarks(report));
-}
-
-function removeReport({ removed }) {
-  return el("div", { class: "report" }, figures([["removed", removed]]));
-}
-
 function remarks({ stopped, notes }) {
   const said = [stopped, ...(notes ?? [])].filter(Boolean);
   return said.length ? el("ul", { class: "notes" }, said.map((note) => el("li", {}, note))) : null;
 }
-
-const AGAIN_BELOW = "To try again, choose the documents under “In the graph”.";
 
 /** `then`: what to do about them. */
 function problems(one, many, rows, then = "") {

@@ -1,9 +1,8 @@
 // Which part of the graph is drawn: by type, relation, community, document, metadata and facts. The address has it, too.
 
-import { el, fill, freshId } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { get } from "../shared/api.js";
-import { choiceBox } from "../shared/choice-box.js";
+import { button, el, fill, freshId, icon } from "../shared/dom.js";
+import { choiceBox } from "../shared/fields.js";
 import { count, counted, named, readable } from "../shared/format.js";
 import { setParameters } from "../shared/router.js";
 
@@ -31,9 +30,8 @@ export function filterForm() {
   const document = choiceBox({ label: "Document", placeholder: "Any", look: documents, nameOf: async (each) => named((await get(`api/documents/${encodeURIComponent(each)}?start=0&end=0`)).title), onChoose: (value) => choose("document", value) });
   const field = (name, label, control) => el("p", { class: "field" }, el("label", { for: `${id}-${name}` }, label), control);
   const metadata = metadataFields((where) => choose("where", where));
-  const clear = el("button", { class: "small", type: "button", hidden: true, on: { click: () => setParameters(Object.fromEntries(FILTERS.map((name) => [name, null]))) } }, icon("close"), "Clear");
-  const summary = el("summary", {}, icon("down"), "Filters");
-  const element = el("details", { class: "graph-filters" }, summary,
+  const clear = button("close", "Clear", () => setParameters(Object.fromEntries(FILTERS.map((name) => [name, null]))), { hidden: true });
+  const element = el("details", { class: "graph-filters" }, el("summary", {}, icon("down"), "Filters"),
     el("div", { class: "options-grid" }, field("type", "Type", type), field("relation", "Relation", relation), community.element, document.element, field("least", "Facts, at least", least)), metadata.element, clear);
   let loaded = null;
   let current = {};
@@ -94,16 +92,15 @@ function metadataFields(onChoose) {
   const boxes = new Map();
   let where = {};
 
-  function ask(name, value) {
-    const { [name]: _, ...others } = where;
-    where = value === null ? others : { ...others, [name]: JSON.parse(value) };
-    onChoose(Object.keys(where).length ? JSON.stringify(where) : null);
-  }
-
   function add(name, values) {
+    const ask = (value) => {
+      const { [name]: _, ...others } = where;
+      where = value === null ? others : { ...others, [name]: JSON.parse(value) };
+      onChoose(Object.keys(where).length ? JSON.stringify(where) : null);
+    };
     const proposed = values.map(([value, documents]) => ({ id: JSON.stringify(value), name: String(value), documents }));
     const look = async (text) => proposed.filter((each) => each.name.toLowerCase().includes(text.toLowerCase())).slice(0, PROPOSED);
-    const box = choiceBox({ label: name, placeholder: "Any", look, nameOf: async (value) => [JSON.parse(value)].flat().join(" or "), onChoose: (value) => ask(name, value) });
+    const box = choiceBox({ label: name, placeholder: "Any", look, nameOf: async (value) => [JSON.parse(value)].flat().join(" or "), onChoose: ask });
     boxes.set(name, box);
     grid.append(box.element);
   }
@@ -130,8 +127,7 @@ function metadataFields(onChoose) {
 }
 
 async function communities(text) {
-  if (!text) return (await get(`api/communities?limit=${PROPOSED}`)).nodes.map(({ id, name }) => ({ id, name: named(name) }));
-  const { nodes } = await get(`api/graph/find?${new URLSearchParams({ text, limit: 100 })}`);
+  const { nodes } = await get(text ? `api/graph/find?${new URLSearchParams({ text, limit: 100 })}` : `api/communities?limit=${PROPOSED}`);
   return nodes.filter(({ kind }) => kind === "Community").map(({ id, name }) => ({ id, name: named(name) }));
 }
 

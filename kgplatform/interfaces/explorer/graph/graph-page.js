@@ -1,15 +1,13 @@
 // Graph: the whole picture or a part of it on the stage, and beside it the same nodes as a list, or one entity as a page.
 
-import { announce, copyText, el, fill, freshId } from "../shared/dom.js";
 import { about, aboutChanges, get } from "../shared/api.js";
+import { announce, button, el, emptyState, failure, fill, freshId, icon, iconButton, keptList, linkButton, linkCopier, loading } from "../shared/dom.js";
+import { choiceBox } from "../shared/fields.js";
 import { count, counted, named } from "../shared/format.js";
-import { entityPage } from "./entity-page.js";
-import { filterForm, FILTERS, filtersIn } from "./graph-filters.js";
-import { legendKey, swatch, typeName } from "../shared/legend.js";
-import { emptyState, failure, linkButton, loading } from "../shared/states.js";
+import { legendKey, swatch, typeName } from "../shared/colors.js";
 import { currentRoute, navigate, routeTo, setParameters } from "../shared/router.js";
-import { icon } from "../shared/icons.js";
-import { choiceBox } from "../shared/choice-box.js";
+import { filterForm, FILTERS, filtersIn } from "./graph-filters.js";
+import { entityPage } from "./node-card.js";
 
 const SHOWN = 100;
 
@@ -19,8 +17,7 @@ export function createView({ stage }) {
   const summary = el("p", { class: "muted", role: "status" });
   const [filters, ways] = [filterForm(), wayForm()];
   const listed = el("div", { class: "graph-listed" },
-    el("div", { class: "section-head" }, el("h1", {}, "Graph"),
-      el("button", { class: "small", type: "button", on: { click: () => whole() } }, "Whole graph")),
+    el("div", { class: "section-head" }, el("h1", {}, "Graph"), button(null, "Whole graph", () => whole())),
     el("p", { class: "muted" }, "Press a node, here or in the picture, to see what is known about it. Press a community's name to go into it."),
     el("div", { class: "graph-choices" }, filters.element, ways.element, sceneList(stage.graph)),
     el("p", { class: "field" }, el("label", { for: filter.id }, "Nodes in the picture"), filter), summary, list);
@@ -31,17 +28,14 @@ export function createView({ stage }) {
   let paged = null;
 
   aboutChanges.addEventListener("change", () => filters.refresh());
-  stage.graph.onChange((shown) => {
+  stage.graph.onShown = (shown) => {
     nodes = shown;
     limit = SHOWN;
     if (element.isConnected) draw();
-  });
+  };
 
-  function whole() {
-    stage.showGraph();
-    navigate("graph", {});
-    stage.graph.showWhole();
-  }
+  const whole = () => (stage.showGraph(), navigate("graph", {}), stage.graph.showWhole());
+  const go = (node) => (stage.showGraph(), stage.graph.goTo(node));
 
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
@@ -49,12 +43,12 @@ export function createView({ stage }) {
     summary.textContent = fitting.length === nodes.length ? counted(nodes.length, "node") : `${count(fitting.length)} of ${counted(nodes.length, "node")}`;
     const rest = fitting.length - limit;
     fill(list, fitting.slice(0, limit).map(item),
-      rest > 0 && el("li", {}, el("button", { class: "small", type: "button", on: { click: () => ((limit += SHOWN), draw()) } }, `Show ${Math.min(rest, SHOWN)} more`)));
+      rest > 0 && el("li", {}, button(null, `Show ${Math.min(rest, SHOWN)} more`, () => ((limit += SHOWN), draw()))));
   }
 
   function item(node) {
-    return el("li", {}, el("button", { class: "node-row", type: "button", on: { click: () => (stage.showGraph(), stage.graph.goTo(node)) } },
-      swatch(legendKey(node), node.kind), el("span", { class: "ellipsis", dir: "auto" }, named(node.name)), el("span", { class: "muted" }, typeName(node))));
+    const words = [swatch(legendKey(node), node.kind), el("span", { class: "ellipsis", dir: "auto" }, named(node.name)), el("span", { class: "muted" }, typeName(node))];
+    return el("li", {}, button(null, words, () => go(node), { class: "node-row" }));
   }
 
   async function drawPage(id) {
@@ -66,7 +60,7 @@ export function createView({ stage }) {
     try {
       const profile = await get(`api/graph/profile/${encodeURIComponent(id)}`);
       if (paged !== id) return; // the person went on meanwhile
-      fill(page, entityPage(profile, { open: (...place) => stage.open(...place), show: (node) => (stage.showGraph(), stage.graph.goTo(node)) }));
+      fill(page, entityPage(profile, { open: (...place) => stage.open(...place), show: go }));
     } catch (fault) {
       if (paged === id) fill(page, el("a", { href: routeTo("graph") }, "All nodes"), failure(fault, () => drawPage(id)));
     }
@@ -148,7 +142,7 @@ function sceneOf(graph) {
   const shown = graph.whole || kept.from ? {} : { around: [...graph.nodes.keys()].slice(0, MOST_NODES).join("~") };
   const { x, y, k } = graph.view.camera;
   const view = [Math.round(x), Math.round(y), Number(k.toFixed(4))].join(",");
-  return routeTo("graph", { ...kept, ...shown, hide: [...graph.legend.hidden].join("~"), view });
+  return routeTo("graph", { ...kept, ...shown, hide: [...graph.hidden].join("~"), view });
 }
 
 /** A list of scenes, and the buttons to keep or to send what is seen now. `graph` is the panel with the picture. */
@@ -156,38 +150,29 @@ function sceneList(graph) {
   const list = el("ul", { class: "scenes" });
   const field = freshId("scene");
   const name = el("input", { id: field, placeholder: "Name of a new scene", maxlength: "80", required: true });
-  const copy = el("button", { class: "small", type: "button", on: { click: () => copyText(new URL(sceneOf(graph), document.baseURI).href, copy) } }, icon("link"), el("span", {}, "Copy link"));
   const form = el("form", { class: "field-row", on: { submit: (event) => (event.preventDefault(), keep()) } },
-    el("label", { class: "visually-hidden", for: field }, "Name of a new scene"), name, el("button", { class: "small", type: "submit" }, icon("plus"), "Save"), copy);
+    el("label", { class: "visually-hidden", for: field }, "Name of a new scene"), name, button("plus", "Save", null, { type: "submit" }), linkCopier(() => sceneOf(graph)));
 
   function keep() {
-    const scenes = saved().filter((scene) => scene.name !== name.value.trim());
-    save([{ name: name.value.trim(), address: sceneOf(graph) }, ...scenes]);
-    announce(`${name.value.trim()} is saved in this browser`);
+    const called = name.value.trim();
+    save([{ name: called, address: sceneOf(graph) }, ...saved().filter((scene) => scene.name !== called)]);
+    announce(`${called} is saved in this browser`);
     name.value = "";
-    draw();
   }
 
   function draw() {
     fill(list, saved().map(({ name: called, address }) => el("li", {}, el("a", { href: address, class: "ellipsis", dir: "auto" }, called),
-      el("button", { class: "quiet icon-only", type: "button", "aria-label": `Remove the scene ${called}`, on: { click: () => (save(saved().filter((scene) => scene.name !== called)), draw()) } }, icon("remove")))));
+      iconButton("remove", `Remove the scene ${called}`, () => save(saved().filter((scene) => scene.name !== called))))));
     list.hidden = !list.children.length;
+  }
+
+  function save(scenes) {
+    localStorage.setItem(KEPT, JSON.stringify(scenes));
+    draw();
   }
 
   draw();
   return el("details", { class: "graph-filters" }, el("summary", {}, icon("down"), "Scenes"), list, form);
 }
 
-/** What is kept in this browser; what cannot be read is as if nothing were kept. */
-function saved() {
-  try {
-    const scenes = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
-    return Array.isArray(scenes) ? scenes.filter(({ name, address }) => name && String(address).startsWith("#/graph")) : [];
-  } catch {
-    return [];
-  }
-}
-
-function save(scenes) {
-  localStorage.setItem(KEPT, JSON.stringify(scenes));
-}
+const saved = () => keptList(KEPT, ({ name, address }) => name && String(address).startsWith("#/graph"));

@@ -1,15 +1,13 @@
 // The graph on the stage: what is shown of it, its legend, the card of the chosen node, and steps drawn on it.
 
-import { announce, el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, get, post } from "../shared/api.js";
+import { legendKey, swatch, typeName } from "../shared/colors.js";
+import { announce, el, emptyState, failure, fill, iconButton, linkButton, loading } from "../shared/dom.js";
+import { findBox } from "../shared/fields.js";
 import { count, counted, named, readable, shortened } from "../shared/format.js";
-import { findBox } from "../shared/find-box.js";
-import { whereOf } from "./graph-filters.js";
-import { Legend, legendKey, repaintSwatches } from "../shared/legend.js";
-import { NodeCard } from "./node-card.js";
-import { emptyState, failure, linkButton, loading } from "../shared/states.js";
 import { currentRoute, routeTo, setParameters } from "../shared/router.js";
+import { whereOf } from "./graph-filters.js";
+import { NodeCard } from "./node-card.js";
 
 const MOST_IDS = 500;
 const WHOLE = 10_000;
@@ -19,19 +17,19 @@ const NARROW = 560;
 const STRUCTURE = new Set(["MENTIONS", "FROM_CHUNK", "FROM_DOCUMENT", "SUBJECT", "OBJECT", "VALUE", "MEMBER_OF", "PAGE_OF"]);
 
 /** What the steps and the evidence of `ids` look like in the graph. */
-export function subgraphOf(ids) {
-  return post("api/graph/subgraph", { ids: [...new Set(ids)].slice(0, MOST_IDS) });
-}
+export const subgraphOf = (ids) => post("api/graph/subgraph", { ids: [...new Set(ids)].slice(0, MOST_IDS) });
 
 export class GraphPanel {
-  /** `openDocument(document, start, end)`. `owner`: the replay whose steps the picture shows, if it shows one's. */
+  /** `openDocument(document, start, end)`. `onShown(nodes)`: what is seen in the picture has changed. */
   constructor({ openDocument }) {
     this.nodes = new Map();
     this.edges = new Map();
-    this.listeners = new Set();
+    this.onShown = () => {};
+    /** The replay whose steps the picture shows, if it shows one's. */
     this.owner = null;
-    /** Ids of the nodes that are lit. */
+    /** Ids of the nodes that are lit, and types that are not to be seen. */
     this.lit = [];
+    this.hidden = new Set();
     /** Of the pictures that were asked for; the last one counts. */
     this.turn = 0;
     this.isLoading = false;
@@ -40,7 +38,7 @@ export class GraphPanel {
     this.title = el("p", { class: "graph-title muted" });
     this.canvas = el("div", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Graph. Plus and minus zoom, arrows move, Shift and arrows choose the next node, Enter expands it. The list under Graph has the same nodes." });
     this.notice = el("div", { class: "graph-notice" });
-    this.legend = new Legend((hidden) => this.#hide(hidden));
+    this.legend = el("div", { class: "legend", role: "group", "aria-label": "Types in the picture: press one to hide it", hidden: true });
     this.card = new NodeCard({
       close: () => this.choose(null),
       expand: (node) => this.expand(node),
@@ -49,25 +47,20 @@ export class GraphPanel {
       open: openDocument,
     });
     this.findBox = findBox((node) => this.goTo(node));
-    this.tools = el("div", { class: "graph-tools" }, this.findBox, this.#tools());
-    this.element = el("div", { class: "graph-body" }, el("div", { class: "graph-picture" }, this.canvas, this.notice, this.title, this.card.element), this.legend.element);
-    window.addEventListener("themechange", () => (this.view?.setTheme(theme()), repaintSwatches()));
-  }
-
-  #tools() {
-    const tool = (name, symbol, label, does) =>
-      el("button", { class: "quiet icon-only", type: "button", "aria-label": label, title: label, data: { tool: name }, on: { click: does } }, icon(symbol));
-    return el("div", { class: "tool-row", role: "group", "aria-label": "Picture" },
+    const tool = (name, symbol, label, does) => iconButton(symbol, label, does, { data: { tool: name } });
+    this.tools = el("div", { class: "graph-tools" }, this.findBox, el("div", { class: "tool-row", role: "group", "aria-label": "Picture" },
       tool("whole", "map", "Whole graph", () => this.showWhole()),
       tool("in", "plus", "Zoom in", () => this.view?.zoomIn()),
       tool("out", "minus", "Zoom out", () => this.view?.zoomOut()),
       tool("fit", "fit", "Fit into view", () => this.view?.fit()),
-      tool("save", "image", "Save as a picture", () => this.#save()));
+      tool("save", "image", "Save as a picture", () => this.#save())));
+    this.element = el("div", { class: "graph-body" }, el("div", { class: "graph-picture" }, this.canvas, this.notice, this.title, this.card.element), this.legend);
+    window.addEventListener("themechange", () => this.view?.setTheme(theme()));
   }
 
   /** The drawing library is loaded when the first picture is wanted, after the page stands. */
   async #ready() {
-    this.loaded ??= import("../drawing/view.js").then(({ GraphView }) => {
+    this.loaded ??= import("./view.js").then(({ GraphView }) => {
       this.view = new GraphView(this.canvas, {
         onSelect: (node) => this.choose(node, { fromPicture: true }),
         onExpand: (node) => this.expand(node),
@@ -82,39 +75,20 @@ export class GraphPanel {
     });
   }
 
-  onChange(listener) {
-    this.listeners.add(listener);
-  }
-
-  focusFind() {
-    this.findBox.querySelector("input").focus();
-  }
-
-  // ------------------------------------------------------------------------------------------------- what is shown
-
   /** The most connected part of the whole graph. `only`: what its entities meet, as an address has it; `hide`: types
    * that are not seen; `view`: [x, y, zoom] of who looks at it. */
-  async showWhole({ only = null, hide = [], view = null } = {}) {
-    const turn = (this.turn += 1);
-    this.isLoading = true;
+  showWhole({ only = null, hide = [], view = null } = {}) {
     this.scene = null;
-    fill(this.notice, loading("Drawing the graph"));
-    try {
-      const [map] = await Promise.all([get(`api/graph/map?${new URLSearchParams({ limit: WHOLE, ...only })}`), this.#ready()]);
-      if (turn !== this.turn) return; // another picture was wanted meanwhile
+    return this.#draw(() => get(`api/graph/map?${new URLSearchParams({ limit: WHOLE, ...only })}`), (map) => {
       this.#forget();
-      map.ids.forEach((id, at) => this.nodes.set(id, { id, name: map.names[at], kind: map.kinds?.[at] ?? "Entity", type: map.types[at], text: "", degree: undefined }));
+      map.ids.forEach((id, at) => this.nodes.set(id, { id, name: map.names[at], kind: map.kinds[at], type: map.types[at], text: "" }));
       this.#drawLegend();
       this.view.setMap(map);
       this.#look(hide, view);
       this.whole = true;
       this.#changed(titleOf(map, only));
       fill(this.notice, map.ids.length ? null : this.#nothing(only));
-    } catch (fault) {
-      if (turn === this.turn) fill(this.notice, failure(fault, () => this.showWhole({ only, hide, view })));
-    } finally {
-      if (turn === this.turn) this.isLoading = false;
-    }
+    });
   }
 
   /** The shortest ways from one node to another. */
@@ -128,27 +102,36 @@ export class GraphPanel {
     return this.#showLoaded(() => subgraphOf(ids), seen, ({ nodes }) => counted(nodes.length, "node"));
   }
 
-  async #showLoaded(load, { hide, view }, title) {
-    const turn = (this.turn += 1);
-    this.isLoading = true;
-    fill(this.notice, loading("Drawing the graph"));
-    try {
-      const graph = await load();
-      if (turn !== this.turn) return;
+  #showLoaded(load, { hide, view }, title) {
+    return this.#draw(load, async (graph) => {
       const { scene } = this;
       await this.show(graph, title(graph));
       this.scene = scene;
       this.#look(hide, view);
+    });
+  }
+
+  /** `put` in the picture what `load()` resolves to, unless another one is wanted meanwhile. */
+  async #draw(load, put) {
+    const turn = (this.turn += 1);
+    this.isLoading = true;
+    fill(this.notice, loading("Drawing the graph"));
+    try {
+      const [loaded] = await Promise.all([load(), this.#ready()]);
+      if (turn !== this.turn) return;
+      await put(loaded);
     } catch (fault) {
-      if (turn === this.turn) (fill(this.notice, failure(fault, () => this.#showLoaded(load, { hide, view }, title))), (this.isLoading = false));
+      if (turn === this.turn) fill(this.notice, failure(fault, () => this.#draw(load, put)));
+    } finally {
+      if (turn === this.turn) this.isLoading = false;
     }
   }
 
   /** As a scene was left: these types hidden, and seen from there. */
   #look(hide, view) {
     if (hide.length) {
-      this.legend.hide(hide);
-      this.view.setHidden(this.legend.hidden);
+      for (const key of hide) this.hidden.add(key);
+      this.view.setHidden(this.hidden);
       this.#drawLegend();
     }
     if (view?.length === 3 && view.every(Number.isFinite) && view[2] > 0) this.view.standAt(...view);
@@ -160,7 +143,7 @@ export class GraphPanel {
     const graph = await subgraphOf(ids).catch(() => null);
     if (!graph || turn !== this.turn) return;
     for (const edge of graph.edges) this.edges.set(edge.id, edge);
-    this.view.nameLines(graph.edges.map(quiet));
+    this.view.addGraph({ nodes: [], edges: graph.edges.map(quiet) });
   }
 
   /** Exactly these nodes and edges. */
@@ -200,8 +183,8 @@ export class GraphPanel {
     this.whole = false;
     this.card.hide();
     this.view.clear();
-    this.legend.reset();
-    this.view.setHidden(this.legend.hidden);
+    this.hidden.clear();
+    this.view.setHidden(this.hidden);
   }
 
   #take({ nodes, edges }) {
@@ -211,7 +194,7 @@ export class GraphPanel {
 
   #changed(title) {
     if (title !== null && title !== undefined) this.tell(title);
-    for (const listener of this.listeners) listener([...this.nodes.values()]);
+    this.onShown([...this.nodes.values()]);
   }
 
   /** What stands above the picture. Names may be long. */
@@ -219,10 +202,29 @@ export class GraphPanel {
     this.title.textContent = shortened(title, LONGEST_TITLE);
   }
 
-  /** The legend takes room of the picture: it is there before the picture is fitted into the rest. */
+  /** What the colours mean, with counts. It takes room of the picture, and is there before that is fitted into the rest. */
   #drawLegend() {
-    this.legend.draw(this.nodes.values());
+    const found = new Map();
+    for (const node of this.nodes.values()) {
+      const key = legendKey(node);
+      found.set(key, { key, node, number: (found.get(key)?.number ?? 0) + 1 });
+    }
+    const sorted = [...found.values()].sort((one, other) => other.number - one.number || (one.key < other.key ? -1 : 1));
+    fill(this.legend, sorted.map(({ key, node, number }) =>
+      el("button", { type: "button", class: "legend-key", "aria-pressed": String(!this.hidden.has(key)), on: { click: ({ currentTarget }) => this.#toggle(key, currentTarget) } },
+        swatch(key, node.kind), el("span", { class: "ellipsis" }, typeName(node)), el("span", { class: "muted" }, count(number)))));
+    this.legend.hidden = !sorted.length;
     this.view.resize();
+  }
+
+  /** Take a type out of the picture, or bring it back. */
+  #toggle(key, pressed = null) {
+    if (!this.hidden.delete(key)) this.hidden.add(key);
+    pressed?.setAttribute("aria-pressed", String(!this.hidden.has(key)));
+    const shown = [...this.nodes.values()].filter((node) => !this.hidden.has(legendKey(node)));
+    this.view.setHidden(this.hidden);
+    announce(`${counted(shown.length, "node")} in the picture`);
+    this.onShown(shown);
   }
 
   #nothing(only) {
@@ -230,15 +232,6 @@ export class GraphPanel {
     if (about()?.documents) return emptyState("node", "No entities yet", "The documents were added, but nothing was extracted from them.", linkButton(routeTo("documents"), "Go to documents"));
     return emptyState("upload", "The graph is empty", "Add documents, and what they say is drawn here.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
   }
-
-  #hide(hidden) {
-    const shown = [...this.nodes.values()].filter((node) => !hidden.has(legendKey(node)));
-    this.view.setHidden(hidden);
-    announce(`${counted(shown.length, "node")} in the picture`);
-    for (const listener of this.listeners) listener(shown);
-  }
-
-  // ----------------------------------------------------------------------------------------------------- one node
 
   /** Choose a node of the picture, or none. */
   choose(node, { fromPicture = false } = {}) {
@@ -258,7 +251,7 @@ export class GraphPanel {
   /** Bring a node into the picture, wherever it is in the graph, and choose it. */
   async goTo(node) {
     await this.#ready();
-    if (!this.view.has(node.id)) {
+    if (!this.nodes.has(node.id)) {
       try {
         const graph = await get(`api/graph/neighbours/${encodeURIComponent(node.id)}?limit=${AROUND}`);
         if (this.whole || this.isEmpty) await this.show(graph, `Around ${shortened(named(graph.nodes.find(({ id }) => id === node.id)?.name), 60)}`);
@@ -269,33 +262,28 @@ export class GraphPanel {
       }
     }
     const known = this.nodes.get(node.id) ?? node;
-    if (this.legend.reveal(legendKey(known))) this.#drawLegend();
+    if (this.hidden.has(legendKey(known))) (this.#toggle(legendKey(known)), this.#drawLegend());
     this.choose(known);
-    this.view.focus([node.id], this.#covered());
-  }
-
-  /** Where the card is, as in the style sheet: at the side, and on a narrow screen below. */
-  #covered() {
+    // Not under the card, which is as in the style sheet: at the side, and on a narrow screen below.
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    return width < NARROW ? { bottom: 0.45 * height } : { right: 336 };
+    this.view.focus([node.id], width < NARROW ? { bottom: 0.45 * height } : { right: 336 });
   }
 
   /** Draw the neighbours of a node around it. */
   async expand(node) {
-    this.tell(`Looking for the neighbours of ${shortened(named(node.name), 60)} …`);
+    const name = shortened(named(node.name), 60);
+    this.tell(`Looking for the neighbours of ${name} …`);
     try {
       const graph = await get(`api/graph/neighbours/${encodeURIComponent(node.id)}?limit=${AROUND}`);
       const before = this.nodes.size;
       await this.add(graph, node.id);
       const more = graph.more ? `; ${count(graph.more)} more are not shown` : "";
       const added = this.nodes.size - before;
-      const name = shortened(named(node.name), 60);
       this.tell(added ? `${counted(added, "neighbour")} of ${name} added${more}` : `The neighbours of ${name} are in the picture already${more}`);
-      announce(this.title.textContent);
     } catch (fault) {
       this.tell(fault.message);
-      announce(fault.message);
     }
+    announce(this.title.textContent);
   }
 
   /** Take a node out of the picture; the graph keeps it. */
@@ -318,8 +306,6 @@ export class GraphPanel {
     this.choose({ id: edge.fact, name: this.title.textContent, kind: "Fact", type: null }, { fromPicture: true });
   }
 
-  // -------------------------------------------------------------------------------------------------------- steps
-
   /** Light up what a step was at, and dim the rest. `graph` is its part of the picture. */
   light(graph, facts = []) {
     if (!this.view) return;
@@ -327,12 +313,12 @@ export class GraphPanel {
     const mine = graph.edges.filter((edge) => edge.fact && stated.has(edge.fact));
     const edges = (mine.length ? mine : graph.edges).map(({ id }) => id);
     this.lit = graph.nodes.map(({ id }) => id);
-    this.view.highlight({ nodes: this.lit, edges }, { dim: true });
+    this.view.highlight({ nodes: this.lit, edges });
   }
 
   unlight() {
     this.lit = [];
-    this.view?.clearHighlight();
+    this.view?.highlight(null);
   }
 
   /** What is lit fills the picture, whose size has just changed. */
@@ -352,7 +338,7 @@ export class GraphPanel {
 
   async #save() {
     if (!this.view) return;
-    const { pictureOf } = await import("../drawing/picture.js");
+    const { pictureOf } = await import("./painter.js");
     const address = URL.createObjectURL(await pictureOf(this.view));
     el("a", { href: address, download: "graph.png" }).click();
     window.setTimeout(() => URL.revokeObjectURL(address), 1000);
@@ -376,6 +362,4 @@ function titleOf({ ids, total_nodes: total }, only) {
   return `${ids.length < WHOLE ? entities : `The ${count(ids.length)} most connected entities`} ${said.filter(Boolean).join(", ")}`;
 }
 
-function theme() {
-  return document.documentElement.dataset.theme;
-}
+const theme = () => document.documentElement.dataset.theme;

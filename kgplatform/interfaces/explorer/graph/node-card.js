@@ -1,11 +1,9 @@
 // What is known of one node: its properties, the facts about it, and each place in the documents that states one.
 
-import { copyText, el, fill, longList } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { get } from "../shared/api.js";
-import { count, counted, moment, named, readable } from "../shared/format.js";
-import { legendKey, swatch, typeName } from "../shared/legend.js";
-import { failure, placeButton } from "../shared/states.js";
+import { button, copyButton, el, failure, fill, icon, iconButton, linkCopier, longList, placeButton } from "../shared/dom.js";
+import { count, counted, moment, named, readable, shortened } from "../shared/format.js";
+import { legendKey, swatch, typeName } from "../shared/colors.js";
 import { routeTo } from "../shared/router.js";
 
 /** What is shown in another place, and what is there for the platform alone. */
@@ -51,11 +49,10 @@ export class NodeCard {
   }
 
   #head(node) {
-    const close = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close the card", on: { click: this.does.close } }, icon("close"));
     return el("header", {},
       el("div", { class: "node-title" }, el("h2", { dir: "auto" }, named(node.name)),
         node.kind && el("p", { class: "muted chip-line" }, swatch(legendKey(node), node.kind), el("span", { class: "ellipsis" }, typeName(node)), node.degree !== undefined && el("span", {}, `· ${counted(node.degree, "connection")}`))),
-      close);
+      iconButton("close", "Close the card", this.does.close));
   }
 
   #draw(details) {
@@ -67,12 +64,12 @@ export class NodeCard {
 
   #actions(node, { document: source, start, end }) {
     const place = { Document: [node.id, null, null], Chunk: source && [source, start, end] }[node.kind];
-    const link = el("button", { class: "small", type: "button", on: { click: () => copyText(new URL(routeTo("graph", { node: node.id }), document.baseURI).href, link) } }, icon("link"), el("span", {}, "Copy link"));
+    const hasPage = node.kind === "Entity" || node.kind === "KeyElement";
     return el("div", { class: "actions" },
-      place && el("button", { class: "small", type: "button", on: { click: () => this.does.open(...place) } }, icon("document"), "Open"),
-      node.kind === "Entity" || node.kind === "KeyElement" ? el("a", { class: "button small", href: routeTo("graph", { page: node.id, node: node.id }) }, icon("document"), "As a page") : null,
-      el("button", { class: "small", type: "button", on: { click: () => this.does.expand(node) } }, icon("expand"), "Expand"),
-      el("button", { class: "small", type: "button", on: { click: () => this.does.hide(node) } }, icon("hide"), "Hide"), link);
+      place && button("document", "Open", () => this.does.open(...place)),
+      hasPage && el("a", { class: "button small", href: routeTo("graph", { page: node.id, node: node.id }) }, icon("document"), "As a page"),
+      button("expand", "Expand", () => this.does.expand(node)), button("hide", "Hide", () => this.does.hide(node)),
+      linkCopier(() => routeTo("graph", { node: node.id })));
   }
 
   #facts(node, facts) {
@@ -80,19 +77,14 @@ export class NodeCard {
     for (const fact of facts) grouped.set(fact.id, [...(grouped.get(fact.id) ?? []), fact]);
     if (!grouped.size) return null;
     const heading = node.kind === "Fact" ? "Where it is stated" : `${counted(grouped.size, "fact")} ${FACTS_OF[node.kind] ?? "about it"}`;
-    return el("section", {}, el("h3", {}, heading), longList(el("ul", { class: "facts" }), [...grouped.values()], FACTS, this.#fact.bind(this)));
-  }
-
-  #fact(places) {
-    return el("li", {}, el("span", { dir: "auto" }, places[0].text),
-      el("span", { class: "places" }, places.map((place) => placeButton(place, this.does.open))));
+    const item = (places) => el("li", {}, el("span", { dir: "auto" }, places[0].text), el("span", { class: "places" }, places.map((place) => placeButton(place, this.does.open))));
+    return el("section", {}, el("h3", {}, heading), longList(el("ul", { class: "facts" }), [...grouped.values()], FACTS, item));
   }
 
   #communities(communities) {
     if (!communities.length) return null;
-    return el("section", {}, el("h3", {}, "Belongs to"),
-      el("div", { class: "chips" }, communities.map((each) =>
-        el("button", { class: "chip", type: "button", on: { click: () => this.does.pick(each) } }, swatch(each.kind, each.kind), named(each.name)))));
+    const chip = (each) => button(null, [swatch(each.kind), named(each.name)], () => this.does.pick(each), { class: "chip" });
+    return el("section", {}, el("h3", {}, "Belongs to"), el("div", { class: "chips" }, communities.map(chip)));
   }
 }
 
@@ -109,4 +101,47 @@ function written(key, value) {
   if (COUNTS.has(key)) return count(value);
   if (key === "language" && /^[a-z]{2,3}$/.test(value)) return languages.of(value);
   return key === "at" || key.endsWith("At") ? moment(value) : String(value);
+}
+
+// An entity as a page: its relations by type, its attributes, what is likely the same, and where all of it is stated.
+
+const PLACES = 3;
+
+/** The page of a profile. `open(document, start, end)` opens a document; `show(node)` brings a node into the picture. */
+export function entityPage(profile, { open, show }) {
+  const { node, aliases, communities, documents } = profile;
+  const short = shortened(named(node.name), 40);
+  return el("article", { class: "entity-page", "aria-label": named(node.name) },
+    el("a", { class: "back-link", href: routeTo("graph") }, icon("back"), "All nodes"),
+    el("h1", { dir: "auto" }, named(node.name)),
+    el("p", { class: "muted chip-line" }, swatch(legendKey(node), node.kind), typeName(node), ` · ${counted(node.degree, "connection")}`),
+    aliases.length ? el("p", { dir: "auto" }, el("span", { class: "muted" }, "Also called "), aliases.join(", ")) : null,
+    el("div", { class: "actions" }, button("node", "Show in the graph", () => show(node)), copyButton(() => window.location.href, { label: "Copy link", symbol: "link" })),
+    // "Cyrus Field founded …" where they begin at the entity, "… founded Cyrus Field" where they lead to it.
+    profile.relations.map(({ label, forward, related }) => section(forward ? `${short} ${label} …` : `… ${label} ${short}`, related, (each) => [pageLink(each.node), said(each.sentence), places(each.places, open)])),
+    section("Attributes", profile.attributes, (value) => [el("strong", { dir: "auto" }, value.name), " ", el("span", { dir: "auto" }, value.value), said(value.sentence), places(value.places, open)]),
+    section("Also stated", profile.sentences, (sentence) => [el("span", { dir: "auto" }, sentence.text), places(sentence.places, open)]),
+    section("Likely the same", profile.alike, ({ node: other, score }) => [pageLink(other), el("span", { class: "muted" }, ` ${Math.round(100 * score)} % alike`)]),
+    section("Documents", documents, (source) => [
+      placeButton({ ...source, end: source.start + 1 }, open, named(source.title)),
+      el("span", { class: "muted" }, ` ${counted(source.passages, "passage")}`)]),
+    communities.length ? el("section", {}, el("h2", {}, "Belongs to"), el("div", { class: "chips" }, communities.map((each) =>
+      el("a", { class: "chip button", href: routeTo("graph", { community: each.id }) }, swatch(each.kind), named(each.name))))) : null);
+}
+
+function section(title, list, content) {
+  if (!list.length) return null;
+  return el("section", {}, el("h2", { dir: "auto" }, title), longList(el("ul", { class: "facts" }), list, FACTS, (each) => el("li", {}, content(each))));
+}
+
+/** Leads to the page of an entity. */
+function pageLink(node) {
+  return el("a", { class: "entity-link", href: routeTo("graph", { page: node.id }) }, swatch(legendKey(node), node.kind), el("span", { dir: "auto" }, named(node.name)));
+}
+
+const said = (sentence) => sentence && el("p", { class: "muted", dir: "auto" }, sentence);
+
+function places(list, open) {
+  const shown = list.slice(0, PLACES).map((place) => placeButton(place, open));
+  return el("span", { class: "places" }, shown, list.length > PLACES ? el("span", { class: "muted" }, `and ${counted(list.length - PLACES, "more place", "more places")}`) : null);
 }

@@ -1,10 +1,9 @@
 // Talking to the server: JSON, uploads, streams of events, and what it says of itself. All faults are an ApiError with one
 // sentence.
 
-import { worded } from "./wording.js";
+import { askToken } from "./dialogs.js";
 
 const TOKEN = "kgplatform.token";
-const GONE = "The server does not answer.";
 
 /**
  * What went wrong, from what the server tells: { kind, message, code, parameters }, in the page's words where it has a code.
@@ -12,7 +11,9 @@ const GONE = "The server does not answer.";
  */
 export class ApiError extends Error {
   constructor(told, status = 0) {
-    super(worded(told));
+    const { code, parameters, message } = told;
+    const words = Object.hasOwn(WORDS, code ?? "") ? WORDS[code] : message;
+    super(typeof words === "function" ? words(parameters ?? {}) : words);
     this.kind = told.kind;
     this.status = status;
   }
@@ -21,50 +22,33 @@ export class ApiError extends Error {
 /** Tells "gone" when nobody answers, and "answered" at each reply. */
 export const server = new EventTarget();
 
-let askForToken = async () => null;
 let asking = null;
 
-/** `ask(wasWrong)` resolves to a token that a person gave. */
-export function useTokenDialog(ask) {
-  askForToken = ask;
-}
-
-function headers(extra) {
-  const token = sessionStorage.getItem(TOKEN);
-  return token ? { ...extra, Authorization: `Bearer ${token}` } : extra;
-}
-
-async function newToken() {
-  asking ??= askForToken(sessionStorage.getItem(TOKEN) !== null).finally(() => (asking = null));
-  const token = await asking;
-  if (token === null) throw new ApiError({ kind: "NoToken", message: "The server needs a token." }, 401);
-  sessionStorage.setItem(TOKEN, token);
-}
-
-async function send(path, { headers: extra = {}, ...init } = {}) {
+async function send(path, { headers, ...init } = {}) {
   for (;;) {
-    let response;
-    try {
-      response = await fetch(path, { ...init, headers: headers(extra) });
-    } catch (fault) {
-      if (fault.name === "AbortError") throw fault;
-      server.dispatchEvent(new Event("gone"));
-      throw new ApiError({ kind: "ServerGone", message: GONE });
-    }
+    const token = sessionStorage.getItem(TOKEN);
+    const allowed = token ? { ...headers, Authorization: `Bearer ${token}` } : headers;
+    const response = await fetch(path, { ...init, headers: allowed }).catch(lost("The server does not answer."));
     server.dispatchEvent(new Event("answered"));
-    if (response.status === 401) {
-      await newToken();
-    } else if (response.ok) {
-      return response;
-    } else {
-      throw await faultOf(response);
+    if (response.ok) return response;
+    if (response.status !== 401) {
+      const told = await response.json().catch(() => null); // a proxy may answer with a page
+      throw new ApiError(told?.error ?? { kind: "Error", message: `The server answered with status ${response.status}.` }, response.status);
     }
+    asking ??= askToken(token !== null).finally(() => (asking = null));
+    const given = await asking;
+    if (given === null) throw new ApiError({ kind: "NoToken", message: "The server needs a token." }, 401);
+    sessionStorage.setItem(TOKEN, given);
   }
 }
 
-async function faultOf(response) {
-  const told = await response.json().catch(() => null); // a proxy may answer with a page
-  return new ApiError(told?.error ?? { kind: "Error", message: `The server answered with status ${response.status}.` }, response.status);
+/** What to do with a fault of the network: it is told, unless the page itself broke the request off. */
+function lost(message) {
+  return (fault) => {
+    if (fault.name === "AbortError") throw fault;
+    server.dispatchEvent(new Event("gone"));
+    throw new ApiError({ kind: "ServerGone", message });
+  };
 }
 
 export async function get(path, options) {
@@ -97,40 +81,18 @@ export async function* events(path, { body, signal } = {}) {
   let rest = "";
   try {
     for (;;) {
-      const { value, done } = await read(reader);
+      const { value, done } = await reader.read().catch(lost("The connection to the server was lost."));
       if (done) return;
       const blocks = `${rest}${value}`.replaceAll("\r\n", "\n").split("\n\n");
       rest = blocks.pop();
       for (const block of blocks) {
-        const told = parsed(block);
-        if (told) yield told;
+        const told = [...block.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line);
+        if (told.length) yield { event: /^event: ?(.*)$/m.exec(block)?.[1] ?? "message", data: JSON.parse(told.join("\n")) };
       }
     }
   } finally {
     reader.cancel().catch(() => {}); // it may be closed already
   }
-}
-
-async function read(reader) {
-  try {
-    return await reader.read();
-  } catch (fault) {
-    if (fault.name === "AbortError") throw fault;
-    server.dispatchEvent(new Event("gone"));
-    throw new ApiError({ kind: "ServerGone", message: "The connection to the server was lost." });
-  }
-}
-
-function parsed(block) {
-  const fields = { event: "message", data: [] };
-  for (const line of block.split("\n")) {
-    const colon = line.indexOf(":");
-    if (colon <= 0) continue; // a comment, or nothing
-    const value = line.slice(colon + 1).replace(/^ /, "");
-    if (line.slice(0, colon) === "data") fields.data.push(value);
-    else if (line.slice(0, colon) === "event") fields.event = value;
-  }
-  return fields.data.length ? { event: fields.event, data: JSON.parse(fields.data.join("\n")) } : null;
 }
 
 // What the server says of itself and of the graph: readers, routes, schemas, counts. Asked again when they change.
@@ -141,9 +103,7 @@ export const aboutChanges = new EventTarget();
 let known = null;
 
 /** The last that the server said; null before it has. */
-export function about() {
-  return known;
-}
+export const about = () => known;
 
 export async function refreshAbout() {
   known = await get("api/about");
@@ -152,6 +112,21 @@ export async function refreshAbout() {
 }
 
 /** What people call a reader. */
-export function titleOf(name) {
-  return known?.readers.find((reader) => reader.name === name)?.title ?? name;
-}
+export const titleOf = (name) => known?.readers.find((reader) => reader.name === name)?.title ?? name;
+
+// Errors that name commands carry a code: here are their words for the page, which has no commands.
+
+const WORDS = {
+  empty_graph: "The graph is empty. Add documents first.",
+  no_documents: "The graph has no documents. Add some first.",
+  unfinished_ingest: "The first ingest is unfinished. Add the same files again under Documents.",
+  no_entities: "The graph has no entities to build a tree from. Add documents first.",
+  no_tree: "The graph has no finished tree. Build it under Documents first, or choose another reader or route.",
+  no_gists: "No gists yet. Make them under Documents first; that reads each document once.",
+  no_gist_vectors: "The gists are not finished. Make them again under Documents.",
+  unknown_document: ({ document }) => `There is no document ${document} in the graph. See the list under Documents.`,
+  unknown_run: ({ run }) => `There is no saved run ${run} in the graph.`,
+  statement_refused: ({ why }) => why,
+  statement_writes: "This statement changes the graph. Only statements that read can run here.",
+  statement_loads: "LOAD CSV is refused: statements may not read files or URLs. Add files under Documents.",
+};

@@ -1,12 +1,16 @@
 // One colour for each type of node, the same as in Neo4j Browser: the tables and the rule are those of kgplatform/interfaces/neo4j_browser/style.py.
+// And how a type is called and shown in lists.
 
-export const PALETTE = [
+import { svg } from "./dom.js";
+import { kindName } from "./format.js";
+
+const PALETTE = [
   "#3965d9", "#f06502", "#4da081", "#8c76fe", "#866800", "#007379", "#e45abb", "#809421",
   "#c08166", "#b732bd", "#cf2268", "#009bcb", "#665fa1", "#2f7847", "#976f95", "#c24700",
 ];
 
 /** Nodes by the platform's label. `Entity` is for those without a type. */
-export const KINDS = {
+const KINDS = {
   Entity: "#67788f",
   KeyElement: "#7f8555",
   Attribute: "#a17a62",
@@ -40,19 +44,15 @@ const PLACES = [
 ];
 
 /** The types of the shipped schemas. */
-export const TYPES = Object.fromEntries(PLACES.flatMap((names, at) => names.map((name) => [name, PALETTE[at]])));
+const TYPES = Object.fromEntries(PLACES.flatMap((names, at) => names.map((name) => [name, PALETTE[at]])));
 
+/** What is drawn in which outline, in a square of 14 pixels; all else is a circle. */
 const SHAPES = {
-  KeyElement: "diamond",
-  Attribute: "square",
-  Fact: "triangle",
-  Chunk: "square",
-  Document: "square",
-  Keyword: "hexagon",
-  Community: "hexagon",
-  Page: "square",
-  Run: "diamond",
-  Step: "triangle",
+  circle: { kinds: [], outline: "M7 1.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11Z" },
+  square: { kinds: ["Attribute", "Chunk", "Document", "Page"], outline: "M2 2h10v10H2z" },
+  diamond: { kinds: ["KeyElement", "Run"], outline: "M7 .8 13.2 7 7 13.2.8 7z" },
+  triangle: { kinds: ["Fact", "Step"], outline: "M7 1.5 13 12.5H1z" },
+  hexagon: { kinds: ["Keyword", "Community"], outline: "M7 .8 12.4 3.9v6.2L7 13.2 1.6 10.1V3.9z" },
 };
 
 /**
@@ -60,14 +60,12 @@ const SHAPES = {
  *
  * All stand out from the background of both themes (3:1 or more), so a type keeps its colour when the theme changes.
  */
-export function typeColor(typeOrKind, _theme) {
+export function typeColor(typeOrKind) {
   return own(KINDS, typeOrKind) ?? own(TYPES, typeOrKind) ?? PALETTE[fnv1a(typeOrKind) % PALETTE.length];
 }
 
 /** The outline of nodes of a kind: circle, square, diamond, triangle or hexagon. */
-export function kindShape(kind) {
-  return own(SHAPES, kind) ?? "circle";
-}
+export const kindShape = (kind) => Object.keys(SHAPES).find((shape) => SHAPES[shape].kinds.includes(kind)) ?? "circle";
 
 // A type may be called "toString": nothing that an object inherits is an entry of a table.
 function own(table, name) {
@@ -78,4 +76,15 @@ function fnv1a(text) {
   let value = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) value = Math.imul(value ^ byte, 0x01000193) >>> 0;
   return value;
+}
+
+/** What a legend goes by: the schema type of an entity, else the label of its kind. */
+export const legendKey = (node) => node.type ?? node.kind;
+
+/** The same as people read it. */
+export const typeName = (node) => node.type ?? kindName(node.kind);
+
+/** A small shape in the colour of a type; `kind`: the node's, where the type is not a kind itself. */
+export function swatch(key, kind = key) {
+  return svg("svg", { viewBox: "0 0 14 14", class: "swatch", "aria-hidden": "true" }, svg("path", { d: SHAPES[kindShape(kind)].outline, fill: typeColor(key) }));
 }

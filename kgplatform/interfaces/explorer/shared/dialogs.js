@@ -1,7 +1,6 @@
 // Dialogs that ask, with the browser's own <dialog>: focus stays inside, Escape closes, focus goes back.
 
-import { el, freshId } from "./dom.js";
-import { icon } from "./icons.js";
+import { button, el, freshId, iconButton } from "./dom.js";
 
 /** Show a dialog; resolves to its return value when it closes, "" after Escape. `build(close)` gives the content. */
 function show(title, build) {
@@ -9,12 +8,8 @@ function show(title, build) {
   return new Promise((resolve) => {
     const dialog = el("dialog", { "aria-labelledby": heading });
     const close = (value = "") => dialog.close(value);
-    const dismiss = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close", on: { click: () => close() } }, icon("close"));
-    dialog.append(el("header", {}, el("h2", { id: heading }, title), dismiss), ...build(close));
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      resolve(dialog.returnValue);
-    });
+    dialog.append(el("header", {}, el("h2", { id: heading }, title), iconButton("close", "Close", () => close())), ...build(close));
+    dialog.addEventListener("close", () => (dialog.remove(), resolve(dialog.returnValue)));
     dialog.addEventListener("click", (event) => event.target === dialog && close());
     document.body.append(dialog);
     dialog.showModal();
@@ -26,8 +21,7 @@ export async function confirmed(title, question, action) {
   const said = await show(title, (close) => [
     el("p", {}, question),
     el("footer", {},
-      el("button", { type: "button", autofocus: true, on: { click: () => close() } }, "Cancel"),
-      el("button", { class: "danger", type: "button", on: { click: () => close("yes") } }, action)),
+      button(null, "Cancel", () => close(), { class: null, autofocus: true }), button(null, action, () => close("yes"), { class: "danger" })),
   ]);
   return said === "yes";
 }
@@ -40,7 +34,7 @@ export async function askToken(wasWrong) {
     el("form", { on: { submit: (event) => (event.preventDefault(), close(`token:${input.value.trim()}`)) } },
       el("p", {}, wasWrong ? "That token is wrong." : "It is in the token file that the server was started with. This tab remembers it until it is closed."),
       el("label", { for: field }, "Token"), input,
-      el("footer", {}, el("button", { class: "primary", type: "submit" }, "Go on"))),
+      el("footer", {}, button(null, "Go on", null, { class: "primary", type: "submit" }))),
   ]);
   return said.startsWith("token:") ? said.slice("token:".length) : null;
 }

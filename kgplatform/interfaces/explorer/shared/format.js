@@ -5,14 +5,10 @@ const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const when = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** 12345 -> "12,345". */
-export function count(number) {
-  return whole.format(Math.round(number ?? 0));
-}
+export const count = (number) => whole.format(Math.round(number ?? 0));
 
 /** (1, "step") -> "1 step"; (2, "entity", "entities") -> "2 entities". */
-export function counted(number, one, many = `${one}s`) {
-  return `${count(number)} ${number === 1 ? one : many}`;
-}
+export const counted = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 
 /** Seconds -> "85 ms", "2.4 s", "3 min 05 s". */
 export function duration(seconds) {
@@ -23,29 +19,19 @@ export function duration(seconds) {
 }
 
 /** An ISO time as this person's own; as it is where it is none. */
-export function moment(text) {
-  return written(text, when);
-}
-
-/** The day of an ISO time. */
-export function day(text) {
-  return written(text, date);
-}
-
-function written(text, format) {
+export function moment(text, format = when) {
   const time = new Date(text);
   return Number.isNaN(time.getTime()) ? String(text ?? "") : format.format(time);
 }
 
+/** The day of an ISO time. */
+export const day = (text) => moment(text, date);
+
 /** "SUBJECT_OF" or "window_tokens" -> "subject of", "window tokens". */
-export function readable(name) {
-  return String(name).replaceAll("_", " ").toLowerCase();
-}
+export const readable = (name) => String(name).replaceAll("_", " ").toLowerCase();
 
 /** What a step did; GraphReader's functions are called as in its paper, where a passage is a chunk. */
-export function stepName(name) {
-  return readable(name).replace(/\bchunk\b/, "passage");
-}
+export const stepName = (name) => readable(name).replace(/\bchunk\b/, "passage");
 
 /** `text` with at most `limit` characters; an ellipsis says that there is more. */
 export function shortened(text, limit) {
@@ -56,21 +42,15 @@ export function shortened(text, limit) {
 const KINDS = { Chunk: "Passage", KeyElement: "Key element" };
 
 /** What people call a kind of node: the store's label `Chunk` is a passage. */
-export function kindName(kind) {
-  return Object.hasOwn(KINDS, kind) ? KINDS[kind] : kind;
-}
+export const kindName = (kind) => Object.hasOwn(KINDS, kind) ? KINDS[kind] : kind;
 
 const SIZES = { Community: ["entity", "entities"], Entity: ["fact"], Attribute: ["fact"] };
 
 /** How much a node of the tree holds, in words; "" for a keyword, which stands for one entity. */
-export function sizeOf({ kind, size }) {
-  return size && SIZES[kind] ? counted(size, ...SIZES[kind]) : "";
-}
+export const sizeOf = ({ kind, size }) => size && SIZES[kind] ? counted(size, ...SIZES[kind]) : "";
 
 /** Name that may be empty. */
-export function named(name) {
-  return name?.trim() ? name : "(no name)";
-}
+export const named = (name) => name?.trim() ? name : "(no name)";
 
 /** Tokens and calls of a usage record, in words; "" where no model was called. */
 export function spent(usage) {
@@ -83,11 +63,6 @@ export function spent(usage) {
 export function spentIn(steps) {
   const sum = (name) => steps.reduce((total, { usage }) => total + (usage?.[name] ?? 0), 0);
   return spent(Object.fromEntries(["calls", "cached_calls", "input_tokens", "output_tokens"].map((name) => [name, sum(name)])));
-}
-
-/** Characters [start, end) of `text`, counted as the platform counts them: by code points, not by UTF-16 units. */
-export function slice(text, start, end) {
-  return Array.from(text).slice(Math.max(0, start), Math.max(0, end)).join("");
 }
 
 const MOST_LETTERS = 26;

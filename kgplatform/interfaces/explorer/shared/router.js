@@ -1,12 +1,6 @@
 // What is on screen stands in the address, so that links lead back to it and the back button works:
 //   #/ask?q=Who+laid+it&reader=youtu    #/runs?run=ID    #/graph?node=ID    #/documents?doc=ID&at=120-180
 
-/** { view, parameters } of an address's hash. Views that do not exist are the router's user's business. */
-function parseRoute(hash) {
-  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  return { view: path || "ask", parameters: Object.fromEntries(new URLSearchParams(query)) };
-}
-
 /** The hash of a view with those parameters that have a value. */
 export function routeTo(view, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined && value !== "");
@@ -14,8 +8,10 @@ export function routeTo(view, parameters = {}) {
   return `#/${view}${query ? `?${query}` : ""}`;
 }
 
+/** { view, parameters } of the address. Views that do not exist are the router's user's business. */
 export function currentRoute() {
-  return parseRoute(window.location.hash);
+  const [path, query = ""] = window.location.hash.replace(/^#\/?/, "").split("?", 2);
+  return { view: path || "ask", parameters: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 /** Go to a view. `replace`: the step before stays what the back button leads to.

@@ -1,18 +1,16 @@
 // Tree: communities, inner communities, keywords, entities and their values, as a picture that unfolds.
 
-import { el, fill } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, aboutChanges, get } from "../shared/api.js";
-import { findBox } from "../shared/find-box.js";
+import { button, el, emptyState, failure, fill, linkButton, loading } from "../shared/dom.js";
+import { findBox } from "../shared/fields.js";
 import { kindName, named, readable, sizeOf } from "../shared/format.js";
-import { emptyState, failure, linkButton, loading } from "../shared/states.js";
 import { routeTo } from "../shared/router.js";
 
 export function createView({ stage }) {
   const place = el("div", { class: "tree-place" });
   const told = el("div", { class: "tree-told card", role: "status", hidden: true });
   const element = el("div", { class: "view tree-page" }, el("div", { class: "section-head" }, el("h1", {}, "Tree"), findBox(reveal, { label: "Find in the tree", kinds: ["Community", "Entity"] }),
-    el("button", { class: "small", type: "button", on: { click: () => tree?.refresh() } }, icon("refresh"), "Fold all")), place, told);
+    button("refresh", "Fold all", () => tree?.refresh())), place, told);
   let tree = null;
   let changed = false;
 
@@ -22,15 +20,14 @@ export function createView({ stage }) {
   async function draw() {
     if (tree && !changed) return;
     changed = false;
-    tree?.destroy();
     tree = null;
     if (!about().has_tree) return fill(place, noTree());
     fill(place, loading("Drawing the tree"));
     try {
       const { TreeView } = await import("./tree-view.js");
       fill(place);
-      tree = new TreeView(place, { load, onSelect: select });
-      tree.setTheme(document.documentElement.dataset.theme);
+      const load = async (parent, skip, limit) => (await get(`api/tree?${new URLSearchParams({ skip, limit, ...(parent === null ? {} : { parent }) })}`)).nodes;
+      tree = new TreeView(place, { load, onSelect: select, theme: document.documentElement.dataset.theme });
     } catch (fault) {
       fill(place, failure(fault, draw));
     }
@@ -41,34 +38,26 @@ export function createView({ stage }) {
     return emptyState("tree", "No tree yet", "A tree groups what belongs together into communities, with names and summaries. Readers use it, and you can browse it.", linkButton(routeTo("documents"), "Build it under Documents", { primary: true }));
   }
 
-  async function load(parent, skip, limit) {
-    const query = new URLSearchParams({ skip, limit, ...(parent === null ? {} : { parent }) });
-    return (await get(`api/tree?${query}`)).nodes;
-  }
-
   /** The way to a node leads through the communities around it. */
   async function reveal(node) {
     try {
       const { communities } = await get(`api/graph/nodes/${encodeURIComponent(node.id)}`);
       const ids = [...communities.map(({ id }) => id).reverse(), node.id];
-      if (await tree?.reveal(ids)) return;
-      tellMissing(`${named(node.name)} is not in the tree.`);
+      if (!(await tree?.reveal(ids))) tell(el("p", {}, `${named(node.name)} is not in the tree.`));
     } catch (fault) {
-      tellMissing(fault.message);
+      tell(el("p", {}, fault.message));
     }
   }
 
-  function tellMissing(sentence) {
+  function tell(...content) {
     told.hidden = false;
-    fill(told, el("p", {}, sentence));
+    fill(told, content);
   }
 
   function select(node) {
-    told.hidden = !node;
-    if (!node) return;
     const parts = [readable(kindName(node.kind)), sizeOf(node)].filter(Boolean).join(" · ");
-    fill(told, el("div", { class: "section-head" }, el("h2", { dir: "auto" }, named(node.name)),
-      el("button", { class: "small", type: "button", on: { click: () => showInGraph(node) } }, icon("node"), "Show in the graph")),
+    tell(el("div", { class: "section-head" }, el("h2", { dir: "auto" }, named(node.name)),
+      button("node", "Show in the graph", () => showInGraph(node))),
       el("p", { class: "muted" }, parts), node.summary && el("p", { dir: "auto" }, node.summary));
   }
 

@@ -1,10 +1,8 @@
 // The knowledge tree as a picture that unfolds: SVG, moved like the graph, walked through by keys as trees are.
 
-import { Camera, eased, prefersStill } from "../drawing/camera.js";
-import { typeColor } from "../shared/colors.js";
-import { trackGestures } from "../drawing/gestures.js";
-import { THEMES } from "../drawing/painter.js";
-import { Branches, typedAhead } from "./tree-branches.js";
+import { Camera, eased, prefersStill } from "../graph/camera.js";
+import { trackGestures } from "../graph/gestures.js";
+import { THEMES } from "../graph/painter.js";
 import { Drawing, ROW } from "./tree-drawing.js";
 
 const COLUMN = 264;
@@ -14,45 +12,32 @@ const MOST_MOVING = 400;
 /** Pixels between the picture's first column and the view's edge, and room around what is brought into view. */
 const EDGE = 40;
 const ROOM = 24;
+/** Milliseconds within which letters belong to one name, and by how much a key zooms. */
 const TYPING = 600;
+const ZOOM = 1.4;
 
 export class TreeView {
   /**
    * Fills `container`, which must have a size of its own.
    *
    * `load(idOrNull, skip, limit)`: a promise of the TreeNodes below a node, or of the outermost. `onSelect(treeNode)`: a person
-   * chose it.
+   * chose it. `theme`: "light" or "dark".
    */
-  constructor(container, { load, onSelect = () => {} }) {
-    Object.assign(this, { container, load, onSelect });
+  constructor(container, { load, onSelect, theme = "light" }) {
+    Object.assign(this, { container, load, onSelect, current: null, selected: null, frame: null, typed: { text: "", at: -Infinity } });
     this.camera = new Camera({ least: 0.1, most: 3 });
     this.drawing = new Drawing(container);
-    this.current = null;
-    this.selected = null;
-    this.frame = null;
-    this.typed = { text: "", at: -Infinity };
-    this.ended = new AbortController();
-    const { signal } = this.ended;
     const { svg } = this.drawing;
-    svg.addEventListener("click", (event) => this.#clicked(event), { signal });
-    svg.addEventListener("focusin", (event) => this.#arrived(event), { signal });
-    svg.addEventListener("keydown", (event) => this.#keyed(event), { signal });
+    svg.addEventListener("click", (event) => this.#clicked(event));
+    svg.addEventListener("focusin", ({ target }) => this.#arrived(this.drawing.branchOf(target)));
+    svg.addEventListener("keydown", (event) => this.#keyed(event));
     const pan = (dx, dy) => this.#look(() => this.camera.pan(dx, dy));
     const zoom = (factor, point) => this.#look(() => this.camera.zoom(factor, point));
-    this.endGestures = trackGestures(svg, { wheel: "pan", pan, zoom });
-    this.observer = new ResizeObserver(() => this.#resized());
-    this.observer.observe(container);
+    trackGestures(svg, { wheel: "pan", pan, zoom });
+    new ResizeObserver(() => this.#resized()).observe(svg);
     this.#resized();
-    this.setTheme("light");
+    this.setTheme(theme);
     this.refresh();
-  }
-
-  destroy() {
-    this.ended.abort();
-    this.endGestures();
-    this.observer.disconnect();
-    if (this.frame !== null) cancelAnimationFrame(this.frame);
-    this.drawing.svg.remove();
   }
 
   /** Fold all, and load the outermost nodes again. */
@@ -64,18 +49,8 @@ export class TreeView {
 
   /** "light" or "dark". */
   setTheme(theme) {
-    this.theme = THEMES[theme] ?? THEMES.light;
-    this.drawing.setTheme(this.theme);
+    this.drawing.setTheme(THEMES[theme]);
     if (this.branches) this.#changed();
-  }
-
-  /** Show the node with this id, if it was loaded, and give it the keyboard. Returns whether it is there. */
-  focus(id) {
-    const branch = this.branches.find(id);
-    if (!branch) return false;
-    this.branches.reveal(branch);
-    this.#goTo(branch);
-    return true;
   }
 
   /** Open the way to a node, whose `ids` lead from the top to it, and choose it. Returns whether it is in the tree. */
@@ -88,21 +63,6 @@ export class TreeView {
     return true;
   }
 
-  zoomIn() {
-    this.#look(() => this.camera.glideZoom(1.4));
-  }
-
-  zoomOut() {
-    this.#look(() => this.camera.glideZoom(1 / 1.4));
-  }
-
-  fit() {
-    const box = boxOf(this.branches.visible());
-    if (box) this.#look(() => this.camera.goTo(this.camera.standFor(box, { padding: ROOM, closest: 1 })));
-  }
-
-  // -------------------------------------------------------------------------------------------------------- layout
-
   // Something was loaded, opened or closed: all find their places, and what the person is at stays where it is.
   #changed() {
     const visible = this.branches.visible();
@@ -113,25 +73,20 @@ export class TreeView {
     for (const branch of [this.branches.root, ...visible]) branch.to.y += shift;
     for (const branch of visible) branch.from = branch.at ?? branch.parent.at ?? branch.to;
     this.branches.root.at = this.branches.root.to;
-    this.drawing.draw(this.branches, { current: this.current, selected: this.selected, colorOf: (node) => this.#colorOf(node) });
+    this.drawing.draw(this.branches, { current: this.current, selected: this.selected });
     if (this.isNew && visible.length) this.#stand(visible);
     this.journey = { start: performance.now(), visible, still: prefersStill() || visible.length > MOST_MOVING };
     this.#step(performance.now());
   }
 
-  #colorOf({ kind, summary }) {
-    return typeColor(kind === "Entity" && summary ? summary : kind);
-  }
-
   // At first the outermost column stands at the edge, from its top if not all of it fits.
   #stand(visible) {
     this.isNew = false;
-    const box = boxOf(visible, "to");
+    const box = boxOf(visible);
     const { width, height } = this.camera;
     const fits = box.bottom - box.top < height - 2 * EDGE;
     const top = fits ? (box.top + box.bottom) / 2 : box.top - EDGE + height / 2;
     this.camera.goTo({ x: width / 2 - EDGE, y: top, k: 1 }, { smooth: false });
-    this.placed = true;
   }
 
   #resized() {
@@ -159,7 +114,7 @@ export class TreeView {
     this.camera.step(now);
     if (this.journey) this.#move(now);
     this.drawing.look(this.camera);
-    if (this.camera.moving || this.journey) this.#refreshFrame();
+    if (this.camera.journey || this.journey) this.#refreshFrame();
   }
 
   #move(now) {
@@ -172,8 +127,6 @@ export class TreeView {
     this.drawing.place(visible);
     if (part >= 1) this.journey = null;
   }
-
-  // -------------------------------------------------------------------------------------------------------- people
 
   async #toggle(branch, open = !branch.open) {
     if (!branch.mayOpen || branch.open === open) return;
@@ -212,25 +165,22 @@ export class TreeView {
     this.onSelect(branch.node);
   }
 
-  // The keyboard came here by another way than by a key of the tree.
-  #arrived(event) {
-    const branch = this.drawing.branchOf(event.target);
-    if (branch === this.current) return;
+  // The keyboard is here, perhaps by another way than by a key of the tree.
+  #arrived(branch) {
     this.current = branch;
     this.drawing.mark({ current: branch, selected: this.selected });
   }
 
   #goTo(branch) {
     if (!branch) return;
-    this.current = branch;
-    this.drawing.mark({ current: branch, selected: this.selected });
+    this.#arrived(branch);
     this.drawing.focus(branch);
     this.#bringIntoView([branch]);
   }
 
   // No further than needed; of what is too large, its beginning.
   #bringIntoView(list) {
-    const box = boxOf(list, "to");
+    const box = boxOf(list);
     const { camera } = this;
     const k = camera.journey?.to.k ?? camera.k;
     const [across, down] = [camera.width / 2 / k - ROOM / k, camera.height / 2 / k - ROOM / k];
@@ -241,8 +191,7 @@ export class TreeView {
 
   #keyed(event) {
     if (event.altKey || event.metaKey || event.ctrlKey || !this.current) return;
-    const done = this.#walked(event.key) || this.#typed(event);
-    if (!done) return;
+    if (!this.#walked(event.key) && !this.#typed(event)) return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -261,8 +210,8 @@ export class TreeView {
       Enter: () => this.#activate(current),
       " ": () => (this.#activate(current), this.#toggle(current)),
       "*": () => current.parent.below.forEach((each) => this.#toggle(each, true)),
-      "+": () => this.zoomIn(),
-      "-": () => this.zoomOut(),
+      "+": () => this.#look(() => this.camera.glideZoom(ZOOM)),
+      "-": () => this.#look(() => this.camera.glideZoom(1 / ZOOM)),
     };
     if (!Object.hasOwn(does, key)) return false;
     does[key]();
@@ -273,8 +222,11 @@ export class TreeView {
     if ([...key].length !== 1) return false;
     const text = timeStamp - this.typed.at < TYPING ? this.typed.text + key : key;
     this.typed = { text, at: timeStamp };
-    const found = typedAhead(this.branches.visible(), this.current, text);
-    if (found) this.#goTo(found);
+    // The first branch after this one (then from the top) whose name begins with what was typed.
+    const visible = this.branches.visible();
+    const start = visible.indexOf(this.current) + (text.length === 1 ? 1 : 0);
+    const round = [...visible.slice(start), ...visible.slice(0, start)];
+    this.#goTo(round.find(({ name }) => name.toLocaleLowerCase().startsWith(text.toLocaleLowerCase())));
     return true;
   }
 }
@@ -291,14 +243,133 @@ function placeRows(root) {
   put(root);
 }
 
-function boxOf(list, which = "at") {
-  const places = list.map((branch) => branch[which]).filter(Boolean);
-  if (!places.length) return null;
-  const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)];
+/** The rectangle of branches where they are to be. */
+function boxOf(list) {
+  const [xs, ys] = [list.map(({ to }) => to.x), list.map(({ to }) => to.y)];
   return {
     left: Math.min(...xs) - ROW / 2,
     right: Math.max(...xs) + COLUMN - ROW,
     top: Math.min(...ys) - ROW / 2,
     bottom: Math.max(...ys) + ROW / 2,
   };
+}
+
+/** Children that are loaded at once, and while one of them is looked for. */
+const PAGE = 100;
+const LOOKED_THROUGH = 2000;
+
+/**
+ * A node of the tree, or a line in its place: `more` offers further ones, `failed` another try.
+ *
+ * `children` is null as long as nobody asked for them; `hasMore`: the server has others. `at` is where it is drawn.
+ */
+class Branch {
+  constructor(node, parent, line = null) {
+    Object.assign(this, { node, parent, line, children: null, hasMore: false, open: false, busy: false, at: null });
+    this.level = parent ? parent.level + 1 : 0;
+  }
+
+  get mayOpen() {
+    return !this.line && (this.children ? this.children.length > 0 : (this.node?.children ?? 0) > 0);
+  }
+
+  /** What is seen below it, with the lines that stand for what is not. */
+  get below() {
+    if (!this.open || !this.children) return [];
+    this.offer ??= new Branch(null, this, "more");
+    return this.hasMore ? [...this.children, this.offer] : this.children;
+  }
+
+  get name() {
+    if (this.line === "failed") return "Not loaded. Try again";
+    if (this.line !== "more") return this.node.name;
+    const { node, children } = this.parent;
+    const rest = (node?.children ?? 0) - children.length;
+    return rest > 0 ? `Show ${Math.min(PAGE, rest)} more of ${rest}` : `Show ${PAGE} more`;
+  }
+}
+
+/** The tree behind its picture: which branches are known, which are open, and in which order they come. */
+class Branches {
+  /** `load(idOrNull, skip, limit)`: the nodes below one, or the outermost; `changed()`: called when there is something new to draw. */
+  constructor(load, changed) {
+    Object.assign(this, { load, changed });
+    this.root = new Branch(null, null);
+    this.root.open = true;
+  }
+
+  /** Load what is below a branch, and open it. What fails is told by a line in its place. */
+  async open(branch) {
+    if (branch.busy) return;
+    branch.open = true;
+    if (!branch.children) {
+      branch.busy = true;
+      this.changed();
+      branch.children = await this.#loaded(branch, 0);
+      branch.busy = false;
+    }
+    this.changed();
+  }
+
+  async #loaded(branch, skip, size = PAGE) {
+    try {
+      const nodes = await this.load(branch.node?.id ?? null, skip, size + 1);
+      branch.hasMore = nodes.length > size;
+      return nodes.slice(0, size).map((node) => new Branch(node, branch));
+    } catch (fault) {
+      const line = new Branch(null, branch, "failed");
+      line.reason = fault.message;
+      branch.hasMore = false;
+      return [line];
+    }
+  }
+
+  /** Load the next children of a branch, which has more. Returns the first of them. */
+  async #more(branch, size = PAGE) {
+    if (branch.busy) return null;
+    branch.busy = true;
+    const next = await this.#loaded(branch, branch.children.length, size);
+    branch.children.push(...next);
+    branch.busy = false;
+    this.changed();
+    return next[0];
+  }
+
+  /** Open the way to a node: `ids` from the top down to it. Returns its branch, or null where it is not in the tree. */
+  async openTo(ids) {
+    let branch = this.root;
+    for (const id of ids) {
+      await this.open(branch);
+      let child = branch.children.find(({ node }) => node?.id === id);
+      while (!child && branch.hasMore && (await this.#more(branch, LOOKED_THROUGH))) child = branch.children.find(({ node }) => node?.id === id);
+      if (!child) return null;
+      branch = child;
+    }
+    return branch;
+  }
+
+  close(branch) {
+    branch.open = false;
+    this.changed();
+  }
+
+  /** Do what a line offers: show more, or try again. Returns the branch that comes in its place, if one does. */
+  async follow(line) {
+    const { parent } = line;
+    if (line.line === "more") return this.#more(parent);
+    const known = parent.children.length - 1; // the line itself is the last
+    parent.children.pop();
+    if (known) return this.#more(parent);
+    parent.children = null;
+    await this.open(parent);
+    return parent.below[0];
+  }
+
+  /** All that is seen, from top to bottom. */
+  visible() {
+    const list = [];
+    const walk = (branch) => branch.below.forEach((each) => (list.push(each), walk(each)));
+    walk(this.root);
+    return list;
+  }
 }

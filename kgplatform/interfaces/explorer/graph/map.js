@@ -1,6 +1,6 @@
 // A whole graph: entities in circles, which are communities, in the circles around them. What is related lies near.
 
-import { placeTogether } from "./packing.js";
+import "../vendor/d3-hierarchy.min.js";
 import { shortText } from "../shared/format.js";
 
 /** How far a node usually is from the nearest other: so far that nodes of usual sizes do not cover each other. */
@@ -24,26 +24,23 @@ export function readMap(scene, map) {
   settle(whole);
   scene.spacing = spacing;
   scene.discs = discs.map(drawnDisc);
-  const outermost = leaves.map((leaf) => outermostOf(leaf)?.drawn ?? null);
-  const innermost = leaves.map((leaf) => leaf.around.drawn ?? null);
-  const nodes = leaves.map(({ x, y }, row) => Object.assign(scene.addNode(entityOf(map, row), x, y), { disc: innermost[row], region: outermost[row] }));
+  const nodes = leaves.map((leaf, row) => {
+    const node = scene.addNode({ id: map.ids[row], name: map.names[row], kind: map.kinds[row], type: map.types[row], size: map.sizes[row] }, leaf.x, leaf.y);
+    let outermost = leaf;
+    while (outermost.around.around) outermost = outermost.around;
+    return Object.assign(node, { disc: leaf.around.drawn ?? null, region: outermost.drawn ?? null });
+  });
   map.sources.forEach((source, at) => scene.addLine(at, nodes[source], nodes[map.targets[at]]));
   scene.bundles = bundled(nodes, map);
   scene.changed();
 }
 
-function entityOf(map, row) {
-  return { id: map.ids[row], name: map.names[row], kind: map.kinds[row], type: map.types[row], size: map.sizes[row] };
-}
-
-// ------------------------------------------------------------------------------------------------- circles in circles
-
 function nested({ sizes, inside, discs: given }, spacing) {
-  const whole = circle("", null);
-  const discs = given.map(({ name, id }) => circle(name, id));
+  const whole = circle("");
+  const discs = given.map(({ name }) => circle(name));
   given.forEach(({ around }, at) => put(discs[at], discs[around] ?? whole));
   const usual = [...sizes].sort((one, other) => one - other)[sizes.length >> 1] || 1;
-  const leaves = sizes.map((size, row) => ({ row, r: (spacing / 2) * Math.min(MOST_ROOM, 0.75 + (0.25 * size) / usual), entities: 1 }));
+  const leaves = sizes.map((size, row) => ({ row, r: (spacing / 2) * Math.min(MOST_ROOM, 0.75 + (0.25 * size) / usual) }));
   leaves.forEach((leaf, row) => put(leaf, discs[inside[row]] ?? whole));
   const deepen = (disc, depth) => {
     disc.depth = depth;
@@ -54,8 +51,8 @@ function nested({ sizes, inside, discs: given }, spacing) {
 }
 
 /** `links`: how often two of its parts are joined; `pulls`: a part, and what outside it is joined to, and so on. */
-function circle(name, id) {
-  return { name, id, parts: [], links: new Map(), pulls: [], around: null };
+function circle(name) {
+  return { name, parts: [], links: new Map(), pulls: [], around: null };
 }
 
 function put(part, disc) {
@@ -83,7 +80,6 @@ function pack(disc, spacing) {
   const { parts } = disc;
   const isInnermost = parts.every((part) => !part.parts);
   for (const part of parts) if (part.parts) pack(part, spacing);
-  disc.entities = parts.reduce((sum, { entities }) => sum + entities, 0);
   const gap = isInnermost ? 1 : spacing / 2;
   for (const part of parts) part.r += gap / 2;
   const links = [...disc.links].map(([key, weight]) => [Math.floor(key / parts.length), key % parts.length, weight]);
@@ -122,15 +118,12 @@ function turn({ x, y, parts, pulls }) {
   for (const part of parts) [part.x, part.y] = [cos * part.x - sin * flip * part.y, sin * part.x + cos * flip * part.y];
 }
 
-// ------------------------------------------------------------------------------------------------------ what is drawn
-
 /** A circle as it is drawn. `pitch`: how far two of its parts usually are apart, by which it shows when they can be read. */
 function drawnDisc(disc, at) {
   const inner = disc.parts.filter((part) => part.parts);
   const pitch = inner.length ? Math.max(...inner.map(({ r }) => r)) : (1.8 * disc.r) / Math.sqrt(disc.parts.length);
-  const { id, x, y, r: radius, entities } = disc;
-  const around = disc.around.drawn ?? null;
-  disc.drawn = { id, at, label: shortText(disc.name, 80), x, y, radius, entities, pitch, hasInner: inner.length > 0, around: around ? around.at : -1, level: disc.depth - 1 };
+  const { x, y, r: radius } = disc;
+  disc.drawn = { at, label: shortText(disc.name, 80), x, y, radius, pitch, hasInner: inner.length > 0, around: disc.around.drawn?.at ?? -1, level: disc.depth - 1 };
   return disc.drawn;
 }
 
@@ -141,12 +134,6 @@ function nameOf(disc, map) {
   collect(disc);
   const best = rows.sort((one, other) => map.sizes[other] - map.sizes[one] || one - other).slice(0, NAMED_BY);
   return best.map((row) => shortText(map.names[row])).join(", ");
-}
-
-function outermostOf(leaf) {
-  let part = leaf;
-  while (part.around.around) part = part.around;
-  return part === leaf ? null : part;
 }
 
 /** Which outermost circles are joined more than others, by the lines between them: { source, target, weight }. */
@@ -172,4 +159,90 @@ function bundled(nodes, map) {
     if (few) for (const disc of [source, target]) taken.set(disc, (taken.get(disc) ?? 0) + 1);
     return few;
   });
+}
+
+// Circles side by side, in a circle around them: joined ones lie near each other, and none overlap.
+
+const { packEnclose, packSiblings } = globalThis.d3;
+
+/** Circles that are put in their places, all together, while a better order is sought. */
+const TRIED = 12_000;
+
+/**
+ * Give `circles` ({ r }) places `x`, `y` around 0, and return the radius of the circle around them.
+ *
+ * `links`: [place of one, place of the other, weight]. `carefully`: look for an order in which joined ones lie nearer.
+ * The same circles and links have the same places.
+ */
+function placeTogether(circles, links, { carefully = false } = {}) {
+  if (!circles.length) return 0;
+  const spots = circles.map(({ r }) => ({ x: 0, y: 0, r })); // alike in shape, whatever they stand for, which is faster
+  const joined = joinedOf(spots.length, links);
+  const order = outwards(spots, joined).map((at) => spots[at]);
+  if (carefully) bringNearer(order, spots, joined);
+  packSiblings(order);
+  const around = packEnclose(spots);
+  for (let at = 0; at < spots.length; at += 1) {
+    circles[at].x = spots[at].x - around.x;
+    circles[at].y = spots[at].y - around.y;
+  }
+  return around.r;
+}
+
+/** Swap two in the order wherever that brings joined ones nearer, until it helps no more or has taken long enough. */
+function bringNearer(order, spots, joined) {
+  let best = lengthOf(packSiblings(order) && spots, joined);
+  let left = TRIED;
+  for (let helps = true; helps; ) {
+    helps = false;
+    for (let one = 0; one < order.length; one += 1) {
+      for (let other = one + 1; other < order.length; other += 1) {
+        if ((left -= order.length) < 0) return;
+        [order[one], order[other]] = [order[other], order[one]];
+        const length = lengthOf(packSiblings(order) && spots, joined);
+        if (length < best - 1e-9) [best, helps] = [length, true];
+        else [order[one], order[other]] = [order[other], order[one]];
+      }
+    }
+  }
+}
+
+/** How long all lines between joined ones are, each by how much it joins them. */
+function lengthOf(spots, joined) {
+  let sum = 0;
+  joined.forEach((others, at) => {
+    for (let each = 0; each < others.length; each += 2) {
+      const other = spots[others[each]];
+      sum += others[each + 1] * Math.hypot(spots[at].x - other.x, spots[at].y - other.y);
+    }
+  });
+  return sum;
+}
+
+/** Of each circle what it is joined to: place, weight, place, weight … Who is joined to much is not drawn to all of it alike. */
+function joinedOf(size, links) {
+  const joined = Array.from({ length: size }, () => []);
+  const sums = new Float64Array(size);
+  for (const [one, other, weight] of links) (sums[one] += weight), (sums[other] += weight);
+  for (const [one, other, weight] of links) {
+    const share = weight / Math.sqrt(sums[one] * sums[other]);
+    joined[one].push(other, share);
+    joined[other].push(one, share);
+  }
+  return joined;
+}
+
+/** The order in which they are placed: the largest first, then whichever is joined most to those before. */
+function outwards(circles, joined) {
+  const waiting = circles.map((_, at) => at).sort((one, other) => circles[other].r - circles[one].r || one - other);
+  const drawn = new Float64Array(circles.length);
+  const order = [];
+  while (waiting.length) {
+    let best = 0;
+    for (let at = 1; at < waiting.length; at += 1) if (drawn[waiting[at]] > drawn[waiting[best]]) best = at;
+    const [next] = waiting.splice(best, 1);
+    order.push(next);
+    for (let at = 0; at < joined[next].length; at += 2) drawn[joined[next][at]] += joined[next][at + 1];
+  }
+  return order;
 }

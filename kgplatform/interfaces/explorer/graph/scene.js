@@ -1,7 +1,6 @@
 // The nodes and edges of a picture: where they are, how large, what lies at a point.
 
 import { kindShape, typeColor } from "../shared/colors.js";
-import { distanceToEdge, radiusScale } from "./geometry.js";
 import { shortText } from "../shared/format.js";
 
 /** Radii at zoom 1: [of a node without neighbours, of the largest]. */
@@ -39,8 +38,6 @@ export class Scene {
     return this.nodes.size + this.edges.size > MANY;
   }
 
-  // --------------------------------------------------------------------------------------------------- what is in it
-
   /** Put a node in, or take what is new of one that is there. Returns it. */
   addNode(data, x = undefined, y = undefined) {
     const known = this.nodes.get(data.id);
@@ -51,12 +48,13 @@ export class Scene {
       return known;
     }
     const weight = data.size ?? data.degree ?? 0;
+    const [least, most] = RADII[data.kind] ?? SMALL;
     const node = {
       id: data.id,
       data,
       x: x ?? data.x,
       y: y ?? data.y,
-      radius: radiusOf(data.kind, weight),
+      radius: Math.min(most, least + 1.4 * Math.sqrt(Math.max(0, weight - 1))),
       weight,
       color: typeColor(data.type ?? data.kind),
       shape: kindShape(data.kind),
@@ -115,8 +113,6 @@ export class Scene {
     for (const node of this.nodes.values()) node.hidden = this.hiddenKeys.has(node.data.type ?? node.data.kind);
     this.changed();
   }
-
-  // ------------------------------------------------------------------------------------------------------- questions
 
   /** The visible nodes, the weightiest first. */
   get byWeight() {
@@ -184,19 +180,7 @@ export class Scene {
 }
 
 /** The other end of an edge. */
-export function otherEnd(edge, node) {
-  return edge.source === node ? edge.target : edge.source;
-}
-
-/** The nodes that edges of the picture join to a node. */
-export function neighboursOf(node) {
-  return new Set(node.edges.map((edge) => otherEnd(edge, node)));
-}
-
-function radiusOf(kind, weight) {
-  const [least, most] = RADII[kind] ?? SMALL;
-  return Math.min(most, least + 1.4 * Math.sqrt(Math.max(0, weight - 1)));
-}
+export const otherEnd = (edge, node) => edge.source === node ? edge.target : edge.source;
 
 function between(source, target) {
   const [few, other] = source.edges.length < target.edges.length ? [source, target] : [target, source];
@@ -216,4 +200,43 @@ function spread(parallel, first) {
 export function labelOf(node) {
   const { name, text, type, kind } = node.data;
   return (node.label ??= shortText(name) || shortText(text) || type || kind);
+}
+
+// How nodes and edges lie in the world: sizes, curves, distances.
+
+/** Nodes grow and shrink slower than the picture when it is zoomed: by this at `k` pixels per unit. */
+export const radiusScale = (k) => k < 1 ? k ** 0.7 : Math.sqrt(k);
+
+/** The control point of an edge's curve, in the world: of a straight edge its middle. */
+export function leaning({ source, target, bend }) {
+  const [x, y] = [(source.x + target.x) / 2, (source.y + target.y) / 2];
+  if (!bend) return { x, y };
+  const [dx, dy] = [target.x - source.x, target.y - source.y];
+  const length = Math.hypot(dx, dy) || 1;
+  return { x: x - (dy / length) * bend, y: y + (dx / length) * bend };
+}
+
+/** The point in the middle of an edge's curve. */
+export function middleOf(edge) {
+  const { source, target } = edge;
+  const lean = leaning(edge);
+  return { x: (source.x + 2 * lean.x + target.x) / 4, y: (source.y + 2 * lean.y + target.y) / 4 };
+}
+
+/** How far a point of the world is from an edge; Infinity if it is not near. */
+function distanceToEdge(edge, x, y) {
+  const { source, target } = edge;
+  const reach = Math.abs(edge.bend) + 40;
+  if (x < Math.min(source.x, target.x) - reach || x > Math.max(source.x, target.x) + reach) return Infinity;
+  if (y < Math.min(source.y, target.y) - reach || y > Math.max(source.y, target.y) + reach) return Infinity;
+  if (!edge.bend) return distanceToLine(x, y, source, target);
+  const middle = middleOf(edge);
+  return Math.min(distanceToLine(x, y, source, middle), distanceToLine(x, y, middle, target));
+}
+
+function distanceToLine(x, y, from, to) {
+  const [dx, dy] = [to.x - from.x, to.y - from.y];
+  const along = ((x - from.x) * dx + (y - from.y) * dy) / (dx * dx + dy * dy || 1);
+  const part = Math.min(1, Math.max(0, along));
+  return Math.hypot(x - from.x - part * dx, y - from.y - part * dy);
 }

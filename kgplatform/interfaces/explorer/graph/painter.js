@@ -1,6 +1,8 @@
 // Puts discs, edges and nodes on a canvas, without words.
 
-import { leaning, radiusScale } from "./geometry.js";
+import { Camera } from "./camera.js";
+import { Labels } from "./labels.js";
+import { leaning, radiusScale } from "./scene.js";
 
 export const THEMES = {
   light: { surface: "#ffffff", text: "#171b21", quiet: "#55606f", edge: "#8a97a9", accent: "#1d5fd3", disc: "#5b6b82" },
@@ -20,13 +22,17 @@ const LONG = 0.3;
 
 /** Draw all of a scene, in portions: between two of them the caller may stop to look at the clock. */
 export function* paintScene(context, scene, camera, theme) {
-  const isFar = seenFromFar(scene, camera);
+  // From afar lines from circle to circle would be a tangle: then bundles say which circles are joined.
+  const pixels = scene.spacing * camera.k;
+  const isFar = scene.isLarge && pixels > 0 && pixels < FAR;
   if (isFar) paintBundles(context, scene.bundles, camera, theme);
   paintDiscs(context, scene.discs, camera, theme);
   const still = (node) => !node.hidden && !scene.live.has(node);
-  const edges = [...scene.edges.values()].filter(({ source, target }) => still(source) && still(target));
   const [near, long] = [[], []];
-  for (const edge of edges) (leaves(edge) ? long : near).push(edge);
+  for (const edge of scene.edges.values()) {
+    const { source, target, unnamed } = edge;
+    if (still(source) && still(target)) (unnamed && source.region !== target.region ? long : near).push(edge);
+  }
   const style = edgeStyle(scene, camera, theme);
   const layers = isFar ? [[near.filter(({ source, target }) => source.disc === target.disc), style]] : [[long, { ...style, alpha: style.alpha * LONG }], [near, style]];
   for (const [layer, how] of layers) {
@@ -39,15 +45,6 @@ export function* paintScene(context, scene, camera, theme) {
     paintNodes(context, portion, camera, theme);
     yield;
   }
-}
-
-/** Whether lines from circle to circle would be a tangle: then bundles say which circles are joined. */
-function seenFromFar({ isLarge, spacing }, { k }) {
-  return isLarge && spacing * k > 0 && spacing * k < FAR;
-}
-
-function leaves({ source, target, unnamed }) {
-  return unnamed && source.region !== target.region;
 }
 
 function* portions(list) {
@@ -68,10 +65,7 @@ export function paintEdges(context, edges, camera, { color, alpha, width, arrows
   context.strokeStyle = color;
   context.lineWidth = width;
   context.beginPath();
-  for (const edge of edges) {
-    if (passesBy(edge, camera)) continue;
-    traceEdge(context, edge, camera);
-  }
+  for (const edge of edges) if (!passesBy(edge, camera)) traceEdge(context, edge, camera);
   context.stroke();
   if (arrows) {
     context.fillStyle = color;
@@ -117,54 +111,39 @@ function traceArrow(context, edge, camera, width) {
 }
 
 /** Draw nodes in their colours. `ring`: colour of a line around each. */
-export function paintNodes(context, nodes, camera, theme, { ring = null, grown = 1 } = {}) {
-  const scale = radiusScale(camera.k) * grown;
+export function paintNodes(context, nodes, camera, theme, { ring = null } = {}) {
+  const scale = radiusScale(camera.k);
   for (const node of nodes) {
     if (!camera.sees(node)) continue;
     const { x, y } = camera.toScreen(node);
     const radius = Math.max(1.2, node.radius * scale);
-    context.beginPath();
     traceShape(context, node.shape, x, y, radius);
     context.fillStyle = node.color;
     context.fill();
-    if (radius >= OUTLINED) {
-      context.lineWidth = 1.5;
-      context.strokeStyle = theme.surface;
-      context.stroke();
-    }
-    if (ring) paintRing(context, node.shape, x, y, radius, ring);
-  }
-}
-
-function paintRing(context, shape, x, y, radius, color) {
-  context.beginPath();
-  traceShape(context, shape, x, y, radius + 3);
-  context.lineWidth = 2.5;
-  context.strokeStyle = color;
-  context.stroke();
-}
-
-function traceShape(context, shape, x, y, radius) {
-  if (shape === "circle") {
-    context.arc(x, y, radius, 0, TURN);
-  } else if (shape === "square") {
-    context.rect(x - radius * 0.85, y - radius * 0.85, radius * 1.7, radius * 1.7);
-  } else {
-    traceCorners(context, CORNERS[shape], x, y, radius);
+    context.lineWidth = 1.5;
+    context.strokeStyle = theme.surface;
+    if (radius >= OUTLINED) context.stroke();
+    if (!ring) continue;
+    traceShape(context, node.shape, x, y, radius + 3);
+    context.lineWidth = 2.5;
+    context.strokeStyle = ring;
+    context.stroke();
   }
 }
 
 // [corners, angle of the first, size beside that of a circle]
 const CORNERS = { diamond: [4, 0, 1.15], triangle: [3, -TURN / 4, 1.2], hexagon: [6, -TURN / 4, 1.08] };
 
-function traceCorners(context, [corners, first, size], x, y, radius) {
+function traceShape(context, shape, x, y, radius) {
+  context.beginPath();
+  if (shape === "circle") return context.arc(x, y, radius, 0, TURN);
+  if (shape === "square") return context.rect(x - radius * 0.85, y - radius * 0.85, radius * 1.7, radius * 1.7);
+  const [corners, first, size] = CORNERS[shape];
   for (let at = 0; at < corners; at += 1) {
     const angle = first + (at * TURN) / corners;
-    const [px, py] = [x + radius * size * Math.cos(angle), y + radius * size * Math.sin(angle)];
-    if (at) context.lineTo(px, py);
-    else context.moveTo(px, py);
+    context.lineTo(x + radius * size * Math.cos(angle), y + radius * size * Math.sin(angle));
   }
-  context.closePath();
+  return context.closePath();
 }
 
 function paintBundles(context, bundles, camera, theme) {
@@ -203,4 +182,93 @@ function paintDiscs(context, discs, camera, theme) {
     context.stroke();
   }
   context.restore();
+}
+
+// A large graph is drawn in slices to a picture beside the screen. While people pan and zoom, that picture moves, and a
+// new one is drawn; so a frame takes about as long with ten thousand nodes as with ten.
+
+/** Part of the view that the picture has more on each side, so that panning does not show its end at once. */
+const MARGIN = 0.2;
+/** Milliseconds of a frame for drawing: with something on the screen, and with nothing yet. */
+const SLICE = 10;
+const FIRST_SLICE = 32;
+
+export class Picture {
+  constructor() {
+    this.clear();
+  }
+
+  /** Forget what was drawn: it is of another graph. */
+  clear() {
+    this.shown = null;
+    this.work = null;
+  }
+
+  /** Put the picture on the canvas as the camera sees it, then draw on at a new one if this one is out of date. */
+  paint(context, scene, camera, theme, density) {
+    this.#begin(scene, camera, theme, density);
+    if (this.work) this.#draw(this.shown ? SLICE : FIRST_SLICE);
+    put(context, this.shown ?? this.work, camera);
+    // The camera may have gone on since what is done now was begun.
+    this.#begin(scene, camera, theme, density);
+  }
+
+  #begin(scene, camera, theme, density) {
+    const isOf = (sheet) => sheet && sheet.version === scene.version && sheet.theme === theme && sheet.density === density;
+    if (this.work && isOf(this.work)) return;
+    this.work = null;
+    if (isOf(this.shown) && covers(this.shown.camera, camera)) return;
+    const part = 1 + 2 * MARGIN;
+    const { x, y, k, width, height } = camera;
+    const wider = Object.assign(new Camera(), { x, y, k, width: Math.ceil(width * part), height: Math.ceil(height * part) });
+    const canvas = Object.assign(document.createElement("canvas"), { width: wider.width * density, height: wider.height * density });
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    context.scale(density, density);
+    this.work = { canvas, context, camera: wider, steps: paintScene(context, scene, wider, theme), version: scene.version, theme, density };
+  }
+
+  #draw(budget) {
+    const end = performance.now() + budget;
+    let step;
+    do {
+      step = this.work.steps.next();
+      // Browsers put drawing off until someone looks: this look makes the clock tell the truth.
+      this.work.context.getImageData(0, 0, 1, 1);
+    } while (!step.done && performance.now() < end);
+    if (!step.done) return;
+    this.shown = this.work;
+    this.work = null;
+  }
+}
+
+function covers(sheet, camera) {
+  if (sheet.k !== camera.k) return false;
+  const [across, down] = [Math.abs(sheet.x - camera.x) * camera.k, Math.abs(sheet.y - camera.y) * camera.k];
+  return across <= (sheet.width - camera.width) / 2 && down <= (sheet.height - camera.height) / 2;
+}
+
+function put(context, { canvas, camera: drawn }, camera) {
+  const scale = camera.k / drawn.k;
+  const { x, y } = camera.toScreen(drawn);
+  const [width, height] = [drawn.width * scale, drawn.height * scale];
+  context.drawImage(canvas, x - width / 2, y - height / 2, width, height);
+}
+
+const FINER = 2;
+
+/** What a GraphView shows, with its background, at twice the size: a promise of a PNG as a Blob. */
+export function pictureOf(view) {
+  const { camera, scene, theme, marks } = view;
+  const canvas = Object.assign(document.createElement("canvas"), { width: camera.width * FINER, height: camera.height * FINER });
+  const context = canvas.getContext("2d");
+  context.scale(FINER, FINER);
+  context.globalAlpha = marks.restAlpha;
+  for (const _ of paintScene(context, scene, camera, theme));
+  context.globalAlpha = 1;
+  view.paintMarked(context);
+  new Labels().paint(context, scene, camera, theme, marks, { moving: false, now: 0 });
+  context.globalCompositeOperation = "destination-over";
+  context.fillStyle = theme.surface;
+  context.fillRect(0, 0, camera.width, camera.height);
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }

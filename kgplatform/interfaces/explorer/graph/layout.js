@@ -19,9 +19,12 @@ const SPACING = 46;
 export class Relaxation {
   /** `aspect`: width of the view by its height. `gentle`: begin with less force, since most is in place already. */
   constructor(scene, free, { aspect = 1.4, gentle = false } = {}) {
-    this.pairs = [...nodesToMind(scene, free)].map((node) => ({ node, body: bodyOf(node, free) }));
-    const bodies = new Map(this.pairs.map(({ node, body }) => [node, body]));
-    this.free = this.pairs.filter(({ node }) => free.has(node));
+    const bodies = new Map();
+    for (const node of nodesToMind(scene, free)) {
+      const { x, y, radius } = node;
+      bodies.set(node, free.has(node) ? { x, y, radius } : { x, y, radius, fx: x, fy: y });
+    }
+    this.free = [...bodies].filter(([node]) => free.has(node));
     this.simulation = this.free.length > MOST ? null : simulate(bodies, { aspect, gentle });
   }
 
@@ -31,18 +34,13 @@ export class Relaxation {
     const end = performance.now() + budget;
     do this.simulation.tick();
     while (performance.now() < end && !this.#done);
-    for (const { node, body } of this.free) [node.x, node.y] = [body.x, body.y];
+    for (const [node, body] of this.free) [node.x, node.y] = [body.x, body.y];
     return this.#done;
   }
 
   get #done() {
     return this.simulation.alpha() < this.simulation.alphaMin();
   }
-}
-
-function bodyOf(node, free) {
-  const body = { x: node.x, y: node.y, radius: node.radius };
-  return free.has(node) ? body : { ...body, fx: node.x, fy: node.y };
 }
 
 // The free nodes, and of the others the neighbours of free ones and those that lie nearest to them.
@@ -87,7 +85,8 @@ export function placeAll(nodes) {
 /** Give new nodes a first place: around `center`, or near what they are joined to, or beside all that is there. */
 export function placeNear(scene, fresh, center) {
   const waiting = new Set(fresh);
-  const beside = besideOf(scene, waiting);
+  const box = scene.bounds([...scene.nodes.values()].filter((node) => !waiting.has(node)));
+  const beside = box ? { x: box.right + 160, y: (box.top + box.bottom) / 2 } : { x: 0, y: 0 };
   const joined = (node) => node.edges.map((edge) => otherEnd(edge, node)).filter((other) => !waiting.has(other));
   for (let at = 0; waiting.size; at += 1) {
     const node = [...waiting].find((each) => joined(each).length) ?? waiting.values().next().value;
@@ -99,14 +98,7 @@ export function placeNear(scene, fresh, center) {
   }
 }
 
-function spiral(middle, away, at) {
-  return { x: middle.x + away * Math.cos(at * GOLDEN), y: middle.y + away * Math.sin(at * GOLDEN) };
-}
-
-function besideOf(scene, waiting) {
-  const box = scene.bounds([...scene.nodes.values()].filter((node) => !waiting.has(node)));
-  return box ? { x: box.right + 160, y: (box.top + box.bottom) / 2 } : { x: 0, y: 0 };
-}
+const spiral = (middle, away, at) => ({ x: middle.x + away * Math.cos(at * GOLDEN), y: middle.y + away * Math.sin(at * GOLDEN) });
 
 function meanOf(places) {
   const sum = places.reduce((total, { x, y }) => ({ x: total.x + x, y: total.y + y }), { x: 0, y: 0 });

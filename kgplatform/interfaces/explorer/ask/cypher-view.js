@@ -1,13 +1,11 @@
 // Cypher: one statement, read-only; its rows as a table, and the nodes among them as a graph.
 
-import { announce, copyText, el, fill, freshId } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
 import { about, get, post } from "../shared/api.js";
+import { announce, button, el, failure, fill, freshId, icon, keptList, linkCopier, loading } from "../shared/dom.js";
 import { count, counted, duration, moment } from "../shared/format.js";
-import { subgraphOf } from "../graph/graph-panel.js";
-import { browserLink, coloured } from "./statements.js";
 import { routeTo, setParameters } from "../shared/router.js";
-import { failure, loading } from "../shared/states.js";
+import { browserLink, coloured } from "./statements.js";
+import { subgraphOf } from "../graph/graph-panel.js";
 
 const FIRST = "MATCH (e:Entity)\nRETURN e, count { (e)--() } AS connections\nORDER BY connections DESC\nLIMIT 25";
 const SAMPLES = [
@@ -23,15 +21,14 @@ export function createView({ stage }) {
   const samples = el("select", { id: `${id}-samples`, on: { change: () => choose() } }, el("option", { value: "" }, "Choose one"));
   const shows = el("p", { class: "muted", hidden: true });
   const result = el("div", { class: "result" });
-  const run = el("button", { class: "primary", type: "submit" }, icon("play"), "Run");
-  const stop = el("button", { type: "button", hidden: true, on: { click: () => running?.abort() } }, icon("stop"), "Stop");
-  const link = el("button", { type: "button", on: { click: () => copyText(new URL(routeTo("cypher", written()), document.baseURI).href, link) } }, icon("link"), el("span", {}, "Copy link"));
+  const run = button("play", "Run", null, { class: "primary", type: "submit" });
+  const stop = button("stop", "Stop", () => running?.abort(), { class: null, hidden: true });
   const history = statementHistory(({ statement: text, parameters: given }) => take(text, given));
   const given = el("details", {}, el("summary", {}, icon("down"), "Parameters"), el("p", { class: "field" }, el("label", { for: parameters.id }, "As JSON"), parameters));
   const form = el("form", { on: { submit: (event) => (event.preventDefault(), execute()) } },
     el("p", { class: "field" }, el("label", { for: samples.id }, "Saved queries"), samples), shows,
     el("div", { class: "field" }, el("label", { for: id }, "Statement, read-only"), editor.element), given,
-    el("div", { class: "actions" }, run, stop, el("button", { type: "button", on: { click: openInBrowser } }, icon("open"), "Neo4j Browser"), link, el("span", { class: "muted" }, "Ctrl+Enter runs it.")));
+    el("div", { class: "actions" }, run, stop, button("open", "Neo4j Browser", openInBrowser, { class: null }), linkCopier(() => routeTo("cypher", written()), { class: null }), el("span", { class: "muted" }, "Ctrl+Enter runs it.")));
   const element = el("div", { class: "view cypher-view" }, el("h1", {}, "Cypher"), form, result, history.element);
   let queries = null;
   let running = null;
@@ -61,9 +58,7 @@ export function createView({ stage }) {
     statement.focus();
   }
 
-  function written() {
-    return { statement: statement.value, parameters: parameters.value.trim() };
-  }
+  const written = () => ({ statement: statement.value, parameters: parameters.value.trim() });
 
   function openInBrowser() {
     const href = browserLink(about().browser_url, statement.value);
@@ -106,7 +101,7 @@ export function createView({ stage }) {
   function draw({ columns, rows, truncated }, seconds) {
     const ids = [...new Set(rows.flatMap((row) => row.flatMap(idsIn)))];
     const summary = `${counted(rows.length, "row")}${truncated ? ", more not shown" : ""}, ${duration(seconds)}`;
-    const toGraph = el("button", { class: "small", type: "button", on: { click: () => (stage.showGraph(), show(ids)) } }, icon("node"), `Show ${counted(Math.min(ids.length, 500), "node")}`);
+    const toGraph = button("node", `Show ${counted(Math.min(ids.length, 500), "node")}`, () => (stage.showGraph(), show(ids)));
     fill(result, el("div", { class: "section-head" }, el("p", { class: "muted", role: "status" }, summary), ids.length ? toGraph : null), rows.length ? table(columns, rows) : null);
     announce(summary);
     if (ids.length) show(ids);
@@ -152,46 +147,34 @@ function idsIn(value) {
   return value?.nodes ? value.nodes.flatMap(idsIn) : [];
 }
 
-// -------------------------------------------------------------------- a field whose words are coloured while one types
-
-// The field's own letters are unseen above them.
-
-/** { element, field, set(text) }. `field` is the textarea: it has the value, the focus and the label. */
+/**
+ * A field whose words are coloured while one types: its own letters are unseen above them. { element, field, set(text) }; `field`
+ * is the textarea, which has the value, the focus and the label.
+ */
 function codeEditor({ id, rows, value = "" }) {
   const shown = el("pre", { class: "code", "aria-hidden": "true" });
   const field = el("textarea", { id, class: "code", rows: String(rows), spellcheck: "false", autocapitalize: "off", autocomplete: "off", value });
   const element = el("div", { class: "code-editor" }, shown, field);
 
+  const follow = () => Object.assign(shown, { scrollTop: field.scrollTop, scrollLeft: field.scrollLeft });
   function draw() {
-    fill(shown, ...coloured(`${field.value}\n`)); // a last line that is empty has a height, too
+    fill(shown, coloured(`${field.value}\n`)); // a last line that is empty has a height, too
     follow();
-  }
-
-  function follow() {
-    shown.scrollTop = field.scrollTop;
-    shown.scrollLeft = field.scrollLeft;
-  }
-
-  function set(text) {
-    field.value = text;
-    draw();
   }
 
   field.addEventListener("input", draw);
   field.addEventListener("scroll", follow);
   draw();
-  return { element, field, set };
+  return { element, field, set: (text) => ((field.value = text), draw()) };
 }
-
-// ------------------------------------------------------------------------ what was run in this browser, the last first
 
 const KEPT = "kgplatform.statements";
 const MOST = 50;
 
-/** { element, note(statement) }; `onChoose` gets { statement, parameters }. */
+/** What was run in this browser, the last first: { element, note(statement) }; `onChoose` gets { statement, parameters }. */
 function statementHistory(onChoose) {
   const list = el("ol", { class: "history" });
-  const forget = el("button", { class: "small", type: "button", on: { click: () => (localStorage.removeItem(KEPT), draw()) } }, icon("remove"), "Forget all");
+  const forget = button("remove", "Forget all", () => (localStorage.removeItem(KEPT), draw()));
   const element = el("details", { class: "statement-history" }, el("summary", {}, icon("down"), "History"), el("p", { class: "muted" }, "Kept in this browser only."), list, forget);
 
   function note(run) {
@@ -203,19 +186,12 @@ function statementHistory(onChoose) {
   function draw() {
     const runs = saved();
     element.hidden = !runs.length;
-    fill(list, runs.map((run) => el("li", {}, el("button", { class: "link", type: "button", title: run.statement, on: { click: () => onChoose(run) } }, el("code", { class: "ellipsis" }, run.statement.replaceAll(/\s+/g, " "))), el("span", { class: "muted" }, moment(run.at)))));
+    fill(list, runs.map((run) => el("li", {},
+      button(null, el("code", { class: "ellipsis" }, run.statement.replaceAll(/\s+/g, " ")), () => onChoose(run), { class: "link", title: run.statement }), el("span", { class: "muted" }, moment(run.at)))));
   }
 
   draw();
   return { element, note };
 }
 
-/** What cannot be read is as if nothing were kept. */
-function saved() {
-  try {
-    const runs = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
-    return Array.isArray(runs) ? runs.filter(({ statement, parameters }) => typeof statement === "string" && typeof parameters === "string") : [];
-  } catch {
-    return [];
-  }
-}
+const saved = () => keptList(KEPT, ({ statement, parameters }) => typeof statement === "string" && typeof parameters === "string");

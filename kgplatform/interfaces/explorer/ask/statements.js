@@ -1,9 +1,8 @@
 // The Cypher of a step: to read, to copy, and to open in Neo4j Browser.
 
-import { copyText, el } from "../shared/dom.js";
-import { icon } from "../shared/icons.js";
-import { count, counted, duration } from "../shared/format.js";
 import { about } from "../shared/api.js";
+import { copyButton, el, icon } from "../shared/dom.js";
+import { count, counted, duration } from "../shared/format.js";
 
 const SHOWN = 4000;
 /** Of a line that gives a parameter: characters of the longest that is shown whole, and of what is shown of others. */
@@ -28,18 +27,13 @@ function withVectors(texts) {
 }
 
 function statement({ name, rows, seconds, text }) {
-  const copy = el("button", { class: "small", type: "button", on: { click: () => copyText(text, copy) } }, icon("copy"), el("span", {}, "Copy"));
   const figures = rows === undefined ? "" : `${counted(rows, "row")}, ${duration(seconds)}`;
+  const href = browserLink(about()?.browser_url, text);
   return el("li", {},
     el("div", { class: "statement-head" },
-      el("code", {}, name ?? "statement"), el("span", { class: "muted" }, figures), el("span", { class: "spacer" }), copy, browserButton(text)),
-    el("pre", { class: "cypher", tabindex: "0", "aria-label": `Cypher of ${name ?? "the statement"}` }, ...lines(text)));
-}
-
-function browserButton(text) {
-  const href = browserLink(about()?.browser_url, text);
-  if (!href) return null;
-  return el("a", { class: "button small", href, target: "_blank", rel: "noopener noreferrer" }, icon("open"), "Neo4j Browser");
+      el("code", {}, name ?? "statement"), el("span", { class: "muted" }, figures), el("span", { class: "spacer" }), copyButton(() => text),
+      href && el("a", { class: "button small", href, target: "_blank", rel: "noopener noreferrer" }, icon("open"), "Neo4j Browser")),
+    el("pre", { class: "cypher", tabindex: "0", "aria-label": `Cypher of ${name ?? "the statement"}` }, lines(text)));
 }
 
 const PARTS = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/[^\n]*|`[^`]*`|\$\w+|(?<![:\w])[A-Z][A-Z]+\b(?![a-z_(]*`))/g;
@@ -48,13 +42,12 @@ const PARTS = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/[^\n]*|`[^`]*`|\$\w+|(?<
 function lines(text) {
   const [given] = /^(?::param .*\n?)*/.exec(text);
   const rest = text.slice(given.length);
+  // Each by itself: a text that is cut ends without its quote.
+  const parameter = (line) => {
+    const { length } = line.trimEnd();
+    return length > LONGEST ? [coloured(line.slice(0, CUT)), ` … // ${count(length)} characters, all copied\n`] : coloured(line);
+  };
   return [...(given.match(/.+\n?/g) ?? []).flatMap(parameter), ...coloured(rest.length > SHOWN ? `${rest.slice(0, SHOWN)}\n…` : rest)];
-}
-
-/** By itself: a text that is cut ends without its quote. */
-function parameter(line) {
-  const { length } = line.trimEnd();
-  return length > LONGEST ? [...coloured(line.slice(0, CUT)), ` … // ${count(length)} characters, all copied\n`] : coloured(line);
 }
 
 /** The parts of a statement, each in the colour of its kind. */

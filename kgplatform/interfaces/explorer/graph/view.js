@@ -1,15 +1,12 @@
 // The graph as a picture to walk through: drawn on a canvas, moved by mouse, fingers and keys.
 
-import { Camera, prefersStill } from "./camera.js";
+import { Camera, eased, prefersStill } from "./camera.js";
 import { trackGestures } from "./gestures.js";
 import { Labels, unreadIn } from "./labels.js";
 import { placeAll, placeNear, Relaxation } from "./layout.js";
-import { edgeStyle, paintEdges, paintNodes, paintScene, THEMES } from "./painter.js";
-import { Picture } from "./picture.js";
-import { neighboursOf, Scene } from "./scene.js";
-import { Marks } from "./marks.js";
-import { keysOf } from "./keys.js";
 import { readMap } from "./map.js";
+import { edgeStyle, paintEdges, paintNodes, paintScene, Picture, THEMES } from "./painter.js";
+import { Scene } from "./scene.js";
 
 /** Milliseconds of a frame for finding places; before the first frame; and the most for all of it. */
 const STEP = 10;
@@ -20,15 +17,14 @@ const NO_ONE = () => {};
 
 export class GraphView {
   /**
-   * Fills `container`, which must have a size of its own.
+   * Fills `container`, which has a size of its own, the keyboard and a name.
    *
    * The callbacks are called for what people do, never for what the program does: `onSelect(nodeOrNull)`,
-   * `onExpand(node)`, `onEdge(edge)`, `onHover(nodeOrNull, {x, y})` with pixels from the container's upper left corner.
-   * They get the nodes and edges as they were given. `onRest(ids)`: the picture of a map rests, and these entities in it
+   * `onExpand(node)`, `onEdge(edge)`. They get the nodes and edges as they were given. `onRest(ids)`: the picture of a map rests, and these entities in it
    * are so near that their relations can be read, which `nameLines` takes.
    */
-  constructor(container, { onSelect = NO_ONE, onExpand = NO_ONE, onEdge = NO_ONE, onHover = NO_ONE, onRest = NO_ONE } = {}) {
-    Object.assign(this, { container, onSelect, onExpand, onEdge, onHover, onRest });
+  constructor(container, { onSelect = NO_ONE, onExpand = NO_ONE, onEdge = NO_ONE, onRest = NO_ONE } = {}) {
+    Object.assign(this, { container, onSelect, onExpand, onEdge, onRest });
     this.scene = new Scene();
     this.camera = new Camera();
     this.marks = new Marks();
@@ -44,56 +40,35 @@ export class GraphView {
     this.fitted = true;
     this.frame = null;
     this.waiting = [];
-    this.#settle(container);
-    this.resize();
-  }
-
-  #settle(container) {
     this.canvas = document.createElement("canvas");
     Object.assign(this.canvas.style, { display: "block", width: "100%", height: "100%", cursor: "grab" });
     this.canvas.setAttribute("aria-hidden", "true");
     this.context = this.canvas.getContext("2d");
     container.append(this.canvas);
-    const told = { tabindex: "0", role: "application", "aria-label": "Graph. Plus and minus zoom, arrows move, Enter expands." };
-    for (const [name, value] of Object.entries(told)) if (!container.hasAttribute(name)) container.setAttribute(name, value);
-    this.ended = new AbortController();
-    container.addEventListener("keydown", keysOf(this), { signal: this.ended.signal });
-    this.endGestures = trackGestures(this.canvas, this.#gestures());
-    this.observer = new ResizeObserver(() => this.resize());
-    this.observer.observe(container);
+    container.addEventListener("keydown", keysOf(this));
+    trackGestures(this.canvas, this.#gestures());
+    new ResizeObserver(() => this.resize()).observe(container);
+    this.resize();
   }
 
-  destroy() {
-    this.observer.disconnect();
-    this.endGestures();
-    this.ended.abort();
-    if (this.frame !== null) cancelAnimationFrame(this.frame);
-    this.canvas.remove();
-  }
-
-  // ------------------------------------------------------------------------------------------------ what is shown
-
-  /** Show exactly these. Nodes without `x` and `y` find their places by themselves. */
-  setGraph({ nodes, edges }) {
+  /** Show exactly these. */
+  setGraph(graph) {
     this.clear();
-    for (const node of nodes) this.scene.addNode(node);
-    for (const edge of edges) this.scene.addEdge(edge);
-    const free = new Set([...this.scene.nodes.values()].filter(({ x, y }) => x === undefined || y === undefined));
-    placeAll(free);
-    if (free.size) this.#relax(free, { gentle: false });
-    this.#fitAtOnce();
-    this.follows = Boolean(this.relaxation);
+    this.addGraph(graph);
   }
 
   /** Show a map: parallel columns `ids`, `names`, `kinds`, `types`, `x`, `y`, `sizes`, `sources`, `targets`, and `discs`. */
   setMap(map) {
     this.clear();
     readMap(this.scene, map);
-    this.#fitAtOnce();
+    this.fit({ smooth: false });
     this.#drawAtOnce();
   }
 
-  /** Put these in beside what is there, which stays where it is. `around`: id of the node that they come from. */
+  /**
+   * Put these in beside what is there, which stays where it is. Nodes without `x` and `y` find their places by themselves.
+   * `around`: id of the node that they come from. Of a map, relations take the places of its lines.
+   */
   addGraph({ nodes, edges }, { around = null } = {}) {
     const wasEmpty = this.scene.nodes.size === 0;
     const fresh = nodes.filter(({ id }) => !this.scene.nodes.has(id)).map(({ id }) => id);
@@ -105,14 +80,8 @@ export class GraphView {
       else placeNear(this.scene, free, this.scene.nodes.get(around) ?? null);
       this.#relax(new Set([...free, ...(this.relaxation ? this.scene.live : [])]), { gentle: !wasEmpty });
     }
-    if (wasEmpty) this.#fitAtOnce();
+    if (wasEmpty) this.fit({ smooth: false });
     this.follows = wasEmpty && Boolean(this.relaxation);
-    this.refresh();
-  }
-
-  /** Relations that take the places of a map's lines. */
-  nameLines(edges) {
-    for (const edge of edges) this.scene.addEdge(edge);
     this.refresh();
   }
 
@@ -150,31 +119,12 @@ export class GraphView {
     this.refresh();
   }
 
-  has(id) {
-    return this.scene.nodes.has(id);
-  }
-
-  /** How many neighbours of a node are in the picture. */
-  neighboursShown(id) {
-    const node = this.scene.nodes.get(id);
-    return node ? neighboursOf(node).size : 0;
-  }
-
-  /** How many are in the picture, hidden ones too: {nodes, edges}. */
-  counts() {
-    return { nodes: this.scene.nodes.size, edges: this.scene.edges.size };
-  }
-
-  // ---------------------------------------------------------------------------------------------------- what stands out
-
-  /** Let these stand out, and with `dim` the rest fade. Without `edges` those among the nodes stand out; with [] none. */
-  highlight({ nodes = [], edges = undefined }, { dim = true } = {}) {
-    this.marks.light(this.scene, nodes, edges, dim);
-    this.refresh();
-  }
-
-  clearHighlight() {
-    this.marks.unlight();
+  /** Let these nodes and edges (ids) stand out, and the rest fade; null for none. */
+  highlight(lit) {
+    const known = (ids, all) => new Set(ids.map((id) => all.get(id)).filter(Boolean));
+    const [nodes, edges] = lit ? [known(lit.nodes, this.scene.nodes), known(lit.edges, this.scene.edges)] : [];
+    for (const { source, target } of edges ?? []) nodes.add(source).add(target);
+    this.marks.light(lit && { nodes, edges });
     this.refresh();
   }
 
@@ -188,32 +138,23 @@ export class GraphView {
   focus(ids, { right = 0, bottom = 0 } = {}) {
     const nodes = ids.map((id) => this.scene.nodes.get(id)).filter(Boolean);
     if (!nodes.length) return;
-    this.takeCamera();
     const closest = nodes.length === 1 ? Math.max(1.2, this.camera.k) : 1.5;
     const { x, y, k } = this.camera.standFor(this.scene.bounds(nodes), { padding: 90, closest });
-    this.camera.goTo({ x: x + right / 2 / k, y: y + bottom / 2 / k, k });
-    this.refresh();
-  }
-
-  /** Where a node is: pixels from the container's upper left corner, or null if it is not in the picture. */
-  screenPosition(id) {
-    const node = this.scene.nodes.get(id);
-    return node ? this.camera.toScreen(node) : null;
+    this.#moveCamera(() => this.camera.goTo({ x: x + right / 2 / k, y: y + bottom / 2 / k, k }));
   }
 
   /** "light" or "dark". */
   setTheme(theme) {
-    this.theme = THEMES[theme] ?? THEMES.light;
+    this.theme = THEMES[theme];
     this.refresh();
   }
 
-  // ---------------------------------------------------------------------------------------------------- the camera
-
-  fit() {
+  /** All of it into view. */
+  fit({ smooth = true } = {}) {
     this.follows = Boolean(this.relaxation);
     this.fitted = true;
     const box = this.scene.bounds();
-    if (box) this.camera.goTo(this.camera.standFor(box));
+    if (box) this.camera.goTo(this.camera.standFor(box), { smooth });
     this.refresh();
   }
 
@@ -223,32 +164,22 @@ export class GraphView {
     this.fitted = false;
   }
 
-  #fitAtOnce() {
-    this.fitted = true;
-    const box = this.scene.bounds();
-    if (box) this.camera.goTo(this.camera.standFor(box), { smooth: false });
-    this.refresh();
+  /** Move the picture by pixels. */
+  pan(dx, dy) {
+    this.#moveCamera(() => this.camera.pan(dx, dy));
   }
 
   /** Look at a point of the world, at `k` pixels per unit. */
   standAt(x, y, k) {
-    this.takeCamera();
-    this.camera.goTo({ x, y, k }, { smooth: false });
-    this.refresh();
+    this.#moveCamera(() => this.camera.goTo({ x, y, k }, { smooth: false }));
   }
 
   zoomIn() {
-    this.#glide(1.5);
+    this.#moveCamera(() => this.camera.glideZoom(1.5));
   }
 
   zoomOut() {
-    this.#glide(1 / 1.5);
-  }
-
-  #glide(factor) {
-    this.takeCamera();
-    this.camera.glideZoom(factor);
-    this.refresh();
+    this.#moveCamera(() => this.camera.glideZoom(1 / 1.5));
   }
 
   /** Take the size of the container. It is done by itself whenever that changes. */
@@ -261,22 +192,30 @@ export class GraphView {
     this.canvas.width = Math.round(this.camera.width * this.density);
     this.canvas.height = Math.round(this.camera.height * this.density);
     this.#tellBusy(true);
-    if (this.fitted) this.#fitAtOnce();
+    if (this.fitted) this.fit({ smooth: false });
     this.#drawAtOnce(); // a canvas that changes its size is empty
   }
-
-  // ------------------------------------------------------------------------------------------------------- people
 
   #gestures() {
     return {
       wheel: "zoom",
       grab: (point) => this.scene.nodeAt(point, this.camera),
       drag: (node, point) => this.#drag(node, point),
-      drop: (node) => this.#drop(node),
-      pan: (dx, dy) => this.#moveCamera(() => this.camera.pan(dx, dy)),
+      drop: () => (this.#calm(), this.refresh()),
+      pan: (dx, dy) => this.pan(dx, dy),
       zoom: (factor, point) => this.#moveCamera(() => this.camera.zoom(factor, point)),
-      tap: (point) => this.#tap(point),
-      doubleTap: (point) => this.#doubleTap(point),
+      tap: (point) => {
+        const { disc, node, edge } = this.#at(point);
+        // So near to a circle of a map that what is in it can be read.
+        if (disc) this.#moveCamera(() => this.camera.goTo(this.camera.standFor(this.scene.bounds([disc]), { padding: 24 })));
+        else if (edge) this.onEdge(edge.data);
+        else this.choose(node);
+      },
+      doubleTap: (point) => {
+        const { node } = this.#at(point);
+        if (node) this.onExpand(node.data);
+        else this.#moveCamera(() => this.camera.zoom(1.6, point));
+      },
       hover: (point) => this.#hover(point),
     };
   }
@@ -298,38 +237,11 @@ export class GraphView {
     this.refresh();
   }
 
-  #drop() {
-    this.#calm();
-    this.refresh();
-  }
-
-  #tap(point) {
-    const { disc, node, edge } = this.#at(point);
-    if (disc) return this.enter(disc);
-    if (node) return this.choose(node);
-    if (edge) return this.onEdge(edge.data);
-    return this.choose(null);
-  }
-
   /** What is at a point: the name of a circle, which lies over what is in it; a node, or an edge. */
   #at(point) {
     const disc = this.labels.discAt(point);
     const node = disc ? null : this.scene.nodeAt(point, this.camera);
     return { disc, node, edge: disc || node ? null : this.scene.edgeAt(point, this.camera) };
-  }
-
-  #doubleTap(point) {
-    const { node } = this.#at(point);
-    if (node) this.onExpand(node.data);
-    else this.#moveCamera(() => this.camera.zoom(1.6, point));
-  }
-
-  /** Go so near to a circle of a map that what is in it can be read. */
-  enter(disc) {
-    const { x, y, radius } = disc;
-    this.takeCamera();
-    this.camera.goTo(this.camera.standFor({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }, { padding: 24 }));
-    this.refresh();
   }
 
   /** A person chose this node, or none: as `select`, and it is told. */
@@ -342,12 +254,9 @@ export class GraphView {
     const { disc, node, edge } = point ? this.#at(point) : { disc: null, node: null, edge: null };
     this.canvas.style.cursor = node || edge || disc ? "pointer" : "grab";
     if (node === this.marks.hovered && edge === this.marks.hoveredEdge) return;
-    if (node !== this.marks.hovered) this.onHover(node?.data ?? null, node ? this.camera.toScreen(node) : point);
-    Object.assign(this.marks, { hovered: node ?? null, hoveredEdge: edge });
+    Object.assign(this.marks, { hovered: node, hoveredEdge: edge });
     this.refresh();
   }
-
-  // ------------------------------------------------------------------------------------------------------ drawing
 
   #relax(free, { gentle }) {
     this.relaxation = new Relaxation(this.scene, free, { aspect: this.camera.width / this.camera.height, gentle });
@@ -393,25 +302,25 @@ export class GraphView {
   }
 
   #draw(now) {
-    this.marks.step(now);
-    const moving = this.camera.moving || this.relaxation !== null || this.marks.moving;
-    this.context.setTransform(this.density, 0, 0, this.density, 0, 0);
-    this.context.clearRect(0, 0, this.camera.width, this.camera.height);
+    const { context, scene, camera, theme, marks } = this;
+    marks.step(now);
+    const moving = Boolean(camera.journey || this.relaxation || marks.fade);
+    context.setTransform(this.density, 0, 0, this.density, 0, 0);
+    context.clearRect(0, 0, camera.width, camera.height);
     // Who wants little movement sees the nodes when they have found their places.
-    if (!(this.relaxation && prefersStill())) this.#paint(this.context, now, moving);
-    if (moving || this.picture.busy) this.refresh();
-    else this.#rested();
-  }
-
-  #paint(context, now, moving) {
-    const { scene, camera, theme, marks } = this;
-    context.globalAlpha = marks.restAlpha;
-    if (scene.isLarge) this.picture.paint(context, scene, camera, theme, this.density);
-    else for (const _ of paintScene(context, scene, camera, theme));
-    context.globalAlpha = 1;
-    this.paintMarked(context);
-    if (!this.picture.busy) this.landed.clear();
-    this.labels.paint(context, scene, camera, theme, marks, { moving, now });
+    if (!(this.relaxation && prefersStill())) {
+      context.globalAlpha = marks.restAlpha;
+      if (scene.isLarge) this.picture.paint(context, scene, camera, theme, this.density);
+      else for (const _ of paintScene(context, scene, camera, theme));
+      this.paintMarked(context);
+      if (!this.picture.work) this.landed.clear();
+      this.labels.paint(context, scene, camera, theme, marks, { moving, now });
+    }
+    if (moving || this.picture.work) return this.refresh();
+    this.#tellBusy(false);
+    const unread = unreadIn(scene, camera);
+    if (unread.length) this.onRest(unread);
+    for (const resolve of this.waiting.splice(0)) resolve();
   }
 
   /** Draw what stands out: what moves, what is lit, what is chosen. */
@@ -425,8 +334,7 @@ export class GraphView {
     context.globalAlpha = 1;
     const strong = { color: theme.accent, alpha: 0.85, width: 2, arrows: camera.k > 0.4 };
     paintEdges(context, marks.edges(), camera, strong);
-    paintNodes(context, marks.nodesOfEdges(), camera, theme);
-    paintNodes(context, marks.litNodes(), camera, theme);
+    paintNodes(context, marks.nodes(), camera, theme);
     paintNodes(context, marks.pointedAt(), camera, theme, { ring: theme.accent });
   }
 
@@ -437,11 +345,101 @@ export class GraphView {
       this.refresh();
     });
   }
+}
 
-  #rested() {
-    this.#tellBusy(false);
-    const unread = unreadIn(this.scene, this.camera);
-    if (unread.length) this.onRest(unread);
-    for (const resolve of this.waiting.splice(0)) resolve();
+const FADING = 180;
+/** What is left of the rest beside what is lit. */
+const DIMMED = 0.4;
+/** A hub's neighbours are too many to stand out. */
+const MOST_SPOKES = 400;
+
+/** What stands out in a picture: what is lit, chosen, or below the pointer. */
+class Marks {
+  constructor() {
+    this.clear();
   }
+
+  clear() {
+    Object.assign(this, { selected: null, hovered: null, hoveredEdge: null, lit: null, dim: 0, fade: null });
+  }
+
+  /** A node is about to go from the picture. */
+  forget(node) {
+    if (this.selected === node) this.selected = null;
+    if (this.hovered === node) this.hovered = null;
+    if (node.edges.includes(this.hoveredEdge)) this.hoveredEdge = null;
+    this.lit?.nodes.delete(node);
+    for (const edge of node.edges) this.lit?.edges.delete(edge);
+  }
+
+  /** Let these nodes and edges stand out, and the rest fade; nothing where `lit` is null. */
+  light(lit) {
+    this.lit = lit;
+    const to = lit ? 1 : 0;
+    if (prefersStill()) Object.assign(this, { dim: to, fade: null });
+    else this.fade = { from: this.dim, to, start: performance.now() };
+  }
+
+  step(now) {
+    if (!this.fade) return;
+    const { from, to, start } = this.fade;
+    const part = Math.min(1, Math.max(0, (now - start) / FADING));
+    this.dim = from + (to - from) * eased(part);
+    if (part >= 1) this.fade = null;
+  }
+
+  /** How opaque all is that does not stand out. */
+  get restAlpha() {
+    return 1 - this.dim * (1 - DIMMED);
+  }
+
+  pointedAt() {
+    return [...new Set([this.selected, this.hovered])].filter((node) => node && !node.hidden);
+  }
+
+  edges() {
+    // Beside what is lit, the spokes of a chosen node would look lit too.
+    const hubs = this.lit ? [this.hovered].filter(Boolean) : this.pointedAt();
+    const spokes = hubs.flatMap((node) => node.edges.slice(0, MOST_SPOKES));
+    const all = new Set([...(this.lit?.edges ?? []), ...spokes, ...(this.hoveredEdge ? [this.hoveredEdge] : [])]);
+    return [...all].filter(({ source, target }) => !source.hidden && !target.hidden);
+  }
+
+  /** The nodes that are drawn over those edges: their ends, and what is lit. */
+  nodes() {
+    return new Set([...this.edges().flatMap(({ source, target }) => [source, target]), ...[...(this.lit?.nodes ?? [])].filter((node) => !node.hidden)]);
+  }
+}
+
+const PAN = 60;
+const ARROWS = { ArrowLeft: { x: -1, y: 0 }, ArrowRight: { x: 1, y: 0 }, ArrowUp: { x: 0, y: -1 }, ArrowDown: { x: 0, y: 1 } };
+
+/** The graph without a mouse: what keys do in a GraphView, as a listener for `keydown`. Keys that it does not know go on. */
+function keysOf(view) {
+  const selected = () => view.marks.selected;
+  // To the next node in that direction; to the weightiest if none is chosen.
+  function walk(direction) {
+    const next = selected() ? view.scene.nodeTowards(selected(), direction) : view.scene.byWeight[0];
+    if (!next) return;
+    view.choose(next);
+    if (!view.camera.sees(next)) view.focus([next.id]);
+  }
+  const does = {
+    "+": () => view.zoomIn(),
+    "=": () => view.zoomIn(),
+    "-": () => view.zoomOut(),
+    0: () => view.fit(),
+    Enter: () => view.onExpand(selected().data),
+    Escape: () => view.choose(null),
+  };
+  return (event) => {
+    const { key, shiftKey } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const arrow = ARROWS[key];
+    if (!arrow && (!Object.hasOwn(does, key) || (["Enter", "Escape"].includes(key) && !selected()))) return;
+    event.preventDefault();
+    if (!arrow) does[key]();
+    else if (shiftKey) walk(arrow);
+    else view.pan(-arrow.x * PAN, -arrow.y * PAN);
+  };
 }

@@ -5,19 +5,12 @@ const SLOW = 320;
 const stillness = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Whether the person asked the system for less movement on the screen. */
-export function prefersStill() {
-  return stillness.matches;
-}
+export const prefersStill = () => stillness.matches;
 
 export class Camera {
   /** `least`, `most`: bounds of `k`, the pixels per unit. */
   constructor({ least = 0.02, most = 6 } = {}) {
-    Object.assign(this, { x: 0, y: 0, k: 1, width: 1, height: 1, least, most });
-    this.journey = null;
-  }
-
-  get moving() {
-    return this.journey !== null;
+    Object.assign(this, { x: 0, y: 0, k: 1, width: 1, height: 1, least, most, journey: null });
   }
 
   toScreen({ x, y }) {
@@ -43,20 +36,16 @@ export class Camera {
 
   /** Zoom so that what is at `point` of the view stays there. */
   zoom(factor, point = { x: this.width / 2, y: this.height / 2 }) {
-    this.journey = null;
-    Object.assign(this, this.#zoomed(this, factor, point));
+    const { x, y, k, width, height } = this;
+    const zoomed = this.#bounded(k * factor);
+    const [dx, dy] = [point.x - width / 2, point.y - height / 2];
+    Object.assign(this, { x: x + dx / k - dx / zoomed, y: y + dy / k - dy / zoomed, k: zoomed, journey: null });
   }
 
   /** Zoom about the middle of the view in an eased movement; two calls in a row add up. */
   glideZoom(factor) {
     const from = this.journey?.to ?? this;
     this.goTo({ x: from.x, y: from.y, k: this.#bounded(from.k * factor) });
-  }
-
-  #zoomed({ x, y, k }, factor, point) {
-    const zoomed = this.#bounded(k * factor);
-    const [dx, dy] = [point.x - this.width / 2, point.y - this.height / 2];
-    return { x: x + dx / k - dx / zoomed, y: y + dy / k - dy / zoomed, k: zoomed };
   }
 
   #bounded(k) {
@@ -74,12 +63,8 @@ export class Camera {
 
   /** Stand there: at once, or in an eased movement that `step` makes. */
   goTo(to, { smooth = true } = {}) {
-    if (!smooth || prefersStill()) {
-      this.journey = null;
-      Object.assign(this, to);
-      return;
-    }
-    this.journey = { from: { x: this.x, y: this.y, k: this.k }, to, start: performance.now() };
+    if (!smooth || prefersStill()) Object.assign(this, to, { journey: null });
+    else this.journey = { from: { x: this.x, y: this.y, k: this.k }, to, start: performance.now() };
   }
 
   /** One frame of a movement at the time `now`. */
@@ -97,6 +82,4 @@ export class Camera {
 }
 
 /** Slow, fast, slow: from 0 to 1. */
-export function eased(part) {
-  return part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
-}
+export const eased = (part) => part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
