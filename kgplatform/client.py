@@ -92,6 +92,8 @@ if TYPE_CHECKING:
     from kgplatform.gist.options import GistReport
     from kgplatform.tree.build_tree import TreeReport
 
+CYPHER_TIMEOUT, CYPHER_LIMIT = 30.0, 1000
+"""The seconds and the rows of a statement that is given no others."""
 _FOLLOWED_EVERY = 2.0
 
 G = TypeVar("G", bound="KnowledgeGraph")
@@ -543,7 +545,8 @@ class KnowledgeGraph:
         timeout: float | None = None,
         limit: int | None = None,
     ) -> Table:
-        """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows; default: as set.
+        """Run a statement, read-only unless ``write``. ``timeout``: seconds, by default 30; ``limit``: rows, by default
+        1,000.
 
         ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends
         (docs/reference/security.md).
@@ -556,8 +559,8 @@ class KnowledgeGraph:
             statement,
             parameters or {},
             write=write,
-            timeout=timeout or self.settings.cypher_timeout,
-            limit=limit or self.settings.cypher_limit,
+            timeout=timeout or CYPHER_TIMEOUT,
+            limit=limit or CYPHER_LIMIT,
         )
 
     def schemas(self) -> dict[str, Schema]:

@@ -73,8 +73,8 @@ class CypherBody(BaseModel):
 
     statement: str = Field(max_length=_LONGEST_STATEMENT)
     parameters: dict[str, Any] = {}
-    limit: int | None = Field(None, ge=1, le=10_000, description="Most rows; default: KGPLATFORM_CYPHER_LIMIT.")
-    timeout: float | None = Field(None, ge=0.001, le=600, description="Seconds; default: KGPLATFORM_CYPHER_TIMEOUT.")
+    limit: int | None = Field(None, ge=1, le=10_000, description="Most rows; default: 1,000.")
+    timeout: float | None = Field(None, ge=0.001, le=600, description="Seconds; default: 30.")
 
 
 @router.post("/search", summary="The passages and facts nearest to a question", responses=errors(400))
