@@ -138,14 +138,14 @@ def open_graph(
 
     ``embedder``, ``chat``: models in place of those that are set, or functions, as for ``connect``.
     """
-    models: dict[str, Any] = {"embedder": None if embedder is None else as_embedder(embedder), "chat": as_chat(chat)}
+    own_embedder, own_chat = None if embedder is None else as_embedder(embedder), as_chat(chat)
     store = open_store(settings, report)
     try:
         store.check()
     except BaseException:  # whatever it is, close the connections and pass it on
         store.close()
         raise
-    return KnowledgeGraph(store, settings, **models, report=report)
+    return KnowledgeGraph(store, settings, embedder=own_embedder, chat=own_chat, report=report)
 
 
 def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
@@ -296,8 +296,18 @@ class KnowledgeGraph:
                 raise InputError("Name at least one file or folder to ingest.")
             by = extractor or default_extractor(recording, self.language_model)
             chat = None if retry_failed else self.language_model
-            how: dict[str, Any] = {"facts": facts, "reread": reread, "chat": chat, "progress": progress}
-            return estimate(self.store, given.paths, self._schema(schema), by, self.settings, texts=given.texts, **how)
+            return estimate(
+                self.store,
+                given.paths,
+                self._schema(schema),
+                by,
+                self.settings,
+                texts=given.texts,
+                facts=facts,
+                reread=reread,
+                chat=chat,
+                progress=progress,
+            )
 
     def remove(
         self, documents: str | Path | Sequence[str | Path], *, progress: Progress = SILENT
@@ -488,11 +498,21 @@ class KnowledgeGraph:
         Only the answer has citations. A text is whole and takes the place of the one before; it is empty where the
         model starts over. Leaving the loop early stops the reader, as ``stop`` does. Raises what ``ask`` raises.
         """
-        check_options(reader, {**(options or {}), **more})
-        how: dict[str, Any] = {"options": options, "where": where, "keep": keep, "verify": verify, **more}
+        options = {**(options or {}), **more}
+        check_options(reader, options)
 
         def asked(hear: Callable[[Step | str], None], stop: Stop) -> Answer:
-            return self.ask(question, reader, on_step=hear, on_text=hear, stop=stop, **how)
+            return self.ask(
+                question,
+                reader,
+                options=options,
+                where=where,
+                keep=keep,
+                verify=verify,
+                on_step=hear,
+                on_text=hear,
+                stop=stop,
+            )
 
         return heard(asked, stop or self.store.stop)
 
