@@ -212,12 +212,6 @@ def test_titles_that_look_like_ours(kg: KnowledgeGraph) -> None:
     assert [each.title for each in kg.documents()] == names
 
 
-def test_two_names_are_two_sets(kg: KnowledgeGraph) -> None:
-    from_graph_documents(kg, their_documents()[:1], name="ada")
-    from_graph_documents(kg, their_documents()[1:], name="others")
-    assert len(kg.documents()) == 3
-
-
 @pytest.mark.parametrize(
     ("documents", "name", "message"),
     [

@@ -181,14 +181,6 @@ def test_the_guide_runs_its_statements_at_a_click(page: Page, graph: KnowledgeGr
     assert around[first["name"]] == color_of(first["type"])
 
 
-def test_relationships_are_called_by_their_type(tab: Page, site: Site) -> None:
-    tab.goto(browser_link(site.address, "MATCH p = (:Entity)-[:FOUNDED]->(:Entity) RETURN p LIMIT 3"))
-    run_in(tab)
-    nodes_drawn(tab)
-    captions = tab.get_by_test_id("frame").first.locator("g.relationship text").all_text_contents()
-    assert set(captions) == {"FOUNDED"}
-
-
 @pytest.mark.parametrize("path", ["", "/browser/"])
 def test_a_link_puts_a_statement_into_the_editor(tab: Page, site: Site, graph: KnowledgeGraph, path: str) -> None:
     (first, *_) = graph.store.read("explore/highlights/entities", limit=1)
