@@ -47,7 +47,6 @@ def main(checkout: Path) -> None:
     """Print the walks of the package in ``checkout``."""
     sys.path[:0] = [str(checkout), str(checkout / "tests" / "kit"), str(checkout / "tests")]
     from simulated_readers import reply
-
     from starlette.testclient import TestClient
 
     from kgplatform import connect

@@ -55,8 +55,15 @@ _FLAGS = {name: flag(name) for name in ("mode", "answer_style", "route", "top_k"
 class AskCommand(TyperCommand):
     """The command, whose help ends with the options of all readers."""
 
-    # Typer sets it when it makes the command; what it sets is ignored.
-    epilog = property(lambda self: _options_help(), lambda self, given: None)
+    @property
+    def epilog(self) -> str:
+        """A paragraph for each option."""
+        lines = [f"{name} ({readers}): {does}" for name, readers, does in options_table()]
+        return "\n\n".join(["Options of the readers, for --option NAME=VALUE:", *lines])
+
+    @epilog.setter
+    def epilog(self, given: object) -> None:
+        """What Typer sets is ignored."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """See Click. For one release: an option of a reader that was a flag is refused with its new form."""
@@ -130,8 +137,9 @@ def reader_options(
     A list is given item by item. Raises ``InputError``.
     """
     from kgplatform.client import check_options
+    from kgplatform.readers.readers import READERS, find
 
-    known = {option.name: option for option in _options_of(reader)}
+    known = {option.name: option for option in (find(reader) if reader else READERS[0]).options}
     options: dict[str, Any] = dict(flags or {})
     for name, text in named_texts(given, "--option"):
         option = known.get(name)
@@ -143,12 +151,6 @@ def reader_options(
             options[name] = None if text in ("none", "null") else option.read(text)
     check_options(reader, options)
     return options
-
-
-def _options_of(reader: str | None) -> tuple[Option, ...]:
-    from kgplatform.readers.readers import READERS, find
-
-    return (find(reader) if reader else READERS[0]).options
 
 
 def _owners() -> dict[Option, list[str]]:
@@ -186,11 +188,6 @@ def _described(option: Option) -> str:
         shown = str(option.default).lower() if option.type == "boolean" else option.default
         default = f"; by default {shown}"
     return f"{option.help}{values}{default}."
-
-
-def _options_help() -> str:
-    lines = [f"{name} ({readers}): {does}" for name, readers, does in options_table()]
-    return "\n\n".join(["Options of the readers, for --option NAME=VALUE:", *lines])
 
 
 def watched(

@@ -321,39 +321,31 @@ async def models(request: Request, parts: Served) -> Response:
 @router.post("/models/test", tags=["models"], summary="Call the language model once", responses=errors(429))
 async def test(request: Request, parts: Served) -> Response:
     """A short call that no cache answers, and that is not tried again. `error` says what to do where it failed."""
-    return await parts.workers.answer(request, _tried, kind="asks")
+
+    def tried(graph: KnowledgeGraph) -> dict[str, Any]:
+        try:
+            return {"ok": True, **as_fields(graph.try_model())}
+        except (ModelError, SettingError) as error:
+            return {"ok": False, "error": error_of(error)["message"]}
+
+    return await parts.workers.answer(request, tried, kind="asks")
 
 
 def _models(graph: KnowledgeGraph) -> dict[str, Any]:
-    settings = graph.settings
-    spent = graph.ledger.by_stage()
-    chat = graph.language_model
+    settings, chat = graph.settings, graph.language_model
+    address = urlsplit(settings.openai_base_url or _OPENAI)  # a user, a password and what follows the path are not told
+    shown = urlunsplit((address.scheme, address.netloc.rpartition("@")[2], address.path, "", ""))
+    money = None
+    if chat and settings.openai_base_url is None:
+        prices = load_prices()
+        spent = [each for stage, each in worth(graph.ledger).items() if stage != "embed"]
+        if (amount := prices.cost(sum(spent, Spent()), settings.chat_model)) is not None:
+            money = {"amount": round(amount, 6), "currency": prices.currency, "as_of": prices.as_of}
     return {
-        "chat": chat and {"model": chat.model, "address": _address(settings.openai_base_url or _OPENAI)},
+        "chat": chat and {"model": chat.model, "address": shown},
         "has_key": settings.openai_api_key is not None,
         "embedder": graph.embedder.name,
         "budget": settings.token_budget,
-        "spent": [{"stage": stage, **as_fields(usage)} for stage, usage in spent.items()],
-        "money": _money(graph) if chat and settings.openai_base_url is None else None,
+        "spent": [{"stage": stage, **as_fields(usage)} for stage, usage in graph.ledger.by_stage().items()],
+        "money": money,
     }
-
-
-def _address(address: str) -> str:
-    """``address`` without a user, a password, or what follows the path."""
-    parts = urlsplit(address)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def _money(graph: KnowledgeGraph) -> dict[str, Any] | None:
-    prices = load_prices()
-    spent = {stage: each for stage, each in worth(graph.ledger).items() if stage != "embed"}
-    amount = prices.cost(sum(spent.values(), Spent()), graph.settings.chat_model)
-    return None if amount is None else {"amount": round(amount, 6), "currency": prices.currency, "as_of": prices.as_of}
-
-
-def _tried(graph: KnowledgeGraph) -> dict[str, Any]:
-    try:
-        trial = graph.try_model()
-    except (ModelError, SettingError) as error:
-        return {"ok": False, "error": error_of(error)["message"]}
-    return {"ok": True, **as_fields(trial)}

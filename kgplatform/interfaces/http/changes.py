@@ -211,13 +211,13 @@ async def load_sample(request: Request, parts: Served) -> Response:
     """Twenty short documents about the first telegraph cables, with facts that were written by hand, and their tree.
     Only for a graph without documents."""
     parts.refuse_change()
-    return await parts.workers.answer(request, lambda graph: {"job": _queue_sample(parts, graph)}, status=202)
 
+    def begin(graph: KnowledgeGraph) -> object:
+        if graph.documents():
+            raise busy("The graph already has documents. Load the sample into an empty graph.", 409)
+        return {"job": parts.jobs.add("sample", {})}
 
-def _queue_sample(parts: Parts, graph: KnowledgeGraph) -> Job:
-    if graph.documents():
-        raise busy("The graph already has documents. Load the sample into an empty graph.", 409)
-    return parts.jobs.add("sample", {})
+    return await parts.workers.answer(request, begin, status=202)
 
 
 @router.post("/schema", tags=["about"], summary="Check a schema, and use it", responses=errors(400, 403))

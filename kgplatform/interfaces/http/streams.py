@@ -21,7 +21,7 @@ from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.http.parts import Limits, Workers
 from kgplatform.neo4j.pasteable import pasteable
 from kgplatform.readers.run import Hear, Tell
-from kgplatform.records import Answer, QueryRun, Step
+from kgplatform.records import Answer, Step
 from kgplatform.shown import as_fields, encode
 
 
@@ -145,17 +145,20 @@ def step_json(step: Step) -> dict[str, Any]:
         }
         for found in pasteable(step.queries)
     ]
-    return as_fields(step) | {"queries": [_query_json(run) for run in step.queries], "statements": statements}
+    queries = [
+        as_fields(run)
+        | {
+            "parameters": {name: value for name, value in run.parameters.items() if not _is_long(value)},
+            "seconds": round(run.seconds, 4),
+        }
+        for run in step.queries
+    ]
+    return as_fields(step) | {"queries": queries, "statements": statements}
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
     """An ``Answer`` with its trace in that form."""
     return as_fields(answer) | {"trace": [step_json(step) for step in answer.trace]}
-
-
-def _query_json(run: QueryRun) -> dict[str, Any]:
-    short = {name: value for name, value in run.parameters.items() if not _is_long(value)}
-    return as_fields(run) | {"parameters": short, "seconds": round(run.seconds, 4)}
 
 
 def _is_long(value: Any) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kgplatform.explore.runs import CallStatistics
     from kgplatform.gist.options import GistReport
     from kgplatform.records import GoneFile, SkippedFile, Table, Usage
-    from kgplatform.tree.build_tree import LargeCommunity, TreeReport
+    from kgplatform.tree.build_tree import TreeReport
 
 _SHOWN = 20
 """Files, passages or pages that are listed; ``--json`` has all."""
@@ -57,10 +57,6 @@ def _show_costs(
     slow = [(_STAGES.get(stage, stage), took) for stage, took in seconds.items() if stage != "total" and took >= 0.05]
     stages = ", ".join(f"{stage} {duration(took)}" for stage, took in slow)
     out.print(f"Time: {duration(seconds.get('total', 0.0))}{f' ({stages})' if stages else ''}{rate}.")
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
 
 
 def show_ingest(report: IngestReport) -> None:
@@ -149,7 +145,7 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     for kind, number in sorted(report.malformed.items()):
         out.print(f"Malformed and dropped: {number:,} × {safe(kind)}")
     if report.expansions_added:
-        grown = _joined([f"{expansion.kind} {safe(expansion.name)}" for expansion in report.expansions_added])
+        grown = ", ".join(f"{expansion.kind} {safe(expansion.name)}" for expansion in report.expansions_added)
         out.print(f"New types in the schema of this graph: {grown} (details: `kgplatform schema`).")
 
 
@@ -236,36 +232,27 @@ def show_estimate(estimate: Estimate) -> None:
 
 
 def show_tree(report: TreeReport) -> None:
-    """The report of ``kgplatform tree``."""
+    """The report of ``kgplatform tree``: the largest communities, what moved, names, costs."""
     out = console()
     for line in report.notes:
         out.print(safe(line), soft_wrap=True)
     if report.largest:
         out.print("[bold]The largest communities[/bold]")
     for community in report.largest:
-        _show_community(out, community)
-    out.print(_what(report))
+        out.print(f"[bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}", soft_wrap=True)
+        out.print(f"    {safe(short(community.summary))}", soft_wrap=True)
+        if community.keywords:
+            out.print(f"    Keywords: {safe(', '.join(community.keywords))}", soft_wrap=True)
+    deep = ", ".join(f"{number:,} at depth {depth}" for depth, number in enumerate(report.depths))
+    communities = counted(report.communities, "community") + (f" ({deep})" if len(report.depths) > 1 else "")
+    what = f"{counted(report.entities, 'entity')} in {communities}, {counted(report.keywords, 'keyword')}"
+    out.print(f"Tree {report.action} by the method {safe(report.method)}: {what}.")
     if report.action == "updated":
         out.print(_moved(report))
     _show_names(out, report)
     _show_costs(out, report.usage, report.seconds, staged=False)
     if report.stopped:
         out.print(_in_flags(report.stopped), soft_wrap=True)
-
-
-def _show_community(out: Console, community: LargeCommunity) -> None:
-    out.print(f"[bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}", soft_wrap=True)
-    out.print(f"    {safe(short(community.summary))}", soft_wrap=True)
-    if community.keywords:
-        out.print(f"    Keywords: {safe(', '.join(community.keywords))}", soft_wrap=True)
-
-
-def _what(report: TreeReport) -> str:
-    deep = ", ".join(f"{number:,} at depth {depth}" for depth, number in enumerate(report.depths))
-    communities = counted(report.communities, "community")
-    inner = f" ({deep})" if len(report.depths) > 1 else ""
-    what = f"{counted(report.entities, 'entity')} in {communities}{inner}, {counted(report.keywords, 'keyword')}"
-    return f"Tree {report.action} by the method {safe(report.method)}: {what}."
 
 
 def _moved(report: TreeReport) -> str:
