@@ -90,15 +90,13 @@ def ask(
         Literal["phrase", "sentences", "report"] | None,
         typer.Option("--answer-style", help="How long the answer is. Default: sentences."),
     ] = None,
-    route: Annotated[Route | None, typer.Option("--route", help="Reader retrieve: how to search.")] = None,
+    route: Annotated[Route | None, typer.Option("--route", help="How a reader of one search searches.")] = None,
     top_k: Annotated[
-        int | None, typer.Option("--top-k", min=1, help="Readers retrieve and youtu: number of passages.")
+        int | None, typer.Option("--top-k", min=1, help="Number of passages to find; below, which readers have it.")
     ] = None,
     documents: Annotated[
         list[str] | None,
-        typer.Option(
-            "--document", help="Readers readagent, longagent and fulltext: read only this document. May be repeated."
-        ),
+        typer.Option("--document", help="Read only this document; below, which readers can. May be repeated."),
     ] = None,
     option: ReaderOptions = None,
     where: Where = None,
