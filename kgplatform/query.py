@@ -140,7 +140,7 @@ def saved_queries() -> dict[str, SavedQuery]:
     found = {}
     for path in query_names("saved"):
         name = path.removeprefix("saved/")
-        text = data_folder("cypher").joinpath("saved", f"{name}.cypher").read_text("utf-8").strip()
+        text = (data_folder("cypher") / "saved" / f"{name}.cypher").read_text("utf-8").strip()
         comment = [line.removeprefix("//").strip() for line in text.splitlines() if line.startswith("//")]
         statement = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
         found[name] = SavedQuery(name, text, comment[0], " ".join(comment[1:]), statement)
