@@ -67,7 +67,7 @@ bench: setup $(if $(filter answers,$(ONLY)),$(WEIGHTS))  ## measure, and print t
 	@$(if $(filter answers,$(ONLY)),$(call install,--no-deps xllamacpp))
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
 
-measure: setup  ## the size of the code and of its tests, and which files three requests cross; REV=… puts an older commit beside it
+measure: setup  ## the size of the code and of its tests, and which files four requests cross; REV=… puts an older commit beside it
 	@$(BIN)/python tests/benchmarks/house.py "$(REV)"
 	@$(BIN)/python tests/benchmarks/walks.py
 

@@ -92,6 +92,8 @@ if TYPE_CHECKING:
     from kgplatform.gist.options import GistReport
     from kgplatform.tree.build_tree import TreeReport
 
+CYPHER_TIMEOUT, CYPHER_LIMIT = 30.0, 1000
+"""The seconds and the rows of a statement that is given no others."""
 _FOLLOWED_EVERY = 2.0
 
 G = TypeVar("G", bound="KnowledgeGraph")
@@ -136,14 +138,14 @@ def open_graph(
 
     ``embedder``, ``chat``: models in place of those that are set, or functions, as for ``connect``.
     """
-    models: dict[str, Any] = {"embedder": None if embedder is None else as_embedder(embedder), "chat": as_chat(chat)}
+    own_embedder, own_chat = None if embedder is None else as_embedder(embedder), as_chat(chat)
     store = open_store(settings, report)
     try:
         store.check()
     except BaseException:  # whatever it is, close the connections and pass it on
         store.close()
         raise
-    return KnowledgeGraph(store, settings, **models, report=report)
+    return KnowledgeGraph(store, settings, embedder=own_embedder, chat=own_chat, report=report)
 
 
 def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
@@ -294,8 +296,18 @@ class KnowledgeGraph:
                 raise InputError("Name at least one file or folder to ingest.")
             by = extractor or default_extractor(recording, self.language_model)
             chat = None if retry_failed else self.language_model
-            how: dict[str, Any] = {"facts": facts, "reread": reread, "chat": chat, "progress": progress}
-            return estimate(self.store, given.paths, self._schema(schema), by, self.settings, texts=given.texts, **how)
+            return estimate(
+                self.store,
+                given.paths,
+                self._schema(schema),
+                by,
+                self.settings,
+                texts=given.texts,
+                facts=facts,
+                reread=reread,
+                chat=chat,
+                progress=progress,
+            )
 
     def remove(
         self, documents: str | Path | Sequence[str | Path], *, progress: Progress = SILENT
@@ -486,11 +498,21 @@ class KnowledgeGraph:
         Only the answer has citations. A text is whole and takes the place of the one before; it is empty where the
         model starts over. Leaving the loop early stops the reader, as ``stop`` does. Raises what ``ask`` raises.
         """
-        check_options(reader, {**(options or {}), **more})
-        how: dict[str, Any] = {"options": options, "where": where, "keep": keep, "verify": verify, **more}
+        options = {**(options or {}), **more}
+        check_options(reader, options)
 
         def asked(hear: Callable[[Step | str], None], stop: Stop) -> Answer:
-            return self.ask(question, reader, on_step=hear, on_text=hear, stop=stop, **how)
+            return self.ask(
+                question,
+                reader,
+                options=options,
+                where=where,
+                keep=keep,
+                verify=verify,
+                on_step=hear,
+                on_text=hear,
+                stop=stop,
+            )
 
         return heard(asked, stop or self.store.stop)
 
@@ -543,7 +565,8 @@ class KnowledgeGraph:
         timeout: float | None = None,
         limit: int | None = None,
     ) -> Table:
-        """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows; default: as set.
+        """Run a statement, read-only unless ``write``. ``timeout``: seconds, by default 30; ``limit``: rows, by default
+        1,000.
 
         ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends
         (docs/reference/security.md).
@@ -556,8 +579,8 @@ class KnowledgeGraph:
             statement,
             parameters or {},
             write=write,
-            timeout=timeout or self.settings.cypher_timeout,
-            limit=limit or self.settings.cypher_limit,
+            timeout=timeout or CYPHER_TIMEOUT,
+            limit=limit or CYPHER_LIMIT,
         )
 
     def schemas(self) -> dict[str, Schema]:

@@ -36,7 +36,20 @@ class Asked(Protocol):
     def model_name(self) -> str | None:
         """The language model's name, or None if none is configured."""
 
-    def ask(self, question: str, reader: str | None = None, **more: Any) -> Answer:
+    def ask(
+        self,
+        /,
+        question: str,
+        reader: str | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        where: Mapping[str, Any] | None = None,
+        keep: bool = False,
+        verify: bool = False,
+        on_step: Tell | None = None,
+        on_text: Hear | None = None,
+        stop: Stop | None = None,
+    ) -> Answer:
         """See ``KnowledgeGraph.ask``."""
 
     def run(
@@ -90,16 +103,18 @@ class ChatThread:
             seconds, graph = time.perf_counter() - started, self._graph
             return keep_turn(graph.store, self.id, question, whole, graph.model_name, seconds, failed=failed)
 
-        more |= {
-            "options": options,
-            "where": where,
-            "verify": verify,
-            "on_step": on_step,
-            "on_text": on_text,
-            "stop": stop,
-        }
+        options = {**(options or {}), **more}
         try:
-            answer = self._graph.ask(alone, reader, **more)
+            answer = self._graph.ask(
+                alone,
+                reader,
+                options=options,
+                where=where,
+                verify=verify,
+                on_step=on_step,
+                on_text=on_text,
+                stop=stop,
+            )
         except ModelError as error:
             if keep_failed and not isinstance(error, BudgetError):
                 nothing, cost = SearchResult(alone, (), (), 0.0), sum((step.usage for step in error.steps), Usage())
@@ -121,16 +136,30 @@ def ask_on(
     earlier: Sequence[Exchange],
     reader: str | None = None,
     *,
+    options: Mapping[str, Any] | None = None,
+    where: Mapping[str, Any] | None = None,
+    keep: bool = False,
+    verify: bool = False,
     on_step: Tell | None = None,
+    on_text: Hear | None = None,
     stop: Stop | None = None,
-    **more: Any,
 ) -> Answer:
     """An answer to a follow-up of the questions ``earlier``, which the caller remembers: no thread is kept.
 
     As ``ChatThread.ask``, with the arguments of ``KnowledgeGraph.ask``. Raises what that raises.
     """
     alone, note, steps, spent = _stand_alone(graph, question, earlier, on_step, stop)
-    answer = graph.ask(alone, reader, on_step=on_step, stop=stop, **more)
+    answer = graph.ask(
+        alone,
+        reader,
+        options=options,
+        where=where,
+        keep=keep,
+        verify=verify,
+        on_step=on_step,
+        on_text=on_text,
+        stop=stop,
+    )
     told = joined(note, answer.note)
     return replace(answer, note=told, trace=(*steps, *answer.trace), usage=spent + answer.usage)
 

@@ -16,6 +16,7 @@ MOVED = {
     "async_client": "aio",
     "chat_thread": "conversation",
     "doors.adapters": "interfaces.integrations",
+    "doors.browser.links": "interfaces.neo4j_browser.guide",
     "doors.browser": "interfaces.neo4j_browser",
     "doors": "interfaces",
     "graph": "explore",

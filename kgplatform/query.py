@@ -118,3 +118,30 @@ def batches(rows: Sequence[T], size: int = BATCH_ROWS) -> Iterator[Sequence[T]]:
     """``rows`` in slices of ``size``, each for one statement."""
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQuery:
+    """A statement of ``cypher/saved`` that people begin with, in Neo4j Browser and the explorer.
+
+    ``text``: the whole file, a comment of a ``title`` and what it shows (``about``), then the ``statement``.
+    """
+
+    name: str
+    text: str
+    title: str
+    about: str
+    statement: str
+
+
+@cache
+def saved_queries() -> dict[str, SavedQuery]:
+    """All of them, by the names of their files: "tree"."""
+    found = {}
+    for path in query_names("saved"):
+        name = path.removeprefix("saved/")
+        text = (data_folder("cypher") / "saved" / f"{name}.cypher").read_text("utf-8").strip()
+        comment = [line.removeprefix("//").strip() for line in text.splitlines() if line.startswith("//")]
+        statement = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
+        found[name] = SavedQuery(name, text, comment[0], " ".join(comment[1:]), statement)
+    return found

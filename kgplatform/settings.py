@@ -31,6 +31,14 @@ MOST_CALLS = 64
 _PREFIX = "KGPLATFORM_"
 _NOT_OURS = "KGPLATFORM_BENCH_"
 """Variables of the benchmarks."""
+_REMOVED = {
+    "cypher_limit": "Give the statement a limit.",
+    "cypher_timeout": "Give the statement a time limit.",
+    "expansion_threshold": "A proposed type counts from a confidence of 0.9 on; KGPLATFORM_EXPANSION_SUPPORT stays.",
+    "facts_tokens": "The reply for a passage has at most 1,024 tokens.",
+    "neo4j_start_timeout": "The managed server has ten minutes to start.",
+}
+"""What was a setting until the release before, and what to do instead."""
 _PASSWORD = re.compile(r"//[^/@\s]+@")
 
 
@@ -80,7 +88,6 @@ class Settings(BaseSettings):
         "by all homes. Default: .kgplatform/jars in the checkout if `make` has filled it, else your user cache "
         "directory.",
     )
-    neo4j_start_timeout: float = _setting(180.0, "Time limit for starting the managed server.", unit="s", gt=0)
 
     embedder: str = _setting(
         "auto",
@@ -166,7 +173,6 @@ class Settings(BaseSettings):
         ge=20,
         env=("KGPLATFORM_PASSAGE_TOKENS", "KGPLATFORM_CHUNK_TOKENS"),
     )
-    expansion_threshold: float = _setting(0.9, "Minimum confidence for a proposed type to count.", ge=0, le=1)
     expansion_support: int = _setting(
         2, "Documents that must propose a type before the schema gains it; three passages count as one document.", ge=1
     )
@@ -184,11 +190,6 @@ class Settings(BaseSettings):
         gt=0,
         le=1,
     )
-    facts_tokens: int = _setting(
-        1024, "Maximum length of the model's reply for one passage in `ingest --facts`.", unit="tokens", gt=0
-    )
-    cypher_timeout: float = _setting(30.0, "Time limit for one Cypher statement.", unit="s", gt=0)
-    cypher_limit: int = _setting(1000, "Maximum number of rows that one Cypher statement returns.", unit="rows", gt=0)
 
     @property
     def home_folder(self) -> Path:
@@ -220,8 +221,9 @@ def load_settings(**overrides: Any) -> Settings:
     Raises ``SettingError`` with one line per wrong value, and for a name that no setting has.
     """
     for name in overrides.keys() - Settings.model_fields.keys():
-        near = did_you_mean(name.lower().removeprefix(_PREFIX.lower()), Settings.model_fields)
-        raise SettingError(f'There is no setting "{name}".{near} `kgplatform settings` lists them.')
+        known = name.lower().removeprefix(_PREFIX.lower())
+        instead = f" {_REMOVED[known]}" if known in _REMOVED else did_you_mean(known, Settings.model_fields)
+        raise SettingError(f'There is no setting "{name}".{instead} `kgplatform settings` lists them.')
     if overrides.get("home") == "":
         raise SettingError("The name of the home folder is empty. Name a folder, or leave it out.")
     given = {name: value for name, value in overrides.items() if value is not None}
@@ -239,8 +241,9 @@ def load_settings(**overrides: Any) -> Settings:
 def unknown_variables() -> list[str]:
     """A sentence for each variable of the environment that is named like a setting and is none."""
     known = {env_name(name) for name in Settings.model_fields}
+    removed = {env_name(name): f" {instead}" for name, instead in _REMOVED.items()}
     return [
-        f"{name} is not a setting and is ignored.{did_you_mean(name, known)}"
+        f"{name} is not a setting and is ignored.{removed.get(name) or did_you_mean(name, known)}"
         for name in sorted(os.environ.keys() - known)
         if name.startswith(_PREFIX) and not name.startswith(_NOT_OURS)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -48,6 +49,28 @@ def plain(value: object) -> Any:
     if isinstance(value, Path) or (isinstance(value, float) and not math.isfinite(value)):
         return str(value)
     return value
+
+
+def encode(value: object) -> bytes:
+    """``value`` as JSON: a dataclass becomes an object with its fields' names, a tuple a list.
+
+    In ASCII, which can hold any text, even the lone surrogates of a broken file. Nothing is validated again, so that a
+    map of ten thousand nodes takes milliseconds.
+    """
+    try:
+        return _dumped(value)
+    except ValueError:  # infinite or NaN, which JSON lacks
+        return _dumped(plain(value))
+
+
+def _dumped(value: object) -> bytes:
+    return json.dumps(value, default=_object, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _object(value: object) -> dict[str, Any]:
+    if is_dataclass(value) and not isinstance(value, type):
+        return as_fields(value)
+    raise TypeError(f"{type(value).__name__} cannot be JSON")
 
 
 def _is_empty(value: object) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
-from quick_java import START_TIMEOUT, made_quick
+from quick_java import made_quick
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_vector_indexes
@@ -127,7 +127,7 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Java for servers of tests."""
     home = Path(tempfile.mkdtemp(dir=os.environ[_SERVERS]))
-    settings = load_settings(home=home, neo4j_start_timeout=START_TIMEOUT)
+    settings = load_settings(home=home)
     return made_quick(tmp_path_factory.mktemp("java"), STATE / "java", settings)
 
 
@@ -152,7 +152,7 @@ def usual_ports() -> Iterator[Ports]:
 def neo4j_server(quick_java: Path) -> Iterator[Connection]:
     """The worker's own server: started once, stopped at the end. Its data lies in memory where there is room."""
     home = Path(tempfile.mkdtemp(dir=os.environ[_SERVERS]))
-    server = LocalNeo4j(load_settings(home=home, neo4j_start_timeout=START_TIMEOUT), java=quick_java)
+    server = LocalNeo4j(load_settings(home=home), java=quick_java)
     try:
         connection = server.up()
         with Store(connection) as store:

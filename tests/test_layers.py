@@ -90,7 +90,7 @@ FLAGS_ELSEWHERE = {
     # Flags of Neo4j's own programs.
     *("neo4j.config", "exchange.csv_folder"),
     # What people read who stand before a server, or in a guide, and are to go to a terminal.
-    *("interfaces.http.parts", "interfaces.http.app", "interfaces.neo4j_browser.guide", "settings"),
+    *("interfaces.http.parts", "interfaces.http.app", "interfaces.neo4j_browser.guide"),
 }
 COMMON_WORDS = ("retrieve", "cypher", "fulltext")
 """Readers whose names also mean something else."""

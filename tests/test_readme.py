@@ -19,8 +19,8 @@ from conftest import ROOT
 from doc_pages import ALL, DOCS, PAGES, blocks, ident, mentioned, page
 
 from kgplatform.interfaces.cli import main as cli
+from kgplatform.interfaces.cli.ask import options_table
 from kgplatform.interfaces.cli.serve import read_token
-from kgplatform.readers.readers import names as reader_names
 from kgplatform.search.search import SEARCHES
 from kgplatform.settings import settings_table
 
@@ -103,19 +103,18 @@ def test_every_option_and_route_is_documented() -> None:
 
 
 def test_the_table_of_the_readers_options_is_the_records() -> None:
-    command = typer.main.get_command(cli.app).commands["ask"]  # type: ignore[attr-defined]  # it is a group
-    options = [each for each in command.params if getattr(each, "rich_help_panel", None)]
-    flags = [((*each.opts, *each.secondary_opts)[-1], each.help) for each in options]
-    readers = re.compile(rf"\b({'|'.join(reader_names())})\b")
-    rows = [f"| `{flag}` | " + readers.sub(r"`\1`", said) + " |" for flag, said in flags]
-    section = COMMANDS[COMMANDS.index("\n## ask\n") : COMMANDS.index("An option that the chosen reader does not have")]
-    own = ("`--reader`", "`--where`", "`--verify`", "`--trace`", "`--keep`", "`--token-budget`")
-    assert [line for line in section.splitlines() if line.startswith("| `--") and line.split()[1] not in own] == rows
+    rows = [
+        (f"`{name}`", ", ".join(f"`{who}`" for who in readers.split(", ")), does)
+        for name, readers, does in options_table()
+    ]
+    table = COMMANDS.partition("| option | readers | meaning |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    assert table.splitlines() == [f"| {' | '.join(row)} |" for row in rows]
 
 
 _LIST_OPTIONS = """
 import typer
 from kgplatform.interfaces.cli import main as cli
+from kgplatform.interfaces.cli.ask import options_table
 group = typer.main.get_command(cli.app)
 parameters = [each for command in group.commands.values() for each in command.params]
 options = {option for each in parameters for option in (*each.opts, *each.secondary_opts)}

@@ -61,10 +61,9 @@ def test_a_home_with_a_tilde_and_a_relative_one(tmp_path: Path) -> None:
         ("KGPLATFORM_CONCURRENCY", "many"),
         ("KGPLATFORM_CONCURRENCY", "0"),
         ("KGPLATFORM_PASSAGE_TOKENS", "19"),
-        ("KGPLATFORM_EXPANSION_THRESHOLD", "1.1"),
         ("KGPLATFORM_SAME_AS_THRESHOLD", "0"),
         ("KGPLATFORM_MODEL_RETRIES", "-1"),
-        ("KGPLATFORM_CYPHER_TIMEOUT", "0"),
+        ("KGPLATFORM_EXPANSION_SUPPORT", "0"),
     ],
 )
 def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -141,3 +140,10 @@ def test_a_variable_that_is_no_setting_is_told(monkeypatch: pytest.MonkeyPatch) 
     assert unknown_variables() == [
         "KGPLATFORM_CHAT_MODLE is not a setting and is ignored. Did you mean KGPLATFORM_CHAT_MODEL?"
     ]
+
+
+def test_a_setting_that_is_gone_says_what_to_do_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGPLATFORM_CYPHER_LIMIT", "5")
+    assert "KGPLATFORM_CYPHER_LIMIT is not a setting and is ignored. Give the statement a limit." in unknown_variables()
+    with pytest.raises(SettingError, match='no setting "cypher_timeout". Give the statement a time limit.'):
+        load_settings(cypher_timeout=3)

@@ -34,6 +34,8 @@ from kgplatform.text.numbered import lines
 
 STAGE = "extract"
 FACTS_STAGE = "facts"
+FACTS_TOKENS = 1024
+"""The most tokens of a reply with the atomic facts of a passage (GraphReader's paper)."""
 FULL_PASSAGE_TOKENS = 20
 """From this many tokens on, a passage with letters in it says something."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.concurrency.open_workers import bounded_calls
-from kgplatform.extract.llm import LlmExtractor, extraction_messages, fact_messages, facts_request
+from kgplatform.extract.llm import FACTS_TOKENS, LlmExtractor, extraction_messages, fact_messages, facts_request
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.compare import Group, compare
 from kgplatform.ingest.facts_pass import passages_without_facts
@@ -107,7 +107,7 @@ class _Spend:
         self.calls = self.input_tokens = 0
         self.output_tokens = 0.0
         self._store, self._schema, self._is_read, self._facts = store, schema, is_read, facts
-        self._most = settings.facts_tokens
+        self._most = FACTS_TOKENS
         self.request = facts_request(chat, self._most) if chat is not None else ""
         # What a prompt for facts has besides the text.
         empty = Passage("", "", "", 0, 0, 0, None, "", 0), Document("", "", "", "", "", "")

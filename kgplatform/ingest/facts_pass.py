@@ -14,7 +14,7 @@ from functools import partial
 from itertools import islice
 
 from kgplatform.extract.grounded_names import without_inventions
-from kgplatform.extract.llm import facts_request, read_facts
+from kgplatform.extract.llm import FACTS_TOKENS, facts_request, read_facts
 from kgplatform.ingest.extract_pass import WINDOW, Batch, Room, Tools
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
@@ -77,7 +77,7 @@ def _lacking(store: Store, request: str, plan: Plan | None) -> Iterator[Row]:
 def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None) -> FactsRead:
     """Read the passages that lack facts, several at once, and commit as they come."""
     store = tools.store
-    request = facts_request(chat, tools.settings.facts_tokens)
+    request = facts_request(chat, FACTS_TOKENS)
     known_failures = "" if tools.retry_failed else request
     unread = Counter(row["unread"] for row in _lacking(store, known_failures, plan))
     total = unread[False]
@@ -87,7 +87,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
     reader: PassageReader[Extraction] = PassageReader(
         tools.settings.calls_at_once, lambda number: tools.progress("reading facts", number, total), store.stop
     )
-    work = partial(read_facts, chat, most_tokens=tools.settings.facts_tokens)
+    work = partial(read_facts, chat, most_tokens=FACTS_TOKENS)
     with reader, Writer(store) as writer, Batch(writer, "facts") as batch:
         room = Room(turn, batch, writer)
         while not reader.stopped and (some := list(islice(lacking, WINDOW))):

@@ -21,6 +21,8 @@ from kgplatform.records import Proposal
 from kgplatform.settings import Settings
 from kgplatform.text import tidy, type_key
 
+THRESHOLD = 0.9
+"""The least confidence with which a proposal counts (the paper's)."""
 AS_A_DOCUMENT = 3
 """Passages that support a proposal as one document does: one author may repeat a whim, but not on every third page."""
 
@@ -80,11 +82,10 @@ class KnownGrowth:
 
     def __init__(self, store: Store, schema: Schema, settings: Settings, without: Collection[str] = ()) -> None:
         self._store = store
-        self._growth = Growth(schema, settings.expansion_threshold, settings.expansion_support)
-        self._threshold = settings.expansion_threshold
+        self._growth = Growth(schema, THRESHOLD, settings.expansion_support)
         self._without = without
         self._read: set[str] = set()
-        bounds = {"least": settings.expansion_support, "threshold": settings.expansion_threshold}
+        bounds = {"least": settings.expansion_support, "threshold": THRESHOLD}
         types = store.read("ingest/proposed_types", **bounds)
         self._add_known(row["id"] for row in types if schema.lacks(row["kind"], row["name"]))
 
@@ -102,7 +103,7 @@ class KnownGrowth:
         new = sorted(set(types) - self._read)
         self._read.update(new)
         for some in batches(new):
-            rows = self._store.read_batches("ingest/proposals", types=list(some), threshold=self._threshold)
+            rows = self._store.read_batches("ingest/proposals", types=list(some), threshold=THRESHOLD)
             with closing(rows) as found:
                 for row in chain.from_iterable(found):
                     if row["document"] not in self._without:

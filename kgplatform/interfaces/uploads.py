@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
@@ -28,6 +28,7 @@ from kgplatform.concurrency import system
 from kgplatform.concurrency.files import claim, file_lock, folder_mark, write_atomically
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import InputError, StoreError
+from kgplatform.records import Progress
 
 log = logging.getLogger(__name__)
 
@@ -182,11 +183,13 @@ class Uploads:
                     file.unlink()
 
 
-def ingest_uploads(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, stop: Stop, **options: Any) -> IngestReport:
+def ingest_uploads(
+    graph: KnowledgeGraph, uploads: Uploads, staged: Staged, stop: Stop, schema: str | None, progress: Progress
+) -> IngestReport:
     """Ingest what was staged, until ``stop`` is set, and clean up, however it ended."""
     read: set[str] = set()
     try:
-        report = graph.within(stop).ingest(uploads.put(staged), **options)
+        report = graph.within(stop).ingest(uploads.put(staged), schema=schema, progress=progress)
         read = set(staged.names) - {Path(skipped.path).name for skipped in report.skipped}
         return report
     finally:

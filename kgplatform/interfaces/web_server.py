@@ -1,20 +1,33 @@
-"""What the servers share: sockets, uvicorn with a deadline for slow requests, and a quiet end."""
+"""What the servers share: sockets, uvicorn with a deadline for slow requests, a quiet end, and who is let in.
+
+Let in are requests with the right Host and Origin, the token if there is one, and not too many bytes. Another site's
+page in the same browser can send requests to loopback too. But it cannot choose the Host header, which exposes DNS
+rebinding, nor hide its origin: Origin and Sec-Fetch-Site name it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hmac
+import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from types import FrameType
 from typing import TypeVar
+from urllib.parse import urlsplit
 
+import anyio
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kgplatform.concurrency.system import take_address
 from kgplatform.errors import InputError
+from kgplatform.shown import encode
 
 T = TypeVar("T")
 
@@ -145,3 +158,148 @@ def _has_ipv6() -> bool:
     except OSError:
         return False
     return True
+
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+"""Host names that mean this machine, as a Host header writes them."""
+
+MEGABYTE = 1_000_000
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class Json(Response):
+    """A JSON response; ``bytes`` are content that is encoded already."""
+
+    media_type = "application/json"
+
+    def render(self, content: object) -> bytes:
+        """See ``encode``."""
+        return content if isinstance(content, bytes) else encode(content)
+
+
+def refusal(status: int, kind: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """An error in the one form that all clients get: its kind and one sentence."""
+    return Json({"error": {"kind": kind, "message": message}}, status, headers)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach ``host``."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name, which may resolve to anything
+        return False
+
+
+class Guard:
+    """Middleware: refuses requests before anything of their body is read.
+
+    ``hosts``: the allowed names in a Host header, None for all. ``origins``: other sites whose pages may use the API;
+    ``elsewhere``: what the others are told. ``token``: what requests to paths that begin with ``api`` must send, if
+    any. ``most``: bytes of a body; ``most_at``: exceptions by path. ``idle``: seconds that a body may stall.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str] | None,
+        origins: Collection[str] = (),
+        token: str | None = None,
+        api: str = "/api/",
+        most: int = MEGABYTE,
+        most_at: Mapping[str, int] | None = None,
+        idle: float = 30.0,
+        elsewhere: str = "Requests from other sites are refused.",
+    ) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._origins = origins
+        self._token = token.encode() if token is not None else None
+        self._api = api
+        self._most = most
+        self._most_at = most_at or {}
+        self._idle = idle
+        self._elsewhere = elsewhere
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most = self._most_at.get(scope["path"], self._most)
+        if refused := self._refusal(scope, Headers(scope=scope), most):
+            await refused(scope, receive, send)
+            return
+        await self._app(scope, _bounded(receive, most, self._idle), send)
+
+    def _refusal(self, scope: Scope, headers: Headers, most: int) -> Response | None:
+        if self._hosts is not None and _name_of(headers.get("host", "")) not in self._hosts:
+            return refusal(403, "HostError", "This server accepts only the host names localhost and 127.0.0.1.")
+        if not self._is_own(scope, headers):
+            return refusal(403, "OriginError", self._elsewhere)
+        if scope["path"].startswith(self._api) and not self._has_token(headers):
+            sentence = "This server needs a token. Send it as `Authorization: Bearer TOKEN`."
+            return refusal(401, "TokenError", sentence, {"WWW-Authenticate": "Bearer"})
+        length = headers.get("content-length", "0")
+        if length.isascii() and length.isdigit() and int(length) > most:
+            return refusal(413, "TooLargeError", _too_large(most), {"Connection": "close"})
+        return None
+
+    def _is_own(self, scope: Scope, headers: Headers) -> bool:
+        """Whether the request comes from our own page, an allowed origin, or no page at all."""
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+        if origin in self._origins:
+            return True
+        if scope["method"] in _SAFE:
+            # Other sites may link here, but not read from here.
+            is_visit = headers.get("sec-fetch-mode", "navigate") == "navigate"
+            return site in ("none", "same-origin") or is_visit or not scope["path"].startswith(self._api)
+        return site in ("none", "same-origin") and (origin is None or _is_at(origin, headers.get("host", "")))
+
+    def _has_token(self, headers: Headers) -> bool:
+        if self._token is None:
+            return True
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        return hmac.compare_digest(given.strip().encode(), self._token) and scheme.lower() == "bearer"
+
+
+def _name_of(host: str) -> str:
+    """The name in a Host header, without the port: ``[::1]:8600`` is ``[::1]``."""
+    name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
+    return name.lower()
+
+
+def _is_at(origin: str, host: str) -> bool:
+    """Whether ``origin`` is the same host and port. ``null`` is not."""
+    try:
+        return bool(host) and urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:  # not an address
+        return False
+
+
+def _bounded(receive: Receive, most: int, idle: float) -> Receive:
+    """``receive``, which refuses a body that turns out too long or stalls."""
+    taken, is_whole = 0, False
+
+    async def bounded() -> Message:
+        nonlocal taken, is_whole
+        if is_whole:  # only a disconnect can follow
+            return await receive()
+        try:
+            with anyio.fail_after(idle):
+                message = await receive()
+        except TimeoutError:
+            sentence = f"The request stalled for {idle:g} seconds. Send it again."
+            raise HTTPException(408, sentence, {"Connection": "close"}) from None
+        is_whole = not message.get("more_body", False)
+        taken += len(message.get("body", b""))
+        if taken > most:
+            raise HTTPException(413, _too_large(most), {"Connection": "close"})
+        return message
+
+    return bounded
+
+
+def _too_large(most: int) -> str:
+    return f"The request is too large: at most {most:,} bytes are accepted."

@@ -74,6 +74,8 @@ _USERNAME = "neo4j"
 _FOLDERS = ("data", "logs", "conf", "run")
 _STARTS = 3
 _POLL = 0.05
+_START_TIMEOUT = 600.0
+"""Seconds until a start is given up: much, since a machine may be slow or busy."""
 _LEAST_SPACE = 16_000_000
 _NOT_OPENED = "Failed to start DatabaseId"
 """Neo4j's words in its debug log for a database that it could not open."""
@@ -357,17 +359,13 @@ class LocalNeo4j:
         return ready
 
     def _wait_for_answer(self, record: ServerRecord) -> None:
-        limit = self._settings.neo4j_start_timeout
-        deadline = time.monotonic() + limit
+        deadline = time.monotonic() + _START_TIMEOUT
         while not self._answers(record):
             if not record.lives():
                 raise self._died()
             self._check_disk(self._log_text())
             if time.monotonic() > deadline:
-                raise ServerError(
-                    f"Neo4j did not answer within {limit:g} s; set KGPLATFORM_NEO4J_START_TIMEOUT higher if this "
-                    f"machine is slow (log: {self.log})."
-                )
+                raise ServerError(f"Neo4j did not answer within {_START_TIMEOUT:g} s (log: {self.log}).")
             time.sleep(_POLL)
 
     def _answers(self, record: ServerRecord) -> bool:

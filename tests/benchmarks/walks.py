@@ -1,4 +1,4 @@
-"""Three walks through the package: an ingest, a search, a GraphReader question; the files each crosses, in order.
+"""Four walks through the package: an ingest, a search, a GraphReader question, the same over HTTP; the files of each.
 
     make measure
     python tests/benchmarks/walks.py [CHECKOUT]      # of another checkout too, by the Python that has its dependencies
@@ -44,11 +44,13 @@ def crossing(package: Path) -> Iterator[list[str]]:
 
 
 def main(checkout: Path) -> None:
-    """Print the three walks of the package in ``checkout``."""
+    """Print the walks of the package in ``checkout``."""
     sys.path[:0] = [str(checkout), str(checkout / "tests" / "kit"), str(checkout / "tests")]
     from simulated_readers import reply
+    from starlette.testclient import TestClient
 
     from kgplatform import connect
+    from kgplatform.interfaces.http.app import make_app
     from kgplatform.testing import OpenAIServer
 
     package, examples = checkout / "kgplatform", checkout / "examples"
@@ -64,6 +66,10 @@ def main(checkout: Path) -> None:
                 kg.ingest(facts=True)
                 with crossing(package) as walks["a GraphReader question"]:
                     kg.ask(QUESTION, "graphreader")
+                client = TestClient(make_app(kg), base_url="http://localhost")
+                asked = {"question": QUESTION, "reader": "graphreader"}
+                with crossing(package) as walks["the same over HTTP"]:
+                    client.post("/api/ask", json=asked, headers={"Accept": "text/event-stream"})
         finally:
             _stop(home)
     for name, files in walks.items():

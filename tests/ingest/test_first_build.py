@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
-from conftest import _SERVERS, START_TIMEOUT, wipe
+from conftest import _SERVERS, wipe
 from corpora import FIELD, OTHERS, RECORDING, difference, extracted, invented, put, put_jsonl
 from graph_state import snapshot
 
@@ -67,9 +67,7 @@ with open_graph(load_settings()) as graph:
 def managed(quick_java: Path) -> Iterator[Settings]:
     """Settings of a home with a managed server of its own; every ingest into its empty graph is a first build."""
     home = Path(tempfile.mkdtemp(dir=os.environ[_SERVERS]))
-    settings = load_settings(
-        home=home, neo4j_start_timeout=START_TIMEOUT, bulk_import=1, embedder="hash:64", passage_tokens=40
-    )
+    settings = load_settings(home=home, bulk_import=1, embedder="hash:64", passage_tokens=40)
     with pytest.MonkeyPatch.context() as patch:
         defaults = LocalNeo4j.__init__.__kwdefaults__
         assert defaults is not None

@@ -14,7 +14,7 @@ from conftest import DIMENSION
 from numpy.typing import NDArray
 
 from kgplatform import KnowledgeGraph
-from kgplatform.interfaces.warm_up import warming_up
+from kgplatform.interfaces.cli.serve import warming_up
 from kgplatform.models.hash_embedder import HashEmbedder
 
 

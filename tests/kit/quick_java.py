@@ -28,8 +28,6 @@ from kgplatform.neo4j.install import install
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.settings import Settings, load_settings
 
-START_TIMEOUT = 800
-"""Seconds that a server may take to start: less than pytest's own limit, and much, for the machine may be busy."""
 _PLANNED_ONCE = (
     *("dbms.cypher.min_replan_interval=1d", "internal.cypher.use_parameter_size=false"),
     "internal.cypher.expression_engine=INTERPRETED",  # else a statement is planned again when it was run ten times
@@ -99,7 +97,5 @@ exec env -u PWD {shlex.quote(str(JAVA))} {" ".join(_QUICK)} "$@"
 if __name__ == "__main__":
     state = Path(__file__).parent.parent.parent / ".kgplatform"
     with tempfile.TemporaryDirectory() as folder:
-        settings = load_settings(
-            home=Path(folder) / "home", neo4j_jars=state / "jars", neo4j_start_timeout=START_TIMEOUT
-        )
+        settings = load_settings(home=Path(folder) / "home", neo4j_jars=state / "jars")
         made_quick(Path(folder), state / "java", settings)

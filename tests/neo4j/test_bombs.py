@@ -12,7 +12,7 @@ import httpx
 import pytest
 from bombs import BOMBS, FILL, WRITTEN, Bomb
 from campaigns import sampled
-from conftest import START_TIMEOUT, define_all
+from conftest import define_all
 from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
@@ -52,7 +52,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(home: Path, quick_java: Path) -> Iterator[LocalNeo4j]:
     """It, with what statements multiply."""
-    settings = load_settings(home=home, neo4j_start_timeout=START_TIMEOUT, neo4j_heap="512m", neo4j_page_cache="64m")
+    settings = load_settings(home=home, neo4j_heap="512m", neo4j_page_cache="64m")
     server = LocalNeo4j(settings, java=quick_java)
     with Store(server.up()) as store:
         define_all(store)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import START_TIMEOUT
 from disks import leave, small_disk
 from neo4j.exceptions import Neo4jError
 
@@ -43,9 +42,7 @@ def make(quick_java: Path) -> Iterator[Make]:
 
     def build(home: Path, report: Callable[[str], object] = lambda line: None) -> LocalNeo4j:
         small = {"neo4j_heap": "256m", "neo4j_page_cache": "32m"}
-        server = LocalNeo4j(
-            load_settings(home=home, neo4j_start_timeout=START_TIMEOUT, **small), report, java=quick_java
-        )
+        server = LocalNeo4j(load_settings(home=home, **small), report, java=quick_java)
         built.append(server)
         return server
 

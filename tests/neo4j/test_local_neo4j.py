@@ -20,7 +20,7 @@ from typing import Any
 
 import psutil
 import pytest
-from conftest import ROOT, START_TIMEOUT
+from conftest import ROOT
 from jar_repository import flipped, linked_jars, one_jar, serve, spoil, use_repository
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, ClientError
@@ -48,7 +48,7 @@ from pathlib import Path
 from kgplatform.neo4j import process, server
 from kgplatform.settings import load_settings
 server._USUAL_PORTS = process.Ports(int(sys.argv[2]), int(sys.argv[3]))
-settings = load_settings(home=sys.argv[1], neo4j_start_timeout=800, neo4j_heap="256m", neo4j_page_cache="32m")
+settings = load_settings(home=sys.argv[1], neo4j_heap="256m", neo4j_page_cache="32m")
 managed = server.LocalNeo4j(settings, lambda line: print(line, flush=True), java=Path(sys.argv[4]))
 managed.up()
 print("up", managed.status().pid, flush=True)
@@ -58,7 +58,7 @@ Make = Callable[..., LocalNeo4j]
 
 def settings_for(home: Path, **more: Any) -> Settings:
     small = {"neo4j_heap": "256m", "neo4j_page_cache": "32m"}
-    return load_settings(**{"home": home, "neo4j_start_timeout": START_TIMEOUT, **small, **more})
+    return load_settings(**{"home": home, **small, **more})
 
 
 def up_elsewhere(home: Path, ports: Ports, java: Path) -> subprocess.Popen[str]:
@@ -351,8 +351,9 @@ def test_truncated_jar_without_network_is_one_sentence(
         make(neo4j_jars=folder).up()
 
 
-def test_server_that_does_not_come_up_in_time_is_stopped(make: Make) -> None:
-    server = make(neo4j_start_timeout=0.3)
+def test_server_that_does_not_come_up_in_time_is_stopped(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgplatform.neo4j.server._START_TIMEOUT", 0.3)
+    server = make()
     with pytest.raises(ServerError, match="did not answer within 0.3 s.*console.log"):
         server.up()
     assert processes_of(server.status().home) == [] and not server.status().running

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import START_TIMEOUT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -208,7 +207,7 @@ def test_where_there_are_no_groups(tmp_path: Path) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path, quick_java: Path) -> Iterator[LocalNeo4j]:
-    server = LocalNeo4j(load_settings(home=tmp_path / "home", neo4j_start_timeout=START_TIMEOUT), java=quick_java)
+    server = LocalNeo4j(load_settings(home=tmp_path / "home"), java=quick_java)
     yield server
     server.down()
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from conftest import START_TIMEOUT
 from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
@@ -37,7 +36,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(home: Path, quick_java: Path) -> Iterator[LocalNeo4j]:
     """It."""
-    settings = load_settings(home=home, neo4j_start_timeout=START_TIMEOUT, neo4j_heap="256m", neo4j_page_cache="32m")
+    settings = load_settings(home=home, neo4j_heap="256m", neo4j_page_cache="32m")
     java = home / "java"  # as a server of one's own is, without bounds
     java.write_text(
         f"""#!/bin/sh

@@ -15,7 +15,7 @@ from graph_state import snapshot
 from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.cli.show.tables import show_stats
+from kgplatform.interfaces.cli.show.reports import show_stats
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.resolution.alike import may_be_one, stem_of

@@ -1,106 +1,191 @@
-"""The command ``ask``: its options are made from the readers' records.
+"""The commands ``ask`` and ``chat``: a reader answers one question, or questions line by line, kept as a thread.
 
-Importing the readers takes most of a second: it happens only when the command runs or shows its help.
+Importing the readers takes most of a second: it happens only when a command runs or shows its help.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
+import sys
 import time
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
-from kgplatform.errors import InputError, ModelError
+from kgplatform.errors import BudgetError, InputError, KgError, ModelError, StoppedError
 from kgplatform.interfaces.cli.shared import (
     AsJson,
     Home,
     QuestionText,
+    Route,
     TokenBudget,
     Verify,
     Where,
     connect_to,
     flag,
     metadata_of,
+    named_texts,
     note,
+    open_at,
     spelled,
 )
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
+    from kgplatform.conversation import ChatThread
     from kgplatform.readers.reader import Option
     from kgplatform.records import Answer, Usage
 
-Trace = Annotated[bool, typer.Option("--trace", help="Show each step with its Cypher, ready to paste.")]
+ReaderName = Annotated[str | None, typer.Option("--reader", help="The reader. Default: retrieve.")]
+ReaderOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of the reader, such as nodes=3. May be repeated."),
+]
 Keep = Annotated[bool, typer.Option("--keep", help="Save the run in the graph.")]
 
-_OF_ALL, _OF_SEVERAL, _OF_ONE = "Options of all readers", "Options of several readers", "Only for --reader {}"
-"""The headings of the help."""
-_TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float, "string": str, "list": list[str]}
-_METAVARS = {"integer": "N", "number": "NUMBER", "string": "TEXT", "list": "TEXT"}
-_NAMED = re.compile(r"\b([a-z_]+)=(\w+)")
-_OWN = ("question", "reader", "where", "trace", "keep", "verify", "token_budget", "home", "as_json")
+_QUIT = "/quit"
+_FLAGS = {name: flag(name) for name in ("mode", "answer_style", "route", "top_k")} | {"documents": "--document"}
+"""The options of readers that ``ask`` has flags for."""
 
 
 class AskCommand(TyperCommand):
-    """The command with the options of all readers, which are made when they are first needed."""
+    """The command, whose help ends with the options of all readers."""
 
-    @cached_property
-    def _made(self) -> TyperCommand:
-        made = typer.Typer(add_completion=False)
-        made.command()(_with_options())
-        command = typer.main.get_command(made)
-        assert isinstance(command, TyperCommand)
-        return command
+    @property
+    def epilog(self) -> str:
+        """A paragraph for each option."""
+        lines = [f"{name} ({readers}): {does}" for name, readers, does in options_table()]
+        return "\n\n".join(["Options of the readers, for --option NAME=VALUE:", *lines])
 
-    # Click sets both when it makes the command; what it sets is ignored.
-    params = property(lambda self: self._made.params, lambda self, given: None)
-    callback = property(lambda self: self._made.callback, lambda self, given: None)
+    @epilog.setter
+    def epilog(self, given: object) -> None:
+        """What Typer sets is ignored."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """See Click. For one release: an option of a reader that was a flag is refused with its new form."""
+        known = {opt for param in self.params for opt in param.opts}
+        given = [arg.partition("=")[0] for arg in args if arg.startswith("--")]
+        if unknown := set(given) - known:
+            for option in _owners():
+                if (was := flag(f"no_{option.singular}" if option.default is True else option.singular)) in unknown:
+                    value = str(option.default is False).lower() if option.type == "boolean" else "VALUE"
+                    raise InputError(f"Write --option {option.name}={value} in place of {was}.")
+        return super().parse_args(ctx, args)
 
 
-def ask() -> None:
-    """Answer a question and cite the supporting sentences; without a language model, show the evidence."""
-
-
-def _ask(
-    question: str,
-    reader: str | None,
-    where: list[str] | None,
-    trace: bool,
-    keep: bool,
-    verify: bool,
-    token_budget: int | None,
-    home: Any,
-    as_json: bool,
-    options: dict[str, Any],
+def ask(
+    question: QuestionText,
+    reader: ReaderName = None,
+    mode: Annotated[
+        Literal["reject", "open"] | None,
+        typer.Option(
+            "--mode", help="If the documents do not say: refuse (reject, the default), or use the model's knowledge."
+        ),
+    ] = None,
+    answer_style: Annotated[
+        Literal["phrase", "sentences", "report"] | None,
+        typer.Option("--answer-style", help="How long the answer is. Default: sentences."),
+    ] = None,
+    route: Annotated[Route | None, typer.Option("--route", help="How a reader of one search searches.")] = None,
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", min=1, help="Number of passages to find; below, which readers have it.")
+    ] = None,
+    documents: Annotated[
+        list[str] | None,
+        typer.Option("--document", help="Read only this document; below, which readers can. May be repeated."),
+    ] = None,
+    option: ReaderOptions = None,
+    where: Where = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show each step with its Cypher, ready to paste.")] = False,
+    keep: Keep = False,
+    verify: Verify = False,
+    token_budget: TokenBudget = None,
+    home: Home = None,
+    as_json: AsJson = False,
 ) -> None:
-    from kgplatform.client import check_options
+    """Answer a question and cite the supporting sentences; without a language model, show the evidence."""
     from kgplatform.interfaces.cli.show.answers import failed_json, show_run
     from kgplatform.interfaces.cli.show.terminal import print_json
 
-    given = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in options.items()
-        if value not in (None, [], ())
-    }
+    flags = {"mode": mode, "answer_style": answer_style, "route": route, "top_k": top_k, "documents": documents}
     try:
-        check_options(reader, given)  # before a server is started for it
-        only: dict[str, Any] = {"where": wanted} if (wanted := metadata_of(where)) else {}
+        options = reader_options(reader, option, {name: value for name, value in flags.items() if value})
         with connect_to(home, token_budget=token_budget) as graph:
-            ask = partial(graph.ask, question, reader, options=given, keep=keep, verify=verify, **only)
-            tell = partial(failed_json, question, trace=trace)
-            answer, cost = watched(ask, graph, as_json, lambda *failed: print_json(tell(*failed)))
+            asked = partial(
+                graph.ask, question, reader, options=options, where=metadata_of(where), keep=keep, verify=verify
+            )
+            told = partial(failed_json, question, trace=trace)
+            answer, cost = watched(asked, graph, as_json, lambda *failed: print_json(told(*failed)))
     except InputError as error:
-        if not error.options:
-            raise
-        raise respelled(error) from error
+        raise InputError(_told(error, _FLAGS)) from error
     show_run(answer, as_json=as_json, trace=trace)
     if not as_json:
         note(cost)
+
+
+def reader_options(
+    reader: str | None, given: Sequence[str] | None, flags: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What ``--option`` was given, and ``flags``, as options of ``reader``, which are checked before a server starts.
+
+    A list is given item by item. Raises ``InputError``.
+    """
+    from kgplatform.client import check_options
+    from kgplatform.readers.readers import READERS, find
+
+    known = {option.name: option for option in (find(reader) if reader else READERS[0]).options}
+    options: dict[str, Any] = dict(flags or {})
+    for name, text in named_texts(given, "--option"):
+        option = known.get(name)
+        if option is None:
+            options[name] = text
+        elif option.type == "list":
+            options[name] = (*options.get(name, ()), text)
+        else:
+            options[name] = None if text in ("none", "null") else option.read(text)
+    check_options(reader, options)
+    return options
+
+
+def _owners() -> dict[Option, list[str]]:
+    """All options of readers, each with the readers that have that very option."""
+    from kgplatform.readers.readers import READERS
+
+    found: dict[Option, list[str]] = {}
+    for reader in READERS:
+        for option in reader.options:
+            found.setdefault(option, []).append(reader.name)
+    return found
+
+
+def _told(error: KgError, flags: Mapping[str, str]) -> str:
+    """The message of ``error``: an option of a reader that is not among ``flags`` keeps the name for ``--option``."""
+    return spelled(error, flags, {option.name for option in _owners()} - flags.keys())
+
+
+def options_table() -> list[tuple[str, str, str]]:
+    """The name of each option of readers, the readers that have it, and what it does; first what most have."""
+    rows = [(option.name, readers, _described(option)) for option, readers in _owners().items()]
+    most = max(len(readers) for _, readers, _ in rows)
+    rows.sort(key=lambda row: -len(row[1]))
+    return [(name, "all" if len(who) == most else ", ".join(who), does) for name, who, does in rows]
+
+
+def _described(option: Option) -> str:
+    """What it does, the values that it takes, unless the help names them, and its default."""
+    values = default = ""
+    if not all(re.search(rf"\b{choice}\b", option.help) for choice in option.choices):
+        values = f" ({', '.join(option.choices)})"
+    elif option.least is not None:
+        values = f" (from {option.least:g})" if option.most is None else f" ({option.least:g} to {option.most:g})"
+    if isinstance(option.default, int | float | str):
+        shown = str(option.default).lower() if option.type == "boolean" else option.default
+        default = f"; by default {shown}"
+    return f"{option.help}{values}{default}."
 
 
 def watched(
@@ -115,7 +200,7 @@ def watched(
     ``tell_failure`` is given them.
     """
     from kgplatform.interfaces.cli.show.answers import show_failed, spent_on
-    from kgplatform.interfaces.cli.show.live import LiveAnswer
+    from kgplatform.interfaces.cli.show.terminal import LiveAnswer
 
     started, before = time.perf_counter(), graph.ledger.total
     try:
@@ -132,121 +217,94 @@ def watched(
     return answer, spent_on(answer.usage, time.perf_counter() - started)
 
 
-def respelled(error: InputError) -> InputError:
-    """``error``, with the options of the readers as this command spells them."""
-    flags = {name: _flag(owners[0][1]) for name, owners in _by_name().items()}
-    return InputError(spelled(error, flags))
+def chat(
+    thread: Annotated[str | None, typer.Option("--thread", help="Continue this thread. Default: a new one.")] = None,
+    reader: ReaderName = None,
+    option: ReaderOptions = None,
+    where: Where = None,
+    verify: Verify = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the threads and exit.")] = False,
+    remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Remove this thread.")] = None,
+    token_budget: TokenBudget = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask questions and follow-up questions, one per line. /quit or Ctrl-D exits."""
+    if list_ or remove:
+        with open_at(home) as graph:
+            _manage(graph, remove, as_json)
+        return
+    try:
+        options = reader_options(reader, option)
+    except InputError as error:
+        raise InputError(_told(error, {})) from error
+    with connect_to(home, token_budget=token_budget) as graph:
+        opened = graph.chat(thread)
+        ask = partial(opened.ask, reader=reader, options=options, where=metadata_of(where), verify=verify)
+        failed = _talk(graph, opened, ask, as_json)
+    if failed and not sys.stdin.isatty():  # a person has read it, a script has not
+        raise typer.Exit(1)
 
 
-def _with_options() -> Any:
-    """A function for Typer, whose parameters are the options of the command and of all readers."""
-    from kgplatform.readers.readers import names
+def _manage(graph: KnowledgeGraph, remove: str | None, as_json: bool) -> None:
+    from kgplatform.interfaces.cli.show.answers import show_threads
+    from kgplatform.interfaces.cli.show.terminal import show
 
-    def run(**given: Any) -> None:
-        own = {name: given.pop(name) for name in _OWN}
-        _ask(**own, options=given)
-
-    known = names()
-    help = f"The reader: {', '.join(known[:-1])} or {known[-1]}. Default: {known[0]}."
-    who = Annotated[str | None, typer.Option("--reader", help=help)]
-    parameters: dict[str, tuple[Any, Any]] = {
-        "question": (QuestionText, inspect.Parameter.empty),
-        "reader": (who, None),
-    }
-    options = sorted(_by_name().items(), key=lambda item: (len(item[1]) == 1, len(item[1]) < len(known)))
-    parameters |= {name: (_annotation(owners), None) for name, owners in options}
-    parameters |= {
-        "where": (Where, None),
-        "trace": (Trace, False),
-        "keep": (Keep, False),
-        "verify": (Verify, False),
-        "token_budget": (TokenBudget, None),
-    }
-    parameters |= {"home": (Home, None), "as_json": (AsJson, False)}
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined] # what ``inspect`` and Typer look for
-        [
-            inspect.Parameter(name, keyword, default=default, annotation=type_)
-            for name, (type_, default) in parameters.items()
-        ]
-    )
-    run.__annotations__ = {name: type_ for name, (type_, _) in parameters.items()}
-    run.__doc__ = ask.__doc__
-    return run
+    if remove:
+        graph.remove_thread(remove)
+    threads = graph.look.threads()
+    show(as_json, threads, show_threads, {"threads": threads})
 
 
-def _by_name() -> dict[str, list[tuple[str, Option]]]:
-    """By the name of an option, the readers that have it, each with its own."""
-    from kgplatform.readers.readers import READERS
+def _talk(graph: KnowledgeGraph, thread: ChatThread, ask: Callable[..., Answer], as_json: bool) -> int:
+    """Answer line after line; how many questions failed."""
+    from kgplatform.interfaces.cli.show.answers import failed_json, show_answer, show_turns
+    from kgplatform.interfaces.cli.show.terminal import print_json
 
-    found: dict[str, list[tuple[str, Option]]] = {}
-    for reader in READERS:
-        for option in reader.options:
-            found.setdefault(option.name, []).append((reader.name, option))
-    return found
-
-
-def _annotation(owners: Sequence[tuple[str, Option]]) -> Any:
-    option = owners[0][1]
-    choices = tuple(dict.fromkeys(choice for _, each in owners for choice in each.choices))
-    type_: Any = Literal[choices] if choices and option.type == "string" else _TYPES[option.type]
-    metavar = None if option.type == "boolean" else _metavar(option)
-    name = f" /{_flag(option)}" if option.default is True else _flag(option)
-    shown = typer.Option(name, metavar=metavar, help=_help(owners), rich_help_panel=_panel(owners), show_default=False)
-    return Annotated[type_ | None, shown]
-
-
-def _panel(owners: Sequence[tuple[str, Option]]) -> str:
-    """The heading that an option stands under: its readers are named in its own help, too."""
-    from kgplatform.readers.readers import names
-
-    if len(owners) == 1:
-        return _OF_ONE.format(owners[0][0])
-    return _OF_ALL if len(owners) == len(names()) else _OF_SEVERAL
-
-
-def _metavar(option: Option) -> str:
-    if option.choices or option.one:
-        return (option.one or option.name).upper()
-    return _METAVARS[option.type]
+    earlier = thread.turns
+    if not as_json:
+        show_turns(earlier)
+    answers: list[Answer | dict[str, Any]] = []
+    failed = 0
+    for question in _questions():
+        try:
+            tell = partial(failed_json, question, trace=True)
+            to_ask = partial(ask, question)
+            answer, cost = watched(to_ask, graph, as_json, lambda *told, tell=tell: answers.append(tell(*told)))
+        except StoppedError:
+            raise
+        except KgError as error:
+            note(f"kgplatform: {_told(error, {})}")
+            failed += 1
+            if isinstance(error, BudgetError):
+                break
+            continue  # the next question may go better
+        answers.append(answer)
+        if not as_json:
+            show_answer(answer)
+            note(cost)
+    if as_json:
+        print_json({"thread": thread.id, "answers": answers})
+    elif earlier or answers or failed:
+        note(f"To continue this thread: kgplatform chat --thread {thread.id}")
+    return failed
 
 
-def _flag(option: Option) -> str:
-    return flag(f"no_{option.singular}" if option.default is True else option.singular)
-
-
-def _help(owners: Sequence[tuple[str, Option]]) -> str:
-    """Which readers have the option, what it does in each, and its default."""
-    alike: dict[str, dict[str, Option]] = {}
-    for reader, option in owners:
-        alike.setdefault(option.help, {})[reader] = option
-    return " ".join(_help_of(options) for options in alike.values())
-
-
-def _help_of(options: dict[str, Option]) -> str:
-    """The help of readers in which the option does the same; only its default may differ."""
-    from kgplatform.readers.readers import names
-
-    who = "all readers" if len(options) == len(names()) else ", ".join(options)
-    first = next(iter(options.values()))
-    said = _NAMED.sub(lambda found: f"{flag(found[1])} {found[2]}", first.help)
-    return f"{who}: {'without ' if first.default is True else ''}{said}{_bounds(first)}{_default(options)}."
-
-
-def _bounds(option: Option) -> str:
-    """The values that the option takes, if the help does not name them."""
-    if not all(re.search(rf"\b{choice}\b", option.help) for choice in option.choices):
-        return f" ({', '.join(option.choices)})"
-    if option.least is None:
-        return ""
-    return f" (from {option.least:g})" if option.most is None else f" ({option.least:g} to {option.most:g})"
-
-
-def _default(options: dict[str, Option]) -> str:
-    """The first reader's default, then those that differ from it."""
-    shown = {reader: option.default for reader, option in options.items() if type(option.default) in (int, float, str)}
-    if not shown:
-        return ""
-    usual = next(iter(shown.values()))
-    others = "".join(f", {reader} {default}" for reader, default in shown.items() if default != usual)
-    return f"; by default {usual}{others}"
+def _questions() -> Iterator[str]:
+    """The lines of standard input, up to /quit or its end; on a terminal each is asked for."""
+    asks = sys.stdin.isatty()
+    if asks:
+        with suppress(ImportError):  # not everywhere
+            import readline  # noqa: F401 - lines can be edited, and called back with the arrow keys
+        note(f"Type a question. {_QUIT} or Ctrl-D exits.")
+    while True:
+        try:
+            line = (input("> ") if asks else next(sys.stdin)).strip()
+        except (EOFError, StopIteration):
+            return
+        if line == _QUIT:
+            return
+        if re.fullmatch("/[a-z]+", line):
+            note(f"There is no command {line}; {_QUIT} or Ctrl-D exits.")
+        elif line:
+            yield line

@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from kgplatform.concurrency.system import speak_utf8
 from kgplatform.errors import InputError, KgError
-from kgplatform.interfaces.cli import anonymise, ask, changes, chat, evaluate, serve
+from kgplatform.interfaces.cli import anonymise, ask, changes, evaluate, serve
 from kgplatform.interfaces.cli.shared import (
     AsJson,
     Home,
@@ -29,8 +29,9 @@ from kgplatform.interfaces.cli.shared import (
     TopK,
     Where,
     connect_to,
+    json_or_text,
     metadata_of,
-    named_values,
+    named_texts,
     note,
     open_at,
     settings_of,
@@ -191,12 +192,12 @@ def search(
 
     wanted = metadata_of(where)
     with terminal.ProgressLines(), connect_to(home) as graph:
-        result = graph.search(question, route=route, top_k=top_k, **({"where": wanted} if wanted else {}))
+        result = graph.search(question, route=route, top_k=top_k, where=wanted)
     terminal.show(as_json, result, partial(answers.show_search, all_facts=facts))
 
 
 app.command(cls=ask.AskCommand)(ask.ask)
-app.command()(chat.chat)
+app.command()(ask.chat)
 app.command()(anonymise.anonymise)
 app.command()(evaluate.evaluate)
 app.command()(changes.export)
@@ -218,45 +219,45 @@ def cypher(
     as_json: AsJson = False,
 ) -> None:
     """Run a Cypher statement; read-only unless --write."""
-    from kgplatform.interfaces.cli.show import tables, terminal
+    from kgplatform.interfaces.cli.show import reports, terminal
 
-    parameters = named_values(param or [], "--param")
+    parameters = {name: json_or_text(text) for name, text in named_texts(param, "--param")}
     with open_at(home) as graph:
         rows = graph.cypher(statement, parameters, write=write, limit=limit, timeout=timeout)
     document = {"columns": rows.columns, "rows": [*rows], "truncated": rows.truncated, "changes": rows.counters}
-    terminal.show(as_json, rows, tables.show_rows, document)
+    terminal.show(as_json, rows, reports.show_rows, document)
 
 
 @app.command()
 def documents(home: Home = None, as_json: AsJson = False) -> None:
     """List the documents of the graph."""
-    from kgplatform.interfaces.cli.show import tables, terminal
+    from kgplatform.interfaces.cli.show import reports, terminal
 
     with open_at(home) as graph:
         documents = graph.documents()
-    terminal.show(as_json, documents, tables.show_documents, {"documents": documents})
+    terminal.show(as_json, documents, reports.show_documents, {"documents": documents})
 
 
 @app.command()
 def stats(home: Home = None, as_json: AsJson = False) -> None:
     """Count nodes by label, relationships by type, and key elements with their neighbours and facts."""
-    from kgplatform.interfaces.cli.show import tables, terminal
+    from kgplatform.interfaces.cli.show import reports, terminal
 
     with open_at(home) as graph:
         counts = graph.stats()
-    terminal.show(as_json, counts, tables.show_stats)
+    terminal.show(as_json, counts, reports.show_stats)
 
 
 @app.command()
 def schema(home: Home = None, as_json: AsJson = False) -> None:
     """Show the schema of the graph and the types added to it."""
-    from kgplatform.interfaces.cli.show import tables, terminal
+    from kgplatform.interfaces.cli.show import reports, terminal
 
     with open_at(home) as graph:
         known = graph.schema()
     if known is None:
         raise InputError("The graph has no schema yet. Run `kgplatform ingest PATH…` first.")
-    terminal.show(as_json, known, tables.show_schema, known.to_dict())
+    terminal.show(as_json, known, reports.show_schema, known.to_dict())
 
 
 @app.command()

@@ -3,20 +3,34 @@ Neo4j Browser."""
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
+import threading
 import webbrowser
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import cycle, islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import typer
 
+from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import is_open_to_others
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError, KgError, SettingError, StoppedError
 from kgplatform.interfaces.cli.shared import Home, connect_to, note, open_at
 
+if TYPE_CHECKING:
+    from kgplatform.client import KnowledgeGraph
+
+_SEARCHES = 40
+"""Made by a server itself when it starts: the next ones take about 1.3 times as long as after hundreds.
+
+The first search of a Neo4j that has just started takes four seconds, the thirtieth a tenth of one: statements must be
+planned, Java's code compiled, and the embedding model loaded (docs/explanation/decisions.md).
+"""
 _SHORTEST_TOKEN = 16
 _UPLOADS = 5
 """How many uploads of the largest size may arrive or wait at once."""
@@ -56,11 +70,9 @@ def serve(
     """Serve the explorer and the HTTP interface until Ctrl-C."""
     token = _token_for(host, token_file)
     origins = [_origin(site) for site in cors or ()]
-    from kgplatform.interfaces.guard import LOOPBACK, MEGABYTE, is_loopback
     from kgplatform.interfaces.http.app import AppServer, make_app
     from kgplatform.interfaces.http.parts import Limits
-    from kgplatform.interfaces.warm_up import warming_up
-    from kgplatform.interfaces.web_server import address_of, listen
+    from kgplatform.interfaces.web_server import LOOPBACK, MEGABYTE, address_of, is_loopback, listen
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("kgplatform.interfaces.http").setLevel(logging.INFO)  # others log each request to the model
@@ -115,9 +127,7 @@ def mcp(
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise SettingError("The MCP server needs the package mcp. Run `pip install 'kgplatform[mcp]'`.") from error
-    from kgplatform.interfaces.guard import is_loopback
-    from kgplatform.interfaces.warm_up import warming_up
-    from kgplatform.interfaces.web_server import address_of, listen
+    from kgplatform.interfaces.web_server import address_of, is_loopback, listen
 
     if not http:
         with connect_to(home) as graph, warming_up(graph):
@@ -156,6 +166,35 @@ def browser(
             BrowserServer(make_browser_app(graph, program, tickets)).run(sockets)
 
 
+@contextmanager
+def warming_up(graph: KnowledgeGraph) -> Iterator[None]:
+    """While this is open, search in a thread, unless that costs money; the end does not wait for it."""
+    # What was imported stays: Python's collector of cycles need not look through it again, 50 ms each time.
+    gc.collect()
+    gc.freeze()
+    stop = Stop()
+    thread = threading.Thread(target=_search, args=(graph.within(stop),), name="warm-up")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        gc.unfreeze()
+
+
+def _search(graph: KnowledgeGraph) -> None:
+    try:
+        titles = [row["name"] for row in graph.look.highlights(_SEARCHES)["documents"]]
+        if titles and graph.embedder.name.startswith(("local:", "hash:")):
+            for title in islice(cycle(titles), _SEARCHES):
+                graph.search(title)
+    except StoppedError:
+        return
+    except KgError as error:  # whoever asks is told the same
+        logging.getLogger(__name__).warning("The graph could not be searched yet: %s", error)
+
+
 def read_token(file: Path) -> str:
     """The token in ``file``. Raises ``InputError`` if others can read the file, or if the token is unfit."""
     try:
@@ -177,7 +216,7 @@ def _token_for(host: str, file: Path | None) -> str | None:
     """The token in ``file``. Raises ``InputError`` if there is none and other machines can reach ``host``."""
     if file is not None:
         return read_token(file)
-    from kgplatform.interfaces.guard import is_loopback
+    from kgplatform.interfaces.web_server import is_loopback
 
     if not is_loopback(host):
         raise InputError(f"Other machines can reach {host}: give a token with --token-file, or listen at 127.0.0.1.")

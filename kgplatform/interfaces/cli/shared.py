@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -30,30 +29,35 @@ def flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
-def spelled(error: KgError, flags: Mapping[str, str] | None = None) -> str:
+def spelled(error: KgError, flags: Mapping[str, str] | None = None, besides: Collection[str] = ()) -> str:
     """The message of ``error``, with the options that it names as flags: ``top_k=5`` becomes ``--top-k 5``.
 
-    Where a message has ``format=``, its word "format" is no option.
+    Those in ``besides`` have none. Where a message has ``format=``, its word "format" is no option.
     """
     said = str(error)
-    for name in error.options:
+    for name in (each for each in error.options if each not in besides):
         end, after = ("=", " ") if f"{name}=" in said else (r"\b", "")
         said = re.sub(rf"(?<![\w-]){name}{end}", (flags or {}).get(name, flag(name)) + after, said)
     return said
 
 
-def named_values(given: Sequence[str], flag: str) -> dict[str, Any]:
-    """The values that ``flag`` was given as NAME=VALUE; a value is JSON, else text. Raises ``InputError``."""
-    values: dict[str, Any] = {}
-    for each in given:
-        name, equals, value = each.partition("=")
-        if not equals or not name.isidentifier():
+def named_texts(given: Sequence[str] | None, flag: str) -> list[tuple[str, str]]:
+    """The names and texts that ``flag`` was given as NAME=VALUE. Raises ``InputError``."""
+    named = []
+    for each in given or ():
+        name, equals, text = each.partition("=")
+        if not equals or not name.strip():
             raise InputError(f"{flag} {each!r} is not NAME=VALUE.")
-        try:
-            values[name] = json.loads(value)
-        except json.JSONDecodeError:
-            values[name] = value
-    return values
+        named.append((name.strip(), text))
+    return named
+
+
+def json_or_text(text: str) -> Any:
+    """What ``text`` means as JSON; itself if it is none."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
 
 
 Verify = Annotated[
@@ -72,15 +76,11 @@ Where = Annotated[
 def metadata_of(given: Sequence[str] | None) -> dict[str, list[Any]]:
     """What ``--where`` asks for: a value that is written as a number, or as true or false, is meant as that, too."""
     wanted: dict[str, list[Any]] = {}
-    for each in given or ():
-        name, equals, value = each.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise InputError(f"--where {each!r} is not NAME=VALUE.")
-        values = wanted.setdefault(name.strip(), [])
-        values.append(value.strip())
-        with suppress(json.JSONDecodeError):
-            if isinstance(read := json.loads(value), int | float):
-                values.append(read)
+    for name, text in named_texts(given, "--where"):
+        if not (value := text.strip()):
+            raise InputError(f"--where {name}={text} has no value.")
+        read = json_or_text(value)
+        wanted.setdefault(name, []).extend([value, read] if isinstance(read, int | float) else [value])
     return wanted
 
 

@@ -29,14 +29,13 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.guard import LOOPBACK, Guard
-from kgplatform.interfaces.http import ask, browse, changes, document_jobs, explore, models, sample, threads
+from kgplatform.interfaces.http import ask, browse, changes
 from kgplatform.interfaces.http.failures import Reporting, answer_errors, errors, log
 from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.http.parts import Limits, Parts, Quota, Workers
 from kgplatform.interfaces.http.work import works
 from kgplatform.interfaces.uploads import Uploads, end_abandoned
-from kgplatform.interfaces.web_server import QuietServer
+from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 EXPLORER = Path(__file__).parent.parent / "explorer"
@@ -117,7 +116,7 @@ def make_app(
         responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(408, 413, 422, 503)},
     )
     app.state.parts = _parts(graph, limits, read_only=read_only, token_needed=token is not None)
-    for module in (browse, explore, ask, threads, document_jobs, changes, sample, models):
+    for module in (browse, ask, changes):
         app.include_router(module.router)
     add_examples(app)
     answer_errors(app)

@@ -1,34 +1,36 @@
-"""The endpoints that read: what the server can do, documents with their facts, the graph, the tree, saved runs."""
+"""The endpoints that read: the server, its models, documents with their facts, the graph, the tree, saved runs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated, Any
+from urllib.parse import urlsplit, urlunsplit
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from kgplatform.client import SEARCHES, KnowledgeGraph
-from kgplatform.errors import InputError
-from kgplatform.explore.info import MapFilter
-from kgplatform.interfaces.http.failures import errors, not_found
-from kgplatform.interfaces.http.parts import Parts, Served
+from kgplatform.errors import InputError, ModelError, SettingError
+from kgplatform.evaluate.costs import load_prices, worth
+from kgplatform.evaluate.terms import Spent
+from kgplatform.explore.info import DocumentOrder, MapFilter
+from kgplatform.interfaces.http.failures import error_of, errors
+from kgplatform.interfaces.http.parts import Id, Parts, Served, look_at
 from kgplatform.neo4j.browser import browser_url_of
+from kgplatform.query import saved_queries as saved
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.readers import READERS
+from kgplatform.shown import as_fields
 
 router = APIRouter(prefix="/api")
 
 _LONGEST_NAME = 1000
+_OPENAI = "https://api.openai.com/v1"
 _MOST_IDS = 500
 _ABOUT_READERS = ("name", "title", "about", "takes", "needs_model", "whole_graph", "options")
 _LARGEST_OFFSET = 1_000_000_000
 _WHERE = 'Only entities that documents with these metadata name: `{"author": "Verne"}`, as /api/search takes it.'
-
-Id = Annotated[str, Path(max_length=4000)]
-"""The id of a node of the graph."""
 
 
 class SubgraphBody(BaseModel):
@@ -48,18 +50,6 @@ def _asked(where: str) -> dict[str, Any]:
     if not isinstance(asked, dict):
         raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
     return asked
-
-
-async def look_at(request: Request, parts: Parts, look: Callable[[KnowledgeGraph], object]) -> Response:
-    """What ``look`` finds; 404 for an unknown id."""
-
-    def found(graph: KnowledgeGraph) -> object:
-        try:
-            return look(graph)
-        except InputError as error:
-            raise not_found(error) from error
-
-    return await parts.workers.answer(request, found)
 
 
 @router.get("/health", tags=["about"], summary="Whether the server and its database are up")
@@ -258,3 +248,104 @@ async def run(id: Id, request: Request, parts: Served) -> Response:
         return {"run": info, "steps": steps, "citations": graph.look.citations(id)}
 
     return await look_at(request, parts, run_of)
+
+
+@router.get("/graph/profile/{id}", tags=["graph"], summary="An entity as a page", responses=errors(404))
+async def profile(id: Id, request: Request, parts: Served) -> Response:
+    """Its relations by type, attributes, sentences, likely duplicates and sources; each thing is said once."""
+    return await look_at(request, parts, lambda graph: graph.look.profile(id))
+
+
+@router.get("/graph/ways", tags=["graph"], summary="The shortest paths between two entities", responses=errors(404))
+async def ways(
+    request: Request,
+    parts: Served,
+    source: Annotated[str, Query(max_length=4000, description="The id of an entity or key element.")],
+    target: Annotated[str, Query(max_length=4000, description="The id of another one.")],
+    limit: Annotated[int, Query(ge=1, le=20, description="At most this many paths.")] = 3,
+) -> Response:
+    """The nodes and edges of the ways; none where nothing joins the two."""
+    return await look_at(request, parts, lambda graph: graph.look.ways(source, target, limit))
+
+
+@router.get("/document-page", tags=["documents"], summary="Documents by the page")
+async def document_page(
+    request: Request,
+    parts: Served,
+    text: Annotated[str, Query(max_length=1000, description="Part of a title or of a file's address.")] = "",
+    sort: DocumentOrder = "title",
+    descending: bool = False,
+    skip: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Annotated[int, Query(ge=0, le=1000)] = 100,
+) -> Response:
+    """Each with its facts and failures; `total` is how many there are in all."""
+    return await parts.workers.answer(
+        request,
+        lambda graph: graph.look.document_page(text, sort, descending=descending, skip=skip, limit=limit),
+    )
+
+
+@router.get("/schema/figures", tags=["about"], summary="How much there is of each type of the schema")
+async def schema_figures(request: Request, parts: Served) -> Response:
+    """Entities by type; relations by type with the types of both ends; the schema as a file that can be edited; and the
+    name of the schema that the next ingest uses."""
+
+    def look(graph: KnowledgeGraph) -> object:
+        known = graph.schema()
+        grown = known and known.schema.with_expansions(known.expansions)
+        following = known and (known.chosen or grown)
+        return {
+            "types": [{"name": name, "count": count} for name, count in graph.look.types().items()],
+            "relations": graph.look.relation_figures(),
+            "text": following.file_text() if following else "",
+            "chosen": known.chosen.name if known and known.chosen else None,
+        }
+
+    return await parts.workers.answer(request, look)
+
+
+@router.get("/saved-queries", tags=["ask"], summary="Statements to begin with")
+async def saved_queries() -> dict[str, list[dict[str, str]]]:
+    """Those that are Neo4j Browser's favourites: each with its title, what it shows, and its text."""
+    keys = ("title", "about", "statement")
+    return {"queries": [{key: getattr(each, key) for key in keys} for each in saved().values()]}
+
+
+@router.get("/models", tags=["models"], summary="The models and their usage")
+async def models(request: Request, parts: Served) -> Response:
+    """`spent`: what this server spent since it began, by stage; `cached_calls` cost nothing. `money`: what the language
+    model's tokens cost at OpenAI's list prices of the day `as_of`; null for other servers and models."""
+    return await parts.workers.answer(request, lambda graph: _models(parts.graph))
+
+
+@router.post("/models/test", tags=["models"], summary="Call the language model once", responses=errors(429))
+async def test(request: Request, parts: Served) -> Response:
+    """A short call that no cache answers, and that is not tried again. `error` says what to do where it failed."""
+
+    def tried(graph: KnowledgeGraph) -> dict[str, Any]:
+        try:
+            return {"ok": True, **as_fields(graph.try_model())}
+        except (ModelError, SettingError) as error:
+            return {"ok": False, "error": error_of(error)["message"]}
+
+    return await parts.workers.answer(request, tried, kind="asks")
+
+
+def _models(graph: KnowledgeGraph) -> dict[str, Any]:
+    settings, chat = graph.settings, graph.language_model
+    address = urlsplit(settings.openai_base_url or _OPENAI)  # a user, a password and what follows the path are not told
+    shown = urlunsplit((address.scheme, address.netloc.rpartition("@")[2], address.path, "", ""))
+    money = None
+    if chat and settings.openai_base_url is None:
+        prices = load_prices()
+        spent = [each for stage, each in worth(graph.ledger).items() if stage != "embed"]
+        if (amount := prices.cost(sum(spent, Spent()), settings.chat_model)) is not None:
+            money = {"amount": round(amount, 6), "currency": prices.currency, "as_of": prices.as_of}
+    return {
+        "chat": chat and {"model": chat.model, "address": shown},
+        "has_key": settings.openai_api_key is not None,
+        "embedder": graph.embedder.name,
+        "budget": settings.token_budget,
+        "spent": [{"stage": stage, **as_fields(usage)} for stage, usage in graph.ledger.by_stage().items()],
+        "money": money,
+    }

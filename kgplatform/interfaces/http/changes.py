@@ -1,4 +1,4 @@
-"""The endpoints that change the graph: uploads, removals and the tree; and the jobs that do the long work."""
+"""The endpoints that change the graph: uploads, removals, the schema, the tree; and the jobs that do the long work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import socket
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,14 +16,20 @@ from starlette.datastructures import FormData, UploadFile
 from kgplatform.client import MODES, KnowledgeGraph, extractors
 from kgplatform.errors import InputError
 from kgplatform.explore.jobs import Files, Job
-from kgplatform.interfaces.http.failures import HttpRequestError, errors, not_found
+from kgplatform.extract.schema import schema_of_text
+from kgplatform.interfaces.http.failures import HttpRequestError, busy, errors, not_found
 from kgplatform.interfaces.http.parts import Parts, Served
-from kgplatform.interfaces.http.streams import STREAMED, stream, told_job
+from kgplatform.interfaces.http.streams import STREAMED, stream
+from kgplatform.interfaces.http.streams import job_events as events_of
+from kgplatform.interfaces.http.work import chosen
 from kgplatform.interfaces.uploads import forget_unused
 from kgplatform.text import unknown
 
 router = APIRouter(prefix="/api")
 
+_LONGEST_SCHEMA = 200_000
+_MOST_IDS = 10_000
+DocumentWork = Literal["reread", "gist", "remove"]
 _TRUE = ("true", "1", "on", "yes")
 _FALSE = ("false", "0", "off", "no", "")
 _FIELDS = ("schema", "extractor", "mode", "facts", "retry_failed")
@@ -56,6 +62,25 @@ class TreeBody(BaseModel):
 
     method: str | None = Field(None, description="How communities are found; default: as in the existing tree.")
     rebuild: bool = Field(False, description="Find all communities again, not only what changed.")
+
+
+class SchemaBody(BaseModel):
+    """A schema file, and whether the next ingest is to use it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(max_length=_LONGEST_SCHEMA, description="YAML, or JSON if `name` ends in .json.")
+    name: str = Field("schema.yaml", max_length=200, description="The name of the file.")
+    use: bool = Field(False, description="Use it in the next ingest; otherwise it is only checked.")
+
+
+class DocumentsBody(BaseModel):
+    """Documents of the graph, and what is to be done with them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    work: DocumentWork
+    documents: list[str] = Field(min_length=1, max_length=_MOST_IDS, description="Ids, as /api/documents has them.")
 
 
 @router.post(
@@ -159,6 +184,58 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
 
 
 @router.post(
+    "/documents/jobs",
+    tags=["documents"],
+    summary="Read documents again, give them gists, or remove them",
+    status_code=202,
+    responses=errors(400, 403, 429),
+)
+async def work_on(body: DocumentsBody, request: Request, parts: Served) -> Response:
+    """The answer is a job. `reread` reads the documents' files again by the schema and the model that are set now, if
+    the model answers."""
+    parts.refuse_change()
+
+    def begin(graph: KnowledgeGraph) -> object:
+        if body.work == "gist" and graph.language_model is None:
+            raise InputError("Gists are written by a language model, and none is configured for this server.")
+        chosen(graph, body.documents)
+        return {"job": parts.jobs.add(body.work, {"documents": body.documents})}
+
+    return await parts.workers.answer(request, begin, status=202)
+
+
+@router.post(
+    "/sample", tags=["documents"], summary="Load the sample corpus", status_code=202, responses=errors(403, 409, 429)
+)
+async def load_sample(request: Request, parts: Served) -> Response:
+    """Twenty short documents about the first telegraph cables, with facts that were written by hand, and their tree.
+    Only for a graph without documents."""
+    parts.refuse_change()
+
+    def begin(graph: KnowledgeGraph) -> object:
+        if graph.documents():
+            raise busy("The graph already has documents. Load the sample into an empty graph.", 409)
+        return {"job": parts.jobs.add("sample", {})}
+
+    return await parts.workers.answer(request, begin, status=202)
+
+
+@router.post("/schema", tags=["about"], summary="Check a schema, and use it", responses=errors(400, 403))
+async def use_schema(body: SchemaBody, request: Request, parts: Served) -> Response:
+    """Nothing that was read before is changed: the next ingest uses it, and documents that are read again."""
+    if body.use:
+        parts.refuse_change()
+
+    def check(graph: KnowledgeGraph) -> object:
+        schema = schema_of_text(body.text, body.name)
+        if body.use:
+            graph.use_schema(schema)
+        return {"schema": schema.to_dict(), "used": body.use}
+
+    return await parts.workers.answer(request, check)
+
+
+@router.post(
     "/tree",
     tags=["tree"],
     summary="Build or update the knowledge tree",
@@ -194,7 +271,7 @@ async def job(id: str, request: Request, parts: Served) -> Response:
 async def job_events(id: str, parts: Served) -> Response:
     """An event `progress` whenever there is news, and `end` at its end. The job continues if nobody listens."""
     await parts.workers.look(lambda graph: parts.jobs.get(id))
-    return stream(told_job(parts.workers, parts.jobs, id), parts.limits)
+    return stream(events_of(parts.workers, parts.jobs, id), parts.limits)
 
 
 @router.delete("/jobs/{id}", tags=["jobs"], summary="Stop a job", responses=errors(403, 404))

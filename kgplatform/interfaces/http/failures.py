@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.errors import InputError, KgError, ModelError, StoppedError, StoreError
-from kgplatform.interfaces.guard import Json, refusal
+from kgplatform.interfaces.web_server import Json, refusal
 
 log = logging.getLogger("kgplatform.interfaces.http")
 

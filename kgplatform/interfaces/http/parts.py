@@ -15,17 +15,17 @@ from typing import Annotated, Literal, TypeVar
 
 import anyio
 import anyio.to_thread
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Request
 from starlette.responses import Response
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import Stop
-from kgplatform.errors import StoppedError
-from kgplatform.interfaces.encoding import encode
-from kgplatform.interfaces.guard import MEGABYTE, Json
-from kgplatform.interfaces.http.failures import HttpRequestError, busy
+from kgplatform.errors import InputError, StoppedError
+from kgplatform.interfaces.http.failures import HttpRequestError, busy, not_found
 from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.uploads import Uploads
+from kgplatform.interfaces.web_server import MEGABYTE, Json
+from kgplatform.shown import encode
 
 T = TypeVar("T")
 
@@ -193,3 +193,19 @@ def _parts_of(request: Request) -> Parts:
 
 Served = Annotated[Parts, Depends(_parts_of)]
 """The parts, as an argument of an endpoint."""
+
+
+Id = Annotated[str, Path(max_length=4000)]
+"""The id of a node of the graph."""
+
+
+async def look_at(request: Request, parts: Parts, look: Callable[[KnowledgeGraph], object]) -> Response:
+    """What ``look`` finds; 404 for an unknown id."""
+
+    def found(graph: KnowledgeGraph) -> object:
+        try:
+            return look(graph)
+        except InputError as error:
+            raise not_found(error) from error
+
+    return await parts.workers.answer(request, found)

@@ -8,39 +8,31 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os.path
-import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
-from functools import partial
+from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
 import anyio
-from anyio.streams.memory import MemoryObjectSendStream
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import StoppedError
-from kgplatform.interfaces.encoding import encode
 from kgplatform.interfaces.http.failures import HttpRequestError, Responses, error_of, report_fault
 from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.http.parts import Limits, Workers
 from kgplatform.neo4j.pasteable import pasteable
 from kgplatform.readers.run import Hear, Tell
-from kgplatform.records import Answer, QueryRun, Step
-from kgplatform.shown import as_fields
+from kgplatform.records import Answer, Step
+from kgplatform.shown import as_fields, encode
 
 
-class Ask(Protocol):
-    """What asks a reader, and has its steps and its text told as they come."""
+class Asked(Protocol):
+    """A question to a reader, whose steps and text are told as they come."""
 
-    def __call__(self, graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> Answer:
-        """The answer."""
+    def __call__(
+        self, graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None
+    ) -> dict[str, Any]:
+        """The answer, as it is sent."""
 
-
-Shown = Callable[[Answer], dict[str, Any]]
-"""How an answer is sent."""
-_Last = Callable[[KnowledgeGraph, Tell, Hear], ServerSentEvent]
 
 STREAM = "text/event-stream"
 STREAMED: Responses = {200: {"description": "Server-sent events.", "content": {STREAM: {}}}}
@@ -49,7 +41,7 @@ STREAMED: Responses = {200: {"description": "Server-sent events.", "content": {S
 _AHEAD = 16
 """Steps that a reader may be ahead of its client; then it waits."""
 _TEXT_EVERY = 0.05
-"""Seconds between two pieces of an answer that is being written."""
+"""Seconds between two looks at what a reader does, and two pieces of an answer that is being written."""
 _LOOK_EVERY = 0.2
 """Seconds between two looks at a job."""
 _LONGEST_LIST = 32
@@ -67,99 +59,60 @@ def stream(events: AsyncIterator[ServerSentEvent], limits: Limits) -> EventSourc
     )
 
 
-async def asked(workers: Workers, ask: Ask, shown: Shown) -> AsyncIterator[ServerSentEvent]:
+async def answer_events(workers: Workers, ask: Asked) -> AsyncIterator[ServerSentEvent]:
     """``step`` for each step of the reader, ``text`` while it writes, then ``answer``, or ``error``."""
+    loop, numbers = asyncio.get_running_loop(), itertools.count(1)
+    steps: asyncio.Queue[tuple[str, Step]] = asyncio.Queue(_AHEAD)
+    written = sent = ""
+
+    def hear(text: str) -> None:  # never waits: a slow client skips what it has no time for
+        nonlocal written
+        written = text
+
+    def tell(step: Step) -> None:  # waits for a slow client, behind what was written before it
+        stop.result_of(asyncio.run_coroutine_threadsafe(steps.put((written, step)), loop))
+
+    def last(graph: KnowledgeGraph) -> ServerSentEvent:
+        try:
+            return _event("answer", ask(graph, tell, hear))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client learns that there is no answer
+            told = error_of(error)
+            if told["kind"] == "Fault":
+                report_fault(error)
+            return _event("error", told)
+
     try:
         with workers.asking() as stop:
-            sender, receiver = anyio.create_memory_object_stream[ServerSentEvent](_AHEAD)
-            reading = asyncio.create_task(_read(workers, partial(_last, ask, shown), stop, sender))
+            reading = asyncio.create_task(workers.in_thread(last, stop))
             try:
-                async for event in receiver:
-                    yield event
+                while True:
+                    is_over = reading.done()  # looked at first: then no more steps can come
+                    text, step = (written, None) if steps.empty() else steps.get_nowait()
+                    if text != sent:
+                        yield _event("text", change(sent, text))
+                        sent = text
+                    if step is not None:
+                        yield _event("step", {"number": next(numbers), "step": step_json(step)})
+                    elif is_over:
+                        break
+                    else:
+                        await asyncio.wait({reading}, timeout=_TEXT_EVERY)
+                yield reading.result()
             finally:
                 stop.set()
-                receiver.close()
                 with anyio.CancelScope(shield=True):
-                    await reading
+                    await asyncio.wait({reading})
     except (HttpRequestError, StoppedError) as error:
         yield _event("error", error_of(error))
 
 
-def _last(ask: Ask, shown: Shown, graph: KnowledgeGraph, on_step: Tell, on_text: Hear) -> ServerSentEvent:
-    """The answer, or why there is none: the last event of a stream."""
-    try:
-        return _event("answer", shown(ask(graph, on_step, on_text)))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the client learns that there is no answer
-        told = error_of(error)
-        if told["kind"] == "Fault":
-            report_fault(error)
-        return _event("error", told)
+def change(before: str, now: str) -> dict[str, Any]:
+    """What makes ``now`` of ``before``: ``text`` stands in place of all characters from ``start`` on."""
+    start = len(before) if now.startswith(before) else len(os.path.commonprefix([before, now]))
+    return {"start": start, "text": now[start:]}
 
 
-async def _read(workers: Workers, ask: _Last, stop: Stop, sender: MemoryObjectSendStream[ServerSentEvent]) -> None:
-    """Run the reader, and send its steps, its text and its answer."""
-    loop, numbers, written = asyncio.get_running_loop(), itertools.count(1), Written()
-
-    def tell(step: Step) -> None:
-        event = _event("step", {"number": next(numbers), "step": step_json(step)})
-        try:
-            asyncio.run_coroutine_threadsafe(_send_after(written, event, sender), loop).result()
-        except anyio.BrokenResourceError:  # nobody listens any more
-            raise StoppedError from None
-
-    with sender, suppress(anyio.BrokenResourceError):
-        ended = asyncio.Event()
-        writing = asyncio.create_task(_send_text(written, sender, ended))
-        try:
-            last = await workers.in_thread(lambda graph: ask(graph, tell, written.hear), stop)
-        finally:
-            ended.set()
-            await writing
-        await sender.send(last)
-
-
-class Written:
-    """The answer so far, as it is written in one thread and sent from another, which may be slower: it skips then."""
-
-    def __init__(self) -> None:
-        self._text = self._sent = ""
-        self._lock = threading.Lock()
-
-    def hear(self, text: str) -> None:
-        """Take in the answer so far, at once."""
-        with self._lock:
-            self._text = text
-
-    def piece(self) -> dict[str, Any] | None:
-        """What changed since the last piece: ``text`` stands in place of all characters from ``start`` on."""
-        with self._lock:
-            now, before, self._sent = self._text, self._sent, self._text
-        if now == before:
-            return None
-        start = len(before) if now.startswith(before) else len(os.path.commonprefix([before, now]))
-        return {"start": start, "text": now[start:]}
-
-
-async def _send_text(written: Written, sender: MemoryObjectSendStream[ServerSentEvent], ended: asyncio.Event) -> None:
-    """Send what is written, now and then, and all of it when it has ``ended``, or until nobody listens."""
-    with suppress(anyio.BrokenResourceError):
-        while not ended.is_set():
-            with anyio.move_on_after(_TEXT_EVERY):
-                await ended.wait()
-            if piece := written.piece():
-                await sender.send(_event("text", piece))
-
-
-async def _send_after(
-    written: Written, event: ServerSentEvent, sender: MemoryObjectSendStream[ServerSentEvent]
-) -> None:
-    """Send ``event`` behind what was written before it."""
-    if piece := written.piece():
-        await sender.send(_event("text", piece))
-    await sender.send(event)
-
-
-async def told_job(workers: Workers, jobs: Jobs, id: str) -> AsyncIterator[ServerSentEvent]:
+async def job_events(workers: Workers, jobs: Jobs, id: str) -> AsyncIterator[ServerSentEvent]:
     """``progress`` whenever there is news, then ``end``."""
     last = None
     while not workers.closing:
@@ -192,17 +145,20 @@ def step_json(step: Step) -> dict[str, Any]:
         }
         for found in pasteable(step.queries)
     ]
-    return as_fields(step) | {"queries": [_query_json(run) for run in step.queries], "statements": statements}
+    queries = [
+        as_fields(run)
+        | {
+            "parameters": {name: value for name, value in run.parameters.items() if not _is_long(value)},
+            "seconds": round(run.seconds, 4),
+        }
+        for run in step.queries
+    ]
+    return as_fields(step) | {"queries": queries, "statements": statements}
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
     """An ``Answer`` with its trace in that form."""
     return as_fields(answer) | {"trace": [step_json(step) for step in answer.trace]}
-
-
-def _query_json(run: QueryRun) -> dict[str, Any]:
-    short = {name: value for name, value in run.parameters.items() if not _is_long(value)}
-    return as_fields(run) | {"parameters": short, "seconds": round(run.seconds, 4)}
 
 
 def _is_long(value: Any) -> bool:

@@ -23,10 +23,9 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.guard import LOOPBACK, Guard
 from kgplatform.interfaces.mcp.results import SMALLEST, in_thread
 from kgplatform.interfaces.mcp.tools import ReadingTools, WritingTools
-from kgplatform.interfaces.web_server import QuietServer, address_of
+from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer, address_of
 from kgplatform.prompt import render
 
 MOST_CHARACTERS = 20_000

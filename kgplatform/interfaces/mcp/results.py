@@ -23,8 +23,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import KgError, ModelError
-from kgplatform.interfaces.encoding import encode
 from kgplatform.records import Progress, Step
+from kgplatform.shown import encode
 from kgplatform.text import listed
 
 T = TypeVar("T")

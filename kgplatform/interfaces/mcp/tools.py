@@ -295,7 +295,7 @@ class WritingTools:
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
             known, progress = _known(schema), listener.progress(graph.stop)
             staged = self._uploads.stage([(f"{title}.txt", io.BytesIO(text.encode()))], graph.database_id())
-            report = ingest_uploads(self._graph, self._uploads, staged, graph.stop, schema=known, progress=progress)
+            report = ingest_uploads(self._graph, self._uploads, staged, graph.stop, known, progress)
             return _ingested(graph, report, [self._uploads.folder / kept for kept in staged.names])
 
         return await self._in_turn(work)

@@ -1,4 +1,6 @@
-"""The guide: slides in Neo4j Browser that walk through the user's own graph.
+"""What Neo4j Browser is given: a guide to the user's own graph, statements as links, the saved queries as favourites.
+
+browser_link("http://localhost:7474", "MATCH (n) RETURN n LIMIT 5")
 
 Browser reads ``<slide>`` elements from HTML, and runs a ``<pre class="runnable">`` when its arrow is clicked. Names and
 texts come from documents: each is escaped for HTML, and for Cypher by ``pasteable.literal``.
@@ -8,14 +10,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from kgplatform.explore.look import Look
-from kgplatform.interfaces.neo4j_browser.links import with_values
 from kgplatform.interfaces.neo4j_browser.style import KINDS, color_of, text_color_on
-from kgplatform.interfaces.saved_queries import saved_statement, saved_title
-from kgplatform.query import load_query, query_names
+from kgplatform.neo4j.pasteable import literal
+from kgplatform.query import load_query, saved_queries
 from kgplatform.text import clipped
 
 Row = dict[str, Any]
@@ -66,7 +68,7 @@ def _overview(counts: dict[str, int], types: dict[str, int]) -> str:
         + (_row(shown) if shown else _said("none yet"))
         + _said("Their sources, and what was built from them:")
         + _row(_colored(kind, KINDS[kind], counts[kind]) for kind in kinds if kind != "Entity")
-        + _runnable("The entities with the most facts", saved_statement("saved/most_connected"))
+        + _runnable("The entities with the most facts", saved_queries()["most_connected"].statement)
     )
 
 
@@ -129,7 +131,7 @@ def _communities(rows: Sequence[Row]) -> str:
         + _said("Communities hold the entities that belong together; keywords stand for them.")
         + _list(f"{_counted(row['name'], row['size'], 'entities')}. {_escaped(_short(row['summary']))}" for row in rows)
         + "".join(shown)
-        + _runnable("The tree from the top", saved_statement("saved/tree"))
+        + _runnable("The tree from the top", saved_queries()["tree"].statement)
     )
 
 
@@ -154,7 +156,7 @@ def _saved() -> str:
     return (
         _title("Saved queries")
         + _said("They are also among your favourites (the star on the left), in the folder kgplatform.")
-        + "".join(_runnable(saved_title(name), saved_statement(name)) for name in query_names("saved"))
+        + "".join(_runnable(each.title, each.statement) for each in saved_queries().values())
     )
 
 
@@ -205,3 +207,40 @@ def _short(text: str) -> str:
 def _escaped(text: str) -> str:
     """For text and quoted values. Browser removes from a guide whatever looks like ``onclick="…"``, even in text."""
     return html.escape(text).replace("=", "&#61;")
+
+
+FOLDER = {"id": "kgplatform", "name": "kgplatform"}
+"""The folder of the favourites."""
+
+# A text, a quoted name or a comment, where a dollar is not a parameter; or a parameter.
+_TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|//[^\n]*|/\*.*?\*/|\$(\w+)", re.S)
+
+
+def browser_link(base: str, statement: str) -> str:
+    """The address that opens the Browser at ``base`` with ``statement`` in its editor.
+
+    The statement is in the fragment: no server sees it, logs it, or rejects it as too long.
+    """
+    # Browser decodes the address before it looks for the end of an argument, so `&` and `#` would end the statement.
+    # Cypher reads them as escapes too.
+    kept = statement.replace("&", "\\u0026").replace("#", "\\u0023")
+    return f"{base.rstrip('/')}/#?cmd=edit&arg={quote(kept, safe='')}"
+
+
+def with_values(statement: str, parameters: Mapping[str, Any]) -> str:
+    """``statement`` with its parameters written out, so that it stands alone.
+
+    Browser draws the result of a single statement only, not of one that follows ``:param`` lines in the same text.
+
+    >>> with_values("RETURN $x, '$x'", {"x": "it's"})
+    "RETURN 'it\\\\'s', '$x'"
+    """
+    return _TOKEN.sub(lambda found: literal(parameters[found[1]]) if found[1] in parameters else found[0], statement)
+
+
+def favorites() -> list[dict[str, str]]:
+    """The saved queries of ``cypher/saved`` as Browser's favourites: each file's text, titled by its first line."""
+    return [
+        {"id": f"kgplatform-{each.name}", "folder": FOLDER["id"], "content": each.text}
+        for each in saved_queries().values()
+    ]

@@ -24,11 +24,9 @@ from starlette.routing import Route
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import KgError, ServerError
-from kgplatform.interfaces.guard import LOOPBACK, Guard
-from kgplatform.interfaces.neo4j_browser.guide import guide
-from kgplatform.interfaces.neo4j_browser.links import FOLDER, favorites
+from kgplatform.interfaces.neo4j_browser.guide import FOLDER, favorites, guide
 from kgplatform.interfaces.neo4j_browser.style import as_grass, sheet_for
-from kgplatform.interfaces.web_server import QuietServer
+from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer
 
 _BOOT = Path(__file__).with_name("boot.js")
 _POLICY = (

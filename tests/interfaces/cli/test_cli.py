@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,10 @@ from pypdf import PdfReader, PdfWriter
 from stopped import until
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.interfaces.cli import main as cli
-from kgplatform.interfaces.cli.show import reports
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.records import Usage
 from kgplatform.testing import Fault, OpenAIServer
-from kgplatform.text import counted, duration
+from kgplatform.text import duration
 
 KGPLATFORM = [sys.executable, "-m", "kgplatform.interfaces.cli.main"]
 COMMANDS = sorted(
@@ -202,14 +198,6 @@ def test_search_for_programs(ada: Path, run: Run) -> None:
     assert {"document", "title", "start", "end", "page"} <= set(citation)
     for route in ("entity", "triple", "path", "passage"):
         assert run("search", "Ada Lovelace", "--route", route, "--json").code == 0
-
-
-def test_search_for_people(ada: Path, run: Run) -> None:
-    done = run("search", "Where was Ada Lovelace born?", "--top-k", "1")
-    assert done.code == 0
-    assert re.search(r"^Passages$.*^Facts$", done.out, re.M | re.S), "passages come first"
-    assert re.search(r"^1 passage and 1 fact in [\d.]+ m?s$", done.out, re.M)
-    assert "\x1b" not in done.out
 
 
 def test_search_shows_the_sentence_and_the_facts_that_speak_to_the_question(
@@ -647,13 +635,6 @@ def _read_terminal(ours: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(0, "0 passages"), (1, "1 passage"), (2, "2 passages"), (12345, "12,345 passages")]
-)
-def test_counted(number: int, said: str) -> None:
-    assert counted(number, "passage") == said
-
-
-@pytest.mark.parametrize(
     ("seconds", "said"),
     [
         (0.0004, "0 ms"),
@@ -670,35 +651,6 @@ def test_counted(number: int, said: str) -> None:
 )
 def test_duration(seconds: float, said: str) -> None:
     assert duration(seconds) == said
-
-
-def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
-    report = IngestReport(
-        *("llm", "films", "flexible"),
-        **{"added": 1, "changed": 2, "unchanged": 3, "removed": 4, "passages": 9, "extracted": 5},
-        **{"kept": 1, "mapped": 2, "off_schema": 3, "dropped": 4, "unnamed": 2, "turned": 1},
-        **{"names": 12_345, "untyped": 7000},
-        **{"statements_found": 3, "statements_not_found": 2, "duplicates": 1},
-        malformed=Counter({"triple with 2 members": 1200}),
-        usage={"extract": Usage(1, 1, 2000, 1)},
-        seconds={"load": 0.01, "extract": 61.0, "total": 61.5},
-        notes=[f"note {number}" for number in range(22)],
-        stopped="The budget is used up.",
-    )
-    reports.show_ingest(report)
-    assert capsys.readouterr().out.splitlines() == [
-        "Documents: 1 new, 2 changed, 3 unchanged, 4 removed. Passages: 9, 5 read now by the extractor llm.",
-        "Schema films (flexible): 1 name or fact kept, 2 renamed to its types, 4 dropped, 1 corrected, "
-        "2 not named by the text.",
-        "Names: 12,345, 7,000 of them without a type in the schema.",
-        "Statements: 5, 2 not found in the text and left out of searches; 1 repeated within a passage.",
-        "Malformed and dropped: 1,200 × triple with 2 members",
-        "Model, extract: 1 call, 1 token in, 2,000 out; 1 answer from the cache.",
-        "Time: 1 min 02 s (extract 1 min 01 s).",
-        *[f"note {number}" for number in range(20)],
-        "… and 2 more notes (--json lists all)",
-        "The budget is used up.",
-    ]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")

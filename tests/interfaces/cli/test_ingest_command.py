@@ -144,14 +144,3 @@ def test_a_run_that_finishes_what_another_left_says_so(run: Run, store: Store, t
     done = run("ingest", tmp_path / "docs").out
     assert "Nothing left to read: 1 document is up to date.\n" in done
     assert f"Finished {number} names, facts and passages that an earlier run had left.\n" in done
-
-
-def test_the_help_of_ask_is_by_reader(run: Run) -> None:
-    lines = run("ask", "--help").out.splitlines()
-    heads = [line.strip("╭─╮ ") for line in lines if line.startswith("╭")]
-    assert heads[:5] == [
-        *("Arguments", "Options", "Options of all readers", "Options of several readers"),
-        "Only for --reader retrieve",
-    ]
-    at = lines.index(next(line for line in lines if "Only for --reader youtu" in line))
-    assert "--no-agent" in " ".join(lines[at : at + 3])

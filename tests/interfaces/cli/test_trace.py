@@ -20,9 +20,9 @@ from youtu_runs import concludes, filled, looks_for, plan, says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.explore.runs import keep_run, steps_before
-from kgplatform.interfaces.cli.show.answers import ranges, show_run
-from kgplatform.interfaces.cli.show.tables import show_calls
+from kgplatform.explore.runs import keep_run
+from kgplatform.interfaces.cli.show.answers import show_run
+from kgplatform.interfaces.cli.show.reports import show_calls
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.pasteable import literal, parameter_line, pasteable
 from kgplatform.neo4j.store import Store, trace
@@ -274,11 +274,6 @@ def test_what_has_no_form_in_cypher_is_refused() -> None:
         literal(b"x")
 
 
-def test_numbers_in_a_row_are_shortened() -> None:
-    assert ranges([1, 2, 3, 7, 9, 10]) == "1–3, 7, 9–10"
-    assert ranges([4]) == "4"
-
-
 def test_json_has_the_trace_as_data(reading: KnowledgeGraph, capsys: pytest.CaptureFixture[str]) -> None:
     answer = reading.ask(QUESTION, "youtu")
     show_run(answer, as_json=True, trace=True)
@@ -394,20 +389,6 @@ def test_the_function_calls_of_kept_walks_are_counted(
     ]
 
 
-@pytest.mark.parametrize(
-    ("paths", "before"),
-    [
-        ([], []),
-        ([0, 0, 0], [[], [1], [2]]),
-        ([0, 0, 1, 1, 2, 3, 3, 0, 0], [[], [1], [2], [3], [2], [2], [6], [4, 5, 7], [8]]),
-        ([1, 1, 2, 0], [[], [1], [], [2, 3]]),
-        ([0, 1, 0, 2, 0], [[], [1], [2], [3], [4]]),
-    ],
-)
-def test_what_each_step_comes_after(paths: list[int], before: list[list[int]]) -> None:
-    assert steps_before(paths) == before
-
-
 def test_without_a_model_the_search_is_kept(graph: KnowledgeGraph) -> None:
     answer = graph.ask(QUESTION, keep=True)
     assert answer.text is None
@@ -459,22 +440,9 @@ def test_a_graph_from_before_runs_gets_their_constraints(store: Store, graph: Kn
     [
         ("retrieve", {"agent": False}, "The reader retrieve has no option agent."),
         ("retrieve", {"community": False, "schema": False}, "no option community and schema. Leave them out"),
-        ("youtu", {"route": "path"}, "The reader youtu has no option route."),
         ("sage", {}, 'Unknown reader "sage". Choose one of retrieve, youtu, graphreader, readagent, longagent, '),
-        (
-            "retrieve",
-            {"window_tokens": 4096},
-            "The reader retrieve has no option window_tokens. Leave it out, or use ",
-        ),
-        (
-            "fulltext",
-            {"calls": 3, "top_k": 5},
-            "The reader fulltext has no option calls and top_k. Leave them out.",
-        ),
         ("fulltext", {"window_tokens": 5}, "window_tokens must be at least 1,000."),
-        ("chunknotes", {"calls": 0}, "calls must be at least 1."),
         ("chunkread", {"random_nodes": 7}, "no option random_nodes. Leave it out, or use the reader graphreader."),
-        ("youtu", {"plan": False}, "The reader youtu has no option plan. Leave it out, or use the reader graph"),
         ("youtu", {"mode": "guess"}, 'Unknown mode "guess". Choose one of reject, open.'),
         ("youtu", {"top_k": 0}, "top_k must be at least 1."),
         ("graphreader", {"random_nodes": 2_000_000}, "random_nodes must be at most 1,000,000."),
@@ -487,22 +455,6 @@ def test_an_option_that_a_reader_does_not_have_is_refused(
     with pytest.raises(InputError) as caught:
         graph.ask(QUESTION, reader, **wishes)
     assert said in str(caught.value)
-
-
-def test_the_options_of_youtu_reach_it(graph: KnowledgeGraph) -> None:
-    def calls(**wishes: Any) -> list[str]:
-        chat = ScriptedChat(model)
-        KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat).ask(
-            QUESTION, "youtu", **wishes
-        )
-        return [call.messages[0]["content"] + call.messages[1]["content"] for call in chat.calls]
-
-    whole, single = calls(), calls(agent=False)
-    assert len(single) < len(whole)
-    assert any("Think about the question, step by step" in text for text in whole)
-    assert not any("Think about the question, step by step" in text for text in single)
-    assert "Organization" in whole[0]
-    assert "Organization" not in calls(schema=False)[0]
 
 
 def test_youtu_knows_what_was_added_to_the_schema(graph: KnowledgeGraph) -> None:

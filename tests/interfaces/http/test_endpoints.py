@@ -14,8 +14,8 @@ from web_answers import QUESTION, error
 from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.encoding import encode
 from kgplatform.readers.readers import find, names
+from kgplatform.shown import encode
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.testing.openai_server import RecordedRequest
 

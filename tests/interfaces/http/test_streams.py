@@ -21,7 +21,7 @@ from web_server import client_of, served
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import StoppedError
 from kgplatform.interfaces.http.parts import Limits
-from kgplatform.interfaces.http.streams import Written
+from kgplatform.interfaces.http.streams import change
 from kgplatform.interfaces.web_server import PromptProtocol
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.records import Answer, Step
@@ -154,19 +154,17 @@ def test_of_what_a_team_s_leader_writes_the_answer_alone_appears(sample: Knowled
     assert [each.kind for each in script.asked if each.kind in ("instruct", "decide")] == ["instruct", *["decide"] * 2]
 
 
-def test_only_what_changed_is_sent() -> None:
-    written = Written()
-    assert written.piece() is None
-    written.hear("In Kings")
-    assert written.piece() == {"start": 0, "text": "In Kings"}
-    written.hear("In Kingston 😀.")
-    written.hear("In Kingston 😀. Not")
-    assert written.piece() == {"start": 8, "text": "ton 😀. Not"}
-    assert written.piece() is None
-    written.hear("In Kingston [1].")
-    assert written.piece() == {"start": 12, "text": "[1]."}
-    written.hear("")
-    assert written.piece() == {"start": 0, "text": ""}
+@pytest.mark.parametrize(
+    ("before", "now", "start", "text"),
+    [
+        ("", "In Kings", 0, "In Kings"),
+        ("In Kings", "In Kingston 😀. Not", 8, "ton 😀. Not"),
+        ("In Kingston 😀. Not", "In Kingston [1].", 12, "[1]."),
+        ("In Kingston [1].", "", 0, ""),
+    ],
+)
+def test_only_what_changed_is_sent(before: str, now: str, start: int, text: str) -> None:
+    assert change(before, now) == {"start": start, "text": text}
 
 
 def test_who_writes_does_not_wait_for_who_reads(sample: KnowledgeGraph) -> None:

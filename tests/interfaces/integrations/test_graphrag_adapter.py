@@ -13,7 +13,6 @@ from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationEr
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.retrievers import (
     HybridCypherRetriever,
-    HybridRetriever,
     Text2CypherRetriever,
     VectorCypherRetriever,
     VectorRetriever,
@@ -202,17 +201,6 @@ def test_their_vector_retriever(graph: KnowledgeGraph, index: str, properties: l
         theirs = VectorRetriever(driver, index, KgEmbedder(graph), return_properties=properties)
         found = theirs.search(query_text=expected, top_k=3)
     assert expected in found.items[0].content
-
-
-def test_their_hybrid_retriever(graph: KnowledgeGraph) -> None:
-    with graph.store.lend_driver("a test") as driver:
-        for vectors, words, query in (
-            ("chunk_embedding", "chunk_text", "the winter of 1880"),
-            ("entity_embedding", "entity_names", "Ida Fenn"),
-        ):
-            theirs = HybridRetriever(driver, vectors, words, KgEmbedder(graph), return_properties=["name", "text"])
-            found = theirs.search(query_text=query, top_k=2)
-            assert query.split()[-1] in "".join(item.content for item in found.items)
 
 
 def test_their_retrievers_that_walk_on(graph: KnowledgeGraph) -> None:

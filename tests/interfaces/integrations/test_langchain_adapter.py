@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from event_loops import run_in_own_loop
 from graph_state import snapshot
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
@@ -57,19 +55,6 @@ def test_options_for_one_question(graph: KnowledgeGraph) -> None:
     assert [each.metadata["routes"] for each in found] == [["bm25"]]
     with pytest.raises(InputError, match="Unknown route"):
         KgRetriever(graph=graph, route="entitty").invoke(QUESTION)
-
-
-def test_many_at_once(graph: KnowledgeGraph) -> None:
-    retriever = KgRetriever(graph=graph, top_k=1)
-    asked = [*TEXTS] * 4
-    one_by_one = [retriever.invoke(title)[0].id for title in asked]
-
-    async def at_once() -> list[str | None]:
-        found = await asyncio.gather(*(retriever.ainvoke(title) for title in asked))
-        return [each[0].id for each in found]
-
-    assert run_in_own_loop(at_once()) == one_by_one
-    assert [each[0].id for each in retriever.batch(asked)] == one_by_one
 
 
 def test_inside_a_chain(graph: KnowledgeGraph) -> None:
@@ -210,12 +195,6 @@ def test_titles_that_look_like_ours(kg: KnowledgeGraph) -> None:
     from_graph_documents(kg, [GraphDocument(nodes=[], relationships=[], source=each) for each in sources])
     names = ["One", "One (2)", "One (2) (2)", "One (3)", "One (4)"]
     assert [each.title for each in kg.documents()] == names
-
-
-def test_two_names_are_two_sets(kg: KnowledgeGraph) -> None:
-    from_graph_documents(kg, their_documents()[:1], name="ada")
-    from_graph_documents(kg, their_documents()[1:], name="others")
-    assert len(kg.documents()) == 3
 
 
 @pytest.mark.parametrize(

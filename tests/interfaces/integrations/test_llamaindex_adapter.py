@@ -67,11 +67,6 @@ def test_inside_a_query_engine(graph: KnowledgeGraph, monkeypatch: pytest.Monkey
     assert TEXTS["The Marigold"] in str(response)  # their mock model says the prompt again
 
 
-def test_a_route_that_does_not_exist(graph: KnowledgeGraph) -> None:
-    with pytest.raises(InputError, match='Unknown route "entitty"'):
-        KgRetriever(graph, "entitty").retrieve(QUESTION)
-
-
 def test_their_documents_go_in_and_are_found_by_their_metadata(kg: KnowledgeGraph) -> None:
     def notes() -> list[Document]:
         return [Document(text=f"Note {n} on the cable.", metadata={"file_path": f"{n}.md", "year": n}) for n in (1, 2)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import neo4j
@@ -10,10 +9,9 @@ import pytest
 from conftest import EXAMPLES, ROOT, wipe
 from graphreader_runs import walk
 from readagent_runs import first_sentence, read_again
-from test_cypher_files import _KEYWORDS, _LITERAL, complaints
+from test_cypher_files import complaints
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.extract.schema import reserved_label, reserved_relationship
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import query_names
@@ -34,33 +32,6 @@ def lines_of(name: str) -> tuple[list[str], str]:
     assert source.endswith("\n")
     assert max(map(len, lines)) <= 120
     return [line.removeprefix("// ") for line in header], "\n".join(lines[len(header) :])
-
-
-def test_the_titles_tell_the_queries_apart() -> None:
-    titles = [lines_of(name)[0][0] for name in NAMES]
-    assert len(set(titles)) == len(titles) >= 9
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_title_then_what_it_shows(name: str) -> None:
-    (title, *about), _ = lines_of(name)
-    assert re.fullmatch(r"[A-Z][^.]{5,60}", title), "Neo4j Browser calls the query by its first line"
-    shown = " ".join(about)
-    assert shown[0].isupper()
-    assert shown.endswith(".")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_one_statement_without_parameters_in_the_style_of_the_guide(name: str) -> None:
-    _, text = lines_of(name)
-    code = _LITERAL.sub("''", text)
-    assert not re.search(r"[;$\"\t]| +$", code, re.M)
-    small = [found[0] for found in _KEYWORDS.finditer(code) if not re.search(r"\bAS $", code[: found.start()])]
-    assert small == [], "keywords are in capitals"
-    for label in re.findall(r"\(\w*:(\w+)", code):
-        assert label == reserved_label(label), f"{label} is not one of the platform's labels"
-    for types in re.findall(r"\[\w*:([\w|]+)", code):
-        assert [reserved_relationship(kind) for kind in types.split("|")] == types.split("|")
 
 
 @pytest.fixture(scope="module")

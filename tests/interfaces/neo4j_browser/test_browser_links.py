@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgplatform.interfaces.neo4j_browser.links import browser_link, with_values
+from kgplatform.interfaces.neo4j_browser.guide import browser_link, with_values
 from kgplatform.neo4j.store import Store
 from kgplatform.query import load_query, query_names
 

@@ -16,7 +16,7 @@ from browser_server import Site, browser_site
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError
-from kgplatform.interfaces.neo4j_browser.links import favorites
+from kgplatform.interfaces.neo4j_browser.guide import favorites
 from kgplatform.interfaces.neo4j_browser.site import BrowserProgram, Tickets, for_browsers, reachable_from
 from kgplatform.interfaces.web_server import listen_as_localhost
 from kgplatform.neo4j.browser import announced_browser, browser_url_of

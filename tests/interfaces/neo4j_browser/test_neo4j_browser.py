@@ -15,7 +15,7 @@ from test_browser_site import hostile_graph
 from watching_proxy import watching_proxy
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.neo4j_browser.links import browser_link, with_values
+from kgplatform.interfaces.neo4j_browser.guide import browser_link, with_values
 from kgplatform.interfaces.neo4j_browser.style import KINDS, TYPES, color_of
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
@@ -179,14 +179,6 @@ def test_the_guide_runs_its_statements_at_a_click(page: Page, graph: KnowledgeGr
     around = nodes_drawn(page)
     assert first["name"] in around
     assert around[first["name"]] == color_of(first["type"])
-
-
-def test_relationships_are_called_by_their_type(tab: Page, site: Site) -> None:
-    tab.goto(browser_link(site.address, "MATCH p = (:Entity)-[:FOUNDED]->(:Entity) RETURN p LIMIT 3"))
-    run_in(tab)
-    nodes_drawn(tab)
-    captions = tab.get_by_test_id("frame").first.locator("g.relationship text").all_text_contents()
-    assert set(captions) == {"FOUNDED"}
 
 
 @pytest.mark.parametrize("path", ["", "/browser/"])

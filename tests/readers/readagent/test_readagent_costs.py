@@ -123,12 +123,23 @@ def test_the_options_of_the_command_reach_the_reader(
         assert ended.value.code in (0, None)
         return capsys.readouterr().out
 
-    printed = ask("--document", "keepers", "--lookup", "sequential", "--pages", "1", "--interim", "--keep")
+    printed = ask(
+        "--document",
+        "keepers",
+        *(f"--option={each}" for each in ("lookup=sequential", "pages=1", "interim=true")),
+        "--keep",
+    )
     assert "Mara Mill" in printed
     assert "readagent/next" in printed
     assert "ended: the limit of 1 page" in printed
     assert "compression rate" in printed
     assert "The run is saved." in printed
-    printed = ask("--lookup", "bm25", "--pages", "2", "--choice", "Mara Mill", "--choice", "Jon Reed")
+    printed = ask(
+        *["--option", "lookup=bm25", "--option", "pages=2"],
+        "--option",
+        "choices=Mara Mill",
+        "--option",
+        "choices=Jon Reed",
+    )
     assert "the best 2 of" in printed
     assert "(A) Mara Mill" in printed

@@ -1,7 +1,8 @@
-"""What the commands that write print at their end: the report of an ingest, an estimate, a tree, or gists."""
+"""What commands print: the reports of an ingest, an estimate, a tree and gists; rows, documents, counts, the schema."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,19 @@ from rich.console import Console
 
 from kgplatform.errors import BudgetError, KgError
 from kgplatform.interfaces.cli.shared import spelled
-from kgplatform.interfaces.cli.show.terminal import console, safe, short
+from kgplatform.interfaces.cli.show.answers import show_stages
+from kgplatform.interfaces.cli.show.terminal import console, safe, short, table
+from kgplatform.readers.readers import stages_by_reader
+from kgplatform.shown import plain
 from kgplatform.text import counted, duration
 
 if TYPE_CHECKING:
     from kgplatform import Estimate, IngestReport
-    from kgplatform.explore.info import DocumentInfo
+    from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats
+    from kgplatform.explore.runs import CallStatistics
     from kgplatform.gist.options import GistReport
-    from kgplatform.records import GoneFile, SkippedFile, Usage
-    from kgplatform.tree.build_tree import LargeCommunity, TreeReport
+    from kgplatform.records import GoneFile, SkippedFile, Table, Usage
+    from kgplatform.tree.build_tree import TreeReport
 
 _SHOWN = 20
 """Files, passages or pages that are listed; ``--json`` has all."""
@@ -52,10 +57,6 @@ def _show_costs(
     slow = [(_STAGES.get(stage, stage), took) for stage, took in seconds.items() if stage != "total" and took >= 0.05]
     stages = ", ".join(f"{stage} {duration(took)}" for stage, took in slow)
     out.print(f"Time: {duration(seconds.get('total', 0.0))}{f' ({stages})' if stages else ''}{rate}.")
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
 
 
 def show_ingest(report: IngestReport) -> None:
@@ -144,7 +145,7 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     for kind, number in sorted(report.malformed.items()):
         out.print(f"Malformed and dropped: {number:,} × {safe(kind)}")
     if report.expansions_added:
-        grown = _joined([f"{expansion.kind} {safe(expansion.name)}" for expansion in report.expansions_added])
+        grown = ", ".join(f"{expansion.kind} {safe(expansion.name)}" for expansion in report.expansions_added)
         out.print(f"New types in the schema of this graph: {grown} (details: `kgplatform schema`).")
 
 
@@ -231,36 +232,27 @@ def show_estimate(estimate: Estimate) -> None:
 
 
 def show_tree(report: TreeReport) -> None:
-    """The report of ``kgplatform tree``."""
+    """The report of ``kgplatform tree``: the largest communities, what moved, names, costs."""
     out = console()
     for line in report.notes:
         out.print(safe(line), soft_wrap=True)
     if report.largest:
         out.print("[bold]The largest communities[/bold]")
     for community in report.largest:
-        _show_community(out, community)
-    out.print(_what(report))
+        out.print(f"[bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}", soft_wrap=True)
+        out.print(f"    {safe(short(community.summary))}", soft_wrap=True)
+        if community.keywords:
+            out.print(f"    Keywords: {safe(', '.join(community.keywords))}", soft_wrap=True)
+    deep = ", ".join(f"{number:,} at depth {depth}" for depth, number in enumerate(report.depths))
+    communities = counted(report.communities, "community") + (f" ({deep})" if len(report.depths) > 1 else "")
+    what = f"{counted(report.entities, 'entity')} in {communities}, {counted(report.keywords, 'keyword')}"
+    out.print(f"Tree {report.action} by the method {safe(report.method)}: {what}.")
     if report.action == "updated":
         out.print(_moved(report))
     _show_names(out, report)
     _show_costs(out, report.usage, report.seconds, staged=False)
     if report.stopped:
         out.print(_in_flags(report.stopped), soft_wrap=True)
-
-
-def _show_community(out: Console, community: LargeCommunity) -> None:
-    out.print(f"[bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}", soft_wrap=True)
-    out.print(f"    {safe(short(community.summary))}", soft_wrap=True)
-    if community.keywords:
-        out.print(f"    Keywords: {safe(', '.join(community.keywords))}", soft_wrap=True)
-
-
-def _what(report: TreeReport) -> str:
-    deep = ", ".join(f"{number:,} at depth {depth}" for depth, number in enumerate(report.depths))
-    communities = counted(report.communities, "community")
-    inner = f" ({deep})" if len(report.depths) > 1 else ""
-    what = f"{counted(report.entities, 'entity')} in {communities}{inner}, {counted(report.keywords, 'keyword')}"
-    return f"Tree {report.action} by the method {safe(report.method)}: {what}."
 
 
 def _moved(report: TreeReport) -> str:
@@ -354,3 +346,100 @@ def _show_pages_left(out: Console, report: GistReport) -> None:
         )
     if report.stopped:
         out.print(_in_flags(report.stopped), soft_wrap=True)
+
+
+def show_rows(rows: Table) -> None:
+    """Rows of a user's statement."""
+    out = console()
+    if rows.columns:
+        table(out, rows.columns, ([_cell(value) for value in row] for row in rows.rows))
+    changes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.counters.items())
+    more = "; there are more (--limit)" if rows.truncated else ""
+    out.print(f"{counted(len(rows.rows), 'row')}{more}{'; ' + changes if changes else ''}")
+
+
+def show_documents(documents: Sequence[DocumentInfo]) -> None:
+    """The documents of the graph."""
+    out = console()
+    if documents:
+        table(
+            out,
+            ("Document", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"),
+            (
+                (d.title, *(f"{n:,}" for n in (d.passages, d.extracted, d.failed, d.tokens, d.pages)), _saved(d), d.uri)
+                for d in documents
+            ),
+        )
+    out.print(counted(len(documents), "document"))
+
+
+def _saved(document: DocumentInfo) -> str:
+    """The share of its words that gists save; empty unless every page has one."""
+    return "" if document.compression is None else f"{document.compression:.1f}%"
+
+
+def show_stats(stats: Stats) -> None:
+    """Counts by label and by type, and the graph of key elements."""
+    out = console()
+    table(out, ("Nodes", "Count"), ((label, f"{count:,}") for label, count in stats.nodes.items()))
+    table(out, ("Relationships", "Count"), ((kind, f"{count:,}") for kind, count in stats.relationships.items()))
+    if stats.untyped:
+        entities = counted(stats.nodes.get("Entity", 0), "entity")
+        out.print(f"{stats.untyped:,} of {entities} have no type in the schema.")
+    graph = stats.elements
+    if graph is None:
+        out.print("The graph that GraphReader walks is counted only up to 50,000 key elements.")
+    elif graph.nodes:
+        out.print(
+            f"For GraphReader: {counted(graph.nodes, 'node')} (key elements with all their forms) and "
+            f"{counted(graph.facts, 'fact')}; per node {graph.mean_neighbours:.1f} neighbours (at most "
+            f"{graph.most_neighbours:,}) and {graph.mean_facts:.1f} facts (at most {graph.most_facts:,})."
+        )
+    if stats.calls:
+        show_calls(stats.calls)
+
+
+def show_calls(calls: CallStatistics) -> None:
+    """Statistics of the saved walks."""
+    out = console()
+    walkers = " or ".join(stages_by_reader())
+    of = f"{counted(calls.runs, 'saved run')} of {walkers} with {counted(calls.paths, 'path')}"
+    means = f"{calls.per_run:g} per run, {calls.per_path:g} per path"
+    out.print(f"Function calls of {of}: {calls.calls:,}, {means}")
+    show_stages(out, calls.stages)
+
+
+def show_schema(found: GraphSchema) -> None:
+    """The schema with what was added to it."""
+    out = console()
+    schema = found.schema
+    for kind, types in (("entity", schema.entities), ("relation", schema.relations), ("attribute", schema.attributes)):
+        table(out, (f"{kind.capitalize()} types", "Meaning"), ((each.name, each.description) for each in types))
+        out.print()
+    for expansion in found.expansions:
+        out.print(
+            f"Added: {expansion.kind} [bold]{safe(expansion.name)}[/bold] (confidence {expansion.confidence:.2f}, "
+            f"{counted(expansion.count, 'document')}), as in: {safe(expansion.example)}"
+        )
+    grown = counted(len(found.expansions), "type")
+    out.print(f"Schema {safe(schema.name)}; {grown} added to it in this graph.")
+
+
+def _cell(value: object) -> str:
+    """A value as people read it: a node by its labels and name, a relationship by its type, all else as JSON."""
+    match value:
+        case str():
+            return value
+        case {"labels": list(labels), "properties": dict(properties), **rest} if not rest:
+            name = properties.get("name", properties.get("id", ""))
+            # An entity is shown by its type; every entity is a key element too.
+            shown = [label for label in labels if label not in ("Entity", "KeyElement")] or labels
+            return f"(:{':'.join(shown)} {json.dumps(name, ensure_ascii=False)})"
+        case {"type": str(kind), "properties": dict(), **rest} if not rest:
+            return f"[:{kind}]"
+        case {"nodes": list(nodes), "relationships": list(relationships), **rest} if not rest:
+            steps = zip([_cell(each) for each in relationships], [_cell(each) for each in nodes[1:]], strict=True)
+            return _cell(nodes[0]) + "".join(f"-{relationship}-{node}" for relationship, node in steps)
+        case [*items]:
+            return f"[{', '.join(_cell(item) for item in items)}]"
+    return json.dumps(plain(value), ensure_ascii=False)

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -20,10 +21,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.segment import Segment, Segments
+from rich.spinner import Spinner
 from rich.table import Table
+from rich.text import Text
 
 from kgplatform.interfaces.cli.shared import note
-from kgplatform.records import Usage
+from kgplatform.records import Step, Usage
 from kgplatform.shown import plain
 from kgplatform.text import duration, without_controls
 
@@ -33,6 +36,12 @@ _QUOTE = 400
 _UNWRAPPED = 100_000
 _FIRST = "preparing"
 """The stage before the first."""
+_DRAWN = 8
+"""How often a second an answer that is being written is drawn."""
+_LAST_STEPS = 5
+"""The steps that are shown with it."""
+_FREE = 5
+"""Lines of the terminal that stay free."""
 _NUMBERS = {"Count", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Turns"}
 
 
@@ -149,3 +158,56 @@ class ProgressLines:
             left = (now - started) * (total - done) / done if done < total else 0.0
             more = f", {duration(left)} left" if done < total else ""
             note(f"{stage}: {done:,}{f' of {total:,}' if total else ''}{', ' + rate if rate else ''}{more}")
+
+
+class LiveAnswer:
+    """A context manager: the steps of a reader, and its answer so far, drawn again and again; at the end all is gone.
+
+    with LiveAnswer(as_json=False) as live:
+        answer = graph.ask(question, **live.listeners)
+
+    Where output is not a terminal's, or a program's, nobody listens and nothing is drawn.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._spinner = Spinner("dots", "reading")
+        self._steps: list[str] = []
+        self._text = ""
+        self._console = Console(stderr=True, highlight=False)
+        self._live: Live | None = None
+        if self._console.is_terminal and sys.stdout.isatty() and not as_json:
+            self._live = Live(
+                console=self._console, get_renderable=self._drawn, refresh_per_second=_DRAWN, transient=True
+            )
+
+    def __enter__(self) -> LiveAnswer:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    @property
+    def listeners(self) -> dict[str, Any]:
+        """What ``KnowledgeGraph.ask`` is to call."""
+        return {"on_step": self._step, "on_text": self._hear} if self._live else {}
+
+    def _step(self, step: Step) -> None:
+        detail = " ".join(f"{step.name}: {step.detail}".split()) if step.detail else step.name
+        self._steps.append(without_controls(detail))
+
+    def _hear(self, text: str) -> None:
+        self._text = text
+
+    def _drawn(self) -> RenderableType:
+        """The last steps, one a line, and the end of the text, as much as the terminal has room for."""
+        first = max(0, len(self._steps) - _LAST_STEPS)
+        steps = [Text(f"{n:3}. {each}", "dim") for n, each in enumerate(self._steps[first:], first + 1)]
+        for line in steps:
+            line.truncate(self._console.width, overflow="ellipsis")
+        room = max(1, self._console.height - len(steps) - _FREE)
+        written = Text(without_controls(self._text)).wrap(self._console, self._console.width)
+        draft = [Text("A draft:", "dim")] if self._text else []
+        return Group(*steps, self._spinner, *draft, *written[-room:])
