@@ -26,7 +26,7 @@ from kgplatform.errors import ReplyError
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, StatedTriple
 from kgplatform.evaluate.anonymise.hide import Built, HiddenCorpus
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
-from kgplatform.evaluate.datasets.shared_corpus import as_own
+from kgplatform.evaluate.datasets.formats import as_own
 from kgplatform.evaluate.score.answer_words import score_reversion
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.chat import Chat

@@ -1,39 +1,23 @@
 """A data set in the making: questions and texts as they are found, what is wrong with them, and what comes of it.
 
-draft = Draft("musique", SetFiles(folder, (file,)))
+draft = Draft("musique")
 number = draft.text("Ada Lovelace", "She wrote the first program.")
 draft.question("dev.jsonl, line 1", Question(id="q1", text="…", answers=("Ada",)), [number])
 draft.finish(file, limit=None, sample=None)
-
-Also what a format of questions is, and how a corpus is written.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values
-from kgplatform.evaluate.journal import write_whole
+from kgplatform.evaluate.datasets.entries import UnusableError
 from kgplatform.evaluate.terms import DataSet, Question, Text
 from kgplatform.readers.choices import check_choices, letter
 from kgplatform.sources.corpus_file import shown
 from kgplatform.text import counted, node_id, normalise_name
-
-
-@dataclass(frozen=True, slots=True)
-class SetFiles:
-    """The files of one data set. ``folder``: where the questions lie, with what they may name beside them."""
-
-    folder: Path
-    questions: tuple[Path, ...]
-    corpus: tuple[Path, ...] = ()
-    recording: Path | None = None
-    aliases: Path | None = None
 
 
 @dataclass
@@ -41,19 +25,16 @@ class Draft:
     """What was found so far. ``apart``: as in ``DataSet``; a format sets it, at any time before the end.
 
     ``given``: a corpus that came with the questions; it takes the place of the questions' own texts unless they are
-    apart. ``known``: numbers of texts by whatever a format knows them by.
+    apart.
     """
 
     name: str
-    sources: SetFiles
-    apart: bool = False
     given: tuple[Text, ...] | None = None
-    known: dict[str, int] = field(default_factory=dict)
+    apart: bool = False
     questions: list[Question] = field(default_factory=list)
     skipped: int = 0
     _faults: dict[str, None] = field(default_factory=dict)
-    _stored: list[tuple[str, str | Callable[[], str]]] = field(default_factory=list)
-    _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _numbers: dict[Text, int] = field(default_factory=dict)
     _texts_of: dict[str, tuple[int, ...]] = field(default_factory=dict)
     _by_id: dict[str, Question] = field(default_factory=dict)
     _copies: dict[str, int] = field(default_factory=dict)
@@ -69,14 +50,7 @@ class Draft:
 
     def text(self, title: str, text: str) -> int:
         """Put a text into the corpus, once; returns its number there."""
-        if (title, text) not in self._numbers:
-            self._numbers[title, text] = self.later(title, text)
-        return self._numbers[title, text]
-
-    def later(self, title: str, read: str | Callable[[], str]) -> int:
-        """Put a text into the corpus that is read only if a question that was chosen is about it."""
-        self._stored.append((title, read))
-        return len(self._stored) - 1
+        return self._numbers.setdefault(Text(title, text), len(self._numbers))
 
     def question(self, where: str, question: Question, texts: Sequence[int] = ()) -> None:
         """Add a question about the texts with these numbers, or report why it cannot be asked."""
@@ -106,30 +80,24 @@ class Draft:
 
         Raises ``InputError`` if there is no question.
         """
-        questions, corpus = _chosen(self.questions, limit, sample), self.given
-        if self.apart:
-            questions, corpus = self._apart(questions)
-        elif corpus is None:
-            corpus = tuple(Text(title, text) for title, text in self._stored if isinstance(text, str) and text)
+        questions = _chosen(self.questions, limit, sample)
         if not questions:
             first, *more = *self._faults, ""
             others = f" (and {counted(len(more) - 1, 'other fault')})" if len(more) > 1 else ""
             raise InputError(f"{path} has no question that can be used. {first}{others}".rstrip())
-        if not self.apart:
+        if self.apart:
+            questions, corpus = self._apart(questions)
+        else:
+            corpus = tuple(text for text in self._numbers if text.text) if self.given is None else self.given
             questions = _by_title(questions, corpus)
-            self._report_missing(questions, corpus)
+            self._report_missing(questions, {text.title for text in corpus})
         return DataSet(
             self.name, tuple(questions), corpus, apart=self.apart, faults=tuple(self._faults), skipped=self.skipped
         )
 
-    def _report_missing(self, questions: Iterable[Question], corpus: Sequence[Text]) -> None:
-        titles = {document.title for document in corpus}
-        lacking = (
-            [question.id for question in questions if any(s.title not in titles for s in question.supports)]
-            if titles
-            else []
-        )
-        if lacking:
+    def _report_missing(self, questions: Iterable[Question], titles: set[str]) -> None:
+        lacking = [each.id for each in questions if any(support.title not in titles for support in each.supports)]
+        if titles and lacking:
             self.fault(
                 self.name,
                 f"of {counted(len(lacking), 'question')} a supporting passage is not in the corpus, so that it cannot "
@@ -138,43 +106,25 @@ class Draft:
 
     def _apart(self, questions: Sequence[Question]) -> tuple[list[Question], tuple[Text, ...]]:
         """The questions with the titles of their texts, and just these texts, each under a title of its own."""
-        needed = sorted({number for each in questions for number in self._texts_of[each.id]})
-        contents = {number: content for number in needed if (content := self._content(number)) is not None}
+        texts = list(self._numbers)
         titles: dict[int, str] = {}
         taken: set[str] = set()
         copies: dict[str, int] = {}
-        for number in needed:
-            titles[number] = _free(self._stored[number][0], taken, copies)
+        for number in sorted({number for each in questions for number in self._texts_of[each.id]}):
+            titles[number] = _free(texts[number].title, taken, copies)
             taken.add(titles[number])
-        usable = []
-        for question in questions:
-            if contents.keys() >= set(self._texts_of[question.id]):
-                usable.append(self._asked(question, titles))
-            else:
-                self.skip(shown(question.id), "a text that it is about cannot be used")
-        asked = {title for each in usable for title in each.within}
-        return usable, tuple(Text(titles[at], contents[at]) for at in needed if titles[at] in asked)
 
-    def _content(self, number: int) -> str | None:
-        """The text with this number, None if it cannot be read or is empty."""
-        title, text = self._stored[number]
-        try:
-            content = text if isinstance(text, str) else text()
-            if not content.strip():
-                raise UnusableError("its text is empty")
-        except UnusableError as error:
-            self.fault(shown(title), str(error))
-            return None
-        return content
+        def asked(question: Question) -> Question:
+            numbers = [self._numbers.get(support, -1) for support in question.supports]
+            supports = [
+                Text(titles[number]) if number in titles else support
+                for number, support in zip(numbers, question.supports, strict=True)
+            ]
+            within = tuple(titles[number] for number in self._texts_of[question.id])
+            return replace(question, within=within, supports=tuple(supports))
 
-    def _asked(self, question: Question, titles: dict[int, str]) -> Question:
-        numbers = [self._numbers.get((support.title, support.text), -1) for support in question.supports]
-        supports = [
-            Text(titles[number]) if number in titles else each
-            for number, each in zip(numbers, question.supports, strict=True)
-        ]
-        within = tuple(titles[number] for number in self._texts_of[question.id])
-        return replace(question, within=within, supports=tuple(supports))
+        corpus = tuple(Text(title, texts[number].text) for number, title in titles.items())
+        return list(map(asked, questions)), corpus
 
 
 def _chosen(questions: Sequence[Question], limit: int | None, sample: int | None) -> list[Question]:
@@ -210,10 +160,9 @@ def _with_right_choice(question: Question) -> Question:
     if not question.answers:
         raise UnusableError("no choice is marked as the right one")
     spelled = {normalise_name(choice): choice for choice in question.choices}
-    right = tuple(spelled[key] for key in map(normalise_name, question.answers) if key in spelled)
-    if not right:
-        letters = {letter(number): choice for number, choice in enumerate(question.choices)}
-        right = tuple(letters[answer] for answer in question.answers if answer in letters)
+    letters = {letter(number): choice for number, choice in enumerate(question.choices)}
+    right = [spelled[key] for key in map(normalise_name, question.answers) if key in spelled]
+    right = right or [letters[answer] for answer in question.answers if answer in letters]
     if not right:
         raise UnusableError(f"its answer {shown(question.answers[0])} is none of the choices")
     return replace(question, answers=tuple(dict.fromkeys(right)))
@@ -227,38 +176,3 @@ def _free(name: str, taken: Container[str], copies: dict[str, int]) -> str:
         own = f"{name} ({copy})"
     copies[name] = copy
     return own
-
-
-ReadEntry = Callable[[Entry], None]
-"""Reads one object into the draft; raises ``UnusableError`` for one that is not a question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """One format. ``expects``: the keys by which it is known, for people. ``fits``: whether an object is of it.
-
-    ``begin``: what is needed before the first object; returns the reader of objects. ``several``: whether its
-    questions are published in several files that belong together. ``apart``: as in ``DataSet``.
-    """
-
-    name: str
-    expects: str
-    fits: Callable[[Values], bool]
-    begin: Callable[[Draft], ReadEntry]
-    several: bool = False
-    apart: bool = False
-
-
-def write_corpus(dataset: DataSet, file: Path) -> Path:
-    """Write the corpus of ``dataset`` for ``ingest``, an object with title and text a line; returns ``file``.
-
-    The file is written whole or not at all. Raises ``KgError`` where that fails.
-    """
-    return write_lines(file, ({"title": document.title, "text": document.text} for document in dataset.corpus))
-
-
-def write_lines(file: Path, values: Iterable[dict[str, Any]]) -> Path:
-    """Write one JSON object a line, all or none. Raises ``KgError`` where that fails."""
-    lines = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
-    write_whole(file, lines.encode(), kept="Nothing was changed")
-    return file

@@ -48,15 +48,12 @@ def refusal(path: Path, name: str | None = None, **options: Any) -> str:
     [
         [OWN, OWN | {"question": "Where?"}],
         json.dumps([OWN, OWN | {"question": "Where?"}], indent=2),
-        {"data": [OWN, OWN | {"question": "Where?"}]},
-        {"questions": [OWN, OWN | {"question": "Where?"}], "version": 1},
-        {"features": [], "rows": [{"row_idx": 0, "row": OWN}, {"row_idx": 1, "row": OWN | {"question": "Where?"}}]},
         json.dumps(OWN) + "\n\n" + json.dumps(OWN | {"question": "Where?"}),
         "\ufeff" + json.dumps([OWN, OWN | {"question": "Where?"}]),
     ],
-    ids=["list", "indented", "data", "questions", "rows", "lines", "mark"],
+    ids=["list", "indented", "lines", "mark"],
 )
-def test_questions_stand_in_lists_lines_and_objects(tmp_path: Path, content: Any) -> None:
+def test_questions_stand_in_lists_and_lines(tmp_path: Path, content: Any) -> None:
     dataset = load(written(tmp_path / "q.json", content))
     assert [each.text for each in dataset.questions] == ["Who?", "Where?"]
     assert dataset.faults == ()
@@ -101,7 +98,7 @@ def test_what_is_no_text_is_named(tmp_path: Path) -> None:
     written(tmp_path / "a.jsonl.gz", gzip.compress(b"{}"))
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("a", "b")
-    told = "questions are read from JSON, JSON lines and CSV."
+    told = "questions are read from JSON and JSON lines."
     for name, noun in (
         ("a.jsonl.gz", "an archive (gzip), not text"),
         ("a.zip", "an archive (ZIP), not text: unpack it"),
@@ -137,19 +134,17 @@ def test_a_file_that_is_broken_as_a_whole_is_one_sentence(tmp_path: Path, conten
 def test_a_file_of_another_format_is_told_with_what_was_expected_and_what_was_found(tmp_path: Path) -> None:
     file = written(tmp_path / "r.json", [{"claim": "x", "label": "y"}])
     told = refusal(file)
-    assert "found an object with the keys claim, label; expected one of own (question, answer); musique (" in told
-    assert all(name in told for name in DATA_SETS)
+    assert "found an object with the keys claim, label; expected musique (" in told
+    assert all(name in told for name in (*DATA_SETS, "examples/convert_data_sets.py"))
     assert "found a list of values" in refusal(written(tmp_path / "t.json", [[1, 2]]))
+    hotpotqa = written(tmp_path / "q.json", [HOTPOT])
+    assert "expected musique (question, paragraphs (title, paragraph_text))." in refusal(hotpotqa, "musique")
+    assert load(hotpotqa, "hotpotqa").name == "hotpotqa"
 
 
-def test_a_format_that_was_named_and_is_not_there(tmp_path: Path) -> None:
-    file = written(tmp_path / "q.json", [HOTPOT])
-    assert refusal(file, "musique") == (
-        f"{file} is not in the format musique: expected objects with the keys question, paragraphs (title, "
-        "paragraph_text); found an object with the keys question, answer, context, supporting_facts. It looks like "
-        "hotpotqa: name that instead."
-    )
-    assert load(file, "hotpotqa").name == "hotpotqa"
+def test_a_question_with_a_context_is_no_question_of_ones_own(tmp_path: Path) -> None:
+    """Its text would not be used; the converter uses it."""
+    assert "examples/convert_data_sets.py" in refusal(written(tmp_path / "q.json", [OWN | {"context": "Odd did."}]))
 
 
 def test_a_name_that_no_data_set_has(tmp_path: Path) -> None:
@@ -169,8 +164,8 @@ def test_what_may_not_be_read(tmp_path: Path) -> None:
     assert refusal(file) == f"{file} cannot be read: permission denied."
     file.parent.chmod(0)
     found = f"found {file.parent} cannot be opened: permission denied."
-    assert refusal(file.parent) == f"{file.parent} holds no questions: {found}"
-    assert refusal(tmp_path) == f"{tmp_path} holds no questions: {found}"
+    assert refusal(file.parent).startswith(f"{file.parent} holds no questions: {found}")
+    assert refusal(tmp_path).startswith(f"{tmp_path} holds no questions: {found}")
     file.parent.chmod(0o700)
 
 
@@ -178,31 +173,23 @@ def test_what_may_not_be_read(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_questions_tells_what_is_there(tmp_path: Path) -> None:
-    assert refusal(tmp_path) == f"{tmp_path} holds no questions: found no JSON, JSONL or CSV."
+    assert "holds no questions: found no JSON or JSON lines." in refusal(tmp_path)
     written(tmp_path / "corpus.json", [{"title": "A", "text": "Odd."}])
     written(tmp_path / "deep" / "settings.json", {"colour": "red"})
     written(tmp_path / "empty.json", "")
-    assert refusal(tmp_path) == (
+    assert refusal(tmp_path).startswith(
         f"{tmp_path} holds no questions: found corpus.json (a corpus); {tmp_path / 'empty.json'} is empty; "
         "deep/settings.json holds an object with the keys colour."
     )
-    assert "holds no questions in the format quality (article, questions" in refusal(tmp_path, "quality")
 
 
-def test_a_folder_with_several_data_sets_asks_which(tmp_path: Path) -> None:
+def test_a_folder_with_several_files_of_questions_asks_which(tmp_path: Path) -> None:
     written(tmp_path / "a.json", [HOTPOT])
     written(tmp_path / "b" / "own.json", [OWN])
     assert refusal(tmp_path) == (
-        f"{tmp_path} holds questions of several data sets (hotpotqa: a.json; own: b/own.json). Name one of them, or "
-        "one of the files."
+        f"{tmp_path} holds several files of questions: a.json (hotpotqa), b/own.json (own). Name one of them."
     )
     assert load(tmp_path, "hotpotqa").name == "hotpotqa"
-
-
-def test_a_folder_with_several_files_of_one_data_set_asks_which(tmp_path: Path) -> None:
-    written(tmp_path / "dev.json", [HOTPOT])
-    written(tmp_path / "train.json", [HOTPOT])
-    assert "several files of questions in the format hotpotqa: dev.json, train.json. Name the one" in refusal(tmp_path)
 
 
 def test_a_folder_with_several_corpora_asks_which(tmp_path: Path) -> None:
