@@ -17,8 +17,8 @@ from typing import Literal
 
 from kgplatform.evaluate.costs import PerQuestion, Prices, model_of, per_question
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
+from kgplatform.evaluate.metrics import METRICS
 from kgplatform.evaluate.outcome import spread
-from kgplatform.evaluate.score.metrics import METRICS
 from kgplatform.evaluate.terms import Mean, Pair, Results, Scored, SetupScores, Spent, Timing
 from kgplatform.text import counted, duration
 

@@ -21,9 +21,9 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
+from kgplatform.evaluate.metrics import all_found_at, ranks, recall_at
 from kgplatform.evaluate.outcome import estimate
 from kgplatform.evaluate.report import interval, listed, percent, table, text
-from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
 from kgplatform.evaluate.terms import Build, DataSet, Mean, Question, Text
 from kgplatform.readers.baselines.retrieve import search_parts
 from kgplatform.records import FoundPassage, Progress

@@ -26,8 +26,8 @@ from kgplatform.errors import ReplyError
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, StatedTriple
 from kgplatform.evaluate.anonymise.hide import Built, HiddenCorpus
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
+from kgplatform.evaluate.answer_words import score_reversion
 from kgplatform.evaluate.datasets.formats import as_own
-from kgplatform.evaluate.score.answer_words import score_reversion
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from doc_pages import page
 
-from kgplatform.evaluate.score.metrics import CUTS, METRICS, of_failure, ordered, without_model
+from kgplatform.evaluate.metrics import CUTS, METRICS, of_failure, ordered, without_model
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Usage

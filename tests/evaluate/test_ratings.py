@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import BudgetError, KgError
-from kgplatform.evaluate.score.raters import Rating, ToRate
-from kgplatform.evaluate.score.ratings import Ratings, remarks
+from kgplatform.evaluate.raters import Rating, Ratings, ToRate, remarks
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.openai_chat import OpenAIChat
@@ -145,15 +144,6 @@ def test_what_a_rating_depends_on_makes_it_another(tmp_path: Path, other: ToRate
     assert len({line["key"] for line in lines(file)}) == 3
 
 
-def test_the_text_that_was_read_counts_for_the_rater_that_sees_it(tmp_path: Path) -> None:
-    model = Counting(lambda messages: '{"facts": [{"fact": 1, "needed": true, "recalled": true}]}')
-    question = replace(ITEMS[1].question, facts=("Buoy 1 lies there.",))
-    for read in ("A buoy.", "A buoy.", "Another text."):
-        (done,) = rated(tmp_path / "r.jsonl", model, [ToRate(question, "buoy 1", read)], "facts")
-        assert done.counts == {"facts.recalled": 1, "facts.needed": 1}
-    assert model.asked == Counter({1: 2})
-
-
 def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
     file, model = tmp_path / "r.jsonl", Counting()
     unanswerable = ToRate(replace(ITEMS[1].question, answerable=False), "buoy 1")
@@ -207,12 +197,6 @@ def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None
     assert model.asked == Counter(NUMBERS), "none twice"
 
 
-def test_tokens_are_counted_where_the_caller_counts_them(tmp_path: Path) -> None:
-    meter = Ledger()
-    rated(tmp_path / "r.jsonl", Counting(), meter=meter)
-    assert {stage: usage.calls for stage, usage in meter.by_stage().items()} == {"rate_judge": 12}
-
-
 @pytest.mark.parametrize("torn", [b'{"key": "0123', b'{"key": "0123", "scores": {"judge": 1.0}', b"\x00\x00\x00"])
 def test_a_last_line_that_was_not_finished_is_dropped(tmp_path: Path, torn: bytes) -> None:
     file, model = tmp_path / "r.jsonl", Counting()
@@ -229,7 +213,7 @@ def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> N
     rated(file, model, ITEMS[:3])
     kept = file.read_text("utf-8").splitlines()
     key = json.loads(kept[1])["key"]
-    odd = [json.dumps({"key": key, "scores": {"judge": "high"}, "flags": [], "counts": {}}), "[]", '{"text": "x"}']
+    odd = [json.dumps({"key": key, "scores": {"judge": "high"}, "flags": []}), "[]", '{"text": "x"}']
     file.write_text("\n".join([kept[0], *odd, kept[2], ""]), encoding="utf-8")
     with served(model) as chat, Ratings(file, chat, 1) as ratings:
         assert len(ratings.faults) == 3
@@ -246,7 +230,7 @@ from pathlib import Path
 sys.path[:0] = [{tests!r}]
 from test_ratings import ITEMS
 from kgplatform.errors import KgError
-from kgplatform.evaluate.score.ratings import Ratings
+from kgplatform.evaluate.raters import Ratings
 from kgplatform.models.chat import Ledger
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.settings import load_settings
@@ -340,7 +324,6 @@ def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
 
 def test_remarks_say_what_scores_leave_out() -> None:
     unrated = Rating({}, ("unrated: the model is overloaded.",), settled=False)
-    cut = Rating({"facts.rated": 1}, ("cut: 400 of 900 characters that were read were rated.",))
     flagged = Rating({"judge": 0}, ("flagged: the judge gave no verdict, asked twice: wrong.",), settled=False)
     assert remarks("judge", [Rating({"judge": 1})]) == ()
     assert remarks("judge", [Rating({"judge": 1}), unrated, flagged, unrated]) == (
@@ -348,8 +331,4 @@ def test_remarks_say_what_scores_leave_out() -> None:
         "the model is overloaded.",
         "Rater judge: 1 of 4 answers without a verdict, counted as wrong; the first: "
         "the judge gave no verdict, asked twice: wrong.",
-    )
-    assert remarks("facts", [cut]) == (
-        "Rater facts: 1 of 1 answer rated by the beginning of what was read; the first: "
-        "400 of 900 characters that were read were rated.",
     )

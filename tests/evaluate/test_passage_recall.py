@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.score.metrics import all_found_at, facts_found, ranks, recall_at
+from kgplatform.evaluate.metrics import all_found_at, facts_found, ranks, recall_at, what_was_read
 from kgplatform.evaluate.terms import Text
-from kgplatform.records import FoundPassage
+from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Step, Usage
 
 FIELD = "Cyrus Field made his money in paper. He asked Maury about the floor of the Atlantic."
 
@@ -132,3 +132,13 @@ def test_a_fact_counts_where_its_words_stand() -> None:
     assert facts_found(facts, read) == (True, True, False, False, False)
     assert facts_found(facts[:2], "") == (False, False)
     assert facts_found([], read) == ()
+
+
+def test_what_was_read_is_passages_facts_and_the_last_notebook_of_each_path() -> None:
+    def noted(notebook: str | None, path: int) -> Step:
+        return Step("search_more", "at Petrel", 0.0, prompt="graphreader/chunk", path=path, notebook=notebook)
+
+    found = SearchResult("Q?", (passage("note", "One."),), (FoundFact("f", "x is y", 0.0, (), ()),), 0.0)
+    steps = (noted("old", 1), noted("b", 2), noted("new", 1), noted(None, 1))
+    assert what_was_read(Answer("Q?", "youtu", "A.", (), found, (), Usage())) == "note\nOne.\n\n- x is y"
+    assert what_was_read(Answer("Q?", "youtu", "A.", (), found, steps, Usage())).endswith("- x is y\n\nnew\n\nb")
