@@ -18,6 +18,7 @@ MOVED = {
     "doors.adapters": "interfaces.integrations",
     "doors.browser": "interfaces.neo4j_browser",
     "doors": "interfaces",
+    "evaluate.score": "evaluate",
     "graph": "explore",
     "ingest.bound": "extract.bound",
     "ingest.cut": "sources.cut",

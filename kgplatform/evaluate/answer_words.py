@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any
 
 from kgplatform.errors import SettingError
-from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER
+from kgplatform.evaluate.terms import PLACEHOLDER
 from kgplatform.models.json_text import pieces, without_thoughts
 from kgplatform.text import compression_rate, folded, in_word, is_unspaced
 

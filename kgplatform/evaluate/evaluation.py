@@ -298,8 +298,10 @@ class _Round:
         return scores, models, spent
 
     def _to_rate(self, cell: Cell) -> ToRate:
-        record = self.known[cell][1] if cell in self.known else {"text": None, "refused": False}
-        return ToRate(self._inquiry(cell).question, record["text"], record["refused"])
+        if cell not in self.known:
+            return ToRate(self._inquiry(cell).question, None)
+        inquiry, record = self.known[cell]
+        return ToRate(inquiry.question, record["text"], record["refused"])
 
     def _inquiry(self, cell: Cell) -> Inquiry:
         return (self.known[cell] if cell in self.known else self.failed[cell])[0]

@@ -184,7 +184,7 @@ MOST = 200
 
 _BUILD_KEYS = tuple(field.name for field in fields(Build))
 _SHAPE = "It needs readers:, a list of readers, each a name or {reader: NAME, options: {OPTION: [VALUE, VALUE]}}."
-_CHOICES = {"extractor": ("llm", "local", "recorded"), "mode": MODES}
+_CHOICES = {"extractor": ("llm", "local"), "mode": MODES}
 
 
 class _Gist(BaseModel):

@@ -22,9 +22,7 @@ from simulated_team import SimulatedTeam, expected_by_chance, knows_needles
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph
-from kgplatform.evaluate.needles import Needles, NeedleTask
-from kgplatform.evaluate.needles.haystack import WantedTask, filler, hide, paragraphs
-from kgplatform.evaluate.needles.needles import single_statement
+from kgplatform.evaluate.needles import Needles, NeedleTask, WantedTask, filler, hide, paragraphs, single_statement
 from kgplatform.prompt import Messages
 from kgplatform.readers.window import cost
 from kgplatform.records import Answer

@@ -250,7 +250,7 @@ def test_prepared_it_has_pages_tree_and_facts(desk: Desk, graph: KnowledgeGraph)
     [
         (
             {"raters": ("jugde",)},
-            r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr, rubric, facts',
+            r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr',
         ),
         ({"dataset": DataSet("own", ())}, r"^own has no question\.$"),
         ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is given twice"),

@@ -45,7 +45,6 @@ def test_the_names() -> None:
             "lr2",
             "strict",
             "permissive",
-            "accuracy",
             "choice",
             "reverted",
             "restored",
@@ -54,7 +53,7 @@ def test_the_names() -> None:
             "f1*",
         ),
         *("contains", "rouge1", "rouge2", "rougeL", "hallucination", "refusal", *RETRIEVAL, "facts", "facts.all"),
-        *("facts.rated", "compression", "failed"),
+        *("compression", "failed"),
     ]
     assert all(each.name == name and each.title and each.source for name, each in METRICS.items())
     assert len({each.title for each in METRICS.values()}) == len(METRICS)
@@ -69,8 +68,6 @@ def test_metrics_of_raters() -> None:
     assert by_rater == {
         "judge": ["judge"],
         "lr": ["lr1", "lr2", "strict", "permissive"],
-        "rubric": ["accuracy"],
-        "facts": ["facts.rated"],
     }
 
 

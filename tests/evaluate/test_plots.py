@@ -23,7 +23,7 @@ from measured import results_of, timing_of
 
 from kgplatform.errors import KgError, SettingError
 from kgplatform.evaluate import plots
-from kgplatform.evaluate.needles.heat_map import HeatMap
+from kgplatform.evaluate.heat_map import HeatMap
 from kgplatform.evaluate.plots import COLOURS, MARKERS, MARKS, distinct, draw, draw_heat_map, look, short
 from kgplatform.evaluate.terms import Results, Timing
 

@@ -10,7 +10,7 @@ from model_by_prompt import Prompt, beginnings, lines_of
 from shared_words import by_rank, names_in, tell
 from simulated_readers import RULES, reply
 
-from kgplatform.evaluate.needles.heat_map import KINDS, needle_data_set, parse_depths
+from kgplatform.evaluate.heat_map import KINDS, needle_data_set, parse_depths
 from kgplatform.prompt import prompt_names, render
 from kgplatform.text.numbered import lines
 

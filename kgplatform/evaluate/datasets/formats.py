@@ -406,9 +406,9 @@ def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path
         more = f" and {len(told) - 8:,} more" if len(told) > 8 else ""
         raise InputError(f"{folder} holds several files of questions: {', '.join(told[:8])}{more}. Name one of them.")
     if len(corpora) > 1:
-        told = ", ".join(str(file.relative_to(folder)) for file in corpora[:8])
+        named = ", ".join(str(file.relative_to(folder)) for file in corpora[:8])
         raise InputError(
-            f"{folder} holds several corpora: {told}. Leave only the one of these questions there, or name the file of "
+            f"{folder} holds several corpora: {named}. Leave only the one of these questions there, or name the file of "
             "the questions alone."
         )
     [(file, found)] = questions.items()

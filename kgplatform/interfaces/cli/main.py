@@ -197,7 +197,7 @@ def search(
 
 app.command(cls=ask.AskCommand)(ask.ask)
 app.command()(chat.chat)
-app.command()(anonymise.anonymise)
+app.command(hidden=True)(anonymise.anonymise)
 app.command()(evaluate.evaluate)
 app.command()(changes.export)
 app.command()(serve.serve)

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymise.hidden_names import (
+from kgplatform.evaluate.anonymise import inverse
+from kgplatform.evaluate.hidden_names import (
     Candidate,
     Dictionary,
     Entity,
+    Finder,
     SourceNames,
     chosen_types,
     graph_names,
@@ -23,9 +25,8 @@ from kgplatform.evaluate.anonymise.hidden_names import (
     names_from_file,
     number_entities,
     resolve,
+    with_edits,
 )
-from kgplatform.evaluate.anonymise.hide import inverse
-from kgplatform.evaluate.anonymise.mentions import Finder, with_edits
 from kgplatform.extract.schema import load_schema
 
 A, B, C = "[PERSON#1]", "[PERSON#2]", "[LOCATION#3]"

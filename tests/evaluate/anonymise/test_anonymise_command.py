@@ -11,8 +11,8 @@ from conftest import DIMENSION, EXAMPLES
 from typer.testing import CliRunner
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.anonymise.hide import read_map
-from kgplatform.evaluate.anonymise.mentions import Finder
+from kgplatform.evaluate.anonymise import read_map
+from kgplatform.evaluate.hidden_names import Finder
 from kgplatform.interfaces.cli.main import app
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.neo4j.store import Connection, Store

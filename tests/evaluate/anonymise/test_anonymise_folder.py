@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError, KgError
-from kgplatform.evaluate.anonymise.hidden_names import Candidate, SourceNames
-from kgplatform.evaluate.anonymise.hide import AnonymityReport, HideRequest, anonymise, read_map, restore
+from kgplatform.evaluate.anonymise import AnonymityReport, HideRequest, anonymise, read_map, restore
+from kgplatform.evaluate.hidden_names import Candidate, SourceNames
 
 
 def person(name: str, *aliases: str, weight: int = 1) -> Candidate:

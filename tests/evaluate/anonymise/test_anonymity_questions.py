@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.evaluate.anonymise.hidden_names import Candidate, Dictionary, SourceNames, StatedTriple
-from kgplatform.evaluate.anonymise.hide import HiddenCorpus
-from kgplatform.evaluate.anonymise.reversion_questions import as_built, build_questions, drop_known, is_known
+from kgplatform.evaluate.anonymise import HiddenCorpus
 from kgplatform.evaluate.answer_words import Reversion, restorations, score_reversion
 from kgplatform.evaluate.datasets.formats import as_own
+from kgplatform.evaluate.hidden_names import Candidate, Dictionary, SourceNames, StatedTriple
+from kgplatform.evaluate.reversion_questions import as_built, build_questions, drop_known, is_known
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.request import json_schema
 from kgplatform.prompt import Messages, source_of

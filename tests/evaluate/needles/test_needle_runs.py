@@ -11,8 +11,7 @@ from simulated_readers import reply
 from kgplatform.errors import InputError
 from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
-from kgplatform.evaluate.needles import RANKS, math_find, single_needle
-from kgplatform.evaluate.needles.heat_map import (
+from kgplatform.evaluate.heat_map import (
     KINDS,
     Depths,
     heat_map,
@@ -21,6 +20,7 @@ from kgplatform.evaluate.needles.heat_map import (
     parse_lengths,
     reader_options,
 )
+from kgplatform.evaluate.needles import RANKS, math_find, single_needle
 from kgplatform.evaluate.setups import option_names, parse_setups
 from kgplatform.evaluate.terms import DataSet, Question, Results, Scored, Setup, SetupScores, Text
 from kgplatform.models.hash_embedder import HashEmbedder

@@ -17,20 +17,25 @@ from kgplatform.evaluate.needles import (
     DEPTH_PAIRS,
     DEPTHS,
     LENGTHS,
+    LONGEST_PARAGRAPH,
     RANKS,
+    WORK,
     Needles,
     NeedleTask,
+    WantedTask,
     even,
     grid,
     hidden_number,
+    hide,
+    joined_statements,
     key_value,
     math_find,
     multi_needle,
+    own_paragraphs,
     pass_key,
     single_needle,
+    single_statement,
 )
-from kgplatform.evaluate.needles.haystack import LONGEST_PARAGRAPH, WORK, WantedTask, hide, own_paragraphs
-from kgplatform.evaluate.needles.needles import joined_statements, single_statement
 from kgplatform.readers.readers import READERS
 from kgplatform.text import count_tokens
 

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,13 +19,16 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymise.hidden_names import Dictionary, SourceNames
-from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Edit, with_edits
 from kgplatform.evaluate.datasets.entries import UnusableError, entries
+from kgplatform.evaluate.datasets.formats import as_own
+from kgplatform.evaluate.hidden_names import Dictionary, Edit, SourceNames, with_edits
 from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
+from kgplatform.evaluate.reversion_questions import build_questions
+from kgplatform.evaluate.terms import PLACEHOLDER
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
 from kgplatform.sources.load_by import load_within
+from kgplatform.text import counted
 
 TEXTS = "texts.jsonl"
 FORMAT = "kgplatform anonymity map"
@@ -66,34 +69,18 @@ class Map(_Strict):
 
     format: str = FORMAT
     version: int = VERSION
-    seed: int
     entities: tuple[MappedEntity, ...]
     texts: tuple[MappedText, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class HideRequest:
-    """What is to be anonymised, and where to. ``map``: by default ``OUT.map.json``, beside ``out``."""
+    """What is to be anonymised, and where to. ``wanted``: how many questions are to be made about what is hidden."""
 
     folder: Path
     out: Path
-    map: Path | None = None
     questions: Path | None = None
-    seed: int = 0
-
-    @property
-    def map_path(self) -> Path:
-        """Where the map goes."""
-        return self.map or beside(self.out, "map.json")
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenCorpus:
-    """All that was found and decided, before anything is written. ``documents``: new titles by the old ones."""
-
-    dictionary: Dictionary
-    names: tuple[SourceNames, ...]
-    documents: Mapping[str, str]
+    wanted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,33 +102,27 @@ class AnonymityReport:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """Questions that were made, as JSON lines, how many of each kind, and what a person must know of them."""
-
-    lines: str = ""
-    kinds: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
 FindNames = Callable[[Sequence[Document]], Sequence[SourceNames]]
-Builder = Callable[[HiddenCorpus], Built]
 
 
-def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None = None) -> AnonymityReport:
+def anonymise(request: HideRequest, sources: FindNames) -> AnonymityReport:
     """Write the texts of a folder with placeholders for names, and the map beside; the folder itself is only read.
 
-    ``sources`` gives the names for the documents; ``builder`` makes questions. All of it is written, or nothing.
-    Raises ``InputError`` for places that cannot be used and texts without names, ``KgError`` where writing fails.
+    ``sources`` gives the names for the documents. All of it is written, or nothing. Raises ``InputError`` for places
+    that cannot be used and texts without names, ``KgError`` where writing fails.
     """
+    map_file = beside(request.out, "map.json")
     asked_file = beside(request.out, "questions.jsonl") if request.questions else None
-    built_file = beside(request.out, "reversion.jsonl") if builder else None
-    _check_places(request, [file for file in (asked_file, built_file) if file])
+    built_file = beside(request.out, "reversion.jsonl") if request.wanted else None
+    check_apart(request.folder, request.out)
+    for path in filter(None, (map_file, asked_file, built_file)):
+        if path.exists():
+            raise InputError(f"{path} exists already, and may be needed. Move it, or choose another out=FOLDER.", "out")
     documents, skipped = read_texts(request.folder)
     asked = _read_questions(request.questions) if request.questions else []
     names = tuple(sources(documents))
     said = [text for document in documents for text in (document.title, document.text)]
-    dictionary = Dictionary.of(names, [*said, *(json.dumps(each, ensure_ascii=False) for each in asked)], request.seed)
+    dictionary = Dictionary.of(names, [*said, *(json.dumps(each, ensure_ascii=False) for each in asked)])
     if not dictionary.entities:
         raise InputError(
             "No names to replace were found. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
@@ -151,25 +132,32 @@ def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None 
     questions = [hider.changed(question) for question in asked]
     if not hider.counts:
         raise InputError("None of the names occurs in the texts. List names that do with names=FILE.", "names")
-    built = builder(HiddenCorpus(dictionary, names, hider.titles)) if builder else Built()
+    statements = [statement for source in names for statement in source.statements]
+    built = build_questions(dictionary, statements, hider.titles, request.wanted)
     outputs = [(request.out / TEXTS, as_lines(texts for texts, _ in hidden), False)]
-    outputs += [(request.map_path, hider.map([text for _, text in hidden], request.seed), True)]
+    outputs += [(map_file, hider.map([text for _, text in hidden]), True)]
     outputs += [(asked_file, as_lines(questions), False)] if asked_file else []
-    outputs += [(built_file, built.lines, True)] if built_file else []
+    outputs += [(built_file, as_lines(map(as_own, built)), True)] if built_file else []
     write_all(request.out, outputs)
     return AnonymityReport(
         out=request.out,
-        map=request.map_path,
+        map=map_file,
         texts=len(hidden),
         entities=hider.by_label(),
         mentions=hider.counts.total(),
         questions=asked_file,
         built_file=built_file,
-        built=built.kinds,
+        built=dict(sorted(Counter(question.kind for question in built).items())),
         left=tuple(sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))[:_LEFT_SHOWN]),
         skipped=tuple(skipped),
-        notes=built.notes,
+        notes=_built_notes(len(built), request.wanted),
     )
+
+
+def _built_notes(number: int, wanted: int) -> tuple[str, ...]:
+    few = [f"{counted(wanted, 'question')} were wanted; the facts give {number:,}"] if number < wanted else []
+    known = ["a model may answer some of the questions without the texts: compare with the comparator closed"]
+    return (*few, *(known if number else []))
 
 
 class _Hider:
@@ -205,11 +193,10 @@ class _Hider:
             return self._named[value]
         return with_edits(value, self._edits(value))
 
-    def map(self, texts: Sequence[MappedText], seed: int) -> str:
+    def map(self, texts: Sequence[MappedText]) -> str:
         """The map as it is written."""
         found = self.dictionary.entities.items()
         content = Map(
-            seed=seed,
             entities=tuple(
                 MappedEntity(placeholder=p, name=e.name, forms=e.forms, may_be=e.may_be, count=self.counts[p])
                 for p, e in found
@@ -288,20 +275,6 @@ def check_apart(folder: Path, out: Path) -> None:
         raise InputError(
             f"{out} exists already and is not empty. Choose another out=FOLDER, or remove it first.", "out"
         )
-
-
-def _check_places(request: HideRequest, others: Sequence[Path]) -> None:
-    check_apart(request.folder, request.out)
-    folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
-    if out in map_path.parents or folder in map_path.parents:
-        raise InputError(
-            f"The map {request.map_path} would lie among the texts. Choose another map=FILE, apart from them.", "map"
-        )
-    if map_path in (out, *(path.resolve() for path in others)):
-        raise InputError(f"{request.map_path} is already the name of another output. Choose another map=FILE.", "map")
-    for path in (request.map_path, *others):
-        if path.exists():
-            raise InputError(f"{path} exists already, and may be needed. Move it, or choose another out=FOLDER.", "out")
 
 
 def write_all(out: Path, outputs: Sequence[tuple[Path, str, bool]]) -> None:

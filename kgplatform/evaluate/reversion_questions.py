@@ -7,43 +7,26 @@ one ended. Up to four facts are simple, more are complex (Youtu-GraphRAG, Table 
 - Choice: in the facts one placeholder and all names between are letters; the answer is the placeholder behind the
   letter X, out of four. What counts is who did what, not what a model remembers of famous names.
 
-What a model knows without any text measures its memory, not its retrieval: ``drop_known`` leaves it out.
+What a model knows without any text measures its memory, not its retrieval: ask the comparator ``closed`` too.
 """
 
 from __future__ import annotations
 
-import json
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
-from kgplatform.concurrency.threads import side_by_side
-from kgplatform.errors import ReplyError
-from kgplatform.evaluate.anonymise.hidden_names import Dictionary, StatedTriple
-from kgplatform.evaluate.anonymise.hide import Built, HiddenCorpus
-from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
-from kgplatform.evaluate.answer_words import score_reversion
-from kgplatform.evaluate.datasets.formats import as_own
-from kgplatform.evaluate.terms import Question, Text
-from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, text
-from kgplatform.models.reply import ask
-from kgplatform.prompt import fence_for, render
-from kgplatform.readers.choices import read_choice, shown_choices
-from kgplatform.text import counted, node_id, tidy
+from kgplatform.evaluate.hidden_names import Dictionary, Finder, StatedTriple
+from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text
+from kgplatform.text import node_id, tidy
 
 OPTIONS = 4
 _LETTERS = "XYZWVUTSR"
 _TRIES = 3
 _LONGEST_CLUE = 600
-_REPLY_TOKENS = 600
-"""Of a reply, thoughts and nine names."""
-POOL = 4
-"""How many times more candidates are made than wanted, since the filter drops some."""
 
 _REVERSION = (
     "Names in these statements are hidden behind placeholders. Say what each placeholder stands for, one line for "
@@ -84,10 +67,10 @@ def edges_of(statements: Iterable[StatedTriple], dictionary: Dictionary, documen
     return sorted(edges, key=lambda edge: (edge.subject, edge.predicate, edge.object, edge.clue, edge.document))
 
 
-def make_items(edges: Sequence[Edge], dictionary: Dictionary, seed: int) -> Iterator[Question]:
-    """Items of the four kinds in turn until there are no more; the same for the same edges and seed."""
+def make_items(edges: Sequence[Edge], dictionary: Dictionary) -> Iterator[Question]:
+    """Items of the four kinds in turn until there are no more; the same for the same edges."""
     makers = [
-        _of_kind(edges, dictionary, kind, hops, random.Random(f"{seed} {kind}"))
+        _of_kind(edges, dictionary, kind, hops, random.Random(kind))
         for hops, level in (((1, 2, 3, 4), "simple"), ((5, 6, 7, 8), "complex"))
         for kind in (f"reversion {level}", f"choice {level}")
     ]
@@ -100,19 +83,11 @@ def make_items(edges: Sequence[Edge], dictionary: Dictionary, seed: int) -> Iter
                 yield item
 
 
-def build_questions(work: HiddenCorpus, wanted: int, seed: int) -> list[Question]:
-    """At most ``wanted`` items about an anonymised corpus."""
-    statements = [statement for names in work.names for statement in names.statements]
-    edges = edges_of(statements, work.dictionary, work.documents)
-    return list(islice(make_items(edges, work.dictionary, seed), wanted))
-
-
-def as_built(items: Sequence[Question], wanted: int, notes: Sequence[str]) -> Built:
-    """The items as lines, with how many there are of each kind."""
-    few = [] if len(items) >= wanted else [f"{counted(wanted, 'question')} were wanted; the facts give {len(items):,}"]
-    kinds = Counter(item.kind for item in items)
-    lines = "".join(json.dumps(as_own(item), ensure_ascii=False) + "\n" for item in items)
-    return Built(lines, dict(sorted(kinds.items())), (*few, *notes))
+def build_questions(
+    dictionary: Dictionary, statements: Iterable[StatedTriple], documents: Mapping[str, str], wanted: int
+) -> list[Question]:
+    """At most ``wanted`` items about an anonymised corpus. ``documents``: its new titles by the old ones."""
+    return list(islice(make_items(edges_of(statements, dictionary, documents), dictionary), wanted))
 
 
 def _of_kind(
@@ -260,46 +235,3 @@ def _lettered(clue: str, letters: Mapping[str, str]) -> str:
             clue = clue.replace(name, letter)
     names = {name: letter for name, letter in letters.items() if not PLACEHOLDER.fullmatch(name)}
     return Finder(names).replaced(clue) if names else clue
-
-
-def drop_known(items: Sequence[Question], wanted: int, chat: Chat, concurrency: int) -> tuple[list[Question], int]:
-    """The first ``wanted`` items that the model does not answer right without texts, and how many it did.
-
-    Asked are ``concurrency`` at a time, and no more once there are enough. Raises ``ModelError``.
-    """
-    kept: list[Question] = []
-    dropped = 0
-    for start in range(0, len(items), concurrency):
-        batch = items[start : start + concurrency]
-        known = side_by_side([partial(is_known, item, chat) for item in batch], concurrency)
-        for item, right in zip(batch, known, strict=True):
-            if len(kept) < wanted:
-                dropped += right
-                kept += [] if right else [item]
-        if len(kept) >= wanted:
-            break
-    return kept, dropped
-
-
-class _Restored(Form):
-    """Names for placeholders, a line each, or the letter of a choice."""
-
-    PROMPT: ClassVar[str] = "evaluate/anonymity_zero_shot"
-
-    reasoning: str = text(600)
-    answer: str
-
-
-def is_known(item: Question, chat: Chat) -> bool:
-    """Whether the model answers right without any text; not where two replies cannot be used. Raises ``ModelError``."""
-    choices = f"\n\nChoose one, and answer with its letter:\n{shown_choices(item.choices)}" if item.choices else ""
-    question = item.text + choices
-    messages = render(_Restored.PROMPT, question=question, fence=fence_for(question))
-    try:
-        reply, _ = ask(chat, messages, _Restored, stage="zero-shot", tokens=_REPLY_TOKENS)
-    except ReplyError:
-        return False
-    if item.choices:
-        number = read_choice(reply.answer, item.choices)
-        return number is not None and item.choices[number] in item.answers
-    return score_reversion(reply.answer, item.placeholders).whole
