@@ -153,11 +153,6 @@ def test_likenesses_of_a_graph() -> None:
     assert set(other) == {"Kraków", "Krakow"}
 
 
-def test_the_type_that_weighs_more() -> None:
-    found, _ = resolve([person("Washington"), Candidate("LOCATION", "Washington", weight=3)])
-    assert [each.label for each in found] == ["LOCATION"]
-
-
 # -------------------------------------------------------------------------------------------------------- placeholders
 
 

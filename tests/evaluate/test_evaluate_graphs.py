@@ -30,8 +30,8 @@ SHIPS = (
 BIRDS = (Text("Teal", "The teal is a small duck."), Text("Smew", "The smew is a duck that dives, says Ida Fenn."))
 
 
-def data_set(name: str = "ships", corpus: tuple[Text, ...] = SHIPS, recording: Path | None = None) -> DataSet:
-    return DataSet(name, (Question("1", "Who drew the Marigold?", ("Ida Fenn",)),), corpus, recording)
+def data_set(name: str = "ships", corpus: tuple[Text, ...] = SHIPS) -> DataSet:
+    return DataSet(name, (Question("1", "Who drew the Marigold?", ("Ida Fenn",)),), corpus)
 
 
 @pytest.fixture
@@ -143,19 +143,6 @@ def test_questions_about_the_graph_that_is_there(given: Settings) -> None:
             graphs.for_data_set(data_set(corpus=()), Build(passage_tokens=50), alone=True)
 
 
-def test_a_recording_is_the_extraction(given: Settings, tmp_path: Path) -> None:
-    recording = tmp_path / "openie.json"
-    fact = {"extracted_entities": ["Ida Fenn"], "extracted_triples": [["Ida Fenn", "drew", "Marigold"]]}
-    none = {"extracted_entities": [], "extracted_triples": []}
-    items = [{"title": each.title, "text": each.text, **(fact if each == SHIPS[0] else none)} for each in SHIPS]
-    recording.write_text(json.dumps(items))
-    lines: list[str] = []
-    with Graphs(given, lines.append) as graphs:
-        graph = graphs.for_data_set(data_set(recording=recording), alone=True)
-        assert "Ida Fenn drew Marigold" in [each.text for each in graph.search("Who drew the Marigold?").facts]
-    assert lines == ["ships: 3 texts into the graph that is there (extractor recorded) …"]
-
-
 FOUND = json.dumps(
     {"facts": [["1", "", "Dunmouth"]], "entities": [["Dunmouth", "Location"]], "statements": [], "proposals": []}
 )
@@ -254,7 +241,6 @@ def test_names_of_graphs(managed: Settings) -> None:
     own = Graphs(usual)._own_name
     assert own("hotpotqa", Build(extractor="local"), "") == "hotpotqa-local"
     others = [
-        own("hotpotqa", Build(extractor="recorded"), ""),
         own("hotpotqa", Build(extractor="llm"), "small"),
         own("hotpotqa", Build(extractor="llm"), "large"),
         own("hotpotqa", Build(extractor="local", passage_tokens=100), ""),

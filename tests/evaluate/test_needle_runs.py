@@ -43,14 +43,10 @@ def test_lengths_as_people_write_them(text: str, lengths: tuple[int, ...]) -> No
     ("text", "said"),
     [
         ("", "'' is not a length"),
-        ("1000,", "'' is not a length"),
         ("1k", "'1k' is not a length. Write tokens as 1000,8000 or as 1000-16000:4"),
         ("0", "'0' is not a length"),
-        ("-5", "'-5' is not a length"),
-        ("10.5-20:3", "'10.5' is not a length"),
         ("1000-16000", "'1000-16000' is not a length"),
         ("8000-1000:4", "make no grid"),
-        ("1000-8000:1", "make no grid"),
     ],
 )
 def test_lengths_that_cannot_be(text: str, said: str) -> None:
@@ -63,7 +59,6 @@ def test_lengths_that_cannot_be(text: str, said: str) -> None:
     [
         ("single", "0, 0.5,1", (0.0, 0.5, 1.0)),
         ("single", "0-1:3", (0.0, 0.5, 1.0)),
-        ("pass-key", "1.0", (1.0,)),
         ("multi", "0/0.33,1/0", ((0.0, 0.33), (1.0, 0.0))),
         ("multi", "0,1,0.5", ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))),
         ("multi", "0-1:3", ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))),
@@ -79,13 +74,9 @@ def test_depths_as_people_write_them(kind: str, text: str, depths: tuple[Depths,
         ("single", "", "'' is not a depth"),
         ("single", "50%", "'50%' is not a depth. Write shares from 0 to 1"),
         ("single", "1.5", "'1.5' is not a depth"),
-        ("single", "nan", "'nan' is not a depth"),
-        ("single", "0/1", "'0/1' is not a depth"),
         ("single", "1-0:3", "makes no depths"),
-        ("single", "0-1:1", "makes no depths"),
         ("multi", "0.5", "two needles need two"),
         ("multi", "0/0.5/1", "a pair of depths"),
-        ("multi", "0/0.5,1", "a pair of depths"),
     ],
 )
 def test_depths_that_cannot_be(kind: str, text: str, said: str) -> None:

@@ -169,18 +169,6 @@ def test_a_text_without_paragraphs_is_parted_at_its_sentences() -> None:
     assert all(paragraph.endswith((".", "do.")) for paragraph in task.text.split("\n\n"))
 
 
-def test_own_texts_and_needles_in_other_scripts() -> None:
-    book = "\n\n".join(
-        f"第{day}天，船长在港口写信。他说：天气很好。Ça va — d\u0301e\u0301j\u0301a\u0300 vu 🏴‍☠️👩‍🚀!"
-        for day in range(200)
-    )
-    needles = [Needles("钥匙在哪里？", ("第三级台阶下",), ("黄铜钥匙在第三级台阶下。👩‍🚀",))]
-    for depth in (0, 0.5, 1):
-        task = single_needle(1_500, depth, haystack=book, needles=needles)
-        assert task.hidden == needles[0].statements
-        check_places(task)
-
-
 @settings(deadline=None)
 @given(
     st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=40),

@@ -106,13 +106,6 @@ def test_of_several_right_answers_the_best_counts_each_compared_by_itself(tmp_pa
     assert {each.section("What John answered") for each in model.asked} == {"Ingrid."}, "without citation marks"
 
 
-def test_strict_and_permissive_may_prefer_different_right_answers(tmp_path: Path) -> None:
-    question = Question("q", "Who?", answers=("a", "b"))
-    replies = {"strict": by_reference({"a": "YES", "b": "NO"}), "permissive": by_reference({"a": "No", "b": "No"})}
-    done, _ = rated("lr", ToRate(question, "x"), tmp_path, **replies)
-    assert done.scores == {"lr1": 1, "lr2": 1, "strict": 1, "permissive": 0}
-
-
 def test_after_two_full_agreements_no_more_right_answers_are_asked_about(tmp_path: Path) -> None:
     question = Question("q", "Who?", answers=("a", "b", "c"))
     replies = {"strict": by_reference({"a": "NO", "b": "YES"}), "permissive": by_reference({"a": "No", "b": "Yes"})}
@@ -190,19 +183,6 @@ def test_a_reply_that_breaks_off_in_its_thoughts_is_no_verdict(tmp_path: Path) -
     assert model.asked[1].messages == model.asked[0].messages, "the same, with more room"
 
 
-def test_a_verdict_in_a_reply_that_never_ends_counts(tmp_path: Path) -> None:
-    rambling = Fault.length_limit('{"reasoning": "Nils lit it.", "correct": 0}\nAnd so it is that')
-    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=rambling)
-    assert (done, len(model.asked)) == (Rating({"judge": 0}), 2)
-
-
-def test_each_rater_asks_the_server_for_its_form(tmp_path: Path) -> None:
-    chat = ScriptedChat(['{"correct": 1}', '{"agrees": "no"}', '{"agrees": "no"}'])
-    for rater in RATERS:
-        rate(rater, ToRate(QUESTION, "Ingrid"), chat)
-    assert [call.wanted.form for call in chat.calls] == [Correctness, StrictAgreement, Agreement]
-
-
 # ------------------------------------------------------------------------------------------------ what is never asked
 
 
@@ -227,19 +207,6 @@ def test_questions_that_cannot_be_rated_have_no_score(tmp_path: Path, rater: str
 def test_a_refusal_is_wrong_to_the_judge_without_asking(tmp_path: Path) -> None:
     done, model = rated("judge", ToRate(QUESTION, REFUSAL, refused=True), tmp_path)
     assert (done, model.asked) == (Rating({"judge": 0}), [])
-
-
-@pytest.mark.parametrize("text", ["No, the text does not mention one.", "The documents do not say that she sailed."])
-def test_what_the_model_calls_an_answer_is_judged_whatever_its_words(text: str, tmp_path: Path) -> None:
-    asked = Question("q", "Had he a sister?", answers=("no",))
-    done, model = rated("judge", ToRate(asked, text), tmp_path, judge="1")
-    assert (done, len(model.asked)) == (Rating({"judge": 1}), 1)
-
-
-def test_a_digit_within_a_sentence_is_no_verdict(tmp_path: Path) -> None:
-    replies = ["The answer names 1 ship, and there were 5: incorrect.", "0"]
-    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=replies)
-    assert (done, len(model.asked)) == (Rating({"judge": 0}), 2)
 
 
 def test_an_unknown_rater(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from kgplatform.errors import BudgetError, KgError
+from kgplatform.errors import BudgetError
 from kgplatform.evaluate.raters import Rating, Ratings, ToRate, remarks
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger, within
@@ -110,14 +110,6 @@ def test_ratings_come_in_order_and_a_second_run_asks_nothing(tmp_path: Path) -> 
     assert file.stat().st_mode & 0o077 == 0, "answers may be private"
 
 
-def test_progress_is_told_from_what_was_known_to_the_end(tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
-    with served(Counting()) as chat, Ratings(tmp_path / "r.jsonl", chat, 1) as ratings:
-        ratings.all("judge", ITEMS[:2])
-        ratings.all("judge", ITEMS[:4], lambda *said: told.append(said))
-    assert told == [("rate (judge)", 3, 4), ("rate (judge)", 4, 4)]
-
-
 def test_the_same_answer_to_the_same_question_is_rated_once(tmp_path: Path) -> None:
     model = Counting()
     again = replace(ITEMS[1], question=replace(ITEMS[1].question, id="another setup's"))
@@ -153,16 +145,6 @@ def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
     assert len(lines(file)) == 1
 
 
-def test_raters_share_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "r.jsonl"
-    model = Counting(lambda messages: '{"agrees": "yes"}')
-    rated(file, Counting(), ITEMS[:3])
-    (done,) = rated(file, model, ITEMS[:1], "lr")
-    assert done.scores == {"lr1": 1, "lr2": 1, "strict": 1, "permissive": 1}
-    assert rated(file, Counting(lambda messages: "nothing"), ITEMS[:3]) == EXPECTED[:3]
-    assert rated(file, Counting(lambda messages: "nothing"), ITEMS[:1], "lr") == [done]
-
-
 # ------------------------------------------------------------------------------------------------------------- failures
 
 
@@ -195,17 +177,6 @@ def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None
     assert 0 < kept == model.asked.total() < len(ITEMS)
     assert rated(file, model) == EXPECTED
     assert model.asked == Counter(NUMBERS), "none twice"
-
-
-@pytest.mark.parametrize("torn", [b'{"key": "0123', b'{"key": "0123", "scores": {"judge": 1.0}', b"\x00\x00\x00"])
-def test_a_last_line_that_was_not_finished_is_dropped(tmp_path: Path, torn: bytes) -> None:
-    file, model = tmp_path / "r.jsonl", Counting()
-    rated(file, model, ITEMS[:6])
-    whole = file.read_bytes()
-    file.write_bytes(whole + torn)
-    assert rated(file, model) == EXPECTED
-    assert file.read_bytes().startswith(whole + b'{"key": ')
-    assert model.asked == Counter(NUMBERS)
 
 
 def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> None:
@@ -294,29 +265,6 @@ def lines_so_far(file: Path) -> list[str]:
     if not file.exists():
         return []
     return [line for line in file.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
-
-
-@pytest.mark.killed
-def test_where_no_space_is_left_what_was_rated_is_kept(tmp_path: Path) -> None:
-    file, model = tmp_path / "ratings.jsonl", Counting()
-    with OpenAIServer(model) as server:
-        run = process(server.base_url, file, room=1000)
-        output, errors = run.communicate()
-        assert (run.returncode, output) == (1, "")
-        kept = len(lines(file))
-        assert 0 < kept < 12
-        assert errors.strip() == (
-            f"No space is left for {file}. {kept} ratings are kept; free some space and run the same command again."
-        )
-        before = model.asked.total()
-        output, errors = process(server.base_url, file).communicate()
-        assert output.strip() == str([each.scores["judge"] for each in EXPECTED]), errors
-        assert model.asked.total() == before + 12 - kept
-
-
-def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
-    with served(judge) as chat, pytest.raises(KgError, match="cannot be opened"):
-        Ratings(tmp_path, chat, 1)
 
 
 # -------------------------------------------------------------------------------------------------------------- remarks

@@ -408,8 +408,8 @@ def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path
     if len(corpora) > 1:
         named = ", ".join(str(file.relative_to(folder)) for file in corpora[:8])
         raise InputError(
-            f"{folder} holds several corpora: {named}. Leave only the one of these questions there, or name the file of "
-            "the questions alone."
+            f"{folder} holds several corpora: {named}. Leave only the one of these questions there, or name the file "
+            "of the questions alone."
         )
     [(file, found)] = questions.items()
     return found, file, next(iter(corpora), None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import tempfile
 import tracemalloc
 import zipfile
@@ -16,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from kgplatform import KnowledgeGraph
-from kgplatform.errors import InputError, KgError
+from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import DATA_SETS, load, write_corpus
 from kgplatform.evaluate.datasets.entries import entries
-from kgplatform.evaluate.terms import DataSet, Text
+from kgplatform.evaluate.terms import Text
 
 OWN = {"question": "Who?", "answer": "Odd"}
 HOTPOT = {"question": "Who?", "answer": "Odd", "context": [["A", ["Odd."]]], "supporting_facts": [["A", 0]]}
@@ -59,24 +58,12 @@ def test_questions_stand_in_lists_and_lines(tmp_path: Path, content: Any) -> Non
     assert dataset.faults == ()
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-def test_one_object_is_one_question(tmp_path: Path, indent: int | None) -> None:
-    dataset = load(written(tmp_path / "q.json", json.dumps(OWN, indent=indent)))
-    assert len(dataset.questions) == 1
-
-
 @settings(max_examples=60, deadline=None)
 @given(some.lists(some.recursive(some.none() | some.integers() | some.text(), some.lists, max_leaves=4), min_size=1))
 def test_a_list_is_read_as_json_reads_it(values: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = written(Path(folder) / "list.json", json.dumps(values, ensure_ascii=True, indent=1))
         assert [each.value for each in entries(file)] == values
-
-
-def test_values_that_are_longer_than_what_is_read_at_once_are_whole(tmp_path: Path) -> None:
-    values = [{"text": letter * 300_000} for letter in "aé"] + [123456789, "end"]
-    file = written(tmp_path / "list.json", json.dumps(values, ensure_ascii=False))
-    assert [each.value for each in entries(file)] == values
 
 
 @pytest.mark.parametrize("form", ["lines", "list"])
@@ -157,18 +144,6 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     assert "cannot be opened: file name too long" in refusal(tmp_path / ("x" * 300))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read(tmp_path: Path) -> None:
-    file = written(tmp_path / "folder" / "q.json", [OWN])
-    file.chmod(0)
-    assert refusal(file) == f"{file} cannot be read: permission denied."
-    file.parent.chmod(0)
-    found = f"found {file.parent} cannot be opened: permission denied."
-    assert refusal(file.parent).startswith(f"{file.parent} holds no questions: {found}")
-    assert refusal(tmp_path).startswith(f"{tmp_path} holds no questions: {found}")
-    file.parent.chmod(0o700)
-
-
 # ----------------------------------------------------------------------------------------------- folders
 
 
@@ -240,13 +215,6 @@ def test_a_sample_is_the_same_every_time_and_a_larger_one_holds_it(tmp_path: Pat
     assert len(load(file, sample=100).questions) == 60
 
 
-def test_limits_that_make_no_sense(tmp_path: Path) -> None:
-    file = many(tmp_path, 2)
-    assert refusal(file, limit=0) == "The limit is 0: ask for 1 question or more."
-    assert refusal(file, sample=-1) == "The sample is -1: ask for 1 question or more."
-    assert refusal(file, limit=1, sample=1) == "Give a limit or a sample, not both."
-
-
 # ----------------------------------------------------------------------------------------------- the corpus
 
 
@@ -261,10 +229,3 @@ def test_a_written_corpus_is_ingested_under_its_titles(kg: KnowledgeGraph, tmp_p
     named = sorted(each.title for each in kg.documents())
     assert named == sorted(each.title for each in dataset.corpus) == ["A", "A", "Über den Leuchtturm"]
     assert [each.name for each in file.parent.iterdir()] == ["corpus.jsonl"]
-
-
-def test_a_corpus_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "full").write_text("a file, no folder", "utf-8")
-    dataset = DataSet("own", (), (Text("A", "One."),))
-    with pytest.raises(KgError, match="cannot be written: "):
-        write_corpus(dataset, tmp_path / "full" / "corpus.jsonl")

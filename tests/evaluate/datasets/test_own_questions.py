@@ -13,7 +13,6 @@ from doc_pages import page
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from kgplatform.errors import KgError
 from kgplatform.evaluate.datasets import DATA_SETS, load, write_questions
 from kgplatform.evaluate.datasets.formats import KEYS
 from kgplatform.evaluate.terms import Question, Text
@@ -112,27 +111,18 @@ def test_a_key_that_is_not_known_is_told_once(tmp_path: Path) -> None:
     ("line", "reason"),
     [
         ('{"question": "Who?", "answer": "a"', "not valid JSON: expecting ',' delimiter"),
-        ("Who?", "not valid JSON: expecting value"),
         ("[1]", "found a list of values, expected an object"),
-        ('"Who?"', "found a text, expected an object"),
         ("[" * 100_000, "it is nested too deeply"),
         ('{"question": "Who?", "answer": ' + "1" * 5000 + "}", "not valid JSON: a number is too long"),
         ({"question": "", "answer": "a"}, '"question" is empty'),
         ({"answer": "a"}, 'there is no "question"'),
-        ({"question": ["Who?"], "answer": "a"}, '"question" is a list of texts, expected a text'),
         ({"question": "Who?", "answer": None}, '"answer" is null, expected a text'),
-        ({"question": "Who?", "answer": True}, '"answer" is true, expected a text'),
-        ({"question": "Who?", "answer": " "}, "there is no answer"),
-        ({"question": "Who?", "answer": "a", "choices": "a"}, '"choices" is a text, expected a list'),
         ({"question": "Who?", "answer": "a", "choices": ["b", "c"]}, "its answer a is none of the choices"),
         ({"question": "Who?", "choices": ["b", "c"]}, "no choice is marked as the right one"),
         ({"question": "Who?", "answer": "a", "choices": ["a", ""]}, "a choice is empty. Write each as a short text"),
         ({"question": "Who?", "answer": "a", "passages": [{"text": "b"}]}, 'there is no "title"'),
-        ({"question": "Who?", "answer": "a", "passages": ["b"]}, '"passages" holds a text, expected objects'),
         ({"question": "Who?", "answer": "a", "hops": "two"}, '"hops" is a text, expected a whole number'),
-        ({"question": "Who?", "placeholders": "x"}, '"placeholders" is a text, expected an object of lists of names'),
         ({"question": "Who?", "placeholders": {"[A#1]": []}}, '"placeholders" has no name for [A#1]'),
-        ({"question": "Who?", "placeholders": {"[A#1]": [{}]}}, '"[A#1]" is an object without keys, expected a text'),
     ],
 )  # fmt: skip
 def test_a_broken_line_is_named_skipped_and_counted(tmp_path: Path, line: Any, reason: str) -> None:
@@ -164,12 +154,6 @@ def test_null_is_no_key_but_for_the_answer(tmp_path: Path) -> None:
     blank = {"keywords": None, "choices": None, "facts": None, "hops": None, "placeholders": None}
     (question,) = load(lines(tmp_path / "q.jsonl", {"question": "Who?", "answer": "Odd", **blank})).questions
     assert question == Question("line 1", "Who?", answers=("Odd",))
-
-
-def test_choices_none_of_which_is_right_are_kept_where_the_texts_do_not_say(tmp_path: Path) -> None:
-    line = {"question": "Who?", "choices": ["Odd", "Ingrid"], "answerable": False}
-    (question,) = load(lines(tmp_path / "q.jsonl", line)).questions
-    assert (question.choices, question.answers, question.answerable) == (("Odd", "Ingrid"), (), False)
 
 
 def test_many_questions_with_one_id_are_read_at_once(tmp_path: Path) -> None:
@@ -252,10 +236,3 @@ def test_choices_and_unanswerable_questions_are_written_and_read(tmp_path: Path)
         Question("b", "Whose?", answerable=False),
     )
     assert load(write_questions(tmp_path / "new" / "q.jsonl", questions)).questions == questions
-
-
-def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "q.jsonl").mkdir()
-    with pytest.raises(KgError, match=r"q\.jsonl cannot be written: Is a directory\. "):
-        write_questions(tmp_path / "q.jsonl", [Question("a", "Who?", ("Odd",))])
-    assert [each.name for each in tmp_path.iterdir()] == ["q.jsonl"]
