@@ -28,6 +28,8 @@ from kgplatform.evaluate.answer_words import (
 )
 
 ASCII = st.text(st.characters(codec="ascii"), max_size=60)
+
+
 def official(text: str) -> str:
     """SQuAD's published normal form, from its description."""
     bare = "".join(letter for letter in text.lower() if letter not in string.punctuation)
