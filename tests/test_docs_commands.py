@@ -38,7 +38,7 @@ NOT_ONE_BY_ONE = {
     "kgplatform mcp": "runs until it is ended: tests/interfaces/mcp/",
     "kgplatform browser": "runs until it is ended: tests/interfaces/neo4j_browser/",
     "--needles": "a managed server and a graph for each text: tests/evaluate/test_needle_runs.py",
-    "evaluate musique/": "a data set is read and asked: tests/evaluate/test_evaluate_command.py, test_evaluate_graphs.py",
+    "evaluate musique/": "a data set: tests/evaluate/test_evaluate_command.py, test_evaluate_graphs.py",
     "evaluate hotpot_dev": "the same",
     "--grid": "forty setups: the grid is read below, and evaluated in tests/evaluate/test_evaluate_command.py",
     '"…"': "a question to fill in: the same commands run with one",

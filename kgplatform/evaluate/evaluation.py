@@ -19,7 +19,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
 from kgplatform.evaluate.answer_words import need_rouge
-from kgplatform.evaluate.costs import Costs, added, less, worth
+from kgplatform.evaluate.costs import Costs, less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
 from kgplatform.evaluate.journal import Journal, claimed
@@ -140,7 +140,12 @@ class _Round:
             self._ask_apart(build, setups)
             return
         dataset = self.plan.dataset
-        kg = self.graphs.for_data_set(dataset, build, alone=self.plan.alone)
+        try:
+            kg = self.graphs.for_data_set(dataset, build, alone=self.plan.alone)
+        finally:  # what a build that fails has spent is spent
+            for name, spent in self.graphs.construction.items():
+                self.costs.built(name, spent)
+            self.graphs.construction.clear()
         self._prepare(kg, build, setups)
         self._ask(kg, self._pending(dataset.questions, setups, graph_fingerprint(kg)))
         self.graphs.release(kg)
@@ -315,11 +320,7 @@ class _Round:
                     _, record = self.known[setup.name, question.id]
                     seconds[setup.name][question.id] = record["seconds"]
                     cached[setup.name] += record["cached"] > 0
-        construction = {
-            name: added(spent, self.costs.construction.get(name, {}))
-            for name, spent in self.graphs.construction.items()
-        }
-        return Timing(seconds, {**self.costs.construction, **construction}, rating, cached)
+        return Timing(seconds, self.costs.construction, rating, cached)
 
 
 def _is_rated(question: Question) -> bool:

@@ -59,7 +59,7 @@ class RouteRow:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One data set. ``questions``: those with supporting passages; ``left_out``: those without, and those that could
-    not be read. ``graph``: its name; ``seconds``: of building it, in this run or before, 0 if it was there."""
+    not be read. ``graph``: its name; ``seconds``: of building it in this run, 0 if it was there."""
 
     dataset: str
     questions: int

@@ -121,11 +121,6 @@ def test_supporting_facts_stand_in_passages_or_in_facts() -> None:
     assert (whole["facts"], whole["facts.all"]) == (1, 1)
 
 
-def test_readers_that_count_words_have_a_compression_rate() -> None:
-    found = scores(ASKED, "x", reader="readagent", counts={"words.in_context": 235, "words.of_text": 1000})
-    assert found["compression"] == pytest.approx(0.765)
-
-
 def test_placeholders_are_scored_by_what_they_restore() -> None:
     names = {"[PERSON#1]": ("Ahab", "Captain Ahab"), "[PERSON#7]": ("Queequeg",)}
     asked = Question("q", "Who are [PERSON#1] and [PERSON#7]?", answers=("[PERSON#1]: Ahab",), placeholders=names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from conftest import EXAMPLES
 
 from kgplatform.client import KnowledgeGraph
@@ -67,13 +66,6 @@ def test_recall_and_all_found_by_hand() -> None:
     assert [recall_at(found, k) for k in (1, 2, 3, 9, 10)] == [0.25, 0.25, 0.5, 0.5, 0.75]
     assert [all_found_at((1, 3), k) for k in (1, 2, 3, 10)] == [0, 0, 1, 1]
     assert all_found_at(found, 100) == 0
-
-
-def test_nothing_to_find_has_no_recall() -> None:
-    assert ranks([], [passage("Field", FIELD)]) == ()
-    for measure in (recall_at, all_found_at):
-        with pytest.raises(ValueError, match="a supporting passage at least"):
-            measure((), 5)
 
 
 def test_the_documents_of_the_sample_questions_are_found_as_they_are_named(kg: KnowledgeGraph) -> None:

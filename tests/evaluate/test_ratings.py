@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -191,80 +189,6 @@ def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> N
         assert all("r.jsonl" in each for each in ratings.faults)
         assert ratings.all("judge", ITEMS[:3]) == EXPECTED[:3]
     assert model.asked.total() == 4
-
-
-# ------------------------------------------------------------------------------------------- kill -9, and no space left
-
-RUN = """
-import resource, sys
-from pathlib import Path
-sys.path[:0] = [{tests!r}]
-from test_ratings import ITEMS
-from kgplatform.errors import KgError
-from kgplatform.evaluate.raters import Ratings
-from kgplatform.models.chat import Ledger
-from kgplatform.models.openai_chat import OpenAIChat
-from kgplatform.settings import load_settings
-
-address, file, room = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-if room:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-chat = OpenAIChat(load_settings(openai_base_url=address, model_retries=0), Ledger(), None)
-try:
-    with Ratings(file, chat, 3) as ratings:
-        print([rating.scores["judge"] for rating in ratings.all("judge", ITEMS)])
-except KgError as error:
-    sys.exit(str(error))
-"""
-
-
-def process(address: str, file: Path, room: int = 0) -> subprocess.Popen[str]:
-    code = RUN.format(tests=str(Path(__file__).parent))
-    command = [sys.executable, "-c", code, address, str(file), str(room)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-@pytest.mark.killed
-def test_killed_in_the_middle_and_run_again(tmp_path: Path) -> None:
-    """The model answers five times and then no more; the process is killed while three requests wait for a reply."""
-    file = tmp_path / "ratings.jsonl"
-    answered, waiting, killed = threading.Semaphore(5), threading.Semaphore(0), threading.Event()
-
-    def reply(messages: Messages) -> str:
-        if not killed.is_set() and not answered.acquire(blocking=False):
-            waiting.release()
-            killed.wait()
-        return judge(messages)
-
-    model = Counting(reply)
-    with OpenAIServer(model) as server:
-        run = process(server.base_url, file)
-        for _ in range(3):
-            waiting.acquire()
-        while len(lines_so_far(file)) < 5:
-            assert run.poll() is None
-        run.kill()
-        run.communicate()
-        killed.set()
-        first = model.asked.copy()
-        kept = {json.loads(line)["question"] for line in lines_so_far(file)}
-        assert first.total() == 8 and set(first.values()) == {1}
-        output, errors = process(server.base_url, file).communicate()
-        assert output.strip() == str([each.scores["judge"] for each in EXPECTED]), errors
-        twice = {f"q{number}" for number, times in model.asked.items() if times > 1}
-        assert model.asked.total() == 12 + 3
-        assert max(model.asked.values()) == 2
-        assert twice == {f"q{number}" for number in first} - kept, "those under way, and no other"
-        process(server.base_url, file).communicate()
-        assert model.asked.total() == 12 + 3
-    assert len(lines(file)) == 12
-
-
-def lines_so_far(file: Path) -> list[str]:
-    """Whole lines of a file that another process writes."""
-    if not file.exists():
-        return []
-    return [line for line in file.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
 
 
 # -------------------------------------------------------------------------------------------------------------- remarks

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgplatform.evaluate.anonymise import build_questions
 from kgplatform.evaluate.answer_words import Reversion, restorations, score_reversion
 from kgplatform.evaluate.datasets.formats import as_own
 from kgplatform.evaluate.hidden_names import Candidate, Dictionary, SourceNames, StatedTriple
-from kgplatform.evaluate.reversion_questions import build_questions
 from kgplatform.evaluate.terms import Question, Text
 
 # -------------------------------------------------------------------------------------------------------------- scoring

@@ -1,4 +1,4 @@
-"""The objects in a file, one at a time: of a JSON list, of JSON lines, or of one JSON object.
+"""The objects in a file, one at a time: of a JSON list, or of JSON lines.
 
 Nothing but the object at hand is held, so that a file of hundreds of megabytes costs no memory of its own. What is
 under the keys of an object is checked: a text is a text, a list is a list.
@@ -156,7 +156,7 @@ def _read(file: Path, stream: BufferedReader) -> Iterator[Entry]:
     _check(file, head)
     if head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
         return _items(_Window(file, io.TextIOWrapper(stream, encoding="utf-8-sig")))
-    return _lines_or_object(file, stream)
+    return _lines(file, stream)
 
 
 def _check(file: Path, head: bytes) -> None:
@@ -171,25 +171,6 @@ def _check(file: Path, head: bytes) -> None:
         noun = "a PDF, not text"
     if noun is not None:
         raise InputError(f"{file} is {noun}; questions are read from JSON and JSON lines.")
-
-
-def _lines_or_object(file: Path, stream: BufferedReader) -> Iterator[Entry]:
-    first = _parsed(next(line for line in stream if line.removeprefix(BOM_UTF8).strip()))
-    rest = stream.tell()
-    if isinstance(first, dict):
-        alone = not any(line.strip() for line in stream)
-        stream.seek(0)
-        return iter([Entry(file, "line 1", first)]) if alone else _lines(file, stream)
-    stream.seek(0)
-    content = stream.read()
-    whole_file = _parsed(content)
-    if isinstance(whole_file, dict):
-        return iter([Entry(file, "line 1", whole_file)])
-    broken = isinstance(whole_file, Exception)
-    if broken and any(isinstance(_parsed(line), dict) for line in content[rest:].splitlines()):
-        return _lines(file, io.BytesIO(content))
-    reason = fault_of(whole_file) if broken else f"found {described(whole_file)}"
-    raise InputError(f"{file} holds no JSON objects ({reason}). {_AGAIN}.")
 
 
 def _parsed(source: bytes) -> Any:
