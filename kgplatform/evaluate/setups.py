@@ -219,7 +219,7 @@ class _Reader(_Varied):
 class _Builds(_Varied):
     passage_tokens: _Values | None = None
     extractor: _Values | None = None
-    schema_: _Values | None = Field(None, alias="schema")
+    schema_: _Values | None = Field(default=None, alias="schema")
     mode: _Values | None = None
     gist: _Values | None = None
 

@@ -44,7 +44,6 @@ from kgplatform.text import count_tokens
 
 ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [
     single_needle,
-    write_tasks,
     pass_key,
     hidden_number,
     key_value,
