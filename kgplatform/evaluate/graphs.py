@@ -110,13 +110,14 @@ class Graphs:
         """A graph with just the texts of ``dataset``; the graph that is there, where the data set brings no texts.
 
         Built as ``build`` says; without an extractor there, by the model if one is configured and not
-        ``without_model``, else by rules. The current graph is taken if it holds these texts and
-        nothing else, or, for a data set ``alone``, if it is empty; else the data set gets a graph of its own.
+        ``without_model``, else by rules. The current graph is taken if it holds these texts and nothing else, or, for a
+        data set ``alone``, if it is empty; else the data set gets a graph of its own.
         Raises ``InputError`` where neither is possible, ``BudgetError`` if the budget ends while it is built.
         """
         if not dataset.corpus:
             return self._without_texts(dataset, build)
-        extractor = self._extractor(build, without_model)
+        usual = "llm" if self.chat is not None and not without_model else "local"
+        extractor = build.extractor or usual
         graph = self._in_current(dataset, extractor, alone) if build == AS_USUAL else None
         if graph is not None:
             return graph
@@ -162,8 +163,7 @@ class Graphs:
         if build != AS_USUAL:
             raise InputError(
                 f"The questions of {dataset.name} are about the connected graph, which is already built: give their "
-                "texts too with path=FILE, or leave out the options for building.",
-                "path",
+                "texts too, as a corpus in the folder of the questions, or leave out the options for building."
             )
         graph = self.current()
         if not graph.documents():
@@ -249,11 +249,6 @@ class Graphs:
             graph.check_model()
             self._open[name] = (graph, undo.pop_all())
         return graph
-
-    def _extractor(self, build: Build, without_model: bool) -> str:
-        if build.extractor is not None:
-            return build.extractor
-        return "llm" if self.chat is not None and not without_model else "local"
 
     def _corpus_file(self, dataset: DataSet, folder: Path) -> Path:
         """Where the texts are written for ``ingest``; documents are known by this path, so it never changes."""
