@@ -16,7 +16,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -29,7 +28,7 @@ from kgplatform.evaluate.graphs import Graphs, rows
 from kgplatform.evaluate.journal import read_text
 from kgplatform.evaluate.terms import PLACEHOLDER, DataSet, Text
 from kgplatform.extract.schema import Schema, load_schema
-from kgplatform.text import WORD, in_word, is_unspaced, node_id, normalise_name, tidy
+from kgplatform.text import WORD, in_word, is_unspaced, node_id, normalise_name, tidy, unknown
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
@@ -282,10 +281,7 @@ def chosen_types(types: Sequence[str], schema: Schema, more: Iterable[str] = ())
         name = found.name if found else others.get(asked.casefold())
         if name is None or not label_of(asked):
             known = sorted({entity.name for entity in schema.entities} | set(others.values()))
-            words = [*known, *(alias for entity in schema.entities for alias in entity.aliases)]
-            near = get_close_matches(asked.title(), words, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise InputError(f'Unknown type "{asked}".{hint} Choose one of {", ".join(known)}.')
+            raise InputError(unknown("type", asked, known))
         chosen.setdefault(name, label_of(asked))
     return chosen
 

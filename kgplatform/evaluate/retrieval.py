@@ -177,15 +177,12 @@ def _row(
 
 
 def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:
-    if route in comparators.OFFICIAL:
-        return _officially(comparators.Official(graph, route), top_k)
+    """A question that neo4j-graphrag fails at has found nothing, as it would for its users, and that is told."""
     if route == BY_PARTS:
         return lambda question: (search_parts(graph.search, question.parts, top_k).passages, "")
-    return lambda question: (graph.search(question.text, route=route, top_k=top_k).passages, "")
-
-
-def _officially(retriever: comparators.Official, top_k: int) -> Find:
-    """A question that the foreign library fails at has found nothing, as it would for its users, and that is told."""
+    if route not in comparators.OFFICIAL:
+        return lambda question: (graph.search(question.text, route=route, top_k=top_k).passages, "")
+    retriever = comparators.Official(graph, route)
 
     def find(question: Question) -> tuple[Sequence[FoundPassage], str]:
         try:
