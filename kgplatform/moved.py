@@ -19,6 +19,7 @@ MOVED = {
     "doors.browser.links": "interfaces.neo4j_browser.guide",
     "doors.browser": "interfaces.neo4j_browser",
     "doors": "interfaces",
+    "evaluate.score": "evaluate",
     "graph": "explore",
     "ingest.bound": "extract.bound",
     "ingest.cut": "sources.cut",

@@ -18,7 +18,8 @@ from pathlib import Path
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
-from kgplatform.evaluate.costs import Costs, added, less, worth
+from kgplatform.evaluate.answer_words import need_rouge
+from kgplatform.evaluate.costs import Costs, less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
 from kgplatform.evaluate.journal import Journal, claimed
@@ -38,10 +39,7 @@ from kgplatform.evaluate.kept_answers import (
     unanswered,
 )
 from kgplatform.evaluate.outcome import outcome
-from kgplatform.evaluate.score.answer_words import need_rouge
-from kgplatform.evaluate.score.metrics import what_was_kept
-from kgplatform.evaluate.score.raters import RATERS, ToRate
-from kgplatform.evaluate.score.ratings import Ratings, remarks
+from kgplatform.evaluate.raters import RATERS, Ratings, ToRate, remarks
 from kgplatform.evaluate.setups import check_distinct, needs
 from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Scored, Setup, Spent, Text, Timing
 from kgplatform.models.chat import Chat, ManyModels
@@ -142,7 +140,12 @@ class _Round:
             self._ask_apart(build, setups)
             return
         dataset = self.plan.dataset
-        kg = self.graphs.for_data_set(dataset, build, alone=self.plan.alone)
+        try:
+            kg = self.graphs.for_data_set(dataset, build, alone=self.plan.alone)
+        finally:  # what a build that fails has spent is spent
+            for name, spent in self.graphs.construction.items():
+                self.costs.built(name, spent)
+            self.graphs.construction.clear()
         self._prepare(kg, build, setups)
         self._ask(kg, self._pending(dataset.questions, setups, graph_fingerprint(kg)))
         self.graphs.release(kg)
@@ -283,10 +286,10 @@ class _Round:
             for fault in file.faults:
                 self.note(fault)
             for rater in self.plan.raters:
-                rated = [cell for cell in cells if self._is_for(rater, cell)]
+                rated = [cell for cell in cells if _is_rated(self._inquiry(cell).question)]
                 if not rated:
                     continue
-                items = [self._to_rate(rater, cell) for cell in rated]
+                items = list(map(self._to_rate, rated))
                 before = worth(self.graphs.ledger)
                 try:
                     ratings = file.all(rater, items, self.progress)
@@ -299,20 +302,11 @@ class _Round:
                 self.notes |= dict.fromkeys(remarks(rater, ratings))
         return scores, models, spent
 
-    def _is_for(self, rater: str, cell: Cell) -> bool:
-        """Choices and placeholders are right or wrong by themselves: no model is asked what anybody can see."""
-        question = self._inquiry(cell).question
-        if rater == "facts":
-            return bool(question.facts)
-        return question.answerable and bool(question.answers) and not (question.choices or question.placeholders)
-
-    def _to_rate(self, rater: str, cell: Cell) -> ToRate:
-        inquiry = self._inquiry(cell)
+    def _to_rate(self, cell: Cell) -> ToRate:
         if cell not in self.known:
-            return ToRate(inquiry.question, None)
-        read = what_was_kept(self.answers.trace(inquiry)) if rater == "facts" else ""
-        record = self.known[cell][1]
-        return ToRate(inquiry.question, record["text"], read, record["refused"])
+            return ToRate(self._inquiry(cell).question, None)
+        inquiry, record = self.known[cell]
+        return ToRate(inquiry.question, record["text"], record["refused"])
 
     def _inquiry(self, cell: Cell) -> Inquiry:
         return (self.known[cell] if cell in self.known else self.failed[cell])[0]
@@ -326,11 +320,12 @@ class _Round:
                     _, record = self.known[setup.name, question.id]
                     seconds[setup.name][question.id] = record["seconds"]
                     cached[setup.name] += record["cached"] > 0
-        construction = {
-            name: added(spent, self.costs.construction.get(name, {}))
-            for name, spent in self.graphs.construction.items()
-        }
-        return Timing(seconds, {**self.costs.construction, **construction}, rating, cached)
+        return Timing(seconds, self.costs.construction, rating, cached)
+
+
+def _is_rated(question: Question) -> bool:
+    """Choices and placeholders are right or wrong by themselves: no model is asked what anybody can see."""
+    return question.answerable and bool(question.answers) and not (question.choices or question.placeholders)
 
 
 def _cell(inquiry: Inquiry) -> Cell:

@@ -24,7 +24,7 @@ from typing import Any
 from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.errors import BudgetError, InputError, SettingError
 from kgplatform.evaluate.comparators import OFFICIAL, is_installed
-from kgplatform.evaluate.costs import added, less, worth
+from kgplatform.evaluate.costs import less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.setups import needs, resolved
@@ -48,7 +48,6 @@ CURRENT = "current"
 """The name of the graph that the settings name."""
 AS_USUAL = Build()
 _FOLDER = "evaluation"
-_RECORD = "construction.json"
 _LONGEST_NAME = 60
 _DIGITS = 8
 _TOLD = 5
@@ -63,7 +62,8 @@ class Graphs:
 
     All graphs share one language model, ``chat`` (None if none is configured), with one cache, that of the settings'
     home folder, and one budget, that of ``ledger``. Graphs of their own lie in the home folder of ``settings``.
-    ``construction``: by the name of a graph, what all its ingests spent by stage; ``seconds``: how long they took.
+    ``construction``: by the name of a graph, what its ingest spent now, by stage; ``seconds``: how long it took, where
+    there was something to do.
     ``run``: of a repeated evaluation its number; later ones have a cache of their own, so that the model is asked anew.
     """
 
@@ -109,14 +109,15 @@ class Graphs:
     ) -> KnowledgeGraph:
         """A graph with just the texts of ``dataset``; the graph that is there, where the data set brings no texts.
 
-        Built as ``build`` says; without an extractor there, from the data set's recording, else by the model if one is
-        configured and not ``without_model``, else by rules. The current graph is taken if it holds these texts and
-        nothing else, or, for a data set ``alone``, if it is empty; else the data set gets a graph of its own.
+        Built as ``build`` says; without an extractor there, by the model if one is configured and not
+        ``without_model``, else by rules. The current graph is taken if it holds these texts and nothing else, or, for a
+        data set ``alone``, if it is empty; else the data set gets a graph of its own.
         Raises ``InputError`` where neither is possible, ``BudgetError`` if the budget ends while it is built.
         """
         if not dataset.corpus:
             return self._without_texts(dataset, build)
-        extractor = self._extractor(dataset, build, without_model)
+        usual = "llm" if self.chat is not None and not without_model else "local"
+        extractor = build.extractor or usual
         graph = self._in_current(dataset, extractor, alone) if build == AS_USUAL else None
         if graph is not None:
             return graph
@@ -162,8 +163,7 @@ class Graphs:
         if build != AS_USUAL:
             raise InputError(
                 f"The questions of {dataset.name} are about the connected graph, which is already built: give their "
-                "texts too with path=FILE, or leave out the options for building.",
-                "path",
+                "texts too, as a corpus in the folder of the questions, or leave out the options for building."
             )
         graph = self.current()
         if not graph.documents():
@@ -250,13 +250,6 @@ class Graphs:
             self._open[name] = (graph, undo.pop_all())
         return graph
 
-    def _extractor(self, dataset: DataSet, build: Build, without_model: bool) -> str:
-        if build.extractor is not None:
-            return build.extractor
-        if dataset.recording is not None:
-            return "recorded"
-        return "llm" if self.chat is not None and not without_model else "local"
-
     def _corpus_file(self, dataset: DataSet, folder: Path) -> Path:
         """Where the texts are written for ``ingest``; documents are known by this path, so it never changes."""
         return folder / f"{_slug(dataset.name)}.jsonl"
@@ -270,32 +263,23 @@ class Graphs:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_corpus(dataset, file)
         started, before = time.perf_counter(), self.spent(graph)
-        report = graph.ingest(
-            file,
-            schema=build.schema or "general",
-            extractor=build.extractor,
-            recorded=dataset.recording if build.extractor == "recorded" else None,
-            mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
-            progress=self._progress,
-        )
-        seconds, spent = time.perf_counter() - started, less(self.spent(graph), before)
-        self._keep(name, file.with_name(f"{file.stem}-{_RECORD}"), spent, seconds, report)
+        try:
+            report = graph.ingest(
+                file,
+                schema=build.schema or "general",
+                extractor=build.extractor,
+                mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
+                progress=self._progress,
+            )
+        finally:  # what an ingest that fails has spent is spent
+            self.construction[name] = less(self.spent(graph), before)
+        if report.extracted or report.added or report.changed:
+            self.seconds[name] = time.perf_counter() - started
         self._tell(dataset, report)
 
     def spent(self, graph: KnowledgeGraph) -> dict[str, Spent]:
         """By stage, what the models were asked until now: those of all graphs, and the embedding model of this one."""
         return worth(self.ledger) | worth(graph.ledger)
-
-    def _keep(self, name: str, file: Path, now: dict[str, Spent], seconds: float, report: IngestReport) -> None:
-        """Add what this ingest took to what earlier ones took, unless it found everything done or began again."""
-        kept = json.loads(file.read_text("utf-8")) if file.exists() and report.unchanged else {}
-        spent = {stage: Spent(**each) for stage, each in kept.get("spent", {}).items()}
-        took = kept.get("seconds", 0.0)
-        if report.extracted or report.added or report.changed or not kept:
-            spent = {stage: used for stage, used in added(spent, now).items() if used.calls}
-            took += seconds
-            file.write_text(json.dumps({"seconds": took, "spent": {k: asdict(v) for k, v in spent.items()}}), "utf-8")
-        self.construction[name], self.seconds[name] = spent, took
 
     def _tell(self, dataset: DataSet, report: IngestReport) -> None:
         told = [f"not ingested: {each.reason}" for each in report.skipped] + report.notes

@@ -25,7 +25,7 @@ from scipy import stats  # type: ignore[import-untyped]  # scipy carries no type
 
 from kgplatform.evaluate.costs import added
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.score.metrics import METRICS, ordered
+from kgplatform.evaluate.metrics import METRICS, ordered
 from kgplatform.evaluate.terms import DataSet, Mean, Pair, Results, Scored, Setup, SetupScores, Timing
 from kgplatform.text import counted
 
@@ -144,12 +144,12 @@ def _batch(values: Sized) -> int:
     return max(1, _DRAWN_AT_ONCE // len(values))
 
 
-CHIEF = ("choice", "reverted", "judge", "accuracy", "lr1", "f1*", "f1", "contains", "restored")
+CHIEF = ("choice", "reverted", "judge", "lr1", "f1*", "f1", "contains", "restored")
 """Metrics, most telling first. The chief one is the first that most questions were scored by."""
 _WITHOUT_ANSWERS = "facts"
 """What stands in where no answer can be right or wrong: it says what was read, and not what was made of it."""
 
-_COMPARED = ("choice", "reverted", "judge", "accuracy", "lr1", "lr2", "em", "f1", "f1*", "contains", "facts.all")
+_COMPARED = ("choice", "reverted", "judge", "lr1", "lr2", "em", "f1", "f1*", "contains", "facts.all")
 _FAULTS_TOLD = 5
 
 

@@ -1,8 +1,8 @@
 """The pictures of an evaluation, as PNG and SVG: accuracy against cost, who is right where, needles.
 
-    files = draw(results, timing, out, caption="simulated readers")
+    files = draw(results, timing, out)
 
-``caption`` is in the title of every picture. The same figures give the same bytes. Names from users and data sets
+The same figures give the same bytes. Names from users and data sets
 are drawn as they are, never read as formulas; letters that the bundled font lacks are drawn as boxes. Colours are those
 of Okabe and Ito (2008), which people with any colour vision tell apart, and no two setups have both colour and marker
 in common. matplotlib comes with ``pip install 'kgplatform[evaluate]'``.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from numpy.typing import ArrayLike, NDArray
 
-    from kgplatform.evaluate.needles.heat_map import HeatMap
+    from kgplatform.evaluate.heat_map import HeatMap
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
 """Okabe and Ito's eight; the yellow last, since it is hard to see on white."""
@@ -76,7 +76,7 @@ _COSTS = (
 )
 
 
-def draw(results: Results, timing: Timing, folder: Path, caption: str = "") -> list[Path]:
+def draw(results: Results, timing: Timing, folder: Path) -> list[Path]:
     """All pictures that the results allow, in ``folder``; their files, each PNG before its SVG.
 
     Raises ``SettingError`` where matplotlib is missing, ``KgError`` where a file cannot be written.
@@ -84,14 +84,10 @@ def draw(results: Results, timing: Timing, folder: Path, caption: str = "") -> l
     where = right_where(results)
     if where is None:
         return []
-    of = f"{counted(results.questions, 'question')} of {short(results.dataset)}{_in_brackets(caption)}"
+    of = f"{counted(results.questions, 'question')} of {short(results.dataset)}"
     with style():
         files = _draw_cost(results, timing, folder, f"{title_of(where.metric)} against cost, {of}")
         return files + _draw_right_where(where, folder, f"Right on which question, by {title_of(where.metric)}, {of}")
-
-
-def _in_brackets(caption: str) -> str:
-    return f" ({short(caption, 60)})" if caption else ""
 
 
 def short(name: str, longest: int = _LONGEST) -> str:
@@ -298,7 +294,7 @@ def _label_squares(axes: Axes, where: RightWhere) -> None:
         axes.vlines([at + 0.5 for at in range(len(questions) - 1)], -0.5, low, color="white", linewidth=1)
 
 
-def draw_heat_map(heat_map: HeatMap, folder: Path, caption: str = "") -> list[Path]:
+def draw_heat_map(heat_map: HeatMap, folder: Path) -> list[Path]:
     """Needles found by length (columns) and depth (rows), a panel a setup; a cell without a run is hatched.
 
     Raises as ``draw`` does.
@@ -312,7 +308,7 @@ def draw_heat_map(heat_map: HeatMap, folder: Path, caption: str = "") -> list[Pa
     rows = math.ceil(len(names) / max(1, _CELLS_WIDE // len(lengths)))
     columns = math.ceil(len(names) / rows)
     wide, high = max(2.4, 0.62 * len(lengths)), 1.0 + 0.36 * len(heat_map.depths)
-    title = f"Right answers by length and depth, %, {texts} per cell{_in_brackets(caption)}"
+    title = f"Right answers by length and depth, %, {texts} per cell"
     with style():
         figure = new_figure(max(7.5, 1.6 + columns * wide), 1.0 + rows * high, title)
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()

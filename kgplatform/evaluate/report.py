@@ -17,8 +17,8 @@ from typing import Literal
 
 from kgplatform.evaluate.costs import PerQuestion, Prices, model_of, per_question
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
+from kgplatform.evaluate.metrics import METRICS
 from kgplatform.evaluate.outcome import spread
-from kgplatform.evaluate.score.metrics import METRICS
 from kgplatform.evaluate.terms import Mean, Pair, Results, Scored, SetupScores, Spent, Timing
 from kgplatform.text import counted, duration
 
@@ -166,7 +166,7 @@ def markdown(
         "## Repeated runs": _repeated(repeated),
         "## Who is better": _pairs(results),
         "## Which is right where": [shown.get("right-where"), *_right_where(where)] if where else [],
-        "## By kind of question": _by_kind(results, shown.get("accuracy-by-kind")),
+        "## By kind of question": _by_kind(results),
         "## By length and depth": [shown.get("heat-map")],
         "## All metrics": _all_metrics(results),
         "## Costs by stage": _stages(results, prices),
@@ -281,13 +281,13 @@ def _named(questions: Sequence[str], most: int = 5) -> str:
     return f"{len(questions):,} ({', '.join(questions[:most])}{more})" if questions else "0"
 
 
-def _by_kind(results: Results, picture: str | None) -> list[str | None]:
+def _by_kind(results: Results) -> list[str]:
     kinds = kinds_of(results)
     if not kinds or not results.metrics:
         return []
     chief = results.metrics[0]
     scores = {kind: [setup.by_kind.get(kind, {}).get(chief) for setup in results.setups] for kind in kinds}
-    return [picture, f"{text(title_of(chief))}, in percent.", _crossed("Kind", scores, results.setups)]
+    return [f"{text(title_of(chief))}, in percent.", _crossed("Kind", scores, results.setups)]
 
 
 def _all_metrics(results: Results) -> list[str]:

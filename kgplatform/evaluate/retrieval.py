@@ -21,9 +21,9 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
+from kgplatform.evaluate.metrics import all_found_at, ranks, recall_at
 from kgplatform.evaluate.outcome import estimate
 from kgplatform.evaluate.report import interval, listed, percent, table, text
-from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
 from kgplatform.evaluate.terms import Build, DataSet, Mean, Question, Text
 from kgplatform.readers.baselines.retrieve import search_parts
 from kgplatform.records import FoundPassage, Progress
@@ -59,7 +59,7 @@ class RouteRow:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One data set. ``questions``: those with supporting passages; ``left_out``: those without, and those that could
-    not be read. ``graph``: its name; ``seconds``: of building it, in this run or before, 0 if it was there."""
+    not be read. ``graph``: its name; ``seconds``: of building it in this run, 0 if it was there."""
 
     dataset: str
     questions: int
@@ -177,15 +177,12 @@ def _row(
 
 
 def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:
-    if route in comparators.OFFICIAL:
-        return _officially(comparators.Official(graph, route), top_k)
+    """A question that neo4j-graphrag fails at has found nothing, as it would for its users, and that is told."""
     if route == BY_PARTS:
         return lambda question: (search_parts(graph.search, question.parts, top_k).passages, "")
-    return lambda question: (graph.search(question.text, route=route, top_k=top_k).passages, "")
-
-
-def _officially(retriever: comparators.Official, top_k: int) -> Find:
-    """A question that the foreign library fails at has found nothing, as it would for its users, and that is told."""
+    if route not in comparators.OFFICIAL:
+        return lambda question: (graph.search(question.text, route=route, top_k=top_k).passages, "")
+    retriever = comparators.Official(graph, route)
 
     def find(question: Question) -> tuple[Sequence[FoundPassage], str]:
         try:

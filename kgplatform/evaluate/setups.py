@@ -23,16 +23,15 @@ A value alone is set for all setups, a list is varied. An option that itself tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kgplatform.errors import InputError, SchemaError, SettingError
 from kgplatform.evaluate.comparators import CLOSED, OPTIONS, ROUTES
@@ -182,9 +181,7 @@ def _shown(value: Any) -> str:
 MOST = 200
 """Setups of one grid. A slip of a few lists makes thousands, and each answers every question."""
 
-_BUILD_KEYS = tuple(field.name for field in fields(Build))
-_SHAPE = "It needs readers:, a list of readers, each a name or {reader: NAME, options: {OPTION: [VALUE, VALUE]}}."
-_CHOICES = {"extractor": ("llm", "local", "recorded"), "mode": MODES}
+_CHOICES = {"extractor": ("llm", "local"), "mode": MODES}
 
 
 class _Gist(BaseModel):
@@ -196,6 +193,46 @@ class _Gist(BaseModel):
     uniform: bool = False
     fit: int | None = None
     shrink: str = "merge"
+
+
+def _listed(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+_Values = Annotated[list[Any], BeforeValidator(_listed), Field(min_length=1)]
+"""An option's values: a list is varied, a value alone is set for all setups."""
+
+
+class _Varied(BaseModel):
+    """One item of the list of readers, or how graphs are built."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    one_at_a_time: bool = False
+
+
+class _Reader(_Varied):
+    reader: str
+    options: dict[str, _Values] = {}
+
+
+class _Builds(_Varied):
+    passage_tokens: _Values | None = None
+    extractor: _Values | None = None
+    schema_: _Values | None = Field(default=None, alias="schema")
+    mode: _Values | None = None
+    gist: _Values | None = None
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    readers: Annotated[
+        list[Annotated[_Reader, BeforeValidator(lambda item: {"reader": item} if isinstance(item, str) else item)]],
+        Field(min_length=1),
+    ]
+    build: _Builds = _Builds()
+    corpus: Annotated[list[str], BeforeValidator(_listed)] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +249,10 @@ def read_grid(file: Path) -> Grid:
     Raises ``InputError`` for a file that cannot be read, an unknown key, reader, option or value, for setups that are
     the same, and for more than 200 of them; it names the file and the place.
     """
-    with _at(str(file)):
-        content = _mapping(_read_yaml(file), ("readers", "build", "corpus"))
-        readers = content.get("readers")
-        if not isinstance(readers, list) or not readers:
-            raise InputError(f"there are no readers. {_SHAPE}")
-        asked = [setup for number, item in enumerate(readers, 1) for setup in _readers(item, number)]
-        builds = _builds(content.get("build"), file.parent)
+    try:
+        content = _File.model_validate(yaml.load(file.read_text(encoding="utf-8-sig"), TextLoader))
+        asked = [setup for item in content.readers for setup in _of_reader(item)]
+        builds = _of_builds(content.build, file.parent)
         _check_size(len(asked) * len(builds))
         setups = tuple(
             replace(setup, name=f"{setup.name}, {told}" if told else setup.name, build=build)
@@ -226,143 +260,76 @@ def read_grid(file: Path) -> Grid:
             for setup in asked
         )
         check_distinct(setups)
-        return Grid(setups, _corpus(content.get("corpus"), file.parent))
-
-
-def _readers(item: object, number: int) -> list[Setup]:
-    """The setups of one item of the list."""
-    with _at(f"reader {number}"):
-        entry = {"reader": item} if isinstance(item, str) else _mapping(item, ("reader", "options", "one_at_a_time"))
-        name = entry.get("reader")
-        if not isinstance(name, str):
-            raise InputError(f"the reader has no name. Write reader: {READERS[0].name}.")
-        usual = make_setup(name, {})
-        with _at(name):
-            choices = _choices(entry.get("options"), option_names(usual.reader), "options")
-            combined = _combined(choices, entry, lambda options: resolved(make_setup(name, options)))
-            return [make_setup(name, options) for options in combined]
-
-
-def _builds(given: object, folder: Path) -> list[tuple[str, Build]]:
-    """How graphs are built, each way with what distinguishes it from the others."""
-    with _at("build"):
-        entry = {} if given is None else _mapping(given, (*_BUILD_KEYS, "one_at_a_time"))
-        choices = _choices({key: value for key, value in entry.items() if key in _BUILD_KEYS}, _BUILD_KEYS)
-        checked = {name: [_build_value(name, value, folder) for value in values] for name, values in choices.items()}
-        made = [Build(**each) for each in _combined(checked, entry, dict)]
-        differ = {name for name, values in checked.items() if len(values) > 1}
-        return [(_difference(each, differ), each) for each in made]
-
-
-def _difference(build: Build, differ: Collection[str]) -> str:
-    """The values of ``build`` of the fields in ``differ``; the sizes of pages by their own names."""
-    told = {name: value for name in _BUILD_KEYS if name in differ and (value := getattr(build, name)) is not None}
-    told |= told.pop("gist", {})
-    return " ".join(f"{name}={_shown(value)}" for name, value in told.items())
-
-
-def _build_value(name: str, value: object, folder: Path) -> Any:
-    with _at(name):
-        if name == "gist":  # the sizes of pages belong together: a mapping is one value
-            given = _Gist.model_validate(_mapping(value, tuple(_Gist.model_fields))).model_dump(exclude_unset=True)
-            GistOptions.of(**given)
-            return given
-        if not isinstance(value, str):
-            raise InputError(f"{value!r} cannot be the value of {name}.")
-        if name == "passage_tokens":
-            load_settings(passage_tokens=value)
-            return int(value)
-        if name == "schema":
-            schema = str(folder / value) if (folder / value).is_file() else value
-            load_schema(schema)
-            return schema
-        if value not in _CHOICES[name]:
-            raise InputError(unknown(name, value, _CHOICES[name]))
-        return value
-
-
-def _corpus(given: object, folder: Path) -> tuple[Path, ...]:
-    with _at("corpus"):
-        listed = [] if given is None else given if isinstance(given, list) else [given]
-        named = [path for path in listed if isinstance(path, str) and path]
-        if len(named) < len(listed):
-            raise InputError("this is not a path. Write corpus: FOLDER, or a list of files and folders.")
-        paths = tuple(folder / path for path in named)
-        for path in paths:
+        corpus = tuple(file.parent / path for path in content.corpus)
+        for path in corpus:
             if not path.exists():
                 raise InputError(f"{path} does not exist. Paths are relative to the folder of the grid.")
-        return paths
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: the grid cannot be read: {error}.") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}: " if mark else ""
+        said = getattr(error, "problem", None) or " ".join(str(error).split())
+        raise InputError(f"{file}: {line}not valid YAML ({said}).") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(each + 1) if isinstance(each, int) else each for each in first["loc"])
+        raise InputError(f"{file}: {place or 'the grid'}: {first['msg']}.") from error
+    except (InputError, SettingError, SchemaError) as error:
+        raise InputError(f"{file}: {error}") from error
+    return Grid(setups, corpus)
 
 
-def _choices(given: object, known: Sequence[str], where: str = "") -> dict[str, list[Any]]:
-    """By option the values to choose from: a list of them, or the one that is given."""
-    with _at(where) if where else nullcontext():
-        options = {} if given is None else _mapping(given, known)
-        listed = {name: value if isinstance(value, list) else [value] for name, value in options.items()}
-        for name, values in listed.items():
-            if not values:
-                raise InputError(f"{name} has no value. Write {name}: [VALUE, VALUE].")
-        return listed
+def _of_reader(item: _Reader) -> list[Setup]:
+    """The setups of one item of the list."""
+    make_setup(item.reader, {})  # an unknown reader is said before its options are
+    made = _combined(item.options, item.one_at_a_time, lambda options: resolved(make_setup(item.reader, options)))
+    return [make_setup(item.reader, options) for options in made]
+
+
+def _of_builds(given: _Builds, folder: Path) -> list[tuple[str, Build]]:
+    """How graphs are built, each way with what distinguishes it from the others."""
+    listed = given.model_dump(exclude={"one_at_a_time"}, exclude_none=True, by_alias=True)
+    checked = {name: [_build_value(name, value, folder) for value in values] for name, values in listed.items()}
+    builds = []
+    for values in _combined(checked, given.one_at_a_time, dict):
+        differ = {name: value for name, value in values.items() if len(checked[name]) > 1}
+        differ |= differ.pop("gist", {})  # the sizes of pages by their own names
+        builds.append((" ".join(f"{name}={_shown(value)}" for name, value in differ.items()), Build(**values)))
+    return builds
+
+
+def _build_value(name: str, value: Any, folder: Path) -> Any:
+    if name == "gist":  # the sizes of pages belong together: a mapping is one value
+        given = _Gist.model_validate(value).model_dump(exclude_unset=True)
+        GistOptions.of(**given)
+        return given
+    if name == "passage_tokens":
+        load_settings(passage_tokens=value)
+        return int(value)
+    if name == "schema":
+        schema = str(folder / value) if (folder / value).is_file() else value
+        load_schema(schema)
+        return schema
+    if value not in _CHOICES[name]:
+        raise InputError(unknown(name, value, _CHOICES[name]))
+    return value
 
 
 def _combined(
-    choices: Mapping[str, Sequence[Any]], entry: Mapping[str, Any], meaning: Callable[[Mapping[str, Any]], object]
+    choices: Mapping[str, Sequence[Any]], one_at_a_time: bool, meaning: Callable[[Mapping[str, Any]], object]
 ) -> list[dict[str, Any]]:
-    """Every combination of ``choices``. With ``one_at_a_time`` in the ``entry``: the fixed values, then every value of
-    one option with them, but for those that have the same ``meaning``: the default is there already."""
-    alone = entry.get("one_at_a_time", "false")
-    if alone not in ("true", "false"):
-        raise InputError(f"one_at_a_time is {alone!r}. Write true or false.")
-    _check_size((sum if alone == "true" else prod)(map(len, choices.values())))
-    if alone == "false":
+    """Every combination of ``choices``. With ``one_at_a_time``: the fixed values, then every value of one option with
+    them, but for those that have the same ``meaning``: the default is there already."""
+    _check_size((sum if one_at_a_time else prod)(map(len, choices.values())))
+    if not one_at_a_time:
         return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
     fixed = {name: values[0] for name, values in choices.items() if len(values) == 1}
     single = [{**fixed, name: value} for name, values in choices.items() if name not in fixed for value in values]
     return [fixed, *(one for one in single if meaning(one) != meaning(fixed))]
 
 
-class _PlacedError(InputError):
-    """A fault with the place in the file before it."""
-
-
-@contextmanager
-def _at(place: str) -> Iterator[None]:
-    """Prefix an error raised inside with ``place``; nested places are joined."""
-    try:
-        yield
-    except _PlacedError as error:
-        raise _PlacedError(f"{place}, {error}") from error
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise _PlacedError(f"{place}: {'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
-    except (InputError, SettingError, SchemaError) as error:
-        raise _PlacedError(f"{place}: {error}") from error
-
-
-def _mapping(value: object, known: Sequence[str]) -> dict[str, Any]:
-    """``value`` if it is a mapping of ``known`` keys."""
-    if not isinstance(value, dict):
-        raise InputError(f"this must be a mapping with {', '.join(known)}. {_SHAPE}")
-    for key in value:
-        if key not in known:
-            raise InputError(unknown("key", str(key), known))
-    return value
-
-
 def _check_size(setups: int) -> None:
     """Raise ``InputError`` for more setups than anybody means to ask."""
     if setups > MOST:
         raise InputError(f"the grid makes {setups:,} setups; the limit is {MOST}. Vary fewer options.")
-
-
-def _read_yaml(file: Path) -> object:
-    try:
-        return yaml.load(file.read_text(encoding="utf-8-sig"), TextLoader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the grid cannot be read: {error}.") from error
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f"line {mark.line + 1}: " if mark else ""
-        raise InputError(f"{line}not valid YAML ({error.problem or error.context}).") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"not valid YAML ({' '.join(str(error).split())}).") from error

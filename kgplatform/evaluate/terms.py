@@ -10,10 +10,13 @@ a run took is in ``Timing``, apart, so that the same questions give the same res
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field
-from pathlib import Path
 from typing import Any
+
+PLACEHOLDER = re.compile(r"\[([^\W\d_](?:\w*[^\W_])?)#(\d{1,9})\]")
+"""What stands for a hidden name, ``[PERSON#12]``: its label and its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class DataSet:
     """Questions with the corpus that they are about.
 
     ``name``: "musique", "own" … ``corpus``: the texts to be ingested, each once; empty: the graph that is there.
-    ``recording``: an extraction made elsewhere, of just these texts. ``apart``: each question is about its own texts
+    ``apart``: each question is about its own texts
     (``within``) alone, and a graph that holds others too would be another task. ``faults``: what could not be used,
     a sentence each, with the place where it stands; ``skipped``: how many questions that were. ``text_of``: in place
     of a ``corpus`` that is too large to be held, makes the text of a title, the same each time.
@@ -67,7 +70,6 @@ class DataSet:
     name: str
     questions: tuple[Question, ...]
     corpus: tuple[Text, ...] = ()
-    recording: Path | None = None
     apart: bool = False
     faults: tuple[str, ...] = field(default=())
     skipped: int = 0

@@ -25,7 +25,7 @@ from pydantic import TypeAdapter, ValidationError
 from kgplatform.errors import InputError
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import SMALLEST
-from kgplatform.records import Answer, FoundPassage
+from kgplatform.records import Answer
 from kgplatform.text import unknown
 
 AnswerMode = Literal["reject", "open"]
@@ -131,8 +131,7 @@ class Reader:
     ``answer(question, run, options)`` reads; without a language model it gives the evidence.
 
     What interfaces and ``evaluate`` ask beside that: ``needs_model``: whether it does less without a language model.
-    ``needs``: what it reads beside the texts, by its options. ``kept``: the passages that were before the model when it
-    wrote the answer, where these are not all that were read. ``usual``: `kgplatform evaluate` asks it by default.
+    ``needs``: what it reads beside the texts, by its options. ``usual``: `kgplatform evaluate` asks it by default.
     ``stages``: where its model chooses a function, in their order; the functions are counted as "stage.function"
     (``Answer.counts``), and the prompts are called after the stages. ``reads``: the prompts whose steps read the
     passages that they name, where other steps found theirs. ``whole_graph``: it reads what speaks of all documents at
@@ -147,7 +146,6 @@ class Reader:
     takes: str = ""
     needs_model: bool = True
     needs: Callable[[Any], Sequence[Need]] = lambda options: ("entities",)
-    kept: Callable[[Answer], Sequence[FoundPassage]] | None = None
     usual: bool = False
     stages: Sequence[str] = ()
     reads: Collection[str] = ()

@@ -9,8 +9,8 @@ from statistics import mean
 from answer_ways import DENSE, OURS, RETRIEVE, WAYS, YOUTU, Record
 from tables import Section, Table
 
+from kgplatform.evaluate.answer_words import exact_match, f1, plain
 from kgplatform.evaluate.outcome import compare
-from kgplatform.evaluate.score.answer_words import exact_match, f1, plain
 
 Answers = Mapping[str, Sequence[Record]]
 """Of one set, by way."""

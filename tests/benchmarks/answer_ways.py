@@ -17,7 +17,7 @@ from graphs import nearest
 
 from kgplatform import Citation, FoundPassage, KnowledgeGraph
 from kgplatform.errors import KgError
-from kgplatform.evaluate.score.metrics import ranks
+from kgplatform.evaluate.metrics import ranks
 from kgplatform.evaluate.terms import Question
 
 Record = dict[str, Any]

@@ -13,7 +13,7 @@ import two_wiki
 
 from kgplatform.evaluate.datasets import load
 from kgplatform.evaluate.datasets import write_corpus as write_data_set
-from kgplatform.evaluate.score.metrics import ranks, recall_at
+from kgplatform.evaluate.metrics import ranks, recall_at
 from kgplatform.evaluate.terms import Question
 from kgplatform.records import FoundPassage
 

@@ -22,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, SearchResult
-from kgplatform.evaluate.score.metrics import ranks
+from kgplatform.evaluate.metrics import ranks
 from kgplatform.evaluate.terms import Question
 from kgplatform.readers.relevance import FITS, relevance_of, shares
 

@@ -27,7 +27,7 @@ from tables import Section, Table
 from youtu_runs import REFUSES, concludes, filled, plan
 
 from kgplatform import FoundPassage, KnowledgeGraph, SearchResult
-from kgplatform.evaluate.score.metrics import ranks, recall_at
+from kgplatform.evaluate.metrics import ranks, recall_at
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Ledger
 from kgplatform.readers.graphreader import explore

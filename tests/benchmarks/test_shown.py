@@ -13,7 +13,7 @@ from measure import percentile
 from tables import Section, Table
 
 from kgplatform import FoundFact, FoundPassage, KnowledgeGraph, SearchResult
-from kgplatform.evaluate.score.metrics import ranks
+from kgplatform.evaluate.metrics import ranks
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.embed import embed_question
 from kgplatform.readers.relevance import FIRST, LEAST, judged

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -72,37 +71,6 @@ def test_every_reader_is_asked_for_a_phrase(asked: Callable[..., tuple[Results, 
     assert wanted - {prompt.name for prompt in styled} == set()
     assert [prompt.name for prompt in styled if STYLES["phrase"] not in prompt.system + prompt.user] == []
     assert not any(STYLES[other] in prompt.system + prompt.user for prompt in sent for other in ("sentences", "report"))
-
-
-def test_a_setup_may_ask_for_sentences(asked: Callable[..., tuple[Results, list[Prompt]]]) -> None:
-    _, sent = asked("retrieve:answer_style=sentences,closed:answer_style=report")
-    answers = {prompt.name: prompt for prompt in sent}
-    assert STYLES["sentences"] in answers["readers/answer"].user
-    assert STYLES["report"] in answers["evaluate/zero_shot"].system
-
-
-@pytest.mark.parametrize(
-    ("said", "em", "f1"),
-    [
-        ("Ann Ottley [1.1]", 1.0, 1.0),
-        ("The Red Lamp was kept by Ann Ottley [1.1].", 0.0, 4 / 9),
-    ],
-)
-def test_a_right_sentence_where_a_phrase_was_asked_for(
-    asked: Callable[..., tuple[Results, list[Prompt]]], said: str, em: float, f1: float
-) -> None:
-    """A model that does not write the phrase: EM and F1 say so, and ``contains`` says that it is right nevertheless."""
-
-    def wordy(messages: Messages) -> str:
-        if Prompt(messages).name != "readers/answer":
-            return reply(messages)
-        return json.dumps({"evidence": ["1.1"], "answer": said, "sufficient": True})
-
-    results, _ = asked("retrieve", wordy)
-    scores = results.answers[0].scores
-    assert scores["em"] == em
-    assert scores["f1"] == pytest.approx(f1)
-    assert scores["contains"] == 1.0
 
 
 def test_only_what_is_a_phrase_is_asked_for_in_one() -> None:

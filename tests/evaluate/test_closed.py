@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgplatform.evaluate.comparators import ClosedOptions, Known, answer_closed
+from kgplatform.evaluate.comparators import ClosedOptions, answer_closed
 from kgplatform.models.chat import Ledger
-from kgplatform.models.request import is_closed, json_schema
 from kgplatform.prompt import source_of
 from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.run import Calls
@@ -45,8 +44,3 @@ def test_what_cannot_be_read_is_asked_for_once_more(useless: str) -> None:
     assert answer.text == "Brunel"
     answer, _ = closed(useless, useless)
     assert (answer.text, answer.note) == (REFUSAL, "The language model gave no answer from its own knowledge.")
-
-
-def test_the_form_has_room_to_think_before_the_answer() -> None:
-    assert is_closed(Known)
-    assert list(json_schema(Known)["properties"]) == ["reasoning", "answer"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kgplatform.errors import InputError, KgError
+from kgplatform.errors import KgError
 from kgplatform.evaluate.journal import Journal, last_by_key, write_whole
 
 
@@ -63,15 +63,6 @@ def test_threads_add_whole_lines(tmp_path: Path) -> None:
     with Journal(tmp_path / "answers.jsonl") as journal:
         assert len(last_by_key(journal.records)) == 72
         assert journal.faults == ()
-
-
-def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
-    (tmp_path / "folder.jsonl").mkdir()
-    with pytest.raises(InputError, match=r"folder\.jsonl cannot be opened: Is a directory\."):
-        Journal(tmp_path / "folder.jsonl")
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"cannot be opened: "):
-        Journal(tmp_path / "file" / "answers.jsonl")
 
 
 LIMITED = """
@@ -140,29 +131,3 @@ def test_a_whole_file_or_the_one_before(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(KgError, match=r"^.*cannot be written: .*\. All answers are kept; fix that "):
         write_whole(path / "results.json", b"third")
-
-
-FILLED = """
-    import resource, signal, sys
-    from pathlib import Path
-    from kgplatform.errors import KgError
-    from kgplatform.evaluate.journal import write_whole
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    write_whole(Path(sys.argv[1]), b"first")
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
-    try:
-        write_whole(Path(sys.argv[1]), b"x" * 200)
-    except KgError as error:
-        print(error)
-"""
-
-
-def test_no_space_for_a_whole_file_leaves_the_one_before(tmp_path: Path) -> None:
-    path = tmp_path / "results.json"
-    command = [sys.executable, "-c", textwrap.dedent(FILLED), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == (
-        f"No space is left for {path}. All answers are kept; free some space and run the same command again.\n"
-    )
-    assert path.read_bytes() == b"first"
-    assert list(tmp_path.iterdir()) == [path]

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.evaluate import comparators
-from kgplatform.evaluate.comparators import OFFICIAL, Official, escaped, official_answer
+from kgplatform.evaluate.comparators import OFFICIAL, Official, official_answer
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.records import FoundPassage
 from kgplatform.testing import OpenAIServer
@@ -60,13 +58,6 @@ def test_by_vectors_they_find_what_the_nearest_vectors_are(graph: KnowledgeGraph
     assert [each.id for each in theirs] == [each.id for each in ours]
 
 
-def test_words_count_for_the_hybrid_one_alone(graph: KnowledgeGraph) -> None:
-    """Its best passage by words has the full share of 1, as the best by vectors has; the others have less."""
-    hybrid = official_search(graph, "Dunmouth", "official-hybrid", 4)
-    assert hybrid[0].score == 1.0
-    assert "Dunmouth" in {each.title for each in hybrid if each.score == 1.0}
-
-
 @pytest.mark.parametrize(
     "question", ["What is AC/DC?", "(unclosed", 'say "it', "a AND", "title:x^~", "NOT [a TO", "*", "x\\"]
 )
@@ -76,25 +67,6 @@ def test_signs_of_lucene_are_words_like_others(graph: KnowledgeGraph, question: 
             official_search(graph, question, "official-hybrid")
         return
     assert official_search(graph, question, "official-hybrid")
-
-
-def test_the_library_itself_fails_at_such_questions(graph: KnowledgeGraph) -> None:
-    """Which is why they are escaped; where it no longer does, ``escaped`` can go."""
-    from neo4j.exceptions import ClientError
-    from neo4j_graphrag.exceptions import SearchQueryParseError
-
-    theirs = Official(graph, "official-hybrid")._retriever
-    vector = theirs.embedder.embed_query("AC/DC")
-    with pytest.raises(ClientError, match="Lexical error"):
-        theirs.search(query_text="What is AC/DC?", query_vector=vector)
-    with pytest.raises(SearchQueryParseError):
-        theirs.search(query_text="What is (AC?", query_vector=vector)
-
-
-@given(st.text())
-def test_escaped_text_keeps_its_letters(text: str) -> None:
-    bare = escaped(text).replace("\\", "")
-    assert bare.casefold() == text.replace("\\", "").casefold()
 
 
 @pytest.mark.parametrize("question", ["What is AC/DC?", "What is (AC?"])
@@ -126,17 +98,6 @@ def test_an_answer_is_ours_from_what_they_found(graph: KnowledgeGraph) -> None:
     assert len(answer.evidence.passages) == 2
     assert answer.usage.calls == 1
     assert [step.name for step in answer.trace] == ["search", "answer"]
-
-
-def test_without_a_model_the_passages_are_the_answer(graph: KnowledgeGraph) -> None:
-    answer = official_answer(graph, "Who drew the plans of the Marigold?", "official-hybrid")
-    assert answer.text is None
-    assert len(answer.evidence.passages) == 4
-
-
-def test_a_kind_that_does_not_exist(graph: KnowledgeGraph) -> None:
-    with pytest.raises(InputError, match='Unknown official retriever "oficial-vector". Did you mean official-vector?'):
-        official_search(graph, "Who?", "oficial-vector")
 
 
 def test_an_empty_graph(kg: KnowledgeGraph) -> None:

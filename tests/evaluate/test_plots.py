@@ -9,7 +9,6 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -23,8 +22,8 @@ from matplotlib.figure import Figure
 
 from kgplatform.errors import KgError, SettingError
 from kgplatform.evaluate import plots
-from kgplatform.evaluate.needles.heat_map import HeatMap
-from kgplatform.evaluate.plots import COLOURS, MARKERS, MARKS, distinct, draw, draw_heat_map, look, short
+from kgplatform.evaluate.heat_map import HeatMap
+from kgplatform.evaluate.plots import MARKS, distinct, draw, draw_heat_map, short
 from kgplatform.evaluate.terms import Results, Timing
 
 FIVE = {
@@ -108,9 +107,7 @@ def boxes_overlap(figure: Figure) -> list[tuple[str, str]]:
 
 def test_the_same_figures_give_the_same_bytes(tmp_path: Path) -> None:
     results = results_of(FIVE, kinds=["a", "b"])
-    first = draw(results, timing_of(results), tmp_path / "one", "simulated readers") + draw_heat_map(
-        MAP, tmp_path / "one"
-    )
+    first = draw(results, timing_of(results), tmp_path / "one") + draw_heat_map(MAP, tmp_path / "one")
     # Another process, another hash seed, and a machine with habits of its own.
     (tmp_path / "matplotlibrc").write_text("font.size: 30\naxes.facecolor: red\nsvg.hashsalt: other\n")
     script = (
@@ -118,7 +115,7 @@ def test_the_same_figures_give_the_same_bytes(tmp_path: Path) -> None:
         "from test_plots import *\n"
         "results = results_of(FIVE, kinds=['a', 'b'])\n"
         f"folder = Path({str(tmp_path / 'two')!r})\n"
-        "draw(results, timing_of(results), folder, 'simulated readers')\n"
+        "draw(results, timing_of(results), folder)\n"
         "draw_heat_map(MAP, folder)\n"
     )
     subprocess.run(
@@ -141,26 +138,13 @@ def test_the_same_figures_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_picture_has_its_title_and_no_date(tmp_path: Path) -> None:
     results = results_of(FIVE)
-    draw(results, timing_of(results), tmp_path, "simulated readers")
+    draw(results, timing_of(results), tmp_path)
     svg = (tmp_path / "accuracy-cost.svg").read_text()
     title = re.search(r"<title>(.*?)</title>", svg)
     assert title is not None
-    assert title[1] == "Judged right against cost, 10 questions of own (simulated readers)"
+    assert title[1] == "Judged right against cost, 10 questions of own"
     assert "<dc:date>" not in svg
     assert title[1].encode() in (tmp_path / "accuracy-cost.png").read_bytes()
-
-
-def test_drawing_leaves_the_style_of_others_alone(tmp_path: Path) -> None:
-    before = dict(mpl.rcParams)
-    results = results_of(FIVE)
-    draw(results, timing_of(results), tmp_path)
-    assert dict(mpl.rcParams) == before
-
-
-def test_no_picture_without_scores(tmp_path: Path) -> None:
-    results = replace(results_of(FIVE), metrics=())
-    assert draw(results, timing_of(results), tmp_path) == []
-    assert draw_heat_map(replace(MAP, setups=()), tmp_path) == []
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,22 +195,6 @@ def test_points_stand_where_the_figures_are(tmp_path: Path, figures: list[Figure
     assert tokens.get_ylim() == (-4, 104)
 
 
-@pytest.mark.parametrize(
-    ("marks", "scale", "label"),
-    [
-        ({"retrieve": "+", "youtu": "+"}, "linear", "model calls per question"),
-        ({"retrieve": "+", "graphreader": "+"}, "linear", "model calls per question"),  # 30 times: not yet
-    ],
-)
-def test_an_axis_is_linear_from_0(
-    marks: dict[str, str], scale: str, label: str, tmp_path: Path, figures: list[Figure]
-) -> None:
-    results = results_of(marks)
-    draw(results, timing_of(results), tmp_path)
-    assert (figures[0].axes[2].get_xscale(), figures[0].axes[2].get_xlabel()) == (scale, label)
-    assert figures[0].axes[2].get_xlim()[0] == 0
-
-
 def test_an_axis_is_logarithmic_where_values_lie_far_apart_and_says_so(tmp_path: Path, figures: list[Figure]) -> None:
     results = results_of({"retrieve": "+", "graphreader": "+"})
     draw(results, Timing({"retrieve": {"q01": 1.0}, "graphreader": {"q01": 31.0}}), tmp_path)
@@ -256,13 +224,6 @@ def test_what_nobody_measured_is_told(tmp_path: Path, figures: list[Figure]) -> 
     assert len(figures[0].axes[0].containers) == 1
 
 
-def test_of_very_many_setups_the_best_are_in_the_legend(tmp_path: Path, figures: list[Figure]) -> None:
-    results = results_of({f"{reader} n={n}": "+-" for reader in ("youtu", "graphreader") for n in range(13)})
-    draw(results, timing_of(results), tmp_path)
-    assert len(legend_of(figures[0])) == 25
-    assert legend_of(figures[0])[-1] == "… and 2 more"
-
-
 @pytest.mark.parametrize(
     "setups",
     [
@@ -273,7 +234,7 @@ def test_of_very_many_setups_the_best_are_in_the_legend(tmp_path: Path, figures:
 )
 def test_no_label_lies_over_another(setups: Sequence[str], tmp_path: Path, figures: list[Figure]) -> None:
     results = results_of(dict.fromkeys(setups, "+-0-+-+-++"), kinds=["one hop", "two hops, and one of them is long"])
-    draw(results, timing_of(results), tmp_path, "simulated readers")
+    draw(results, timing_of(results), tmp_path)
     draw_heat_map(
         HeatMap(
             tuple(setups),
@@ -284,7 +245,6 @@ def test_no_label_lies_over_another(setups: Sequence[str], tmp_path: Path, figur
             "contains",
         ),
         tmp_path,
-        "simulated readers",
     )
     assert len(figures) == 3
     for figure in figures:
@@ -315,24 +275,11 @@ def test_squares_are_sorted_and_coloured(tmp_path: Path, figures: list[Figure]) 
     assert [text.get_text() for text in axes.texts] == ["1", "2", "right"]
 
 
-def test_the_colours_of_squares_differ_in_lightness() -> None:
-    """So that they are told apart without any colour."""
-    lightness = sorted(float(np.dot(mpl.colors.to_rgb(each), (0.2126, 0.7152, 0.0722))) for each in MARKS.values())
-    assert min(np.diff(lightness)) > 0.1
-
-
-def test_many_questions_have_no_names_below(tmp_path: Path, figures: list[Figure]) -> None:
-    results = results_of({"retrieve": "+-" * 150, "youtu": "+" * 300})
-    draw(results, timing_of(results), tmp_path)
-    assert ticks_of(figures[1])[0] == []
-    assert figures[1].axes[0].get_xlabel().startswith("300 questions")
-
-
 # ------------------------------------------------------------------------------------------------------------- heat map
 
 
 def test_the_heat_map_writes_each_share_and_hatches_what_was_not_run(tmp_path: Path, drawn: list[Figure]) -> None:
-    files = draw_heat_map(MAP, tmp_path, "simulated readers")
+    files = draw_heat_map(MAP, tmp_path)
     assert [file.name for file in files] == ["heat-map.png", "heat-map.svg"]
     first, second = drawn[0].axes[:2]
     assert (first.get_title(), second.get_title()) == MAP.setups
@@ -341,21 +288,11 @@ def test_the_heat_map_writes_each_share_and_hatches_what_was_not_run(tmp_path: P
     assert np.isnan(np.ma.filled(first.images[0].get_array(), np.nan)[1, 1])
     assert first.images[0].get_clim() == (0, 1)
     assert ticks_of(drawn[0])[0] == ["1k", "16.4k"]
-    assert drawn[0].get_suptitle() == "Right answers by length and depth, %, 4 texts per cell (simulated readers)"
+    assert drawn[0].get_suptitle() == "Right answers by length and depth, %, 4 texts per cell"
     assert image.imread(files[0]).shape[1] == 7.5 * 160
 
 
-def test_cells_of_different_numbers_of_texts_are_told(tmp_path: Path, figures: list[Figure]) -> None:
-    draw_heat_map(replace(MAP, counts={**MAP.counts, "longagent": ((4, 1), (4, 4), (4, 4))}), tmp_path)
-    assert figures[0].get_suptitle().endswith(", 1 to 4 texts per cell")
-
-
 # ---------------------------------------------------------------------------------------------------------------- names
-
-
-def test_no_two_setups_look_alike() -> None:
-    looks = [look(number) for number in range(len(COLOURS) * len(MARKERS))]
-    assert len({(each["color"], each["marker"]) for each in looks}) == 72
 
 
 def test_names_are_cut_in_their_middle_and_stay_apart() -> None:

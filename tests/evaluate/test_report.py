@@ -79,15 +79,6 @@ def test_the_first_table_has_scores_with_intervals_and_what_a_question_costs() -
     assert by_name["longagent"][-7:] == ["–", "–", "–", "–", "–", "10", "–"]
 
 
-def test_costs_are_means_over_the_answered_questions() -> None:
-    results = results_of({"retrieve": "+-x+", "youtu": "xxxx"})
-    costs = per_question(results, Timing({"retrieve": {"q01": 1.0, "q02": 3.0, "q03": 90.0}}))
-    assert costs["youtu"] is None
-    cost = costs["retrieve"]
-    assert cost is not None
-    assert (cost.calls, cost.tokens, cost.median, cost.money) == (1.0, 2050.0, 2.0, None)
-
-
 def test_the_members_of_a_team_are_paid_by_their_own_model() -> None:
     setup = Setup("longagent", "longagent", {"member_model": "gpt-4o"})
     results = results_of({"longagent": "+"})
@@ -122,13 +113,6 @@ def test_the_date_of_the_prices_and_a_model_without_a_price_are_told() -> None:
     assert "USD" not in markdown(results, timing_of(results))
 
 
-def test_seconds_that_the_cache_made_short_are_told() -> None:
-    results = results_of(FIVE)
-    timing = replace(timing_of(results), cached={"youtu": 3, "retrieve": 0})
-    assert "answers came from the cache of replies; such questions: youtu (3)." in markdown(results, timing)
-    assert "cache of replies" not in markdown(results, timing_of(results))
-
-
 # ------------------------------------------------------------------------------------------------------ right and wrong
 
 
@@ -143,17 +127,6 @@ def test_who_is_right_where() -> None:
     assert not where.graded
 
 
-def test_alone_are_only_those_that_all_were_scored_with() -> None:
-    where = right_where(results_of({"a": "++ -", "b": "+  -", "c": "++ -"}))
-    assert where is not None
-    assert where.left_out == 1
-    assert where.compared == ("q04", "q01")
-    assert where.right_are("a") == where.all_but("b") == ()
-    other = right_where(results_of({"a": "++-", "b": "+++", "c": "+++"}))
-    assert other is not None
-    assert other.all_but("a") == ("q03",)
-
-
 def test_a_graded_score_counts_as_right_from_a_half_on() -> None:
     results = results_of({"a": "+-0", "b": "---"}, values={"+": 0.5, "-": 0.49})
     where = right_where(results)
@@ -161,14 +134,6 @@ def test_a_graded_score_counts_as_right_from_a_half_on() -> None:
     assert where.graded
     assert where.right_are("a") == ("q01",)
     assert "An answer counts as right from a score of 0.5 on." in markdown(results, timing_of(results))
-
-
-def test_without_a_score_there_is_no_table_of_who_is_right() -> None:
-    results = replace(results_of({"a": "++", "b": "+-"}), metrics=())
-    assert right_where(results) is None
-    report = markdown(results, timing_of(results))
-    assert "## Which is right where" not in report
-    assert table(report, "Scores and costs")[0][:2] == ["Setup", "Calls"]
 
 
 def test_questions_lead_to_their_traces_those_first_on_which_the_setups_differ() -> None:
@@ -181,37 +146,12 @@ def test_questions_lead_to_their_traces_those_first_on_which_the_setups_differ()
     assert len(links) == 5  # a failure has none
 
 
-def test_a_long_list_of_questions_is_cut_and_said_to_be() -> None:
-    results = results_of({"retrieve": "+-" * 60, "youtu": "+" * 120})
-    report = markdown(results, timing_of(results))
-    assert len(table(report, "Questions")) == 101
-    assert "These are 100 of 120; results.json has all." in report
-
-
 def test_pairs_are_told_in_words() -> None:
     results = results_of({"retrieve": "-" * 20, "youtu": "+" * 20, "graphreader": "+" * 19 + "-"})
     rows = table(markdown(results, timing_of(results)), "Who is better")[1:]
     assert [row[-1] for row in rows] == ["youtu is better", "graphreader is better", "no difference shown"]
     assert rows[0][2:4] == ["-100.0 (-100.0 to -100.0)", "1.9e-06"]
     assert [row[5] for row in rows] == ["20"] * 3
-
-
-def test_very_many_pairs_are_cut_to_the_surest() -> None:
-    results = results_of({f"bm25 top_k={number}": "+" * number + "-" * (12 - number) for number in range(13)})
-    report = markdown(results, timing_of(results))
-    assert len(table(report, "Who is better")) == 41
-    assert "These are the 40 surest of 78 comparisons" in report
-    rows = table(report, "Who is better")[1:]
-    assert ["bm25 top_k=0", "bm25 top_k=12"] in [row[:2] for row in rows]
-    assert ["bm25 top_k=6", "bm25 top_k=7"] not in [row[:2] for row in rows]
-
-
-def test_kinds_come_in_the_order_of_the_questions() -> None:
-    results = results_of(FIVE, kinds=["two hops", "one hop"])
-    heads, *rows = table(markdown(results, timing_of(results)), "By kind of question")
-    assert heads == ["Setup", "two hops", "one hop"]
-    assert rows[0][0] == "retrieve"
-    assert rows[0][1].startswith("60.0 (")
 
 
 # ------------------------------------------------------------------------------------------------------------ the page
@@ -269,11 +209,6 @@ def test_pictures_that_are_there_are_shown() -> None:
     results = results_of(FIVE)
     report = markdown(results, timing_of(results), pictures=[Path("plots/accuracy-cost.png"), Path("plots/x.svg")])
     assert re.findall(r"!\[.*?\]\((.*?)\)", report) == ["plots/accuracy-cost.png"]
-
-
-def test_the_same_results_give_the_same_report() -> None:
-    first, second = (results_of(FIVE, kinds=["a", "b"], skipped=2, notes=["Something."]) for _ in range(2))
-    assert markdown(first, timing_of(first)) == markdown(second, timing_of(second))
 
 
 # --------------------------------------------------------------------------------------------------------- the terminal

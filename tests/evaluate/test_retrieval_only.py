@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -108,26 +107,11 @@ def test_recall_is_that_of_the_search(given: Settings, kg: KnowledgeGraph) -> No
             assert row.recall[at].mean == pytest.approx(sum(by_hand) / 2)
 
 
-def test_figures_are_the_same_again(given: Settings) -> None:
-    first, second = (
-        [replace(row, p50=0, p95=0) for row in measured(given).rows],
-        [replace(row, p50=0, p95=0) for row in measured(given).rows],
-    )
-    assert first == second
-
-
 def test_the_tree_has_a_row_where_there_is_one(given: Settings, kg: KnowledgeGraph, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="community cannot be measured: the graph has no knowledge tree"):
         measured(given, routes=("community",))
     kg.build_tree()
     assert measured(given, routes=("community",)).rows[0].questions == 2
-
-
-def test_supporting_passages_that_are_no_document(given: Settings) -> None:
-    lost = Question("lost", "Where is the lost passage?", ("nowhere",), supports=(Text("No such title"), Text("Teal")))
-    found = measured(given, replace(SHIPS, questions=(lost,)), routes=("bm25",))
-    assert found.notes == ("The titles of 1 supporting passage are no document's: 'No such title'.",)
-    assert found.rows[0].recall[1].mean <= 0.5
 
 
 def test_a_question_that_the_official_retriever_fails_at(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,10 +183,3 @@ def test_the_table_on_a_terminal_of_80_columns(
     row = next(line for line in lines if line.startswith("all, by parts"))
     assert row.split() == ["all,", "by", "parts", *["74.9"] * 6, "1234", "12346"]
     assert any("[red]x[/red]" in line for line in lines)
-
-
-def test_the_report_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    show_retrieval(REPORT, as_json=True)
-    document = json.loads(capsys.readouterr().out)
-    assert document["cuts"] == [2, 5, 10]
-    assert document["measured"][0]["rows"][0]["recall"][1] == {"mean": 0.749, "low": 0.661, "high": 0.83, "count": 50}

@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgplatform.evaluate.needles.haystack import filler, invented_name, paragraphs
+from kgplatform.evaluate.needles import filler, invented_name, paragraphs
 from kgplatform.records import Document
 from kgplatform.sources.cut import cut_document
 from kgplatform.text import count_tokens

@@ -351,22 +351,6 @@ def _judge(asked: Prompt) -> str:
     return _rated(correct=int(any(_stands(each, said) for each in asked.section("The right answers").splitlines())))
 
 
-def _rubric(asked: Prompt) -> str:
-    """2 where a right answer stands there whole, 1 where at least half of its words do."""
-    right, said = asked.section("The right answers").splitlines(), asked.section("The answer to be scored")
-    whole = any(_stands(each, said) for each in right)
-    half = any(2 * shared(each, said) >= len(stems_of(each)) > 0 for each in right)
-    return _rated(score=2 if whole else int(half))
-
-
-def _rate_facts(asked: Prompt) -> str:
-    """All facts are needed; recalled are those of which a sentence has three words in four."""
-    text, facts = asked.section("The text"), asked.section("The supporting facts").splitlines()
-    found = [any(4 * shared(fact, each) >= 3 * len(stems_of(fact)) for each in sentences_of(text)) for fact in facts]
-    verdicts = [{"fact": n, "needed": True, "recalled": is_there} for n, is_there in enumerate(found, 1)]
-    return json.dumps({"facts": verdicts})
-
-
 def _rated(**verdict: str | int) -> str:
     return json.dumps({"reasoning": "By shared words.", **verdict})
 
@@ -423,8 +407,6 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "evaluate/rater_strict": _strict,
     "evaluate/rater_permissive": _permissive,
     "evaluate/rater_judge": _judge,
-    "evaluate/rater_rubric": _rubric,
-    "evaluate/rater_facts": _rate_facts,
 }
 
 

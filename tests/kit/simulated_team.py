@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 
 from model_by_prompt import Prompt
 
-from kgplatform.evaluate.needles import RANKS, NeedleTask
-from kgplatform.evaluate.needles.haystack import RARE_NAME, invented_name
+from kgplatform.evaluate.needles import RANKS, RARE_NAME, NeedleTask, invented_name
 from kgplatform.prompt import Messages
 
 REFUSAL = ""

@@ -10,8 +10,6 @@ docs/reference/data-sets.md has the formats, and what is used of them.
 
 from __future__ import annotations
 
-from kgplatform.evaluate.datasets.draft import write_corpus
-from kgplatform.evaluate.datasets.recognise import DATA_SETS, load
-from kgplatform.evaluate.datasets.shared_corpus import write_questions
+from kgplatform.evaluate.datasets.formats import DATA_SETS, load, write_corpus, write_questions
 
 __all__ = ["DATA_SETS", "load", "write_corpus", "write_questions"]

@@ -1,4 +1,4 @@
-"""The objects in a file, one at a time: of a JSON list, of JSON lines, of one JSON object, or of a table (CSV).
+"""The objects in a file, one at a time: of a JSON list, or of JSON lines.
 
 Nothing but the object at hand is held, so that a file of hundreds of megabytes costs no memory of its own. What is
 under the keys of an object is checked: a text is a text, a list is a list.
@@ -6,7 +6,6 @@ under the keys of an object is checked: a text is a text, a list is a list.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -25,7 +24,6 @@ from kgplatform.sources.files.file_text import clean
 from kgplatform.text import tidy
 
 _BLOCK = 1 << 16
-_WRAPPERS = ("data", "questions", "rows", "examples", "samples")
 _AGAIN = "If it was downloaded, get it again"
 _BLANKS = re.compile(r"\s*")
 
@@ -74,16 +72,9 @@ class Values(dict[str, Any]):
                 raise UnusableError(f'"{key}" holds {described(item)}, expected objects')
         return list(map(Values, self.listed(key)))
 
-    def inner(self, key: str) -> Values:
-        """The object under ``key``; an empty one if there is none."""
-        found = self.get(key)
-        return Values(found if isinstance(found, dict) else {})
-
     def yes_or_no(self, key: str, default: bool) -> bool:
-        """The truth value under ``key``; a text that says so counts, as in a table."""
+        """The truth value under ``key``."""
         found = self.get(key, default)
-        if isinstance(found, str) and found.strip().lower() in ("true", "false"):
-            return found.strip().lower() == "true"
         if not isinstance(found, bool):
             raise UnusableError(f'"{key}" is {described(found)}, expected true or false')
         return found
@@ -119,7 +110,7 @@ def whole(value: object, key: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One value of a file. ``place``: "line 7", "item 7" or "row 7", counted from 1; ``fault``: why it has no value."""
+    """One value of a file. ``place``: "line 7" or "item 7", counted from 1; ``fault``: why it has no value."""
 
     file: Path
     place: str
@@ -163,11 +154,9 @@ def some(file: Path, most: int = 20) -> list[Values]:
 def _read(file: Path, stream: BufferedReader) -> Iterator[Entry]:
     head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
     _check(file, head)
-    if file.suffix.lower() == ".csv":
-        return _rows(file, io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
     if head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
         return _items(_Window(file, io.TextIOWrapper(stream, encoding="utf-8-sig")))
-    return _lines_or_object(file, stream)
+    return _lines(file, stream)
 
 
 def _check(file: Path, head: bytes) -> None:
@@ -181,26 +170,7 @@ def _check(file: Path, head: bytes) -> None:
     if noun is None and is_pdf(head, file.suffix):
         noun = "a PDF, not text"
     if noun is not None:
-        raise InputError(f"{file} is {noun}; questions are read from JSON, JSON lines and CSV.")
-
-
-def _lines_or_object(file: Path, stream: BufferedReader) -> Iterator[Entry]:
-    first = _parsed(next(line for line in stream if line.removeprefix(BOM_UTF8).strip()))
-    rest = stream.tell()
-    if isinstance(first, dict):
-        alone = not any(line.strip() for line in stream)
-        stream.seek(0)
-        return _of_object(file, first) if alone else _lines(file, stream)
-    stream.seek(0)
-    content = stream.read()
-    whole_file = _parsed(content)
-    if isinstance(whole_file, dict):
-        return _of_object(file, whole_file)
-    broken = isinstance(whole_file, Exception)
-    if broken and any(isinstance(_parsed(line), dict) for line in content[rest:].splitlines()):
-        return _lines(file, io.BytesIO(content))
-    reason = fault_of(whole_file) if broken else f"found {described(whole_file)}"
-    raise InputError(f"{file} holds no JSON objects ({reason}). {_AGAIN}.")
+        raise InputError(f"{file} is {noun}; questions are read from JSON and JSON lines.")
 
 
 def _parsed(source: bytes) -> Any:
@@ -229,20 +199,6 @@ def _lines(file: Path, stream: Iterable[bytes]) -> Iterator[Entry]:
                 yield Entry(file, f"line {number}", fault=fault_of(value))
             else:
                 yield Entry(file, f"line {number}", value)
-
-
-def _of_object(file: Path, value: dict[str, Any]) -> Iterator[Entry]:
-    """The items of a list under a usual name, as a server of data sets wraps them; else the object itself.
-
-    QuALITY calls the questions of one article so, too: an object with a text of its own is no wrapper.
-    """
-    name = next((name for name in _WRAPPERS if isinstance(value.get(name), list)), None)
-    if name is None or "article" in value or isinstance(value.get("question"), str):
-        yield Entry(file, "line 1", value)
-        return
-    for number, item in enumerate(value[name], 1):
-        inner = item.get("row") if isinstance(item, dict) else None
-        yield Entry(file, f"item {number}", inner if isinstance(inner, dict) else item)
 
 
 class _Window:
@@ -305,20 +261,3 @@ def _items(window: _Window) -> Iterator[Entry]:
         if mark != ",":
             window.refuse(number, "no comma follows" if mark else "the list is not closed")
         window.skip()
-
-
-def _rows(file: Path, stream: TextIO) -> Iterator[Entry]:
-    reader = csv.DictReader(stream)
-    for number in count(1):
-        place = f"row {number}"
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            yield Entry(file, place, fault=f"not valid CSV: {error}")
-            continue
-        if row is None:
-            return
-        if None in row:  # under which the cells go that have no column
-            yield Entry(file, place, fault='it has more cells than columns: put "…" around a text with a comma')
-        else:
-            yield Entry(file, place, row)

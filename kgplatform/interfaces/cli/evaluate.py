@@ -27,18 +27,13 @@ _NONE = "none"
 _FAULTS_TOLD = 5
 
 Questions = Annotated[
-    Path | None, typer.Argument(help="Questions of your own (JSON lines) about the graph.", show_default=False)
-]
-DataSets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--dataset", metavar="NAME", help="The format of the data set at --path. Default: detected from its content."
+    list[Path] | None,
+    typer.Argument(
+        help="Questions of your own (JSON lines) about the graph, or files or folders of data sets with their texts.",
+        show_default=False,
     ),
 ]
-Paths = Annotated[
-    list[Path] | None,
-    typer.Option("--path", help="File or folder of a data set, including its texts. May be repeated."),
-]
+Paths = Annotated[list[Path] | None, typer.Option("--path", hidden=True)]
 Readers = Annotated[
     str | None,
     typer.Option(
@@ -51,34 +46,24 @@ GridFile = Annotated[Path | None, typer.Option("--grid", help="A YAML file with 
 RetrievalOnly = Annotated[
     bool, typer.Option("--retrieval-only", help="Measure only retrieval by each route. Needs no language model.")
 ]
-Routes = Annotated[
-    list[str] | None, typer.Option("--route", help="With --retrieval-only: a route to measure. Default: all.")
-]
-Cuts = Annotated[
-    str | None, typer.Option("--at", metavar="K,…", help="With --retrieval-only: recall at K. Default: 2,5,10.")
-]
 NeedleKind = Annotated[
-    str | None, typer.Option("--needles", metavar="KIND", help="Needle-in-a-haystack tasks: single, multi, pass-key …")
+    str | None,
+    typer.Option(
+        "--needles", metavar="KIND", help="Needle-in-a-haystack tasks: docs/how-to/needle-tasks.md.", hidden=True
+    ),
 ]
 Lengths = Annotated[
-    str | None, typer.Option("--lengths", help=f"With --needles: text lengths in tokens. Default: {_LENGTHS}.")
+    str | None, typer.Option("--lengths", help=f"Text lengths in tokens. Default: {_LENGTHS}.", hidden=True)
 ]
 Depths = Annotated[
-    str | None, typer.Option("--depths", help=f"With --needles: depths of the needles. Default: {_DEPTHS}.")
+    str | None, typer.Option("--depths", help=f"Depths of the needles. Default: {_DEPTHS}.", hidden=True)
 ]
 Samples = Annotated[
-    int | None, typer.Option("--samples", min=1, help="With --needles: tasks per length and depth. Default: 1.")
-]
-Haystack = Annotated[Path | None, typer.Option("--haystack", help="With --needles: your own text to hide them in.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="With --needles: random seed. Default: 0.")]
-Rank = Annotated[
-    str | None, typer.Option("--rank", help="With --needles math: which number to ask for. Default: largest.")
+    int | None, typer.Option("--samples", min=1, help="Tasks per length and depth. Default: 1.", hidden=True)
 ]
 Raters = Annotated[
     list[str] | None,
-    typer.Option(
-        "--rate", metavar="RATER", help="Raters, which are models: judge (default), lr, rubric, facts; or none."
-    ),
+    typer.Option("--rate", metavar="RATER", help="Raters, which are models: judge (default), lr; or none."),
 ]
 JudgeModel = Annotated[
     str | None,
@@ -94,39 +79,32 @@ Parallel = Annotated[
 ]
 Repeat = Annotated[int, typer.Option("--repeat", min=1, help="Number of repetitions, to see how replies vary.")]
 PricesFile = Annotated[Path | None, typer.Option("--prices", help="Your own table of prices per million tokens.")]
+Extractor = Annotated[
+    str | None,
+    typer.Option(
+        "--extractor", metavar=EXTRACTOR_NAMES, callback=known_extractor, help="The extractor for a data set's texts."
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", help="The folder for results, traces and plots.")]
-Caption = Annotated[str | None, typer.Option("--caption", help="A caption for every plot.")]
 
-_ONLY_WITH = {
-    "retrieval_only": ("route", "at"),
-    "needles": ("lengths", "depths", "samples", "haystack", "seed", "rank"),
-    "path": ("dataset", "recorded"),
-}
 _NOT_WITH = {
-    "questions": ("path", "needles"),
-    "path": ("needles",),
+    "questions": ("needles",),
     "readers": ("grid",),
     "needles": ("retrieval_only", "limit"),
-    "retrieval_only": ("readers", "grid", "rate", "judge_model", "prepare", "parallel", "prices", "caption", "repeat"),
+    "retrieval_only": ("readers", "grid", "rate", "judge_model", "prepare", "parallel", "prices", "repeat"),
 }
 
 
 def evaluate(
     questions: Questions = None,
-    dataset: DataSets = None,
     path: Paths = None,
     readers: Readers = None,
     grid: GridFile = None,
     retrieval_only: RetrievalOnly = False,
-    route: Routes = None,
-    at: Cuts = None,
     needles: NeedleKind = None,
     lengths: Lengths = None,
     depths: Depths = None,
     samples: Samples = None,
-    haystack: Haystack = None,
-    seed: Seed = None,
-    rank: Rank = None,
     rate: Raters = None,
     judge_model: JudgeModel = None,
     prepare: Prepare = False,
@@ -134,33 +112,29 @@ def evaluate(
     parallel: Parallel = None,
     repeat: Repeat = 1,
     prices: PricesFile = None,
-    extractor: Annotated[
-        str | None,
-        typer.Option(
-            "--extractor", metavar=EXTRACTOR_NAMES, callback=known_extractor, help="The extractor for the texts."
-        ),
-    ] = None,
-    recorded: Annotated[Path | None, typer.Option("--recorded", help="A recorded extraction of the texts.")] = None,
-    schema: Annotated[str | None, typer.Option("--schema", help="A schema file, or the name of a shipped one.")] = None,
+    extractor: Extractor = None,
     out: Out = Path("evaluation"),
-    caption: Caption = None,
     token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare readers on questions: answers, scores, costs, tables and plots. Stop and resume it at any time."""
-    given = {name: value for name, value in locals().items() if value not in (None, False)}
+    if path:
+        note("--path goes with the next release: name data sets without it, as `kgplatform evaluate FOLDER`.")
+        questions, path = [*(questions or ()), *path], None
+    given = {name: value for name, value in locals().items() if value not in (None, False, [])}
     if repeat == 1:
         del given["repeat"]
     check_options(given)
+    from kgplatform.evaluate.evaluation import NO_MODEL
     from kgplatform.settings import load_settings
 
     settings = load_settings(home=home, token_budget=token_budget)
     datasets = _data_sets(given)
-    if not retrieval_only:
-        _need_model(settings)
     if retrieval_only:
         _measure_retrieval(settings, datasets, given)
+    elif settings.openai_api_key is None and settings.openai_base_url is None:
+        raise SettingError(NO_MODEL, "retrieval_only")
     else:
         _evaluate(settings, datasets, given)
 
@@ -171,22 +145,14 @@ def check_options(given: Mapping[str, Any]) -> None:
         for other in others:
             if option in given and other in given:
                 raise InputError(f"{_flag(option)} and {_flag(other)} cannot be combined: leave one of them out.")
-    for option, dependent in _ONLY_WITH.items():
-        for other in dependent:
-            if other in given and option not in given:
-                raise InputError(
-                    f"{_flag(other)} only works with {_flag(option)}: add {_flag(option)}, or leave {_flag(other)} out."
-                )
-    if not given.keys() & {"questions", "path", "needles"}:
+    for other in ("lengths", "depths", "samples"):
+        if other in given and "needles" not in given:
+            raise InputError(f"--{other} only works with --needles: add --needles, or leave --{other} out.")
+    if not given.keys() & {"questions", "needles"}:
         raise InputError(
-            "There are no questions. Name a file of your own (`kgplatform evaluate questions.jsonl`), a data set "
-            "(--path), or needles (--needles single)."
+            "There are no questions. Name a file of your own (`kgplatform evaluate questions.jsonl`), or the file or "
+            "folder of a data set."
         )
-    names, paths = given.get("dataset", []), given.get("path", [])
-    if names and len(names) != len(paths):
-        raise InputError("Give --dataset once for each --path, in the same order, or leave it out.")
-    if "recorded" in given and len(paths) > 1:
-        raise InputError("--recorded works with one data set only: give one --path.")
     rates = given.get("rate", [])
     if _NONE in rates and (len(rates) > 1 or "judge_model" in given):
         raise InputError("--rate none turns the raters off: leave out the other raters and --judge-model.")
@@ -196,59 +162,28 @@ def _flag(option: str) -> str:
     return "QUESTIONS" if option == "questions" else flag(option)
 
 
-def _need_model(settings: Settings) -> None:
-    from kgplatform.evaluate.evaluation import NO_MODEL
-
-    if settings.openai_api_key is None and settings.openai_base_url is None:
-        raise SettingError(NO_MODEL, "retrieval_only")
-
-
 def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
-    """The data sets that are named, each with a name of its own."""
+    """The data sets that are named. The same one from two places is two: each has its own folder of results."""
     from kgplatform.evaluate.datasets import load
+    from kgplatform.evaluate.heat_map import needle_data_set, parse_depths, parse_lengths
 
     if "needles" in given:
-        return [_needles(given)]
-    paths = [given["questions"]] if "questions" in given else given["path"]
-    names = given.get("dataset") or [None] * len(paths)
-    found = [load(path, name, limit=given.get("limit")) for path, name in zip(paths, names, strict=True)]
-    if "recorded" in given:
-        found[0] = replace(found[0], recording=given["recorded"])
-    for dataset in found:
-        _tell_faults(dataset)
-    return _distinct(found)
-
-
-def _needles(given: Mapping[str, Any]) -> DataSet:
-    from kgplatform.evaluate.needles.heat_map import needle_data_set, parse_depths, parse_lengths
-
-    kind = given["needles"]
-    return needle_data_set(
-        kind,
-        parse_lengths(given.get("lengths", _LENGTHS)),
-        parse_depths(kind, given.get("depths", _DEPTHS)),
-        given.get("samples", 1),
-        haystack=given.get("haystack"),
-        seed=given.get("seed", 0),
-        rank=given.get("rank", "largest"),
-    )
-
-
-def _tell_faults(dataset: DataSet) -> None:
-    for fault in dataset.faults[:_FAULTS_TOLD]:
-        note(fault)
-    if len(dataset.faults) > _FAULTS_TOLD:
-        note(f"… and {len(dataset.faults) - _FAULTS_TOLD:,} more. {dataset.skipped:,} questions were left out.")
-
-
-def _distinct(datasets: Sequence[DataSet]) -> list[DataSet]:
-    """The same data set from two places is two: each has its own folder of results."""
-    names = [data_set.name for data_set in datasets]
-    numbers = [names[:place].count(name) for place, name in enumerate(names)]
-    return [
-        replace(dataset, name=f"{dataset.name} {number + 1}") if number else dataset
-        for dataset, number in zip(datasets, numbers, strict=True)
-    ]
+        kind, lengths = given["needles"], parse_lengths(given.get("lengths", _LENGTHS))
+        depths = parse_depths(kind, given.get("depths", _DEPTHS))
+        return [needle_data_set(kind, lengths, depths, given.get("samples", 1))]
+    found: list[DataSet] = []
+    names: list[str] = []
+    for path in given["questions"]:
+        dataset = load(path, limit=given.get("limit"))
+        for fault in dataset.faults[:_FAULTS_TOLD]:
+            note(fault)
+        if len(dataset.faults) > _FAULTS_TOLD:
+            more = len(dataset.faults) - _FAULTS_TOLD
+            note(f"… and {more:,} more. {dataset.skipped:,} questions were left out.")
+        names.append(dataset.name)
+        number = names.count(dataset.name)
+        found.append(replace(dataset, name=f"{dataset.name} {number}") if number > 1 else dataset)
+    return found
 
 
 def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ...]]:
@@ -260,13 +195,11 @@ def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ..
         setups, corpus = grid.setups, grid.corpus
     else:
         setups, corpus = parse_setups(given.get("readers") or usual()), ()
-    return tuple(_built(setup, given) for setup in setups), corpus
-
-
-def _built(setup: Setup, given: Mapping[str, Any]) -> Setup:
-    """``setup`` over a graph that is built as the command line says, where a grid does not say otherwise."""
-    extractor, schema = setup.build.extractor or given.get("extractor"), setup.build.schema or given.get("schema")
-    return replace(setup, build=replace(setup.build, extractor=extractor, schema=schema))
+    extractor = given.get("extractor")
+    if extractor is not None:  # where a grid does not say otherwise
+        builds = [replace(setup.build, extractor=setup.build.extractor or extractor) for setup in setups]
+        setups = tuple(replace(setup, build=build) for setup, build in zip(setups, builds, strict=True))
+    return setups, corpus
 
 
 def _with_corpus(settings: Settings, dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
@@ -329,7 +262,7 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
         with ProgressLines() as progress:
             with Graphs(settings, note, progress) as graphs:
                 for plan in plans:
-                    done.append((plan, *_run(graphs, plan, prices, given, progress)))
+                    done.append((plan, *_run(graphs, plan, prices, progress)))
             _repeat(settings, done, prices, given, progress)
     finally:  # what is done is shown, though the next data set cannot be
         if not given.get("as_json"):
@@ -358,10 +291,10 @@ def _repeat(
         with Graphs(settings, note, progress, run=number) as graphs:
             for (plan, _, _), every in zip(done, runs, strict=True):
                 again = replace(plan, out=plan.out / f"run-{number}")
-                every.append(_run(graphs, again, prices, given, progress)[0])
+                every.append(_run(graphs, again, prices, progress)[0])
     for (plan, results, timing), every in zip(done, runs, strict=True):
         if len(every) > 1:
-            _write_report(plan, results, timing, prices, given, every)
+            _write_report(plan, results, timing, prices, every)
             write_whole(plan.out / "repeated.json", as_json({"runs": len(every), "scores": spread(every)}), mode=0o644)
 
 
@@ -371,16 +304,14 @@ def _raters(given: Mapping[str, Any]) -> tuple[str, ...]:
     return () if _NONE in rates else tuple(dict.fromkeys(rates))
 
 
-def _run(
-    graphs: Graphs, plan: EvaluationPlan, prices: Prices, given: Mapping[str, Any], progress: ProgressLines
-) -> tuple[Results, Timing]:
+def _run(graphs: Graphs, plan: EvaluationPlan, prices: Prices, progress: ProgressLines) -> tuple[Results, Timing]:
     """One data set: its results are written before the next one begins."""
     from kgplatform.evaluate.evaluation import evaluate as run
     from kgplatform.evaluate.outcome import write_results
 
     results, timing = run(graphs, plan, note, progress)
     write_results(plan.out, results, timing)
-    _write_report(plan, results, timing, prices, given)
+    _write_report(plan, results, timing, prices)
     return results, timing
 
 
@@ -389,20 +320,19 @@ def _write_report(
     results: Results,
     timing: Timing,
     prices: Prices,
-    given: Mapping[str, Any],
     repeated: Sequence[Results] = (),
 ) -> None:
     """The report, and then again with the pictures."""
+    from kgplatform.evaluate.heat_map import heat_map
     from kgplatform.evaluate.journal import write_whole
-    from kgplatform.evaluate.needles.heat_map import heat_map
     from kgplatform.evaluate.plots import draw, draw_heat_map
     from kgplatform.evaluate.report import markdown
 
-    report, caption = plan.out / "report.md", given.get("caption", "")
+    report = plan.out / "report.md"
     write_whole(report, markdown(results, timing, prices, (), repeated).encode(), mode=0o644)
-    pictures = draw(results, timing, plan.out, caption)
+    pictures = draw(results, timing, plan.out)
     if found := heat_map(results):
-        pictures += draw_heat_map(found, plan.out, caption)
+        pictures += draw_heat_map(found, plan.out)
     names = [picture.relative_to(plan.out) for picture in pictures]
     write_whole(report, markdown(results, timing, prices, names, repeated).encode(), mode=0o644)
 
@@ -419,24 +349,14 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.journal import claimed, write_whole
     from kgplatform.evaluate.outcome import as_json
-    from kgplatform.evaluate.retrieval import CUTS, evaluate_retrieval, retrieval_markdown
+    from kgplatform.evaluate.retrieval import evaluate_retrieval, retrieval_markdown
     from kgplatform.evaluate.terms import Build
     from kgplatform.interfaces.cli.show.evaluation import show_retrieval
     from kgplatform.interfaces.cli.show.terminal import ProgressLines
 
-    cuts = _cuts(given["at"]) if "at" in given else CUTS
-    build = Build(extractor=given.get("extractor"), schema=given.get("schema"))
+    build = Build(extractor=given.get("extractor"))
     with claimed(given["out"]), ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
-        report = evaluate_retrieval(
-            datasets, graphs, routes=given.get("route", ()), cuts=cuts, build=build, progress=progress
-        )
+        report = evaluate_retrieval(datasets, graphs, build=build, progress=progress)
     show_retrieval(report, given.get("as_json", False))  # first: a full disk takes nothing from a person
     write_whole(given["out"] / "retrieval.md", retrieval_markdown(report).encode(), mode=0o644)
     write_whole(given["out"] / "retrieval.json", as_json(asdict(report)), mode=0o644)
-
-
-def _cuts(text: str) -> tuple[int, ...]:
-    words = [word.strip() for word in text.split(",")]
-    if not all(word.isascii() and word.isdigit() and int(word) for word in words):
-        raise InputError(f"--at {text} cannot be used: write ranks from 1 as 2,5,10.")
-    return tuple(map(int, words))

@@ -198,7 +198,7 @@ def search(
 
 app.command(cls=ask.AskCommand)(ask.ask)
 app.command()(ask.chat)
-app.command()(anonymise.anonymise)
+app.command(hidden=True)(anonymise.anonymise)
 app.command()(evaluate.evaluate)
 app.command()(changes.export)
 app.command()(serve.serve)

@@ -251,17 +251,6 @@ def _note_down(reading: _Pass, piece: Sequence[FoundPassage], notes: str) -> Non
     reading.noted = [*reading.noted, *(of_them or piece)][-_NOTED:]
 
 
-def _read_last(answered: Answer) -> list[FoundPassage]:
-    """The passages, or parts of them, that were before the model at the end; of several parts the latest."""
-    read = [step.passages for step in answered.trace if step.prompt == _PROMPT_WITH_NOTES]
-    last = set(read[-1]) if read else set()
-    latest: dict[str, FoundPassage] = {}
-    for passage in answered.evidence.passages:
-        if passage.id in last:
-            latest.setdefault(passage.id, passage)
-    return list(latest.values())
-
-
 READER = Reader(
     "chunkread",
     "Baseline: reads passage after passage until one answers.",
@@ -279,5 +268,4 @@ READER_WITH_NOTES = Reader(
     title="To compare: passage after passage, with notes",
     takes="1 call for each passage",
     needs=lambda options: (),
-    kept=_read_last,
 )

@@ -120,7 +120,6 @@ READER = Reader(
     title="Walk the graph (GraphReader)",
     takes="about 40 calls",
     needs=lambda options: ("entities", "facts"),
-    kept=lambda answered: (),  # the answer is written from the notebooks alone
     usual=True,
     stages=tuple(PROMPTS),
     reads=PROMPTS.values(),

@@ -33,7 +33,7 @@ from kgplatform.readers.readagent.page_requests import ChoiceReply, choice_reply
 from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import Selection
-from kgplatform.records import Answer, FoundPassage, SearchResult
+from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.pages import Pages
 from kgplatform.text import compression_rate
@@ -172,12 +172,6 @@ class _Run:
         )
 
 
-def _read_again(answered: Answer) -> list[FoundPassage]:
-    """The passages of the pages that were read again."""
-    again = {id_ for step in answered.trace if step.pages for id_ in step.passages}
-    return [passage for passage in answered.evidence.passages if passage.id in again]
-
-
 READER = Reader(
     "readagent",
     "Answers from gists of pages after re-reading the relevant pages. Needs gists of the documents.",
@@ -186,6 +180,5 @@ READER = Reader(
     title="Gists, then pages (ReadAgent)",
     takes="2 calls",
     needs=lambda options: ("gists",),
-    kept=_read_again,
     usual=True,
 )

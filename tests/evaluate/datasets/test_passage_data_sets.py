@@ -109,15 +109,6 @@ def test_musique(tmp_path: Path, form: str) -> None:
     )
 
 
-def test_an_answer_is_filled_in_as_it_stands_whatever_marks_it_has(tmp_path: Path) -> None:
-    steps = [
-        {"question": "Which song?", "answer": r"\1 #2 \g<0>"},
-        {"question": "Who wrote #1 with #2?", "answer": "Bo"},
-    ]
-    dataset = load(lines(tmp_path / "dev.jsonl", [changed(MUSIQUE, question_decomposition=steps)]))
-    assert only(dataset).parts == ("Which song?", r"Who wrote \1 #2 \g<0> with Bo?")
-
-
 def test_a_part_that_refers_to_no_part_makes_a_question_unusable(tmp_path: Path) -> None:
     steps = [{"question": "Where was #3 born?", "answer": "Lund"}]
     file = lines(tmp_path / "dev.jsonl", [MUSIQUE, changed(MUSIQUE, question_decomposition=steps)])
@@ -150,17 +141,8 @@ def test_a_folder_as_hipporag_has_it(tmp_path: Path) -> None:
     listed(tmp_path / "openie.json", recording)
     dataset = load(tmp_path)
     assert [each.title for each in dataset.corpus] == ["Port Anselm", "Ina Roth", "Port Anselm", "Elsewhere"]
-    assert dataset.recording == tmp_path / "openie.json"
     assert dataset.faults == ('musique_corpus.json, item 6: "text" is empty; this text is left out.',)
     assert dataset.skipped == 0
-
-
-def test_a_recording_of_other_texts_is_not_used(tmp_path: Path) -> None:
-    lines(tmp_path / "musique.jsonl", [MUSIQUE])
-    listed(tmp_path / "openie.json", [{"title": "Ina Roth", "text": PIANIST, "extracted_triples": []}])
-    dataset = load(tmp_path)
-    assert dataset.recording is None
-    assert dataset.faults == ("openie.json: not used, for it records no extraction of 2 of the 3 texts.",)
 
 
 def test_a_supporting_passage_that_the_corpus_lacks_is_told(tmp_path: Path) -> None:
@@ -224,13 +206,6 @@ def test_a_supporting_sentence_that_does_not_exist_is_told_and_the_question_stay
     )
 
 
-def test_a_supporting_passage_that_full_wiki_did_not_retrieve_is_told(tmp_path: Path) -> None:
-    dataset = load(listed(tmp_path / "dev.json", [changed(HOTPOT, context=HOTPOT["context"][1:])]))
-    assert only(dataset).supports == (Text("Port Anselm"), Text("Ina Roth"))
-    assert only(dataset).facts == ("Ina Roth was born in Lund.",)
-    assert dataset.faults[0].startswith("hotpotqa: of 1 question a supporting passage is not in the corpus")
-
-
 def test_a_test_split_without_answers_is_no_data_set(tmp_path: Path) -> None:
     values = {"_id": "5a01", "question": "Where?", "context": HOTPOT["context"], "supporting_facts": []}
     file = listed(tmp_path / "hotpot_test_fullwiki_v1.json", [values])
@@ -274,13 +249,9 @@ def test_2wiki_takes_the_aliases_that_lie_beside_it(tmp_path: Path) -> None:
     ("values", "change", "reason"),
     [
         (MUSIQUE, {"answer": None}, '"answer" is null, expected a text'),
-        (MUSIQUE, {"answer": {"text": "Lund"}}, '"answer" is an object with the keys text, expected a text'),
         (MUSIQUE, {"answerable": "yes"}, '"answerable" is a text, expected true or false'),
-        (MUSIQUE, {"question": "  "}, '"question" is empty'),
-        (MUSIQUE, {"paragraphs": "none"}, '"paragraphs" is a text, expected a list'),
         (MUSIQUE, {"paragraphs": ["none"]}, '"paragraphs" holds a text, expected objects'),
         (MUSIQUE, {"answer_aliases": [["Lund"]]}, '"answer_aliases" is a list of texts, expected a text'),
-        (HOTPOT, {"supporting_facts": [["Ina"]]}, '"supporting_facts" holds a list of texts, expected lists of two'),
         (HOTPOT, {"supporting_facts": [["Ina Roth", None]]}, '"supporting_facts" is null, expected a whole number'),
         (HOTPOT, {"context": [["Ina Roth", "born"]]}, '"context" holds a text, expected a list of sentences'),
         (
@@ -294,8 +265,6 @@ def test_2wiki_takes_the_aliases_that_lie_beside_it(tmp_path: Path) -> None:
             '"context" has 1 title for 2, expected as many',
         ),
         (MUSIQUE, {"paragraphs": [paragraph(0, "Vell", " ", True)]}, '"paragraph_text" is empty'),
-        (HOTPOT, {"context": "nothing"}, '"context" is a text that is not JSON, expected a list'),
-        (TWO_WIKI, {"context": 7}, '"context" holds 7, expected lists of two'),
     ],
 )  # fmt: skip
 def test_a_value_of_a_wrong_type_is_named_and_its_question_skipped(
@@ -304,8 +273,3 @@ def test_a_value_of_a_wrong_type_is_named_and_its_question_skipped(
     dataset = load(lines(tmp_path / "dev.jsonl", [values, changed(values, **change)]))
     assert dataset.faults == (f"dev.jsonl, line 2: {reason}; skipped.",)
     assert (len(dataset.questions), dataset.skipped) == (1, 1)
-
-
-def test_a_number_is_an_answer(tmp_path: Path) -> None:
-    dataset = load(lines(tmp_path / "dev.jsonl", [changed(MUSIQUE, answer=1984, answer_aliases=[])]))
-    assert only(dataset).answers == ("1984",)

@@ -5,33 +5,41 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
-from itertools import groupby, islice
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+from doc_pages import blocks, page
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from simulated_team import SimulatedTeam, told
 
 from kgplatform.errors import InputError
+from kgplatform.evaluate import needles
 from kgplatform.evaluate.needles import (
     DEPTH_PAIRS,
     DEPTHS,
     LENGTHS,
+    LONGEST_PARAGRAPH,
     RANKS,
     Needles,
     NeedleTask,
     even,
     grid,
     hidden_number,
+    joined_statements,
     key_value,
     math_find,
     multi_needle,
     pass_key,
     single_needle,
+    single_statement,
+    write_tasks,
 )
-from kgplatform.evaluate.needles.haystack import LONGEST_PARAGRAPH, WORK, WantedTask, hide, own_paragraphs
-from kgplatform.evaluate.needles.needles import joined_statements, single_statement
-from kgplatform.readers.readers import READERS
+from kgplatform.neo4j.store import Store
+from kgplatform.testing import OpenAIServer
 from kgplatform.text import count_tokens
 
 ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [
@@ -81,18 +89,6 @@ def test_the_answer_stands_at_its_depth_and_nowhere_else(
     assert hidden.count(answer) == task.text.count(answer) >= 1
 
 
-def test_the_first_and_the_last_depth_are_the_ends_of_the_text() -> None:
-    first, last = (single_needle(2_000, depth) for depth in (0, 1))
-    assert first.text.startswith(first.hidden[0])
-    assert last.text.endswith(last.hidden[0])
-
-
-def test_a_text_as_long_as_its_needle_is_that_needle() -> None:
-    least = count_tokens(hide(WantedTask("qa", "single", 500, (0.5,), 0), TOLD, [story(40)]).hidden[0])
-    task = hide(WantedTask("qa", "single", least, (0.5,), 0), TOLD, [story(40)])
-    assert (task.text, task.haystack, task.depths) == (TOLD.statements[0], 0, (0.0,))
-
-
 @pytest.mark.parametrize("depths", DEPTH_PAIRS)
 def test_two_needles_stand_apart_and_only_together_answer(depths: tuple[float, float]) -> None:
     task = multi_needle(6_000, depths, 2)
@@ -113,15 +109,6 @@ def test_statements_are_counterfactual(invent: Callable[[random.Random], Needles
     assert all(each.world and each.world[0] not in " ".join((*each.statements, *each.answers)) for each in told)
     assert len({each.question for each in told}) >= 45
     assert len({each.answers for each in told}) >= 380
-
-
-def test_there_may_be_more_than_two_needles() -> None:
-    parts = tuple(f"The key of part {part} is brass." for part in range(4))
-    task = multi_needle(2_000, (1, 0, 0.5, 0.5), needles=[Needles("Which metal?", ("brass",), parts)])
-    assert task.hidden == parts
-    places = [task.text.index(part) for part in parts]
-    assert places[1] == 0 < places[2] < places[3] < places[0]
-    check_places(task)
 
 
 def test_what_the_world_says_is_not_in_the_text() -> None:
@@ -153,21 +140,6 @@ def test_a_dictionary_is_json_and_has_the_key_once() -> None:
     assert len(pairs) == task.text.count("\n") - 1 == len(set(pairs.values()))
 
 
-def test_keys_and_numbers_in_noise() -> None:
-    assert re.fullmatch(r"[1-9]\d{4}", pass_key(1_000, 0.5, 1).answers[0])
-    number = hidden_number(1_000, 0.5, 1).answers[0]
-    assert sorted(len(list(run)) for _, run in groupby(number)) == [1, 2, 3, 4]
-    assert number[0] != "0"
-
-
-def test_every_kind_has_its_description_and_the_name_that_readers_know() -> None:
-    tasks = [make(1_000, 0.5, 0) for make in ONE_DEPTH]
-    known = {kind for each in READERS for option in each.options if option.name == "task" for kind in option.choices}
-    assert set(WORK) == known - {"auto"}
-    assert [each.kind for each in tasks] == ["qa", "passkey", "number", "kv", "math"]
-    assert len({each.description for each in tasks}) == 5
-
-
 def test_the_same_seed_gives_the_same_task_and_another_one_another() -> None:
     for make in ONE_DEPTH:
         assert make(2_000, 0.4, 7) == make(2_000, 0.4, 7)
@@ -180,41 +152,12 @@ def test_the_same_seed_gives_the_same_task_and_another_one_another() -> None:
 # -------------------------------------------------------------------------------------------------------- own texts
 
 
-def test_an_own_text_is_kept_in_its_order_up_to_the_length() -> None:
-    book = story(60)
-    task = single_needle(1_000, 0.5, haystack=book, needles=[TOLD])
-    before, after = task.text.split(f"\n\n{TOLD.statements[0]}\n\n")
-    rest = f"{before}\n\n{after}"
-    assert book.startswith(rest)
-    assert rest.endswith("as all days have.")
-
-
 def test_a_text_without_paragraphs_is_parted_at_its_sentences() -> None:
     book = " ".join(f"Hour {hour} came and went as all hours do." for hour in range(400))
     task = single_needle(2_000, 0.5, haystack=book, needles=[TOLD])
     check_places(task)
     assert 0.4 < task.depths[0] < 0.6
     assert all(paragraph.endswith((".", "do.")) for paragraph in task.text.split("\n\n"))
-
-
-def test_line_ends_of_other_systems_part_paragraphs_too() -> None:
-    assert list(own_paragraphs("One.\r\n\r\nTwo,\r\nstill two.\n \t\n\n\nThree.")) == [
-        "One.",
-        "Two,\r\nstill two.",
-        "Three.",
-    ]
-
-
-def test_own_texts_and_needles_in_other_scripts() -> None:
-    book = "\n\n".join(
-        f"第{day}天，船长在港口写信。他说：天气很好。Ça va — d\u0301e\u0301j\u0301a\u0300 vu 🏴‍☠️👩‍🚀!"
-        for day in range(200)
-    )
-    needles = [Needles("钥匙在哪里？", ("第三级台阶下",), ("黄铜钥匙在第三级台阶下。👩‍🚀",))]
-    for depth in (0, 0.5, 1):
-        task = single_needle(1_500, depth, haystack=book, needles=needles)
-        assert task.hidden == needles[0].statements
-        check_places(task)
 
 
 @settings(deadline=None)
@@ -234,18 +177,6 @@ def test_a_needle_stands_in_whatever_text_or_a_sentence_says_why_not(
     assert task.hidden == TOLD.statements
     assert task.tokens == count_tokens(task.text) <= length
     assert 0 <= task.needles[0].before <= task.haystack
-
-
-def test_no_more_of_a_haystack_is_read_than_is_needed() -> None:
-    read: list[str] = []
-
-    def pieces() -> Iterator[str]:
-        for paragraph in own_paragraphs(story(10_000)):
-            read.append(paragraph)
-            yield paragraph
-
-    task = hide(WantedTask("qa", "single", 1_000, (0.5,), 0), TOLD, pieces())
-    assert len(read) <= task.text.count("\n\n") + 1
 
 
 # --------------------------------------------------------------------------------------------------------- refusals
@@ -295,12 +226,69 @@ def test_a_grid_has_each_cell_as_often_as_asked_and_no_task_twice() -> None:
     assert len({each.id for each in tasks}) == len({each.text for each in tasks}) == 18
 
 
-def test_a_grid_makes_a_task_only_when_it_is_asked_for() -> None:
-    made: list[int] = []
+# ------------------------------------------------------------------------------------------- the file and the page
 
-    def make(length: int, depth: tuple[float, float], seed: int) -> NeedleTask:
-        made.append(length)
-        return multi_needle(length, depth, seed)
+TASK = pass_key(300, 0.5)
 
-    assert len(list(islice(grid(make, LENGTHS, DEPTH_PAIRS, samples=10), 3))) == 3
-    assert made == [1_000] * 3
+
+def test_a_line_is_a_json_object_with_the_published_keys(tmp_path: Path) -> None:
+    file = tmp_path / "tasks.jsonl"
+    odd = replace(TASK, text=TASK.text + "\u2028\x85\r\n\t\"'🏴‍☠️ d\u0301 第三", question="¿Cuál?")
+    two = multi_needle(500, (0.33, 0.66))
+    assert write_tasks(file, iter([odd, two])) == 2
+    first, second = map(json.loads, file.read_text("utf-8").removesuffix("\n").split("\n"))
+    assert first == {
+        "id": TASK.id,
+        "context": odd.text,
+        "context_length": 300,
+        "depth_percent": 50,
+        "input": "¿Cuál?",
+        "dataset": "needle_pass-key",
+        "answers": list(TASK.answers),
+    }
+    assert (second["depth_percent"], second["dataset"]) == ([33, 66], "needle_multi")
+
+
+def test_files_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="The tasks cannot be written to"):
+        write_tasks(tmp_path, [TASK])
+    with pytest.raises(InputError, match="The tasks cannot be written to"):
+        write_tasks(tmp_path / "half.jsonl", [replace(TASK, question="half a pair: \ud83d")])
+
+
+PAGE = page("needle-tasks.md")
+EXAMPLES = [each for each in blocks(PAGE, "python") if "connect()" not in each]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.splitlines()[0])
+def test_an_example_runs_as_it_stands(example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(example, "needle-tasks.md", "exec"), {"__name__": "example"})
+    printed = capsys.readouterr().out
+    assert printed.strip()
+    if "needles.jsonl" in example:
+        assert "60 tasks" in printed
+        assert (tmp_path / "needles.jsonl").exists()
+
+
+def test_a_reader_is_asked_as_the_page_says(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = blocks(PAGE, "python")[:2]
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(first, "needle-tasks.md", "exec"), names)
+    with OpenAIServer(SimulatedTeam(told(names["task"]), invents=0.2)) as model:
+        given = store.connection
+        monkeypatch.setenv("NEO4J_URI", given.uri)
+        monkeypatch.setenv("NEO4J_PASSWORD", given.password)
+        monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
+        monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
+        exec(compile(second, "needle-tasks.md", "exec"), names)
+    assert capsys.readouterr().out.splitlines()[-1] == "True"
+
+
+def test_the_page_tells_every_key_of_a_task_and_every_function() -> None:
+    table = PAGE.partition("## The file")[2]
+    assert needles.pass_key(300, 0.5).as_published().keys() - set(re.findall(r"`(\w+)`", table)) == set()
+    functions = {name for name in needles.__all__ if callable(getattr(needles, name)) and name.islower()}
+    assert {name for name in functions if name not in PAGE} == set()
+    assert {name for name in needles.RANKS if name not in PAGE} == set()

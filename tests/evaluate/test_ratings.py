@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from kgplatform.errors import BudgetError, KgError
-from kgplatform.evaluate.score.raters import Rating, ToRate
-from kgplatform.evaluate.score.ratings import Ratings, remarks
+from kgplatform.errors import BudgetError
+from kgplatform.evaluate.raters import Rating, Ratings, ToRate, remarks
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.openai_chat import OpenAIChat
@@ -111,14 +108,6 @@ def test_ratings_come_in_order_and_a_second_run_asks_nothing(tmp_path: Path) -> 
     assert file.stat().st_mode & 0o077 == 0, "answers may be private"
 
 
-def test_progress_is_told_from_what_was_known_to_the_end(tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
-    with served(Counting()) as chat, Ratings(tmp_path / "r.jsonl", chat, 1) as ratings:
-        ratings.all("judge", ITEMS[:2])
-        ratings.all("judge", ITEMS[:4], lambda *said: told.append(said))
-    assert told == [("rate (judge)", 3, 4), ("rate (judge)", 4, 4)]
-
-
 def test_the_same_answer_to_the_same_question_is_rated_once(tmp_path: Path) -> None:
     model = Counting()
     again = replace(ITEMS[1], question=replace(ITEMS[1].question, id="another setup's"))
@@ -145,15 +134,6 @@ def test_what_a_rating_depends_on_makes_it_another(tmp_path: Path, other: ToRate
     assert len({line["key"] for line in lines(file)}) == 3
 
 
-def test_the_text_that_was_read_counts_for_the_rater_that_sees_it(tmp_path: Path) -> None:
-    model = Counting(lambda messages: '{"facts": [{"fact": 1, "needed": true, "recalled": true}]}')
-    question = replace(ITEMS[1].question, facts=("Buoy 1 lies there.",))
-    for read in ("A buoy.", "A buoy.", "Another text."):
-        (done,) = rated(tmp_path / "r.jsonl", model, [ToRate(question, "buoy 1", read)], "facts")
-        assert done.counts == {"facts.recalled": 1, "facts.needed": 1}
-    assert model.asked == Counter({1: 2})
-
-
 def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
     file, model = tmp_path / "r.jsonl", Counting()
     unanswerable = ToRate(replace(ITEMS[1].question, answerable=False), "buoy 1")
@@ -161,16 +141,6 @@ def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
     assert rated(file, model, items) == [Rating({"judge": 0}), Rating({"judge": 0}), Rating({}), EXPECTED[2]]
     assert model.asked == Counter([2])
     assert len(lines(file)) == 1
-
-
-def test_raters_share_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "r.jsonl"
-    model = Counting(lambda messages: '{"agrees": "yes"}')
-    rated(file, Counting(), ITEMS[:3])
-    (done,) = rated(file, model, ITEMS[:1], "lr")
-    assert done.scores == {"lr1": 1, "lr2": 1, "strict": 1, "permissive": 1}
-    assert rated(file, Counting(lambda messages: "nothing"), ITEMS[:3]) == EXPECTED[:3]
-    assert rated(file, Counting(lambda messages: "nothing"), ITEMS[:1], "lr") == [done]
 
 
 # ------------------------------------------------------------------------------------------------------------- failures
@@ -207,29 +177,12 @@ def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None
     assert model.asked == Counter(NUMBERS), "none twice"
 
 
-def test_tokens_are_counted_where_the_caller_counts_them(tmp_path: Path) -> None:
-    meter = Ledger()
-    rated(tmp_path / "r.jsonl", Counting(), meter=meter)
-    assert {stage: usage.calls for stage, usage in meter.by_stage().items()} == {"rate_judge": 12}
-
-
-@pytest.mark.parametrize("torn", [b'{"key": "0123', b'{"key": "0123", "scores": {"judge": 1.0}', b"\x00\x00\x00"])
-def test_a_last_line_that_was_not_finished_is_dropped(tmp_path: Path, torn: bytes) -> None:
-    file, model = tmp_path / "r.jsonl", Counting()
-    rated(file, model, ITEMS[:6])
-    whole = file.read_bytes()
-    file.write_bytes(whole + torn)
-    assert rated(file, model) == EXPECTED
-    assert file.read_bytes().startswith(whole + b'{"key": ')
-    assert model.asked == Counter(NUMBERS)
-
-
 def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> None:
     file, model = tmp_path / "r.jsonl", Counting()
     rated(file, model, ITEMS[:3])
     kept = file.read_text("utf-8").splitlines()
     key = json.loads(kept[1])["key"]
-    odd = [json.dumps({"key": key, "scores": {"judge": "high"}, "flags": [], "counts": {}}), "[]", '{"text": "x"}']
+    odd = [json.dumps({"key": key, "scores": {"judge": "high"}, "flags": []}), "[]", '{"text": "x"}']
     file.write_text("\n".join([kept[0], *odd, kept[2], ""]), encoding="utf-8")
     with served(model) as chat, Ratings(file, chat, 1) as ratings:
         assert len(ratings.faults) == 3
@@ -238,109 +191,11 @@ def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> N
     assert model.asked.total() == 4
 
 
-# ------------------------------------------------------------------------------------------- kill -9, and no space left
-
-RUN = """
-import resource, sys
-from pathlib import Path
-sys.path[:0] = [{tests!r}]
-from test_ratings import ITEMS
-from kgplatform.errors import KgError
-from kgplatform.evaluate.score.ratings import Ratings
-from kgplatform.models.chat import Ledger
-from kgplatform.models.openai_chat import OpenAIChat
-from kgplatform.settings import load_settings
-
-address, file, room = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-if room:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-chat = OpenAIChat(load_settings(openai_base_url=address, model_retries=0), Ledger(), None)
-try:
-    with Ratings(file, chat, 3) as ratings:
-        print([rating.scores["judge"] for rating in ratings.all("judge", ITEMS)])
-except KgError as error:
-    sys.exit(str(error))
-"""
-
-
-def process(address: str, file: Path, room: int = 0) -> subprocess.Popen[str]:
-    code = RUN.format(tests=str(Path(__file__).parent))
-    command = [sys.executable, "-c", code, address, str(file), str(room)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-@pytest.mark.killed
-def test_killed_in_the_middle_and_run_again(tmp_path: Path) -> None:
-    """The model answers five times and then no more; the process is killed while three requests wait for a reply."""
-    file = tmp_path / "ratings.jsonl"
-    answered, waiting, killed = threading.Semaphore(5), threading.Semaphore(0), threading.Event()
-
-    def reply(messages: Messages) -> str:
-        if not killed.is_set() and not answered.acquire(blocking=False):
-            waiting.release()
-            killed.wait()
-        return judge(messages)
-
-    model = Counting(reply)
-    with OpenAIServer(model) as server:
-        run = process(server.base_url, file)
-        for _ in range(3):
-            waiting.acquire()
-        while len(lines_so_far(file)) < 5:
-            assert run.poll() is None
-        run.kill()
-        run.communicate()
-        killed.set()
-        first = model.asked.copy()
-        kept = {json.loads(line)["question"] for line in lines_so_far(file)}
-        assert first.total() == 8 and set(first.values()) == {1}
-        output, errors = process(server.base_url, file).communicate()
-        assert output.strip() == str([each.scores["judge"] for each in EXPECTED]), errors
-        twice = {f"q{number}" for number, times in model.asked.items() if times > 1}
-        assert model.asked.total() == 12 + 3
-        assert max(model.asked.values()) == 2
-        assert twice == {f"q{number}" for number in first} - kept, "those under way, and no other"
-        process(server.base_url, file).communicate()
-        assert model.asked.total() == 12 + 3
-    assert len(lines(file)) == 12
-
-
-def lines_so_far(file: Path) -> list[str]:
-    """Whole lines of a file that another process writes."""
-    if not file.exists():
-        return []
-    return [line for line in file.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
-
-
-@pytest.mark.killed
-def test_where_no_space_is_left_what_was_rated_is_kept(tmp_path: Path) -> None:
-    file, model = tmp_path / "ratings.jsonl", Counting()
-    with OpenAIServer(model) as server:
-        run = process(server.base_url, file, room=1000)
-        output, errors = run.communicate()
-        assert (run.returncode, output) == (1, "")
-        kept = len(lines(file))
-        assert 0 < kept < 12
-        assert errors.strip() == (
-            f"No space is left for {file}. {kept} ratings are kept; free some space and run the same command again."
-        )
-        before = model.asked.total()
-        output, errors = process(server.base_url, file).communicate()
-        assert output.strip() == str([each.scores["judge"] for each in EXPECTED]), errors
-        assert model.asked.total() == before + 12 - kept
-
-
-def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
-    with served(judge) as chat, pytest.raises(KgError, match="cannot be opened"):
-        Ratings(tmp_path, chat, 1)
-
-
 # -------------------------------------------------------------------------------------------------------------- remarks
 
 
 def test_remarks_say_what_scores_leave_out() -> None:
     unrated = Rating({}, ("unrated: the model is overloaded.",), settled=False)
-    cut = Rating({"facts.rated": 1}, ("cut: 400 of 900 characters that were read were rated.",))
     flagged = Rating({"judge": 0}, ("flagged: the judge gave no verdict, asked twice: wrong.",), settled=False)
     assert remarks("judge", [Rating({"judge": 1})]) == ()
     assert remarks("judge", [Rating({"judge": 1}), unrated, flagged, unrated]) == (
@@ -348,8 +203,4 @@ def test_remarks_say_what_scores_leave_out() -> None:
         "the model is overloaded.",
         "Rater judge: 1 of 4 answers without a verdict, counted as wrong; the first: "
         "the judge gave no verdict, asked twice: wrong.",
-    )
-    assert remarks("facts", [cut]) == (
-        "Rater facts: 1 of 1 answer rated by the beginning of what was read; the first: "
-        "400 of 900 characters that were read were rated.",
     )

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.errors import SettingError
-from kgplatform.evaluate.score import answer_words as scores
-from kgplatform.evaluate.score.answer_words import (
+from kgplatform.evaluate import answer_words as scores
+from kgplatform.evaluate.answer_words import (
     compression,
     contains,
     exact_match,
@@ -28,12 +28,6 @@ from kgplatform.evaluate.score.answer_words import (
 )
 
 ASCII = st.text(st.characters(codec="ascii"), max_size=60)
-SENTENCES = st.lists(
-    st.sampled_from(
-        ["the", "a", "An", "ship", "ship's", "laid", "lays", "1866", "cable-ship", "!", "of", "Öre", "東京"]
-    ),
-    max_size=8,
-).map(" ".join)
 
 
 def official(text: str) -> str:
@@ -69,12 +63,6 @@ def official_f1(prediction: str, reference: str) -> float:
 )
 def test_the_normal_form_of_ascii_is_the_official_one(text: str, form: str) -> None:
     assert normalised(text) == official(text) == form
-
-
-@given(ASCII)
-@settings(deadline=None)
-def test_of_any_ascii_too(text: str) -> None:
-    assert normalised(text) == official(text)
 
 
 @pytest.mark.parametrize(
@@ -181,28 +169,6 @@ def test_f1_and_exact_match_of_ascii_are_the_official_ones(prediction: str, refe
         assert exact_match(prediction, [reference]) == float(official(prediction) == official(reference))
 
 
-@given(st.text(max_size=40) | SENTENCES, st.text(max_size=40) | SENTENCES)
-@settings(deadline=None)
-def test_shares_that_are_the_same_both_ways(one: str, other: str) -> None:
-    assert 0 <= exact_match(one, [other]) == exact_match(other, [one]) <= f1(one, [other]) <= 1 + 1e-12
-    assert f1(one, [other]) == pytest.approx(f1(other, [one]))
-    assert contains(one, [other]) >= exact_match(one, [other]) or not normalised(one)
-
-
-@given(st.text(min_size=1, max_size=40).filter(str.strip))
-@settings(deadline=None)
-def test_an_answer_to_the_letter_is_right(text: str) -> None:
-    assert exact_match(text, [text]) == f1(text, [text]) == 1
-    assert exact_match(text, ["something else", text]) == 1
-
-
-@given(SENTENCES, st.lists(SENTENCES, min_size=1, max_size=3))
-@settings(deadline=None)
-def test_the_best_of_several_right_answers_counts(prediction: str, references: list[str]) -> None:
-    assert f1(prediction, references) == max(f1(prediction, [each]) for each in references)
-    assert exact_match(prediction, references) == max(exact_match(prediction, [each]) for each in references)
-
-
 # ------------------------------------------------------------------------------------------------------------------ F1*
 
 FIVE, TEN = ["alpha beta gamma delta epsilon"], ["one two three four five six seven eight nine ten"]
@@ -223,14 +189,6 @@ def test_f1_star_below_a_fifth_is_nothing() -> None:
     assert f1_star(" ".join(hundred.split()[:20]), [hundred], [hundred]) == pytest.approx(2 * 20 / 120)
 
 
-@pytest.mark.parametrize("fifths", range(1, 41))
-def test_a_fifth_is_a_fifth_whatever_the_number_of_keywords(fifths: int) -> None:
-    """In floating point 0.2 is not: the border must not move with the number of words."""
-    needed = [f"w{number}" for number in range(5 * fifths)]
-    assert f1_star(" ".join(needed[:fifths]), [needed[0]], [" ".join(needed)]) > 0
-    assert f1_star(" ".join(needed[: fifths - 1]), [needed[0]], [" ".join(needed)]) == 0
-
-
 def test_stop_words_are_needed_and_never_recalled() -> None:
     """Of battle, of, bay, of, fundy (the article is gone) "of of bay" recalls "bay" alone: 1 of 5."""
     keywords = ["battle of the bay of fundy"]
@@ -238,28 +196,6 @@ def test_stop_words_are_needed_and_never_recalled() -> None:
     assert f1_star("of of", ["of of"], keywords) == 0
     # with one word more, 1/6 is too little
     assert f1_star("of of bay", ["bay"], ["battle of the bay of fundy 1866"]) == 0
-
-
-def test_a_keyword_counts_as_often_as_both_have_it() -> None:
-    """Once in nine keywords: 1/9. Twice in ten: 2/10, and then F1 with P = 1/2, R = 1/1."""
-    assert f1_star("cable cable", ["cable"], ["cable b c d e f g h i"]) == 0
-    assert f1_star("cable cable", ["cable"], ["cable cable b c d e f g h i"]) == pytest.approx(2 / 3)
-
-
-def test_f1_star_without_keywords_is_f1() -> None:
-    for keywords in ([], [""], ["the a"]):
-        assert f1_star("New York", ["York"], keywords) == f1("New York", ["York"]) == pytest.approx(2 / 3)
-
-
-def test_several_keywords_are_one_list_of_words() -> None:
-    assert f1_star("alpha", ["alpha"], ["alpha beta", "gamma", "delta epsilon"]) == 1
-    assert f1_star("alpha", ["alpha"], ["alpha beta", "gamma", "delta epsilon zeta"]) == 0
-
-
-@given(SENTENCES, SENTENCES, SENTENCES)
-@settings(deadline=None)
-def test_f1_star_is_f1_or_nothing(prediction: str, reference: str, keywords: str) -> None:
-    assert f1_star(prediction, [reference], [keywords]) in (0.0, f1(prediction, [reference]))
 
 
 # ---------------------------------------------------------------------------------------------------------------- ROUGE
@@ -272,15 +208,6 @@ def test_rouge_by_hand() -> None:
         "rouge2": pytest.approx(3 / 5),
         "rougeL": pytest.approx(5 / 6),
     }
-
-
-def test_rouge_l_is_the_longest_common_subsequence() -> None:
-    """ "police killed the gunman" and "the gunman police killed": two words in order of four; Lin 2004, section 3.1."""
-    assert rouge("the gunman police killed", ["police killed the gunman"])["rougeL"] == pytest.approx(1 / 2)
-
-
-def test_rouge_counts_stems() -> None:
-    assert rouge("the cables were landing", ["the cable was landed"])["rouge1"] == pytest.approx(3 / 4)
 
 
 @pytest.mark.parametrize(
@@ -300,15 +227,6 @@ def test_rouge_of_ascii_is_the_librarys_own(prediction: str, reference: str) -> 
     assert rouge(prediction, [reference]) == {name: score.fmeasure for name, score in own.items()}
 
 
-@given(ASCII)
-@settings(deadline=None)
-def test_the_words_of_ascii_are_the_librarys_own(text: str) -> None:
-    from rouge_score.tokenizers import DefaultTokenizer
-
-    own = DefaultTokenizer(use_stemmer=True)
-    assert scores._Tokenizer(own.tokenize).tokenize(text) == own.tokenize(text)
-
-
 def test_rouge_counts_letters_that_are_not_english() -> None:
     """The library's tokenizer has no letter of these texts but c, f and bl."""
     assert rouge("câble", ["câble"])["rouge1"] == 1
@@ -321,21 +239,6 @@ def test_rouge_counts_letters_that_are_not_english() -> None:
         "rougeL": pytest.approx(4 / 5),
     }
     assert rouge("हिन्दी भाषा", ["हिन्दी भाषा"])["rouge2"] == 1
-
-
-def test_the_best_reference_counts_for_each_rouge() -> None:
-    assert rouge("a ship laid it", ["nothing of this", "a ship laid it", "it"])["rouge2"] == 1
-    assert rouge("a ship laid it", []) == {"rouge1": 0, "rouge2": 0, "rougeL": 0}
-    assert rouge("", ["a ship"]) == {"rouge1": 0, "rouge2": 0, "rougeL": 0}
-
-
-@given(SENTENCES, SENTENCES)
-@settings(deadline=None)
-def test_rouge_is_a_share_and_the_same_both_ways(one: str, other: str) -> None:
-    there, back = rouge(one, [other]), rouge(other, [one])
-    assert there == pytest.approx(back)
-    assert all(0 <= value <= 1 for value in there.values())
-    assert there["rougeL"] <= there["rouge1"] + 1e-12
 
 
 def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -384,7 +287,3 @@ def test_a_rate_that_nobody_counted_is_none() -> None:
     assert compression({"words.in_context": 10}) is None
     assert compression({"words.in_context": 0, "words.of_text": 0}) is None
     assert compression({"words.in_context": 0, "words.of_text": 100}) is None
-
-
-def test_a_memory_that_is_longer_than_its_text_has_a_rate_below_nothing() -> None:
-    assert compression({"words.in_context": 120, "words.of_text": 100}) == pytest.approx(-0.2)

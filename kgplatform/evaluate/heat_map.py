@@ -11,15 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations, product
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.journal import read_text
 from kgplatform.evaluate.needles import (
-    RANKS,
     NeedleTask,
     even,
     hidden_number,
@@ -38,12 +34,26 @@ Depths = float | tuple[float, ...]
 METRIC = "contains"
 """A needle is found where its answer is in the reply, word for word: LongAgent's check without a person."""
 
-_TASKS = {"single": "qa", "multi": "qa", "pass-key": "passkey", "number": "number", "key-value": "kv", "math": "math"}
+
+class _Task(NamedTuple):
+    """What makes it from a length, a depth and a seed, and what LongAgent calls such work."""
+
+    make: Callable[[int, Any, int], NeedleTask]
+    work: str
+
+
+_TASKS = {
+    "single": _Task(single_needle, "qa"),
+    "multi": _Task(multi_needle, "qa"),
+    "pass-key": _Task(pass_key, "passkey"),
+    "number": _Task(hidden_number, "number"),
+    "key-value": _Task(key_value, "kv"),
+    "math": _Task(math_find, "math"),
+}
 KINDS = tuple(_TASKS)
-_IN_PROSE = ("single", "multi")
 _PAIR = 2
 _CELL = re.compile(rf"({'|'.join(KINDS)}), (\d+) tokens, depths? ([\d./e-]+)")
-_RANGE = re.compile(r"(?P<least>[\d.]+)\s*-\s*(?P<most>[\d.]+)\s*:\s*(?P<count>\d{1,4})")
+_RANGE = re.compile(r"([\d.]+)\s*-\s*([\d.]+)\s*:\s*(\d{1,4})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +78,25 @@ def needle_data_set(
     depths: Sequence[Depths],
     samples: int = 1,
     *,
-    haystack: Path | None = None,
     seed: int = 0,
-    rank: str = "largest",
 ) -> DataSet:
     """``samples`` tasks of ``kind`` at each length and depth, each about a text of its own.
 
-    ``haystack``: a text file of your own to hide needles in. ``rank``: which number of the list is asked for, of the
-    kind "math". Raises ``InputError`` for what cannot be made, before anybody is asked anything.
+    Raises ``InputError`` for what cannot be made, before anybody is asked anything.
     """
-    _check(kind, lengths, depths, samples, haystack, rank)
-    make = _maker(kind, haystack, rank)
+    if kind not in KINDS:
+        raise InputError(unknown("needle task", kind, KINDS))
+    if not lengths or not depths or samples < 1:
+        raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
+    for given, word in ((lengths, "length"), ([_depth_name(depth) for depth in depths], "depth")):
+        if len(set(given)) < len(given):
+            raise InputError(
+                f"A {word} is given twice. Give each once; samples asks for several tasks of each.", "samples"
+            )
+    if any(isinstance(depth, tuple) != (kind == "multi") for depth in depths):
+        wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
+        raise InputError(f"A task {kind} has {wants}.")
+    make = _TASKS[kind].make
     cells: dict[str, tuple[int, Depths, int]] = {}
     questions: list[Question] = []
     for length, depth, number in product(lengths, depths, range(samples)):
@@ -107,39 +125,7 @@ def reader_options(setup: Setup, question: Question, names: Collection[str]) -> 
     cell = _CELL.fullmatch(question.kind)
     if cell is None or "task" not in names or "task" in setup.options:
         return {}
-    return {"task": _TASKS[cell[1]]}
-
-
-def _maker(kind: str, haystack: Path | None, rank: str) -> Callable[[int, Any, int], NeedleTask]:
-    if kind in _IN_PROSE:
-        text = None if haystack is None else read_text(haystack, "The haystack")
-        return partial(single_needle if kind == "single" else multi_needle, haystack=text)
-    makers = {"pass-key": pass_key, "number": hidden_number, "key-value": key_value}
-    return makers[kind] if kind in makers else partial(math_find, rank=rank)
-
-
-def _check(
-    kind: str, lengths: Sequence[int], depths: Sequence[Depths], samples: int, haystack: Path | None, rank: str
-) -> None:
-    if kind not in KINDS:
-        raise InputError(unknown("needle task", kind, KINDS))
-    if rank not in RANKS:
-        raise InputError(unknown("rank", rank, RANKS))
-    if not lengths or not depths or samples < 1:
-        raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
-    for given, word in ((lengths, "length"), ([_depth_name(depth) for depth in depths], "depth")):
-        if len(set(given)) < len(given):
-            raise InputError(
-                f"A {word} is given twice. Give each once; samples asks for several tasks of each.", "samples"
-            )
-    if any(isinstance(depth, tuple) != (kind == "multi") for depth in depths):
-        wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
-        raise InputError(f"A task {kind} has {wants}.")
-    if haystack is not None and kind not in _IN_PROSE:
-        others = " or ".join(_IN_PROSE)
-        raise InputError(f"A task {kind} makes its own text: leave haystack out, or use {others}.", "haystack")
-    if rank != "largest" and kind != "math":
-        raise InputError(f"In a task {kind} no numbers are ranked: leave rank out, or use math.", "rank")
+    return {"task": _TASKS[cell[1]].work}
 
 
 def parse_lengths(text: str) -> tuple[int, ...]:
@@ -147,9 +133,8 @@ def parse_lengths(text: str) -> tuple[int, ...]:
 
     Raises ``InputError``.
     """
-    between = _RANGE.fullmatch(text.strip())
-    if between:
-        return even(*(_length(between[name], text) for name in ("least", "most", "count")))
+    if between := _RANGE.fullmatch(text.strip()):
+        return even(*(_length(each, text) for each in between.groups()))
     return tuple(_length(each, text) for each in text.split(","))
 
 
@@ -159,28 +144,21 @@ def parse_depths(kind: str, text: str) -> tuple[Depths, ...]:
     Two needles have pairs, "0/0.33,0/1"; of single depths every pair is made, as in LongAgent (A, appendix A.2).
     Raises ``InputError``.
     """
-    if kind != "multi":
-        return _single_depths(text)
-    if "/" not in text:
-        pairs = tuple(combinations(sorted(_single_depths(text)), _PAIR))
-        if not pairs:
-            raise InputError(f"{text!r} is one depth, and two needles need two. Write 0/0.5, or list several depths.")
-        return pairs
-    found = tuple(tuple(_depth(part, text) for part in each.split("/")) for each in text.split(","))
-    if any(len(each) != _PAIR for each in found):
-        raise InputError(f"{text!r}: each place must be a pair of depths, such as 0/0.33.")
-    return found
-
-
-def _single_depths(text: str) -> tuple[float, ...]:
-    between = _RANGE.fullmatch(text.strip())
-    if not between:
-        return tuple(_depth(each, text) for each in text.split(","))
-    least, most = (_depth(between[name], text) for name in ("least", "most"))
-    count = int(between["count"])
-    if count < _PAIR or least >= most:
-        raise InputError(f"{text!r} makes no depths: write 0-1:10, the smaller one first, and two or more of them.")
-    return tuple(least + step * (most - least) / (count - 1) for step in range(count))
+    if kind == "multi" and "/" in text:
+        found = tuple(tuple(_depth(part, text) for part in each.split("/")) for each in text.split(","))
+        if any(len(each) != _PAIR for each in found):
+            raise InputError(f"{text!r}: each place must be a pair of depths, such as 0/0.33.")
+        return found
+    if between := _RANGE.fullmatch(text.strip()):
+        least, most, count = _depth(between[1], text), _depth(between[2], text), int(between[3])
+        if count < _PAIR or least >= most:
+            raise InputError(f"{text!r} makes no depths: write 0-1:10, the smaller one first, and two or more of them.")
+        depths = tuple(least + step * (most - least) / (count - 1) for step in range(count))
+    else:
+        depths = tuple(_depth(each, text) for each in text.split(","))
+    if kind == "multi" and len(depths) < _PAIR:
+        raise InputError(f"{text!r} is one depth, and two needles need two. Write 0/0.5, or list several depths.")
+    return tuple(combinations(sorted(depths), _PAIR)) if kind == "multi" else depths
 
 
 def _length(word: str, text: str) -> int:

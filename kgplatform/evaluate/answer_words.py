@@ -10,7 +10,6 @@ the official scorers, to the letter for ASCII; ``docs/reference/metrics.md`` say
 
 from __future__ import annotations
 
-import json
 import re
 import string
 import unicodedata
@@ -21,8 +20,8 @@ from functools import lru_cache
 from typing import Any
 
 from kgplatform.errors import SettingError
-from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER
-from kgplatform.models.json_text import pieces, without_thoughts
+from kgplatform.evaluate.terms import PLACEHOLDER
+from kgplatform.models.json_text import without_thoughts
 from kgplatform.text import compression_rate, folded, in_word, is_unspaced
 
 ROUGE = ("rouge1", "rouge2", "rougeL")
@@ -232,41 +231,12 @@ def score_reversion(prediction: str, placeholders: Mapping[str, Sequence[str]]) 
 
 def restorations(prediction: str) -> dict[str, str]:
     """What the prediction says that each placeholder stands for, by ``[PERSON#12]``."""
-    text = _CITED.sub("", without_thoughts(prediction, cut_off=False))
-    found = dict(_from_json(text))
-    return found or dict(_from_words(text))
+    return dict(_from_words(_CITED.sub("", without_thoughts(prediction, cut_off=False))))
 
 
 def _canonical(placeholder: str) -> str:
     found = PLACEHOLDER.fullmatch(placeholder.strip()) or _SAID.fullmatch(placeholder.strip())
     return f"[{found[1].upper()}#{int(found[2])}]" if found else placeholder
-
-
-def _from_json(text: str) -> Iterator[tuple[str, str]]:
-    for piece in pieces(text):
-        try:
-            value = json.loads(piece.text) if piece.whole else None
-        except (ValueError, RecursionError):
-            continue
-        yield from _pairs(value)
-
-
-def _pairs(value: object) -> Iterator[tuple[str, str]]:
-    """Of ``{"[PERSON#1]": "Ahab"}``, also in lists and other objects, and of ``{"placeholder": …, "name": …}``."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _pairs(each)
-    elif isinstance(value, dict):
-        texts = [each for each in value.values() if isinstance(each, str)]
-        if len(texts) == 2 and len(value) == 2 and _SAID.fullmatch(texts[0].strip()):
-            yield _canonical(texts[0]), texts[1]
-            return
-        for key, inner in value.items():
-            name = inner[0] if isinstance(inner, list) and inner else inner
-            if isinstance(name, str) and _SAID.fullmatch(key.strip()):
-                yield _canonical(key), name
-            else:
-                yield from _pairs(inner)
 
 
 def _from_words(text: str) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from kgplatform.evaluate.score.answer_words import (
+from kgplatform.evaluate.answer_words import (
     compression,
     contains,
     exact_match,
@@ -28,8 +28,7 @@ from kgplatform.evaluate.score.answer_words import (
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.choices import read_choice
-from kgplatform.readers.readers import READERS
-from kgplatform.records import Answer, FoundFact, FoundPassage
+from kgplatform.records import Answer, FoundPassage
 from kgplatform.text import normalise_name
 from kgplatform.text.matching import find_words
 
@@ -69,7 +68,7 @@ def all_found_at(found: Sequence[int | None], k: int) -> float:
 def facts_found(facts: Sequence[str], read: str) -> tuple[bool, ...]:
     """Of each fact whether its words stand in what was ``read``: to the letter, folded, or nearly (``find_words``).
 
-    What is said in other words is not found so; the rater "facts" finds it.
+    What is said in other words is not found so.
     """
     return tuple(find_words(fact, read) is not None for fact in facts)
 
@@ -99,35 +98,13 @@ def what_was_read(answer: Answer) -> str:
     >>> what_was_read(answer)  # doctest: +SKIP
     'The cable\\nIt was laid in 1858.\\n\\n- Field paid for it.'
     """
-    return _text(answer.evidence.passages, answer.evidence.facts, _notes(answer))
-
-
-def what_was_kept(answer: Answer) -> str:
-    """The part of it that the answer was written from, as appendix F has it.
-
-    The last notes, and the passages that were before the model at the end, where the reader says which they are
-    (``Reader.kept``): of ``graphreader`` none, of ``readagent`` the pages that were read again, of ``chunknotes`` the
-    passage that was read last. Of the other readers all passages and facts.
-    """
-    reader = next((each for each in READERS if each.name == answer.reader), None)
-    if reader is None or reader.kept is None or not any(step.prompt for step in answer.trace):
-        return what_was_read(answer)
-    return _text(reader.kept(answer), (), _notes(answer))
-
-
-def _text(passages: Iterable[FoundPassage], facts: Iterable[FoundFact], notes: Iterable[str]) -> str:
+    last = {step.path: step.notebook for step in answer.trace if step.notebook}  # of each path, by its number
     parts = [
-        *(f"{passage.title}\n{passage.text}" for passage in passages),
-        "\n".join(f"- {fact.text}" for fact in facts),
-        *notes,
+        *(f"{passage.title}\n{passage.text}" for passage in answer.evidence.passages),
+        "\n".join(f"- {fact.text}" for fact in answer.evidence.facts),
+        *(last[path] for path in sorted(last)),
     ]
     return "\n\n".join(filter(None, parts))
-
-
-def _notes(answer: Answer) -> list[str]:
-    """The last notebook of each path, in the order of their numbers."""
-    last = {step.path: step.notebook for step in answer.trace if step.notebook}
-    return [last[path] for path in sorted(last)]
 
 
 CUTS = (2, 5, 10)
@@ -155,7 +132,6 @@ _ALL = (
     Metric("lr2", "LR-2", "higher", _READAGENT, "lr"),
     Metric("strict", "Strict rater", "higher", "ReadAgent, figure 6", "lr"),
     Metric("permissive", "Permissive rater", "higher", "ReadAgent, figure 7", "lr"),
-    Metric("accuracy", "Accuracy (rubric)", "higher", "LongAgent, appendix B", "rubric"),
     Metric("choice", "Right choice", "higher", "QuALITY; ReadAgent, 4.3"),
     Metric("reverted", "Reverted", "higher", "AnonyRAG: Youtu-GraphRAG, appendix B"),
     Metric("restored", "Placeholders restored", "higher", "this project"),
@@ -172,7 +148,6 @@ _ALL = (
     *(Metric(f"all@{k}", f"All found@{k}", "higher", "this project") for k in CUTS),
     Metric("facts", "Facts read", "higher", "GraphReader, appendix F, without a model"),
     Metric("facts.all", "All facts read", "higher", "GraphReader, appendix F, without a model"),
-    Metric("facts.rated", "Facts read (rated)", "higher", "GraphReader, appendix F", "facts"),
     Metric("compression", "Compression", "higher", "ReadAgent, section 4"),
     Metric("failed", "Failed", "lower", "this project"),
 )

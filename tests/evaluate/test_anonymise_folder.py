@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError, KgError
-from kgplatform.evaluate.anonymise.hidden_names import Candidate, SourceNames
-from kgplatform.evaluate.anonymise.hide import AnonymityReport, HideRequest, anonymise, read_map, restore
+from kgplatform.evaluate.anonymise import AnonymityReport, HideRequest, anonymise, read_map, restore
+from kgplatform.evaluate.hidden_names import Candidate, SourceNames
 
 
 def person(name: str, *aliases: str, weight: int = 1) -> Candidate:
@@ -124,9 +124,6 @@ def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     for out in (folder, folder / "inside", tmp_path):
         with pytest.raises(InputError, match="contains the other"):
             run(folder, out)
-    for place in (tmp_path / "out" / "map.json", folder / "map.json"):
-        with pytest.raises(InputError, match="would lie among the texts"):
-            run(folder, tmp_path / "out", map=place)
     with pytest.raises(InputError, match="is not a folder"):
         run(folder / "one.txt", tmp_path / "out")
     with pytest.raises(InputError, match="No names to replace were found"):
@@ -145,17 +142,6 @@ def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "other.map.json").write_text("{}")
     with pytest.raises(InputError, match="other.map.json exists already, and may be needed"):
         run(folder, tmp_path / "other")
-
-
-def test_the_map_has_a_place_of_its_own(folder: Path, tmp_path: Path) -> None:
-    """Neither the questions nor the texts are written over it."""
-    questions = tmp_path / "asked.jsonl"
-    questions.write_text('{"question": "Where is Ahab?", "answer": "Nantucket"}')
-    for place in ("out.questions.jsonl", "out"):
-        with pytest.raises(InputError, match=f"{place} is already the name of another output. "):
-            run(folder, tmp_path / "out", questions=questions, map=tmp_path / place)
-    assert not (tmp_path / "out").exists()
-    assert not (tmp_path / "out.questions.jsonl").exists()
 
 
 def test_names_that_stand_nowhere(folder: Path, tmp_path: Path) -> None:
@@ -210,6 +196,4 @@ def test_where_writing_fails_nothing_is_left(folder: Path, tmp_path: Path) -> No
     with pytest.raises(KgError, match=r"cannot be written: .*The texts themselves are as they were"):
         run(folder, blocked / "out")
     assert blocked.read_text() == "a file, no folder"
-    with pytest.raises(KgError, match="cannot be written"):
-        run(folder, tmp_path / "out", map=blocked / "map.json")
     assert not (tmp_path / "out").exists()

@@ -2,16 +2,28 @@
 
 What ``ingest`` reads of a folder is written as one file, ``texts.jsonl``, an object with title and text a line.
 Whoever has the map can undo the anonymity; it lies beside the anonymised folder, never in it, readable by its owner.
+
+Questions about what is hidden are those of AnonyRAG: anonymity reversion and multiple choice, simple and complex. A
+question is made of a chain of triples: each fact of it joins two names, and the next one begins where the last one
+ended. Up to four facts are simple, more are complex (Youtu-GraphRAG, Table 4).
+
+- Reversion: the facts are shown with their placeholders; the answer says what each placeholder stands for.
+- Choice: in the facts one placeholder and all names between are letters; the answer is the placeholder behind the
+  letter X, out of four. What counts is who did what, not what a model remembers of famous names.
+
+What a model knows without any text measures its memory, not its retrieval: ask the comparator ``closed`` too.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,13 +31,15 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymise.hidden_names import Dictionary, SourceNames
-from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Edit, with_edits
 from kgplatform.evaluate.datasets.entries import UnusableError, entries
+from kgplatform.evaluate.datasets.formats import as_own
+from kgplatform.evaluate.hidden_names import Dictionary, Edit, Finder, SourceNames, StatedTriple, with_edits
 from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
+from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
 from kgplatform.sources.load_by import load_within
+from kgplatform.text import counted, node_id, tidy
 
 TEXTS = "texts.jsonl"
 FORMAT = "kgplatform anonymity map"
@@ -66,34 +80,18 @@ class Map(_Strict):
 
     format: str = FORMAT
     version: int = VERSION
-    seed: int
     entities: tuple[MappedEntity, ...]
     texts: tuple[MappedText, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class HideRequest:
-    """What is to be anonymised, and where to. ``map``: by default ``OUT.map.json``, beside ``out``."""
+    """What is to be anonymised, and where to. ``wanted``: how many questions are to be made about what is hidden."""
 
     folder: Path
     out: Path
-    map: Path | None = None
     questions: Path | None = None
-    seed: int = 0
-
-    @property
-    def map_path(self) -> Path:
-        """Where the map goes."""
-        return self.map or beside(self.out, "map.json")
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenCorpus:
-    """All that was found and decided, before anything is written. ``documents``: new titles by the old ones."""
-
-    dictionary: Dictionary
-    names: tuple[SourceNames, ...]
-    documents: Mapping[str, str]
+    wanted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,33 +113,27 @@ class AnonymityReport:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """Questions that were made, as JSON lines, how many of each kind, and what a person must know of them."""
-
-    lines: str = ""
-    kinds: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
 FindNames = Callable[[Sequence[Document]], Sequence[SourceNames]]
-Builder = Callable[[HiddenCorpus], Built]
 
 
-def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None = None) -> AnonymityReport:
+def anonymise(request: HideRequest, sources: FindNames) -> AnonymityReport:
     """Write the texts of a folder with placeholders for names, and the map beside; the folder itself is only read.
 
-    ``sources`` gives the names for the documents; ``builder`` makes questions. All of it is written, or nothing.
-    Raises ``InputError`` for places that cannot be used and texts without names, ``KgError`` where writing fails.
+    ``sources`` gives the names for the documents. All of it is written, or nothing. Raises ``InputError`` for places
+    that cannot be used and texts without names, ``KgError`` where writing fails.
     """
+    map_file = beside(request.out, "map.json")
     asked_file = beside(request.out, "questions.jsonl") if request.questions else None
-    built_file = beside(request.out, "reversion.jsonl") if builder else None
-    _check_places(request, [file for file in (asked_file, built_file) if file])
+    built_file = beside(request.out, "reversion.jsonl") if request.wanted else None
+    check_apart(request.folder, request.out)
+    for path in filter(None, (map_file, asked_file, built_file)):
+        if path.exists():
+            raise InputError(f"{path} exists already, and may be needed. Move it, or choose another out=FOLDER.", "out")
     documents, skipped = read_texts(request.folder)
     asked = _read_questions(request.questions) if request.questions else []
     names = tuple(sources(documents))
     said = [text for document in documents for text in (document.title, document.text)]
-    dictionary = Dictionary.of(names, [*said, *(json.dumps(each, ensure_ascii=False) for each in asked)], request.seed)
+    dictionary = Dictionary.of(names, [*said, *(json.dumps(each, ensure_ascii=False) for each in asked)])
     if not dictionary.entities:
         raise InputError(
             "No names to replace were found. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
@@ -151,25 +143,32 @@ def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None 
     questions = [hider.changed(question) for question in asked]
     if not hider.counts:
         raise InputError("None of the names occurs in the texts. List names that do with names=FILE.", "names")
-    built = builder(HiddenCorpus(dictionary, names, hider.titles)) if builder else Built()
+    statements = [statement for source in names for statement in source.statements]
+    built = build_questions(dictionary, statements, hider.titles, request.wanted)
     outputs = [(request.out / TEXTS, as_lines(texts for texts, _ in hidden), False)]
-    outputs += [(request.map_path, hider.map([text for _, text in hidden], request.seed), True)]
+    outputs += [(map_file, hider.map([text for _, text in hidden]), True)]
     outputs += [(asked_file, as_lines(questions), False)] if asked_file else []
-    outputs += [(built_file, built.lines, True)] if built_file else []
+    outputs += [(built_file, as_lines(map(as_own, built)), True)] if built_file else []
     write_all(request.out, outputs)
     return AnonymityReport(
         out=request.out,
-        map=request.map_path,
+        map=map_file,
         texts=len(hidden),
         entities=hider.by_label(),
         mentions=hider.counts.total(),
         questions=asked_file,
         built_file=built_file,
-        built=built.kinds,
+        built=dict(sorted(Counter(question.kind for question in built).items())),
         left=tuple(sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))[:_LEFT_SHOWN]),
         skipped=tuple(skipped),
-        notes=built.notes,
+        notes=_built_notes(len(built), request.wanted),
     )
+
+
+def _built_notes(number: int, wanted: int) -> tuple[str, ...]:
+    few = [f"{counted(wanted, 'question')} were wanted; the facts give {number:,}"] if number < wanted else []
+    known = ["a model may answer some of the questions without the texts: compare with the comparator closed"]
+    return (*few, *(known if number else []))
 
 
 class _Hider:
@@ -205,11 +204,10 @@ class _Hider:
             return self._named[value]
         return with_edits(value, self._edits(value))
 
-    def map(self, texts: Sequence[MappedText], seed: int) -> str:
+    def map(self, texts: Sequence[MappedText]) -> str:
         """The map as it is written."""
         found = self.dictionary.entities.items()
         content = Map(
-            seed=seed,
             entities=tuple(
                 MappedEntity(placeholder=p, name=e.name, forms=e.forms, may_be=e.may_be, count=self.counts[p])
                 for p, e in found
@@ -288,20 +286,6 @@ def check_apart(folder: Path, out: Path) -> None:
         raise InputError(
             f"{out} exists already and is not empty. Choose another out=FOLDER, or remove it first.", "out"
         )
-
-
-def _check_places(request: HideRequest, others: Sequence[Path]) -> None:
-    check_apart(request.folder, request.out)
-    folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
-    if out in map_path.parents or folder in map_path.parents:
-        raise InputError(
-            f"The map {request.map_path} would lie among the texts. Choose another map=FILE, apart from them.", "map"
-        )
-    if map_path in (out, *(path.resolve() for path in others)):
-        raise InputError(f"{request.map_path} is already the name of another output. Choose another map=FILE.", "map")
-    for path in (request.map_path, *others):
-        if path.exists():
-            raise InputError(f"{path} exists already, and may be needed. Move it, or choose another out=FOLDER.", "out")
 
 
 def write_all(out: Path, outputs: Sequence[tuple[Path, str, bool]]) -> None:
@@ -400,3 +384,217 @@ def _restored_questions(text: str, names: Mapping[str, str]) -> str:
     """JSON with the name of each placeholder in its place."""
     escaped = {placeholder: json.dumps(name, ensure_ascii=False)[1:-1] for placeholder, name in names.items()}
     return _with_names(text, escaped)
+
+
+OPTIONS = 4
+_LETTERS = "XYZWVUTSR"
+_TRIES = 3
+_LONGEST_CLUE = 600
+
+_REVERSION = (
+    "Names in these statements are hidden behind placeholders. Say what each placeholder stands for, one line for "
+    'each, in this form: "{example}: name".'
+)
+_CHOICE_ONE = "Which placeholder was hidden behind the letter X in this statement?"
+_CHOICE_MORE = (
+    "In these statements each letter hides one name or placeholder, the same letter always the same one. "
+    "Which placeholder is hidden behind X?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A triple between two names as the anonymised texts show them, with the sentence that states it."""
+
+    subject: str
+    predicate: str
+    object: str
+    clue: str
+    document: str
+
+
+Chain = tuple[tuple[Edge, str], ...]
+"""Edges that follow each other, with the node that each leads to."""
+
+
+def edges_of(statements: Iterable[StatedTriple], dictionary: Dictionary, documents: Mapping[str, str]) -> list[Edge]:
+    """The statements that join two names, at least one of them hidden, in a sentence that shows both."""
+    edges: dict[Edge, None] = {}
+    for statement in statements:
+        ends = [dictionary.finder.placeholder_of(name) or tidy(name) for name in (statement.subject, statement.object)]
+        clue = tidy(dictionary.finder.replaced(statement.text))
+        hidden = any(end in dictionary.entities for end in ends)
+        if hidden and ends[0] != ends[1] and all(end in clue for end in ends) and len(clue) <= _LONGEST_CLUE:
+            document = documents.get(statement.document, dictionary.finder.replaced(statement.document))
+            edges[Edge(ends[0], statement.predicate, ends[1], clue, document)] = None
+    return sorted(edges, key=lambda edge: (edge.subject, edge.predicate, edge.object, edge.clue, edge.document))
+
+
+def make_items(edges: Sequence[Edge], dictionary: Dictionary) -> Iterator[Question]:
+    """Items of the four kinds in turn until there are no more; the same for the same edges."""
+    makers = [
+        _of_kind(edges, dictionary, kind, hops, random.Random(kind))
+        for hops, level in (((1, 2, 3, 4), "simple"), ((5, 6, 7, 8), "complex"))
+        for kind in (f"reversion {level}", f"choice {level}")
+    ]
+    while makers:
+        for maker in list(makers):
+            item = next(maker, None)
+            if item is None:
+                makers.remove(maker)
+            else:
+                yield item
+
+
+def build_questions(
+    dictionary: Dictionary, statements: Iterable[StatedTriple], documents: Mapping[str, str], wanted: int
+) -> list[Question]:
+    """At most ``wanted`` items about an anonymised corpus. ``documents``: its new titles by the old ones."""
+    return list(islice(make_items(edges_of(statements, dictionary, documents), dictionary), wanted))
+
+
+def _of_kind(
+    edges: Sequence[Edge], dictionary: Dictionary, kind: str, hops: Sequence[int], draw: random.Random
+) -> Iterator[Question]:
+    make = _reversion if kind.startswith("reversion") else _choice
+    seen: set[frozenset[str]] = set()
+    for chain in _chains(edges, hops, draw):
+        clues = frozenset(edge.clue for edge, _ in chain)
+        if clues not in seen:
+            item = make(kind, chain, edges, dictionary, draw)
+            if item is not None:
+                seen.add(clues)
+                yield item
+
+
+def _chains(edges: Sequence[Edge], hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
+    """Paths of each length from each edge, in an order that is drawn; no name and no sentence comes twice in one."""
+    at: dict[str, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        at[edge.subject].append(edge)
+        at[edge.object].append(edge)
+    starts = [(number, length) for length in hops for number in range(len(edges))]
+    draw.shuffle(starts)
+    for number, length in starts:
+        for _ in range(_TRIES):
+            chain = _walk(edges[number], length, at, draw)
+            if chain is not None:
+                yield chain
+                break
+
+
+def _walk(first: Edge, length: int, at: Mapping[str, Sequence[Edge]], draw: random.Random) -> Chain | None:
+    ends = [first.subject, first.object]
+    draw.shuffle(ends)
+    chain = [(first, ends[1])]
+    names, clues = set(ends), {first.clue}
+    while len(chain) < length:
+        end = chain[-1][1]
+        onward = [
+            (edge, other)
+            for edge in at[end]
+            for other in (edge.subject, edge.object)
+            if other not in names and edge.clue not in clues
+        ]
+        if not onward:
+            return None
+        chain.append(draw.choice(onward))
+        names.add(chain[-1][1])
+        clues.add(chain[-1][0].clue)
+    return tuple(chain)
+
+
+def _reversion(kind: str, chain: Chain, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Question:
+    clues = [edge.clue for edge, _ in chain]
+    asked = {
+        placeholder: dictionary.names_of(placeholder)
+        for placeholder in _shown_in(clues)
+        if placeholder in dictionary.entities
+    }
+    question = "\n".join((_REVERSION.format(example=next(iter(asked))), *(f"- {clue}" for clue in clues)))
+    answer = "; ".join(f"{placeholder}: {names[0]}" for placeholder, names in asked.items())
+    return _item(kind, chain, question, answer, placeholders=asked)
+
+
+def _choice(
+    kind: str, chain: Chain, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random
+) -> Question | None:
+    """A multiple choice of the end of the chain; None where it is not hidden, or too few others are like it."""
+    last, end = chain[-1]
+    if end not in dictionary.entities:
+        return None
+    clues = [edge.clue for edge, _ in chain]
+    others = _distractors(last, end, edges, dictionary, _shown_in(clues), draw)
+    if len(others) < OPTIONS - 1:
+        return None
+    between = [name for _, name in chain[:-1]]
+    letters = dict(zip([end, *reversed(between)], _LETTERS, strict=False))
+    hidden = [_lettered(clue, letters) for clue in clues]
+    choices = [end, *others[: OPTIONS - 1]]
+    draw.shuffle(choices)
+    lead = _CHOICE_ONE if len(clues) == 1 else _CHOICE_MORE
+    question = "\n".join((lead, *(f"- {clue}" for clue in hidden)))
+    return _item(kind, chain, question, end, choices=tuple(choices))
+
+
+def _item(kind: str, chain: Chain, text: str, answer: str, **more: Any) -> Question:
+    return Question(
+        id=f"{kind.replace(' ', '-')}-{node_id(text, *more.get('choices', ()))[:10]}",
+        text=text,
+        answers=(answer,),
+        supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in chain))),
+        facts=tuple(edge.clue for edge, _ in chain),
+        kind=kind,
+        **more,
+    )
+
+
+def _shown_in(clues: Iterable[str]) -> dict[str, None]:
+    """The placeholders in the order in which they come."""
+    return dict.fromkeys(found[0] for clue in clues for found in PLACEHOLDER.finditer(clue))
+
+
+def _distractors(
+    last: Edge, end: str, edges: Sequence[Edge], dictionary: Dictionary, shown: Collection[str], draw: random.Random
+) -> list[str]:
+    """Placeholders of the same label that are not right as well: first those with the same relation, then others.
+
+    A name that may mean several ("Bright", of two brothers) is right wherever one of them is.
+    """
+    label = dictionary.entities[end].label
+    is_object = last.object == end
+    other_end = last.subject if is_object else last.object
+    others = {other_end, *_may_be_one_of({other_end}, dictionary)}
+    alike: set[str] = set()
+    right: set[str] = {end}
+    for edge in edges:
+        mine, theirs = (edge.object, edge.subject) if is_object else (edge.subject, edge.object)
+        if edge.predicate == last.predicate:
+            alike.add(mine)
+        if mine in others or theirs in others:
+            right |= {mine, theirs}
+    right |= _may_be_one_of(right, dictionary)
+    in_use = {name for edge in edges for name in (edge.subject, edge.object)}
+    usable = sorted(
+        each
+        for each in in_use - right - set(shown)
+        if each in dictionary.entities and dictionary.entities[each].label == label
+    )
+    draw.shuffle(usable)
+    return sorted(usable, key=lambda each: each not in alike)
+
+
+def _may_be_one_of(placeholders: set[str], dictionary: Dictionary) -> set[str]:
+    """The placeholders that may stand for one whom one of ``placeholders`` may stand for."""
+    entities = dictionary.entities
+    meant = {name for placeholder in placeholders & entities.keys() for name in entities[placeholder].meant}
+    return {placeholder for placeholder, entity in entities.items() if not meant.isdisjoint(entity.meant)}
+
+
+def _lettered(clue: str, letters: Mapping[str, str]) -> str:
+    """The clue with letters for names and placeholders."""
+    for name, letter in letters.items():
+        if PLACEHOLDER.fullmatch(name):
+            clue = clue.replace(name, letter)
+    names = {name: letter for name, letter in letters.items() if not PLACEHOLDER.fullmatch(name)}
+    return Finder(names).replaced(clue) if names else clue

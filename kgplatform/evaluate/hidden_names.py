@@ -4,27 +4,31 @@ The graph knows the types of entities, their aliases and forms, and which are li
 one rule: a shorter name ("Ahab") is the fuller one ("Captain Ahab") where it is a person's or has no type, and only if
 one fuller name is there. What may mean several ("Bright", of two brothers) gets a placeholder of its own, with a list
 of who it may be: to leave the name where it stands would give it away, and to guess would be wrong.
+
+    finder = Finder({"Ahab": "[PERSON#3]", "Captain Ahab": "[PERSON#3]"})
+    finder.mentions("Captain Ahab's ship")     # [(0, 12, '[PERSON#3]')]
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
+from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
 from kgplatform.evaluate.graphs import Graphs, rows
 from kgplatform.evaluate.journal import read_text
-from kgplatform.evaluate.terms import Build, DataSet, Text
+from kgplatform.evaluate.terms import PLACEHOLDER, DataSet, Text
 from kgplatform.extract.schema import Schema, load_schema
-from kgplatform.text import node_id, normalise_name, tidy
+from kgplatform.text import WORD, in_word, is_unspaced, node_id, normalise_name, tidy, unknown
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
@@ -36,6 +40,100 @@ _BY_HAND = 1_000_000  # a name that a person wrote outweighs all that a graph co
 _NOT_OF_NAMES = '!?,;:"“”«»„ '
 _NO_LABEL = re.compile(r"\W+|_+")
 _LOWER = re.compile(r"[^\W\d_]+")
+
+
+# Between the words of a name: blanks, with at most one line end among them.
+_GAP = r"(?:[^\S\r\n]+(?:(?:\r\n?|\n)[^\S\r\n]*)?|(?:\r\n?|\n)[^\S\r\n]*)"
+_ALIKE = {letter: f"[{re.escape(letters)}]" for letters in ("'’ʼ", "-\u2010\u2011") for letter in letters}
+_EDGES = "\"'“”‘’«»„()[]{}<>,;:!?*_` \t"
+
+Edit = tuple[int, int, str]
+"""The characters ``[start, end)`` of a text, and what is to stand there."""
+
+
+class Finder:
+    """All forms of all names. ``forms`` maps each to its placeholder; ``plain_words`` are not looked for in capitals.
+
+    A form is found in its own case, at the beginning of a sentence, or in capitals throughout ("AHAB"); as whole words,
+    whatever the white space between them, in composed or decomposed Unicode. A common word in lower case is no name.
+    """
+
+    def __init__(self, forms: Mapping[str, str], plain_words: Iterable[str] = ()) -> None:
+        self._by_piece: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+        plain = frozenset(plain_words)
+        for form, placeholder in sorted(forms.items()):
+            name = tidy(form).strip(_EDGES)
+            ways = _spellings(name, in_capitals=form not in plain)
+            for piece in dict.fromkeys(found[0].casefold() for way in ways if (found := WORD.search(way))):
+                self._by_piece[piece].append((ways, placeholder))
+
+    def mentions(self, text: str) -> list[Edit]:
+        """What stands for names in ``text``, from left to right; of overlapping ones the longest, then the first."""
+        taken = bytearray(len(text))
+        kept: list[Edit] = []
+        for start, end, placeholder in sorted(self._candidates(text), key=lambda found: (found[0] - found[1], found)):
+            # None of those that were taken is shorter, so that one that overlaps covers an end of this one.
+            if not (taken[start] or taken[end - 1]):
+                taken[start:end] = b"\1" * (end - start)
+                kept.append((start, end, placeholder))
+        return sorted(kept)
+
+    def placeholder_of(self, name: str) -> str | None:
+        """What stands for ``name`` as a whole, if it is a form of a name."""
+        for start, end, placeholder in self.mentions(name)[:1]:
+            if not any(map(in_word, name[:start] + name[end:])):
+                return placeholder
+        return None
+
+    def replaced(self, text: str) -> str:
+        """``text`` with all its names replaced."""
+        return with_edits(text, self.mentions(text))
+
+    def _candidates(self, text: str) -> Iterator[Edit]:
+        for piece in WORD.finditer(text):
+            for ways, placeholder in self._by_piece.get(piece[0].casefold(), ()):
+                match = _pattern(ways).match(text, piece.start())
+                if match and _is_whole(text, match.start(), match.end()):
+                    yield match.start(), match.end(), placeholder
+
+
+def with_edits(text: str, edits: Sequence[Edit]) -> str:
+    """``text`` with the characters ``[start, end)`` of each edit replaced; edits in order, without overlap."""
+    parts: list[str] = []
+    at = 0
+    for start, end, new in edits:
+        parts += (text[at:start], new)
+        at = end
+    return "".join((*parts, text[at:]))
+
+
+def _spellings(name: str, *, in_capitals: bool) -> tuple[str, ...]:
+    """Ways to write a name: as it is, with a capital first letter, in capitals; each composed and decomposed."""
+    ways = [name, name[:1].upper() + name[1:], *([name.upper()] if in_capitals else [])]
+    return tuple(dict.fromkeys(unicodedata.normalize(form, way) for way in ways for form in ("NFC", "NFD")))
+
+
+@lru_cache(maxsize=1 << 16)
+def _pattern(ways: tuple[str, ...]) -> re.Pattern[str]:
+    """All spellings of a form. It is made when a text has its first word: most never are."""
+    return re.compile("|".join(_GAP.join(map(_word_pattern, way.split())) for way in ways))
+
+
+def _word_pattern(word: str) -> str:
+    """The full stop of "Mrs." may be missing."""
+    letters = "".join(_ALIKE.get(letter, re.escape(letter)) for letter in word)
+    return f"{letters}?" if word[-1] == "." and len(word) > 1 else letters
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Whether no word goes on at either end; in scripts without spaces nobody can tell, and all is whole."""
+    return not (_joined(text[start - 1 : start], text[start]) or _joined(text[end : end + 1], text[end - 1]))
+
+
+def _joined(outside: str, inside: str) -> bool:
+    if not outside or not in_word(outside) or not in_word(inside):
+        return False
+    return unicodedata.category(outside)[0] == "M" or not is_unspaced(outside + inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +196,13 @@ class Dictionary:
     untyped: Mapping[str, int]
 
     @classmethod
-    def of(cls, names: Sequence[SourceNames], texts: Sequence[str], seed: int) -> Dictionary:
+    def of(cls, names: Sequence[SourceNames], texts: Sequence[str]) -> Dictionary:
         """The dictionary for ``texts`` out of all that the sources give, the surest source first."""
         candidates = [candidate for source in names for candidate in source.candidates]
         common = {word for text in texts for word in _LOWER.findall(text) if word.islower()}
         entities, untyped = resolve(candidates, [pair for source in names for pair in source.likenesses], common)
         taken = {int(found[2]) for text in texts for found in PLACEHOLDER.finditer(text)}
-        numbers = number_entities(((entity.label, entity.name) for entity in entities), seed, taken)
+        numbers = number_entities(((entity.label, entity.name) for entity in entities), taken)
         by_placeholder = {numbers[entity.label, entity.name]: entity for entity in entities}
         forms = {form: placeholder for placeholder, entity in by_placeholder.items() for form in entity.forms}
         finder = Finder(forms, [form for form in forms if form.lower() in common])
@@ -116,16 +214,14 @@ class Dictionary:
         return tuple(dict.fromkeys((entity.name, *entity.forms, *entity.may_be)))
 
 
-def number_entities(
-    entities: Iterable[tuple[str, str]], seed: int, taken: frozenset[int] | set[int]
-) -> dict[tuple[str, str], str]:
+def number_entities(entities: Iterable[tuple[str, str]], taken: Container[int]) -> dict[tuple[str, str], str]:
     """The placeholder of each ``(label, name)``; numbers that the texts have of themselves are ``taken``.
 
-    One row of numbers serves all labels. Their order is that of hashes of seed, label and name: the same for the same
-    entities and seed, and neither the order of appearance nor that of the alphabet, which would give answers away.
+    One row of numbers serves all labels. Their order is that of hashes of label and name: the same for the same
+    entities, and neither the order of appearance nor that of the alphabet, which would give answers away.
     """
-    ordered = sorted(set(entities), key=lambda entity: (node_id(seed, entity[0], normalise_name(entity[1])), entity))
-    numbers = (number for number in range(1, len(ordered) + len(taken) + 1) if number not in taken)
+    ordered = sorted(set(entities), key=lambda entity: (node_id(entity[0], normalise_name(entity[1])), entity))
+    numbers = (number for number in count(1) if number not in taken)
     return {entity: f"[{entity[0]}#{number}]" for entity, number in zip(ordered, numbers, strict=False)}
 
 
@@ -142,9 +238,7 @@ def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> SourceNames:
     """
     found = graph.schema()
     if found is None:
-        raise InputError(
-            "The graph is empty. Run `kgplatform ingest FOLDER` first, or leave out extractor=graph.", "extractor"
-        )
+        raise InputError("The graph is empty. Run `kgplatform ingest FOLDER` first.")
     schema = found.schema.with_expansions(found.expansions)
     labels = chosen_types(types, schema, [row[0] for row in rows(graph, "evaluate/types_in_use")])
     person = schema.entity(_PERSON)
@@ -158,21 +252,17 @@ def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> SourceNames:
     return SourceNames(tuple(candidates), tuple(likenesses), tuple(statements))
 
 
-def names_of_texts(
-    graphs: Graphs, name: str, documents: Sequence[Document], types: Sequence[str], extractor: str | None
-) -> SourceNames:
-    """What a graph of these texts says: the current one if it holds them, else one of their own, made by the ingest.
+def names_of_texts(graphs: Graphs, name: str, documents: Sequence[Document], types: Sequence[str]) -> SourceNames:
+    """What a graph of these texts says: the current one if it holds them, else one of their own that rules make.
 
-    ``extractor``: how the texts are read again; None: as they have been, or by rules. ``name``: of that graph.
-    Raises ``InputError`` for types that are not there.
+    ``name``: of that graph. Raises ``InputError`` for types that are not there.
     """
-    if extractor is not None:
-        chosen_types(types, load_schema("general"))  # before all is read
     dataset = DataSet(name, (), tuple(Text(document.title, document.text) for document in documents))
-    graph = graphs.holding(dataset) if extractor is None else None
+    graph = graphs.holding(dataset)
     if graph is None:
+        chosen_types(types, load_schema("general"))  # before all is read
         by_address = graphs.settings.neo4j_uri is not None  # an empty graph there is taken: no other can be made
-        graph = graphs.for_data_set(dataset, Build(extractor=extractor), alone=by_address, without_model=True)
+        graph = graphs.for_data_set(dataset, alone=by_address, without_model=True)
     found = graph_names(graph, types)
     ours = {document.title for document in documents}
     return replace(found, statements=tuple(statement for statement in found.statements if statement.document in ours))
@@ -191,10 +281,7 @@ def chosen_types(types: Sequence[str], schema: Schema, more: Iterable[str] = ())
         name = found.name if found else others.get(asked.casefold())
         if name is None or not label_of(asked):
             known = sorted({entity.name for entity in schema.entities} | set(others.values()))
-            words = [*known, *(alias for entity in schema.entities for alias in entity.aliases)]
-            near = get_close_matches(asked.title(), words, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise InputError(f'Unknown type "{asked}".{hint} Choose one of {", ".join(known)}.')
+            raise InputError(unknown("type", asked, known))
         chosen.setdefault(name, label_of(asked))
     return chosen
 

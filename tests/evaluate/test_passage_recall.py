@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from conftest import EXAMPLES
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.score.metrics import all_found_at, facts_found, ranks, recall_at
+from kgplatform.evaluate.metrics import all_found_at, facts_found, ranks, recall_at, what_was_read
 from kgplatform.evaluate.terms import Text
-from kgplatform.records import FoundPassage
+from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Step, Usage
 
 FIELD = "Cyrus Field made his money in paper. He asked Maury about the floor of the Atlantic."
 
@@ -54,15 +51,6 @@ def test_neither_white_space_nor_the_form_of_letters_matters() -> None:
     assert ranks(supports, [passage("Caf\u00e9 Paris", "One line.  Another\u00a0line.")]) == (1,)
 
 
-def test_a_support_may_be_a_part_of_a_passage() -> None:
-    assert ranks([Text("Field", "He asked Maury")], [passage("Field", FIELD)]) == (1,)
-    assert ranks([Text("Field", "He asked Morse")], [passage("Field", FIELD)]) == (None,)
-
-
-def test_the_same_text_under_another_title_is_another_passage() -> None:
-    assert ranks([Text("Field", FIELD)], [passage("Cyrus Field", FIELD)]) == (None,)
-
-
 def test_a_file_is_named_by_its_title_or_its_name() -> None:
     found = [passage("The Great Eastern", "A ship.", "file:///data/Great%20Eastern.docx")]
     assert ranks([Text("Great Eastern.docx"), Text("The Great Eastern"), Text("Great Eastern")], found) == (1, 1, None)
@@ -78,24 +66,6 @@ def test_recall_and_all_found_by_hand() -> None:
     assert [recall_at(found, k) for k in (1, 2, 3, 9, 10)] == [0.25, 0.25, 0.5, 0.5, 0.75]
     assert [all_found_at((1, 3), k) for k in (1, 2, 3, 10)] == [0, 0, 1, 1]
     assert all_found_at(found, 100) == 0
-
-
-def test_nothing_to_find_has_no_recall() -> None:
-    assert ranks([], [passage("Field", FIELD)]) == ()
-    for measure in (recall_at, all_found_at):
-        with pytest.raises(ValueError, match="a supporting passage at least"):
-            measure((), 5)
-
-
-def test_nothing_found_is_a_recall_of_nothing() -> None:
-    assert recall_at(ranks([Text("Field", FIELD)], []), 10) == 0
-
-
-@given(st.lists(st.none() | st.integers(1, 30), min_size=1, max_size=6), st.integers(1, 30))
-@settings(deadline=None)
-def test_recall_grows_with_k_and_all_found_is_recall_of_one(found: list[int | None], k: int) -> None:
-    assert 0 <= recall_at(found, k) <= recall_at(found, k + 1) <= 1
-    assert all_found_at(found, k) == (recall_at(found, k) == 1)
 
 
 def test_the_documents_of_the_sample_questions_are_found_as_they_are_named(kg: KnowledgeGraph) -> None:
@@ -132,3 +102,13 @@ def test_a_fact_counts_where_its_words_stand() -> None:
     assert facts_found(facts, read) == (True, True, False, False, False)
     assert facts_found(facts[:2], "") == (False, False)
     assert facts_found([], read) == ()
+
+
+def test_what_was_read_is_passages_facts_and_the_last_notebook_of_each_path() -> None:
+    def noted(notebook: str | None, path: int) -> Step:
+        return Step("search_more", "at Petrel", 0.0, prompt="graphreader/chunk", path=path, notebook=notebook)
+
+    found = SearchResult("Q?", (passage("note", "One."),), (FoundFact("f", "x is y", 0.0, (), ()),), 0.0)
+    steps = (noted("old", 1), noted("b", 2), noted("new", 1), noted(None, 1))
+    assert what_was_read(Answer("Q?", "youtu", "A.", (), found, (), Usage())) == "note\nOne.\n\n- x is y"
+    assert what_was_read(Answer("Q?", "youtu", "A.", (), found, steps, Usage())).endswith("- x is y\n\nnew\n\nb")

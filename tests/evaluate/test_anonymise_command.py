@@ -11,14 +11,13 @@ from conftest import DIMENSION, EXAMPLES
 from typer.testing import CliRunner
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.anonymise.hide import read_map
-from kgplatform.evaluate.anonymise.mentions import Finder
+from kgplatform.evaluate.anonymise import read_map
+from kgplatform.evaluate.hidden_names import Finder
 from kgplatform.interfaces.cli.main import app
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Document
 from kgplatform.sources.load import load
-from kgplatform.testing import OpenAIServer
 
 CORPUS, QUESTIONS = EXAMPLES / "corpus", EXAMPLES / "questions.jsonl"
 
@@ -59,7 +58,7 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     assert said[2] == f"Questions: {out}.questions.jsonl"
     assert said[3] == f"Made: {out}.reversion.jsonl (6 choice simple, 6 reversion simple)"
     assert (
-        "Note: the questions may include some that a model answers without the texts (--filter leaves them out)" in said
+        "Note: a model may answer some of the questions without the texts: compare with the comparator closed" in said
     )
     assert said[-2].startswith("Names of unknown type, left unchanged")
     found = read_map(Path(f"{out}.map.json"))
@@ -68,13 +67,15 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     assert names["Thomson"].may_be == ("James Thomson", "William Thomson")
     left = Finder({form: each.placeholder for each in found.entities for form in each.forms})
     assert left.mentions((out / "texts.jsonl").read_text()) == []
-    back = invoke(out, "--restore", "--out", tmp_path / "back", "--questions", f"{out}.questions.jsonl")
+    back = invoke(
+        out, "--restore", f"{out}.map.json", "--out", tmp_path / "back", "--questions", f"{out}.questions.jsonl"
+    )
     assert re.match(r"(\d\d) texts restored exactly, in .*\.\n", back)
     before = {document.title: document.text for document in load([CORPUS]) if isinstance(document, Document)}
     lines = (tmp_path / "back" / "texts.jsonl").read_text().splitlines()
     assert {value["title"]: value["text"] for value in map(json.loads, lines)} == before
     assert len((tmp_path / "back.questions.jsonl").read_text().splitlines()) == len(QUESTIONS.read_text().splitlines())
-    invoke(CORPUS, "--out", tmp_path / "again", "--questions", QUESTIONS, "--extractor", "graph")
+    invoke(CORPUS, "--out", tmp_path / "again", "--questions", QUESTIONS)
     assert read_map(tmp_path / "again.map.json") == found
 
 
@@ -92,7 +93,7 @@ def test_as_json_with_names_alone(tmp_path: Path) -> None:
     names = tmp_path / "names.jsonl"
     names.write_text('{"name": "Ahab", "type": "Person"}\n{"name": "Pequod", "type": "Ship"}')
     out = tmp_path / "out"
-    told = json.loads(invoke(tmp_path / "in", "--out", out, "--names", names, "--extractor", "none", "--json"))
+    told = json.loads(invoke(tmp_path / "in", "--out", out, "--names", names, "--json"))
     assert (told["texts"], told["entities"], told["mentions"]) == (1, {"PERSON": 1, "SHIP": 1}, 2)
     hidden = json.loads((out / "texts.jsonl").read_text())["text"]
     assert hidden in (
@@ -100,12 +101,12 @@ def test_as_json_with_names_alone(tmp_path: Path) -> None:
         "[PERSON#2] hunts the whale. [bold]The [SHIP#1] sails.",
     )
     (out / "texts.jsonl").write_text('{"title": "a", "text": "changed"}\n{"title": "b", "text": "new"}\n')
-    message = refused(out, "--restore", "--out", tmp_path / "back")
+    message = refused(out, "--restore", f"{out}.map.json", "--out", tmp_path / "back")
     assert "which belongs to another folder." in message
 
 
-@pytest.mark.usefixtures("at_server")
-def test_names_of_the_graph_and_a_filter(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_questions_about_what_a_graph_knows(at_server: Store, kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """The graph that holds the texts gives the names, however they were read."""
     files = tmp_path / "in"
     files.mkdir()
     pupils = ["Ada Korn", "Bea Lund", "Cid Mohr", "Dov Nagy", "Eva Orsi", "Fay Pohl"]
@@ -119,33 +120,18 @@ def test_names_of_the_graph_and_a_filter(kg: KnowledgeGraph, monkeypatch: pytest
     recorded = tmp_path / "recorded.jsonl"
     recorded.write_text(json.dumps({"document": "school.txt", "entities": entities, "triples": triples}))
     kg.ingest(files, recorded=recorded, mode="flexible")
-    given = ("--extractor", "graph", "--type", "Person", "--build-questions", 4)
-    assert "Set OPENAI_API_KEY" in refused(files, "--out", tmp_path / "out", *given, "--filter")
-    assert not (tmp_path / "out").exists()
-    with OpenAIServer(lambda _: "Answer: (A)") as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        told = json.loads(invoke(files, "--out", tmp_path / "out", *given, "--filter", "--json"))
+    told = json.loads(invoke(files, "--out", tmp_path / "out", "--type", "Person", "--build-questions", 4, "--json"))
     assert told["entities"] == {"PERSON": 6}
     assert sum(told["built"].values()) == 4
-    assert any("more were left out" in note and "answers them without the texts" in note for note in told["notes"])
     made = [json.loads(line) for line in (tmp_path / "out.reversion.jsonl").read_text().splitlines()]
     assert {each["documents"][0] for each in made} == {"school"}
-    assert all(each["choices"][0] not in each["answers"] for each in made if "choices" in each)
     assert not any(name in json.dumps(each["question"]) for each in made for name in pupils)
 
 
 def test_wrong_options(tmp_path: Path) -> None:
     out = ("--out", tmp_path / "out")
-    assert "--filter only works with --build-questions" in refused(CORPUS, *out, "--filter")
-    assert "name a file of names" in refused(CORPUS, *out, "--extractor", "none")
-    assert "works only with" in refused(CORPUS, *out, "--restore", "--type", "Person")
-    assert "works only with" in refused(CORPUS, *out, "--restore", "--seed", 1)
-    names = tmp_path / "names.jsonl"
-    names.write_text('{"name": "Cyrus Field", "type": "Person"}')
-    only = ("--extractor", "none", "--names", names)
-    assert "applies only to the names that an extractor finds" in refused(CORPUS, *out, *only, "--type", "Place")
-    built = ("--build-questions", 1, "--map", tmp_path / "out.reversion.jsonl")
-    assert "is already the name of another output. Choose another --map FILE." in refused(CORPUS, *out, *only, *built)
-    assert "Did you mean Person?" in refused(CORPUS, *out, "--type", "Persn", "--extractor", "local")
-    assert "out.map.json cannot be read" in refused(CORPUS, "--restore", *out, "--map", tmp_path / "out.map.json")
+    missing = ("--restore", tmp_path / "out.map.json")
+    assert "works only with" in refused(CORPUS, *out, *missing, "--type", "Person")
+    assert "Did you mean Person?" in refused(CORPUS, *out, "--type", "Persn", "--home", tmp_path / "home")
+    assert "out.map.json cannot be read" in refused(CORPUS, *out, *missing)
     assert not (tmp_path / "out").exists()

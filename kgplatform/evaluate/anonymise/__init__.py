@@ -1,1 +1,0 @@
-"""Anonymity reversion (AnonyRAG; Youtu-GraphRAG, appendix B): names out of a corpus and back, questions, scores."""

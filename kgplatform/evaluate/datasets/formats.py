@@ -1,0 +1,605 @@
+"""The formats of questions: one's own JSON lines, MuSiQue, HotpotQA and 2WikiMultihopQA; and which of them a file or a
+folder has, seen by its content. docs/reference/data-sets.md has the keys; examples/convert_data_sets.py makes one's own
+format of other data sets.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, some, whole
+from kgplatform.evaluate.journal import write_whole
+from kgplatform.evaluate.terms import DataSet, Question, Text
+from kgplatform.readers.choices import check_choices, letter
+from kgplatform.sources.corpus_file import described, shown
+from kgplatform.text import counted, node_id, normalise_name, tidy, unknown
+
+
+@dataclass
+class Draft:
+    """A data set in the making: what was found so far, and what is wrong with it.
+
+    ``apart``: as in ``DataSet``; a format sets it, at any time before the end.
+    ``given``: a corpus that came with the questions; it takes the place of the questions' own texts unless they are
+    apart.
+    """
+
+    name: str
+    given: tuple[Text, ...] | None = None
+    apart: bool = False
+    questions: list[Question] = field(default_factory=list)
+    skipped: int = 0
+    _faults: dict[str, None] = field(default_factory=dict)
+    _numbers: dict[Text, int] = field(default_factory=dict)
+    _texts_of: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    _by_id: dict[str, Question] = field(default_factory=dict)
+    _copies: dict[str, int] = field(default_factory=dict)
+
+    def fault(self, where: str, reason: str) -> None:
+        """Report, once, what cannot be used; the question, if it is about one, stays."""
+        self._faults[f"{where}: {reason}."] = None
+
+    def skip(self, where: str, reason: str) -> None:
+        """Report why a question is left out."""
+        self.fault(where, f"{reason}; skipped")
+        self.skipped += 1
+
+    def text(self, title: str, text: str) -> int:
+        """Put a text into the corpus, once; returns its number there."""
+        return self._numbers.setdefault(Text(title, text), len(self._numbers))
+
+    def question(self, where: str, question: Question, texts: Sequence[int] = ()) -> None:
+        """Add a question about the texts with these numbers, or report why it cannot be asked."""
+        try:
+            question = _with_right_choice(question)
+        except (InputError, UnusableError) as error:
+            said = str(error).rstrip(".")
+            self.skip(where, said[:1].lower() + said[1:])
+            return
+        if not (question.answers or question.placeholders) and question.answerable:
+            if not question.supports:
+                self.skip(where, "there is no answer")
+                return
+            self.fault(where, "there is no answer, so that only the retrieval of its passages is scored")
+        if question == self._by_id.get(question.id):
+            self.skip(where, f"the same question is there already, with the id {shown(question.id)}")
+            return
+        own = _free(question.id, self._by_id, self._copies)
+        if own != question.id:
+            self.fault(where, f"another question has the id {shown(question.id)} already; this one is called {own}")
+        self._by_id[own] = replace(question, id=own)
+        self._texts_of[own] = tuple(dict.fromkeys(texts))
+        self.questions.append(self._by_id[own])
+
+    def finish(self, path: Path, *, limit: int | None = None, sample: int | None = None) -> DataSet:
+        """The data set, with the first ``limit`` questions, or ``sample`` of them (see ``_chosen``).
+
+        Raises ``InputError`` if there is no question.
+        """
+        questions = _chosen(self.questions, limit, sample)
+        if not questions:
+            first, *more = *self._faults, ""
+            others = f" (and {counted(len(more) - 1, 'other fault')})" if len(more) > 1 else ""
+            raise InputError(f"{path} has no question that can be used. {first}{others}".rstrip())
+        if self.apart:
+            questions, corpus = self._apart(questions)
+        else:
+            corpus = tuple(text for text in self._numbers if text.text) if self.given is None else self.given
+            questions = _by_title(questions, corpus)
+            self._report_missing(questions, {text.title for text in corpus})
+        return DataSet(
+            self.name, tuple(questions), corpus, apart=self.apart, faults=tuple(self._faults), skipped=self.skipped
+        )
+
+    def _report_missing(self, questions: Iterable[Question], titles: set[str]) -> None:
+        lacking = [each.id for each in questions if any(support.title not in titles for support in each.supports)]
+        if titles and lacking:
+            self.fault(
+                self.name,
+                f"of {counted(len(lacking), 'question')} a supporting passage is not in the corpus, so that it cannot "
+                f"be found; the first is {shown(lacking[0])}",
+            )
+
+    def _apart(self, questions: Sequence[Question]) -> tuple[list[Question], tuple[Text, ...]]:
+        """The questions with the titles of their texts, and just these texts, each under a title of its own."""
+        texts = list(self._numbers)
+        titles: dict[int, str] = {}
+        taken: set[str] = set()
+        copies: dict[str, int] = {}
+        for number in sorted({number for each in questions for number in self._texts_of[each.id]}):
+            titles[number] = _free(texts[number].title, taken, copies)
+            taken.add(titles[number])
+
+        def asked(question: Question) -> Question:
+            numbers = [self._numbers.get(support, -1) for support in question.supports]
+            supports = [
+                Text(titles[number]) if number in titles else support
+                for number, support in zip(numbers, question.supports, strict=True)
+            ]
+            within = tuple(titles[number] for number in self._texts_of[question.id])
+            return replace(question, within=within, supports=tuple(supports))
+
+        corpus = tuple(Text(title, texts[number].text) for number, title in titles.items())
+        return list(map(asked, questions)), corpus
+
+
+def _chosen(questions: Sequence[Question], limit: int | None, sample: int | None) -> list[Question]:
+    """The first ``limit`` questions; or ``sample`` of them, in the order of the file: those whose ids have the least
+    hashes, so that a larger sample holds a smaller one, whatever stands beside them in the file.
+    """
+    if sample is None or sample >= len(questions):
+        return list(questions[:limit])
+    drawn = sorted(questions, key=lambda each: (node_id("sample", each.id), each.id))[:sample]
+    ids = {each.id for each in drawn}
+    return [question for question in questions if question.id in ids]
+
+
+def _by_title(questions: Iterable[Question], corpus: Iterable[Text]) -> list[Question]:
+    """Supports without their texts where their titles identify them: white space in them cannot mislead then."""
+    texts: dict[str, list[str]] = {}
+    for document in corpus:
+        texts.setdefault(document.title, []).append(document.text)
+
+    def short(support: Text) -> Text:
+        return Text(support.title) if texts.get(support.title) == [support.text] else support
+
+    return [replace(question, supports=tuple(map(short, question.supports))) for question in questions]
+
+
+def _with_right_choice(question: Question) -> Question:
+    """``question`` with its right answers spelled as among the choices; given by its words, or else by its letter."""
+    if not question.choices:
+        return question
+    check_choices(question.choices)
+    if not question.answerable:
+        return question
+    if not question.answers:
+        raise UnusableError("no choice is marked as the right one")
+    spelled = {normalise_name(choice): choice for choice in question.choices}
+    letters = {letter(number): choice for number, choice in enumerate(question.choices)}
+    right = [spelled[key] for key in map(normalise_name, question.answers) if key in spelled]
+    right = right or [letters[answer] for answer in question.answers if answer in letters]
+    if not right:
+        raise UnusableError(f"its answer {shown(question.answers[0])} is none of the choices")
+    return replace(question, answers=tuple(dict.fromkeys(right)))
+
+
+def _free(name: str, taken: Container[str], copies: dict[str, int]) -> str:
+    """``name``, or "name (2)" … if that is ``taken``. ``copies``: the last number of each, to continue from there."""
+    own, copy = name, copies.get(name, 1)
+    while own in taken:
+        copy += 1
+        own = f"{name} ({copy})"
+    copies[name] = copy
+    return own
+
+
+KEYS = (
+    *("id", "question", "answer", "answers", "answerable", "keywords", "choices", "documents", "passages", "facts"),
+    *("parts", "within", "kind", "hops", "placeholders"),
+)
+"""What an object of one's own may hold; only ``question`` is required."""
+
+_NEEDED = ("question", "answer", "answers")
+"""Of these it is said if nothing is there; of the others null is no key."""
+
+_NOT_OWN = ({"key", "setup"}, {"rater"}, {"reader", "trace"}, {"context"})
+"""Keys by which a line is known as an answer, a rating, a trace, or a question of another data set."""
+
+_RECORDING = {"extracted_triples", "extracted_entities"}
+
+
+ReadEntry = Callable[[Entry], None]
+"""Reads one object into the draft; raises ``UnusableError`` for one that is not a question."""
+
+
+def _begin_own(draft: Draft, aliases: Path | None) -> ReadEntry:
+    """Questions that all say which texts of the corpus beside them they are about (``within``) are asked apart."""
+    numbers: dict[str, int] = {}
+    for text in draft.given or ():
+        numbers.setdefault(text.title, draft.text(text.title, text.text))
+    draft.apart = len(numbers) > 1
+    return partial(_read_own, draft, numbers)
+
+
+def _read_own(draft: Draft, numbers: Mapping[str, int], entry: Entry) -> None:
+    values = Values({key: value for key, value in entry.values.items() if value not in ("", None) or key in _NEEDED})
+    for key in entry.value:
+        if key not in KEYS:
+            draft.fault(entry.file.name, f"the key {shown(key)} is not known and not used")
+    answerable = values.yes_or_no("answerable", True)
+    answers = values.texts("answer", "answers")
+    if answers and not answerable:
+        draft.fault(entry.where, '"answerable" is false, so that its answer is not used')
+    named = [Text(tidy(document)) for document in values.texts("documents")]
+    passages = [Text(tidy(passage.wanted("title")), passage.text("text")) for passage in values.objects("passages")]
+    hops = "hops" in values and "kind" not in values
+    within = tuple(map(tidy, values.texts("within")))
+    if numbers and (lacking := [title for title in within if title not in numbers]):
+        raise UnusableError(f'"within" names {shown(lacking[0])}, which is not in the corpus')
+    draft.apart = draft.apart and bool(within)
+    draft.question(
+        entry.where,
+        Question(
+            id=values.title("id") or entry.place,
+            text=values.wanted("question"),
+            answers=answers if answerable else (),
+            keywords=values.texts("keywords"),
+            choices=tuple(as_text(choice, "choices") for choice in values.listed("choices")),
+            supports=tuple(dict.fromkeys((*named, *passages))),
+            facts=values.texts("facts"),
+            parts=values.texts("parts"),
+            within=within,
+            kind=counted(whole(values["hops"], "hops"), "hop") if hops else values.title("kind"),
+            answerable=answerable,
+            placeholders=_placeholders(values),
+        ),
+        [numbers[title] for title in within] if numbers else (),
+    )
+
+
+def _placeholders(values: Values) -> dict[str, tuple[str, ...]]:
+    found = values.get("placeholders", {})
+    if not isinstance(found, dict):
+        raise UnusableError(f'"placeholders" is {described(found)}, expected an object of lists of names')
+    names = {as_text(key, "placeholders"): Values(found).texts(key) for key in found}
+    for key, texts in names.items():
+        if not texts:
+            raise UnusableError(f'"placeholders" has no name for {shown(key)}')
+    return names
+
+
+def write_questions(file: Path, questions: Iterable[Question]) -> Path:
+    """Write ``questions`` as JSON lines that ``load`` reads back, equal to them; returns the file.
+
+    The file is written whole or not at all. Raises ``KgError`` where that fails.
+    """
+    return _write_lines(file, map(as_own, questions))
+
+
+def write_corpus(dataset: DataSet, file: Path) -> Path:
+    """Write the corpus of ``dataset`` for ``ingest``, an object with title and text a line; returns ``file``.
+
+    The file is written whole or not at all. Raises ``KgError`` where that fails.
+    """
+    return _write_lines(file, ({"title": document.title, "text": document.text} for document in dataset.corpus))
+
+
+def _write_lines(file: Path, values: Iterable[dict[str, Any]]) -> Path:
+    lines = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+    write_whole(file, lines.encode(), kept="Nothing was changed")
+    return file
+
+
+def as_own(question: Question) -> dict[str, Any]:
+    """A question as an object of one's own file."""
+    supports = [{"title": support.title, "text": support.text} for support in question.supports]
+    named_alone = not any(support["text"] for support in supports)
+    same = ("id", "answers", "keywords", "choices", "facts", "parts", "within", "kind", "placeholders")
+    values = {"question": question.text, **{key: getattr(question, key) for key in same}}
+    values |= {"documents": [support["title"] for support in supports]} if named_alone else {"passages": supports}
+    kept = {key: values[key] for key in KEYS if values.get(key)}
+    return kept if question.answerable else kept | {"answerable": False}
+
+
+_EARLIER = re.compile(r"#(\d+)")
+_HOPS = re.compile(r"(\d+)hop")
+
+
+def _is_musique(values: Values) -> bool:
+    paragraphs = values.get("paragraphs")
+    if "question" not in values or not isinstance(paragraphs, list):
+        return False
+    return all(isinstance(paragraph, dict) and "paragraph_text" in paragraph for paragraph in paragraphs[:1])
+
+
+def _read_musique(draft: Draft, entry: Entry) -> None:
+    """One question; an unanswerable one is so among its own paragraphs alone, so that all are asked apart then."""
+    values = entry.values
+    answerable = values.yes_or_no("answerable", True)
+    passages, supporting = _paragraphs(values)
+    text = values.wanted("question")
+    answers = (values.text("answer"), *values.texts("answer_aliases")) if answerable else ()
+    steps = values.objects("question_decomposition")
+    identity = values.text("id") or entry.place
+    hops = _HOPS.match(identity)
+    number = len(steps) or (int(hops[1]) if hops else 0)
+    draft.apart = draft.apart or not answerable
+    draft.question(
+        entry.where,
+        Question(
+            id=identity if answerable else f"{identity} unanswerable",
+            text=text,
+            answers=tuple(filter(None, dict.fromkeys(answers))),
+            supports=tuple(dict.fromkeys(supporting)) if answerable else (),
+            parts=_parts(steps) if answerable else (),
+            kind=counted(number, "hop") if number else "",
+            answerable=answerable,
+        ),
+        [draft.text(passage.title, passage.text) for passage in passages],
+    )
+
+
+def _paragraphs(values: Values) -> tuple[list[Text], list[Text]]:
+    """All passages, and those that support the answer."""
+    passages, supporting = [], []
+    for paragraph in values.objects("paragraphs"):
+        is_supporting = paragraph.yes_or_no("is_supporting", False)
+        read = paragraph.wanted if is_supporting else paragraph.text
+        passage = Text(paragraph.title("title"), read("paragraph_text"))
+        passages += [passage] if passage.text else []
+        supporting += [passage] if is_supporting else []
+    return passages, supporting
+
+
+def _parts(steps: Sequence[Values]) -> tuple[str, ...]:
+    """The parts of a question, the answer to the first one in the place of ``#1``."""
+    answers = [step.text("answer") for step in steps]
+
+    def answer(mark: re.Match[str]) -> str:
+        if not 1 <= int(mark[1]) <= len(answers):
+            raise UnusableError(
+                f'"question_decomposition" refers to {mark[0]}, but has {counted(len(answers), "part")}'
+            )
+        return answers[int(mark[1]) - 1]
+
+    return tuple(_EARLIER.sub(answer, step.wanted("question")) for step in steps)
+
+
+def _is_2wiki(values: Values) -> bool:
+    own = {"evidences", "evidences_id", "entity_ids"}
+    return {"question", "context"} <= values.keys() and bool(own & values.keys())
+
+
+def _read_sentences(draft: Draft, between: str, aliases: Mapping[str, Sequence[str]], entry: Entry) -> None:
+    """One question. ``between``: what separates sentences of a passage; those of HotpotQA bring their own space."""
+    values = entry.values
+    text = values.wanted("question")
+    passages: dict[str, list[str]] = {}
+    for title, parts in _pairs(values, "context", "sentences", "content"):
+        passages.setdefault(tidy(as_text(title, "context")), _sentences(parts))
+    texts = {
+        title: between.join(part.strip() if between else part for part in parts).strip()
+        for title, parts in passages.items()
+    }
+    key = "supporting_facts"  # each the title of a passage, and the number of a sentence in it, from 0
+    named = [(tidy(as_text(title, key)), whole(number, key)) for title, number in _pairs(values, key, "sent_id")]
+    answers = (values.text("answer"), *aliases.get(values.text("answer_id"), ()))
+    for title, content in texts.items():
+        if content:
+            draft.text(title, content)
+    draft.question(
+        entry.where,
+        Question(
+            id=values.text("_id") or values.text("id") or entry.place,
+            text=text,
+            answers=tuple(filter(None, dict.fromkeys(answers))),
+            supports=tuple(Text(title, texts.get(title, "")) for title in dict.fromkeys(title for title, _ in named)),
+            facts=tuple(_facts(draft, entry.where, passages, named)),
+            kind=values.text("type"),
+        ),
+    )
+
+
+def _sentences(parts: object) -> list[str]:
+    if not isinstance(parts, list):
+        raise UnusableError(f'"context" holds {described(parts)}, expected a list of sentences')
+    return [part if isinstance(part, str) else as_text(part, "context") for part in parts]
+
+
+def _pairs(values: Values, key: str, *inner: str) -> list[tuple[Any, Any]]:
+    """What is under ``key``: a list of pairs, or an object of two lists of equal length, "title" and the first one of
+    ``inner`` that is there."""
+    found = values.unpacked(key)
+    if isinstance(found, dict):
+        others = Values(found).listed(next((name for name in inner if name in found), inner[-1]))
+        titles = Values(found).listed("title")
+        if len(titles) != len(others):
+            raise UnusableError(f'"{key}" has {counted(len(titles), "title")} for {len(others):,}, expected as many')
+        return list(zip(titles, others, strict=True))
+    items = [] if found is None else found if isinstance(found, list) else [found]
+    for item in items:
+        if not isinstance(item, list) or len(item) != 2:
+            raise UnusableError(f'"{key}" holds {described(item)}, expected lists of two')
+    return [(first, second) for first, second in items]
+
+
+def _facts(
+    draft: Draft, where: str, passages: Mapping[str, Sequence[str]], named: Sequence[tuple[str, int]]
+) -> Iterator[str]:
+    for title, number in named:
+        parts = passages.get(title)
+        if parts is None:
+            continue  # its passage was not among those that were retrieved (full wiki), which is said at the end
+        if 0 <= number < len(parts):
+            yield as_text(parts[number], "context")
+        else:
+            draft.fault(
+                where,
+                f"supporting sentence {number} of {shown(title)} is left out, for that passage has "
+                f"{counted(len(parts), 'sentence')}, counted from 0",
+            )
+
+
+def _begin_sentences(between: str, draft: Draft, file: Path | None) -> ReadEntry:
+    """With other names of answers, by their ids in Wikidata, and the adjectives of places, as 2Wiki's scorer does."""
+    aliases: dict[str, tuple[str, ...]] = {}
+    for entry in entries(file) if file else ():
+        try:
+            names = entry.values.texts("aliases"), entry.values.texts("demonyms")
+            aliases[entry.values.wanted("Q_id")] = (*names[0], *names[1])
+        except UnusableError as error:
+            draft.fault(entry.where, str(error))
+    return partial(_read_sentences, draft, between, aliases)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format. ``expects``: the keys by which it is known, for people. ``fits``: whether an object is of it.
+
+    ``begin``: makes the reader of objects, with the file of other names of answers if there is one.
+    """
+
+    name: str
+    expects: str
+    fits: Callable[[Values], bool]
+    begin: Callable[[Draft, Path | None], ReadEntry]
+
+
+FORMATS = {
+    format_.name: format_
+    for format_ in (
+        Format(
+            "musique",
+            "question, paragraphs (title, paragraph_text)",
+            _is_musique,
+            lambda draft, aliases: partial(_read_musique, draft),
+        ),
+        Format("2wiki", "question, context, evidences", _is_2wiki, partial(_begin_sentences, " ")),
+        Format(
+            "hotpotqa",
+            "question, context, supporting_facts",
+            lambda values: {"question", "context", "supporting_facts"} <= values.keys() and not _is_2wiki(values),
+            partial(_begin_sentences, ""),
+        ),
+        Format(
+            "own",
+            "question, answer",
+            lambda values: isinstance(values.get("question"), str) and not any(k <= values.keys() for k in _NOT_OWN),
+            _begin_own,
+        ),
+    )
+}
+"""By name, in the order in which they are tried: one's own questions need only a key that the others have too."""
+DATA_SETS: tuple[str, ...] = tuple(FORMATS)
+"""The names that ``load`` knows."""
+_CONVERTER = "examples/convert_data_sets.py makes JSON lines of other data sets."
+_ALIASES = "id_aliases.json"
+_SUFFIXES = (".json", ".jsonl", ".ndjson")
+_DEEPEST = 3
+_MOST_FILES = 1000
+
+
+def load(path: Path, name: str | None = None, *, limit: int | None = None, sample: int | None = None) -> DataSet:
+    """The data set in ``path``, a file or a folder; ``name`` is one of ``DATA_SETS``, or seen by what is found.
+
+    ``limit``: the first questions; ``sample``: as many drawn from all of them, always the same. The corpus is that of
+    all questions nevertheless, so that recall can be compared; where questions are asked apart, it is theirs alone.
+    Raises ``InputError`` that says what was expected and what was found.
+    """
+    for option, value in (("limit", limit), ("sample", sample)):
+        if value is not None and value < 1:
+            raise InputError(f"The {option} is {value}: ask for 1 question or more.")
+    if limit is not None and sample is not None:
+        raise InputError("Give a limit or a sample, not both.")
+    if name is not None and name not in FORMATS:
+        raise InputError(unknown("data set", name, FORMATS))
+    path = Path(path).expanduser()
+    candidates = list(FORMATS.values()) if name is None else [FORMATS[name]]
+    try:
+        if not path.is_dir() and not path.is_file():
+            raise InputError(f"{path}: there is no such file or folder.")
+        found, questions, corpus = (_in_folder if path.is_dir() else _in_file)(path, candidates)
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {(error.strerror or str(error)).lower()}.") from error
+    draft = Draft(found.name)
+    if corpus is not None:
+        draft.given = _corpus(draft, corpus)
+    aliases = questions.with_name(_ALIASES)
+    read = found.begin(draft, aliases if found.name == "2wiki" and aliases.is_file() else None)
+    for entry in entries(questions):
+        try:
+            read(entry)
+        except UnusableError as error:
+            draft.skip(entry.where, str(error))
+    return draft.finish(path, limit=limit, sample=sample)
+
+
+def _format(objects: Iterable[Values], candidates: Sequence[Format]) -> Format | None:
+    """The format of the first of ``objects`` that has one."""
+    return next((format_ for values in objects for format_ in candidates if format_.fits(values)), None)
+
+
+def _in_file(path: Path, candidates: Sequence[Format]) -> tuple[Format, Path, None]:
+    objects = some(path)
+    found = _format(objects, candidates)
+    if found is None:
+        first = next(entries(path))
+        told = described(objects[0]) if objects else first.fault or described(first.value)
+        known = "; ".join(f"{each.name} ({each.expects})" for each in candidates)
+        raise InputError(f"{path} is in no known format of questions: found {told}; expected {known}. {_CONVERTER}")
+    return found, path, None
+
+
+def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path, Path | None]:
+    """The format, the questions and the corpus of ``folder``. Raises ``InputError`` where several of them are there."""
+    files, others = _files(folder)
+    questions: dict[Path, Format] = {}
+    corpora: list[Path] = []
+    for file in files:
+        try:
+            objects = some(file)
+        except InputError as error:
+            others.append(str(error).rstrip("."))
+            continue
+        name = str(file.relative_to(folder))
+        if (found := _format(objects, candidates)) is not None:
+            questions[file] = found
+        elif objects and {"title", "text"} <= objects[0].keys() and not objects[0].keys() & _RECORDING:
+            corpora.append(file)
+        elif file.name != _ALIASES:
+            others.append(f"{name} holds {described(objects[0]) if objects else 'no objects'}")
+    if not questions:
+        told = [f"{file.relative_to(folder)} (a corpus)" for file in corpora] + others
+        listed = f"{'; '.join(told[:5])}{'; …' if len(told) > 5 else ''}" if told else "no JSON or JSON lines"
+        raise InputError(f"{folder} holds no questions: found {listed}. {_CONVERTER}")
+    if len(questions) > 1:
+        told = [f"{file.relative_to(folder)} ({found.name})" for file, found in questions.items()]
+        more = f" and {len(told) - 8:,} more" if len(told) > 8 else ""
+        raise InputError(f"{folder} holds several files of questions: {', '.join(told[:8])}{more}. Name one of them.")
+    if len(corpora) > 1:
+        named = ", ".join(str(file.relative_to(folder)) for file in corpora[:8])
+        raise InputError(
+            f"{folder} holds several corpora: {named}. Leave only the one of these questions there, or name the file "
+            "of the questions alone."
+        )
+    [(file, found)] = questions.items()
+    return found, file, next(iter(corpora), None)
+
+
+def _files(folder: Path) -> tuple[list[Path], list[str]]:
+    """The files below ``folder`` that may be of a data set, sorted, and what cannot be opened.
+
+    What is hidden, or deep below, is left out.
+    """
+    found: list[Path] = []
+    errors: list[OSError] = []
+    for place, folders, names in os.walk(folder, onerror=errors.append):
+        here = Path(place)
+        deep = len(here.relative_to(folder).parts) >= _DEEPEST
+        folders[:] = [] if deep else sorted(folder for folder in folders if not folder.startswith("."))
+        found += [
+            here / name for name in sorted(names) if not name.startswith(".") and Path(name).suffix.lower() in _SUFFIXES
+        ]
+        if len(found) > _MOST_FILES:
+            raise InputError(f"{folder} holds more than {_MOST_FILES:,} files of data: name the data set's own folder.")
+    return found, [f"{error.filename} cannot be opened: {(error.strerror or str(error)).lower()}" for error in errors]
+
+
+def _corpus(draft: Draft, file: Path) -> tuple[Text, ...]:
+    """The corpus that lies beside the questions, each text once."""
+    found: dict[Text, None] = {}
+    for entry in entries(file):
+        try:
+            found[Text(entry.values.title("title"), entry.values.wanted("text"))] = None
+        except UnusableError as error:
+            draft.fault(entry.where, f"{error}; this text is left out")
+    return tuple(found)
