@@ -32,20 +32,8 @@ from kgplatform.readers.answer import (
     write_answer,
 )
 from kgplatform.readers.baselines.full_text import PAPER_WINDOW, bare_messages
-from kgplatform.readers.numbering import Numbering
-from kgplatform.readers.pieces import cost_of, pieces
-from kgplatform.readers.reader import (
-    AnswerMode,
-    AnswerStyle,
-    Preset,
-    Reader,
-    check,
-    mode_option,
-    option,
-    preset_option,
-    style_option,
-    window_option,
-)
+from kgplatform.readers.numbering import Numbering, cost_of, pieces
+from kgplatform.readers.reader import AnswerOptions, Preset, Reader, option, preset_option, window_option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Window, head, room_for, window_of
@@ -78,17 +66,12 @@ class NotesReply(AnswerReply):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AnswerOptions):
     """How the reader works: at most ``calls`` calls to the model, by default as many as there are passages."""
 
-    mode: AnswerMode = mode_option()
     calls: int | None = option(None, "maximum model calls; by default as many as the text needs", least=1)
     window_tokens: int | None = window_option()
     preset: Preset = preset_option()
-    answer_style: AnswerStyle = style_option()
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:

@@ -11,19 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgplatform.readers.answer import answer_messages, record, reply_room, without_model, write_answer
-from kgplatform.readers.numbering import Numbering
-from kgplatform.readers.pieces import cost_of, end_within, pieces
+from kgplatform.readers.numbering import Numbering, cost_of, end_within, pieces
 from kgplatform.readers.reader import (
     AnswerMode,
+    AnswerOptions,
     AnswerStyle,
     Preset,
     Reader,
-    check,
     documents_option,
-    mode_option,
     option,
     preset_option,
-    style_option,
     window_option,
 )
 from kgplatform.readers.run import Calls, Run
@@ -41,18 +38,13 @@ _SHORTEST = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AnswerOptions):
     """How the reader works: ``window_tokens`` is the most that a prompt may have, with what the server adds to it."""
 
-    mode: AnswerMode = mode_option()
     window_tokens: int | None = window_option()
     preset: Preset = preset_option()
-    answer_style: AnswerStyle = style_option()
     from_end: bool = option(False, "read the end of the text instead of its beginning")
     documents: tuple[str, ...] = documents_option()
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:

@@ -17,8 +17,7 @@ from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import INSUFFICIENT, NONE, STYLES, Answered, AnswerReply, answer_of, joined
-from kgplatform.readers.global_.findings import Statement, unite
-from kgplatform.readers.global_.replies import Remaining
+from kgplatform.readers.global_.parts import Remaining, Statement, unite
 from kgplatform.readers.numbering import FACTS, Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.run import Calls

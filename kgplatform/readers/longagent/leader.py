@@ -22,8 +22,18 @@ from kgplatform.models.reply import Show, ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import INSUFFICIENT, NONE, STYLES, AnswerReply
 from kgplatform.readers.longagent.conflict import Cluster, Duel
-from kgplatform.readers.longagent.forms import Chosen, Decided, Group, Grouped, Instructed, Settled, Summed
-from kgplatform.readers.longagent.options import AGAIN, Options, Sizes
+from kgplatform.readers.longagent.options import (
+    AGAIN,
+    Chosen,
+    Decided,
+    Group,
+    Grouped,
+    Instructed,
+    Options,
+    Settled,
+    Sizes,
+    Summed,
+)
 from kgplatform.readers.longagent.team import EXPERTS, Expert, find_expert, listed_experts
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls

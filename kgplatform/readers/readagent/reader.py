@@ -27,9 +27,8 @@ from kgplatform.readers.readagent.gist_memory import (
     need_vectors,
     remember,
 )
-from kgplatform.readers.readagent.look_up import LookUp
+from kgplatform.readers.readagent.look_up import ChoiceReply, LookUp, choice_reply
 from kgplatform.readers.readagent.options import Options
-from kgplatform.readers.readagent.page_requests import ChoiceReply, choice_reply
 from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import Selection

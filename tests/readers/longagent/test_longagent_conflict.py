@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from kgplatform.readers.longagent.agreement import is_part, same
 from kgplatform.readers.longagent.conflict import (
     Cluster,
     Duel,
@@ -15,11 +14,13 @@ from kgplatform.readers.longagent.conflict import (
     Resolution,
     SharedReading,
     clustered,
+    is_part,
     once,
+    same,
     sorted_out,
     tournament,
 )
-from kgplatform.readers.longagent.forms import Group, Relation
+from kgplatform.readers.longagent.options import Group, Relation
 
 Says = Mapping[tuple[int, int], str | None]
 EVERYWHERE = "everywhere"

@@ -12,7 +12,7 @@ from kgplatform.errors import ReplyError
 from kgplatform.models.reply import parse_reply
 from kgplatform.prompt import source_of
 from kgplatform.readers.answer import AnswerReply
-from kgplatform.readers.longagent.forms import Chosen, Decided, Grouped, Instructed, Responded, Settled, Summed
+from kgplatform.readers.longagent.options import Chosen, Decided, Grouped, Instructed, Responded, Settled, Summed
 from kgplatform.readers.longagent.team import EXPERTS, find_expert, listed_experts
 
 M = TypeVar("M", bound=BaseModel)

@@ -7,8 +7,7 @@ import json
 from answers import passage
 
 from kgplatform.readers.window import cost
-from kgplatform.readers.youtu.memory import AgentMemory
-from kgplatform.readers.youtu.reflect import StepReply, reflect_messages
+from kgplatform.readers.youtu.reflect import AgentMemory, StepReply, reflect_messages
 from kgplatform.records import SearchResult
 
 QUESTION = "Where was Anna Reed born?"

@@ -11,8 +11,7 @@ from youtu_runs import TYPES
 from kgplatform.models.chat import Ledger
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window
-from kgplatform.readers.youtu.decompose import decompose, known_types
-from kgplatform.readers.youtu.sub_questions import arrange, fill
+from kgplatform.readers.youtu.sub_questions import arrange, decompose, fill, known_types
 from kgplatform.testing import ScriptedChat
 
 QUESTION = "Where was the builder of the mill at Hollow Ford born?"
