@@ -10,7 +10,6 @@ the official scorers, to the letter for ASCII; ``docs/reference/metrics.md`` say
 
 from __future__ import annotations
 
-import json
 import re
 import string
 import unicodedata
@@ -22,7 +21,7 @@ from typing import Any
 
 from kgplatform.errors import SettingError
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER
-from kgplatform.models.json_text import pieces, without_thoughts
+from kgplatform.models.json_text import json_values, without_thoughts
 from kgplatform.text import compression_rate, folded, in_word, is_unspaced
 
 ROUGE = ("rouge1", "rouge2", "rougeL")
@@ -243,11 +242,7 @@ def _canonical(placeholder: str) -> str:
 
 
 def _from_json(text: str) -> Iterator[tuple[str, str]]:
-    for piece in pieces(text):
-        try:
-            value = json.loads(piece.text) if piece.whole else None
-        except (ValueError, RecursionError):
-            continue
+    for value, _ in json_values(text):
         yield from _pairs(value)
 
 

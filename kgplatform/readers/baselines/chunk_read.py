@@ -25,7 +25,7 @@ from kgplatform.readers.answer import (
     AnswerReply,
     answer_messages,
     answer_of,
-    manner,
+    cited_manner,
     record,
     reply_room,
     without_model,
@@ -129,11 +129,11 @@ class _Pass:
         if self.takes_notes:
             evidence = self.shown.passages(piece)
             return self._with_notes(evidence, fence_for(evidence, self.notes))
-        selected = Selection(SearchResult(self.question, tuple(piece), (), 0.0), {})
+        selected = Selection.of(self.question, piece)
         return answer_messages(self.question, selected, self.shown, "reject", style=self.options.answer_style)
 
     def _with_notes(self, evidence: str, fence: str) -> Messages:
-        asks = manner(self.options.answer_style)
+        asks = cited_manner(self.options.answer_style)
         inputs = {"style": asks["style"], "example": asks["example"], "words": str(self.notes_room // 2)}
         notes = self.notes or NONE
         return render(_PROMPT_WITH_NOTES, question=self.question, evidence=evidence, notes=notes, fence=fence, **inputs)
@@ -167,8 +167,7 @@ def _concluded(reading: _Pass) -> Answered:
     if reading.last is not None:
         return answer_of(reading.last, reading.shown, "reject")
     if mode == "open":
-        nothing = Selection(SearchResult(reading.question, (), (), 0.0), {})
-        style = reading.options.answer_style
+        nothing, style = Selection.of(reading.question), reading.options.answer_style
         return write_answer(reading.question, nothing, calls, mode, name="own knowledge", style=style)
     return Answered(REFUSAL, sufficient=False) if calls.made else Answered(REFUSAL, note=NOTHING_NEAR)
 

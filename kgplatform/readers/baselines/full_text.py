@@ -26,7 +26,7 @@ from kgplatform.readers.reader import (
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Window, room_for, window_of
-from kgplatform.records import Answer, FoundPassage, QueryRun, SearchResult, Step
+from kgplatform.records import Answer, FoundPassage, QueryRun, Step
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.question import asked
 
@@ -59,14 +59,13 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     room = room_for(Window(size, reply_room(style, size)), bare_messages(question, mode, style))
     part = read_part(run.evidence, room, options.documents, from_end=options.from_end)
     calls.take(_step(part, run.evidence, options))
-    selected = Selection(SearchResult(question, part.passages, (), 0.0), {})
+    selected = Selection.of(question, part.passages)
     return record(READER.name, write_answer(question, selected, calls, mode, style=style), selected.result, calls)
 
 
 def bare_messages(question: str, mode: AnswerMode, style: AnswerStyle) -> list[dict[str, str]]:
     """The prompt without any evidence."""
-    nothing = Selection(SearchResult(question, (), (), 0.0), {})
-    return answer_messages(question, nothing, Numbering(), mode, style=style)
+    return answer_messages(question, Selection.of(question), Numbering(), mode, style=style)
 
 
 @dataclass(frozen=True, slots=True)

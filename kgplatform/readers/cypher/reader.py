@@ -274,8 +274,7 @@ def _answer(
     mode, style, question = options.mode, options.answer_style, result.question
     if not shown.tells:
         if mode == "open":
-            nothing = Selection(SearchResult(question, (), (), 0.0), {})
-            return write_answer(question, nothing, calls, mode, style=style)
+            return write_answer(question, Selection.of(question), calls, mode, style=style)
         calls.note("answer", "nothing was found, so the model was not asked")
         return Answered(REFUSAL)
     rows = Rows(shown, sources, str(found.written), min(_ROWS_TOKENS, context // _ROWS_SHARE))

@@ -106,9 +106,10 @@ def _reduced(reading: _Reading, reducer: Reducer) -> Reduced:
         return reducer.reduce(reading.statements, reading.things)
     if reducer.mode == "reject":
         return Reduced(Answered(REFUSAL, sufficient=False))
-    nothing = Selection(SearchResult(reading.question, (), (), 0.0), {})
-    calls, mode, style = reading.calls, reducer.mode, reducer.style
-    return Reduced(write_answer(reading.question, nothing, calls, mode, name="own knowledge", style=style))
+    nothing, calls = Selection.of(reading.question), reading.calls
+    return Reduced(
+        write_answer(reading.question, nothing, calls, reducer.mode, name="own knowledge", style=reducer.style)
+    )
 
 
 @dataclass

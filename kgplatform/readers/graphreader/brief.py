@@ -18,7 +18,7 @@ from kgplatform.models.chat import Chat, Wanted
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render, with_reminder
-from kgplatform.readers.answer import NONE, REPLY_TOKENS, manner
+from kgplatform.readers.answer import NONE, REPLY_TOKENS, cited_manner
 from kgplatform.readers.reader import AnswerOptions, Preset, option, preset_option, window_option
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
 from kgplatform.text import normalise_name
@@ -234,7 +234,7 @@ class Brief:
             question=self.question,
             fence=fence_for(shown),
             notebooks=shown,
-            **manner(style, mode),
+            **cited_manner(style, mode),
         )
 
     @property
