@@ -19,9 +19,8 @@ from kgplatform.search.found import facts_by_id, passages_by_id, traced_read
 from kgplatform.search.nodes import PASSAGES, Nodes, in_reading_order
 from kgplatform.search.pages import Pages
 from kgplatform.search.question import make_question
-from kgplatform.search.search import search
+from kgplatform.search.search import search, search_within
 from kgplatform.search.statement import Statements
-from kgplatform.search.within import search_within
 from kgplatform.text import tidy
 
 

@@ -18,7 +18,7 @@ from tables import Section
 from web_server import served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings

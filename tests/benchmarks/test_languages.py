@@ -18,7 +18,7 @@ from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, SearchResult
 from kgplatform.evaluate.terms import Question, Text
-from kgplatform.models.multilingual_e5 import NAME as MULTILINGUAL
+from kgplatform.models.embed import NAME as MULTILINGUAL
 from kgplatform.text import WORD_RUN, passage_title
 from kgplatform.text.languages import NAMES, full_text_query, language_of
 

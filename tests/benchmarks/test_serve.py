@@ -27,7 +27,7 @@ from simulated_readers import reply
 from tables import Section, Table
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings

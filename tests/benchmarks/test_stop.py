@@ -22,7 +22,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import StoppedError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store

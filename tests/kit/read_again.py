@@ -9,7 +9,7 @@ from readagent_runs import pages, said
 from written_pages import define_pages, write_pages
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.testing import ScriptedChat
 

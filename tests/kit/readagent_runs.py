@@ -19,7 +19,7 @@ from texts import ingest
 from written_pages import Written, define_pages, run, write_pages
 
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run

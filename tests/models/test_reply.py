@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, RootModel, ValidationError
+from pydantic import BaseModel, Field, RootModel
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply, Wanted
@@ -35,10 +35,6 @@ class Graph(Form):
 class Choice(Form):
     answer: str
     score: float = 0
-
-
-class Names(Form):
-    names: list[str]
 
 
 ONE = Graph(entities=[Entity(name="Ada")])
@@ -163,12 +159,6 @@ def test_a_field_that_cannot_be_read_is_asked_for_again_and_costs_itself_alone()
     assert "score: Input should be a valid number" in chat.calls[1].messages[-1]["content"]
     chat = ScriptedChat(['{"answer": "b", "score": "high"}'] * 2)
     assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="b"), 2)
-
-
-def test_a_form_in_code_is_taken_as_it_is() -> None:
-    assert Choice(answer="").answer == ""
-    with pytest.raises(ValidationError):
-        Graph.model_validate({"entities": [{"type": "Person"}, {"name": "Ada"}]})
 
 
 def test_a_shape_that_is_a_list() -> None:
@@ -360,11 +350,6 @@ class TestAskAgain:
         with pytest.raises(ReplyError, match="stage answer cannot be used.*begins 'never'"):
             ask(chat, QUESTION, Choice, stage="answer")
         assert len(chat.calls) == 2
-
-    def test_the_form_that_is_read_is_asked_for(self) -> None:
-        chat = ScriptedChat(['{"answer": "b"}'])
-        ask(chat, QUESTION, Choice, stage="answer", tokens=70)
-        assert chat.calls[0].wanted == Wanted(Choice, 70)
 
     def test_dollar_signs_of_the_answer_are_only_text(self) -> None:
         chat = ScriptedChat(["$error $question ${x", '{"answer": "a"}'])

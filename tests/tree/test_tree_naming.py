@@ -17,7 +17,7 @@ from trees import Line, assert_whole, centers, communities, group, ingest, names
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.onnx_encoder import Vectors
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.models.reply import parse_reply

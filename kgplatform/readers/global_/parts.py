@@ -3,7 +3,8 @@
     parts = lay_out(groups.found, 12_000)
     parts[0].text, parts[0].facts[4 - 1].id        # the fact that the part shows as [4]
 
-A community that is larger than what is left of a part goes on in the next one, under its name.
+A community that is larger than what is left of a part goes on in the next one, under its name. What the parts say is
+united (``unite``): things are counted here and not by the model, which adds up badly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What every prompt of a GraphReader run shares, and what each may hold so that none leaves the window.
+"""The options of ``graphreader``, what every prompt of a run shares and may hold so that none leaves the window, and
+the replies by which the model acts (GraphReader, figures 9 to 11).
 
 The window is divided once: the reply, a plan, a notebook and the list of previous actions have their largest size, the
 question must leave room for them, and a sixth at least is left for what is read. So the notebook of every path fits

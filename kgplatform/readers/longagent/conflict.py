@@ -8,6 +8,11 @@
 A member whose part does not have the answer is prone to invent one, and one whose part has it rarely errs. So a member
 reads the parts of both that contradict each other. How many members say the same counts for nothing. Nothing here calls
 a model: ``reread`` does.
+
+Answers are the same by the value of their numbers, dates and names:
+
+    same("15 September 1859", "September 15, 1859")       # True
+    is_part("Brunel", "Isambard Kingdom Brunel")          # True: a name without its first names
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The options of the reader ``longagent``, and how they divide the window."""
+"""The options of the reader ``longagent``, how they divide the window, and the forms of its replies: the paper's type
+and content, with the numbers of the sentences that say so."""
 
 from __future__ import annotations
 

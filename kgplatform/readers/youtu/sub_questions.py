@@ -1,4 +1,5 @@
-"""Sub-questions that wait for each other's answers: "#1" stands for the answer of the first.
+"""A question taken apart by the schema (section 3.3): sub-questions, the types involved, whether it is about a group.
+Sub-questions wait for each other's answers: "#1" stands for the answer of the first.
 
 parts = arrange(["Who directed Jaws?", "When was #1 born?"], "When was the director of Jaws born?", 4)
 fill(parts[1], {0: ("Steven Spielberg",)})        # ('When was Steven Spielberg born?',)

@@ -23,7 +23,7 @@ from kgplatform.evaluate.needles.heat_map import (
 )
 from kgplatform.evaluate.setups import option_names, parse_setups
 from kgplatform.evaluate.terms import DataSet, Question, Results, Scored, Setup, SetupScores, Text
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer

@@ -12,7 +12,7 @@ from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.evaluate.score.metrics import what_was_kept, what_was_read
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.grounding import without_numbers

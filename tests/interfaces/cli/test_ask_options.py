@@ -19,7 +19,7 @@ from written_pages import define_pages, write_pages
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli import main as cli
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers import readers
 from kgplatform.readers.readers import READERS, find, names, options_for

@@ -14,7 +14,7 @@ from test_cypher_files import _KEYWORDS, _LITERAL, complaints
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.extract.schema import reserved_label, reserved_relationship
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import query_names
 from kgplatform.settings import load_settings
