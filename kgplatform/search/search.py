@@ -15,7 +15,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.search.all_routes import all_routes
 from kgplatform.search.found import SPARE, Found, best, facts_found, look_up, rank_scores, with_copies
-from kgplatform.search.question import EmbeddedQuestion, asked, make_question
+from kgplatform.search.question import Question
 from kgplatform.search.routes import NEAREST, ROUTES, dense_in_documents
 from kgplatform.text import did_you_mean, listed, type_key, unknown
 
@@ -43,20 +43,16 @@ def search(
     for name in (route, *without):
         check_route(name)
     check_top_k(top_k)
-    text = asked(question)
-    if route == "all" and not documents:
-        found = all_routes(store, embedder, text, without)
+    asked = Question(question, embedder)
+    if documents:
+        found = dense_in_documents(store, asked, documents, top_k + SPARE)
     else:
-        embedded = make_question(text, embedder)
-        if documents:
-            found = dense_in_documents(store, embedded, documents, top_k + SPARE)
-        else:
-            found = ROUTES[route](store, embedded, top_k)
-        found = replace(found, vector=embedded.vector)
+        found = all_routes(store, asked, without) if route == "all" else ROUTES[route](store, asked, top_k)
+    found = replace(found, vector=asked.vector)
     found = keep_types(store, found, types)
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)
-    return SearchResult(text, passages, facts, seconds, paths, tuple(found.communities))
+    return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities))
 
 
 def check_route(route: str) -> None:
@@ -215,22 +211,16 @@ def search_within(
         raise InputError(
             f"The route {route} goes over the whole graph. To search some documents, choose {', '.join(ROUTES_WITHIN)}."
         )
-    embedded = make_question(question, embedder)
+    asked = Question(question, embedder)
     found = Found()
     if documents:
-        found = keep_types(store, _found(store, embedder, embedded, route, top_k, documents, without), types)
-    passages, facts, _ = look_up(store, replace(found, vector=embedded.vector, documents=documents), top_k)
-    return SearchResult(embedded.text, passages, facts, round(time.perf_counter() - started, 4))
+        found = keep_types(store, _found(store, asked, route, top_k, documents, without), types)
+    passages, facts, _ = look_up(store, replace(found, vector=asked.vector, documents=documents), top_k)
+    return SearchResult(asked.text, passages, facts, round(time.perf_counter() - started, 4))
 
 
 def _found(
-    store: Store,
-    embedder: Embedder,
-    question: EmbeddedQuestion,
-    route: str,
-    top_k: int,
-    documents: Sequence[str],
-    without: Collection[str],
+    store: Store, question: Question, route: str, top_k: int, documents: Sequence[str], without: Collection[str]
 ) -> Found:
     count = max(top_k + SPARE, NEAREST)
     chosen = {"documents": list(documents), "k": count}
@@ -244,7 +234,7 @@ def _found(
     if "triple" in parts:
         facts = facts_found(store.read("search/facts_in_documents", **chosen, vector=question.vector), "triple")
     if route == "all":
-        walked = _kept(store, all_routes(store, embedder, question.text, without, known=question.vector), documents)
+        walked = _kept(store, all_routes(store, question, without), documents)
     if route in ("bm25", "dense", "triple"):
         return {"bm25": bm25, "dense": dense, "triple": facts}[route]
     routes: dict[str, set[str]] = {}

@@ -25,7 +25,7 @@ from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer
 from kgplatform.search.evidence import Evidence
-from kgplatform.search.question import make_question
+from kgplatform.search.question import Question
 from kgplatform.testing import ScriptedChat
 from kgplatform.text.numbered import lines
 
@@ -49,7 +49,7 @@ def place_near(store: Store, question: str, pages: Sequence[str], best: Sequence
 
     None is as near as the question itself: which of two that are comes first is nobody's to say.
     """
-    towards = make_question(question, HashEmbedder(64)).vector
+    towards = Question(question, HashEmbedder(64)).vector
     away = [-number for number in towards]
     ranks = {name: rank for rank, name in enumerate(best)}
     rows = []

@@ -13,15 +13,15 @@ from kgplatform.neo4j.store import trace
 from kgplatform.records import FoundPath
 from kgplatform.search.all_routes import HOPS
 from kgplatform.search.evidence import Evidence
-from kgplatform.search.question import EmbeddedQuestion, make_question
+from kgplatform.search.question import Question
 from kgplatform.search.routes import BEAM, walk
 
 NAMES = ("Alder", "Birch", "Cedar", "Dogwood", "Elm")
 LONG = (*NAMES, "Fir", "Ginkgo")
 
 
-def asked(kg: KnowledgeGraph, text: str) -> EmbeddedQuestion:
-    return make_question(text, kg.embedder)
+def asked(kg: KnowledgeGraph, text: str) -> Question:
+    return Question(text, kg.embedder)
 
 
 def start(kg: KnowledgeGraph, name: str) -> str:
