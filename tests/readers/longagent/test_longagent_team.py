@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections.abc import Iterator
@@ -43,6 +44,7 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import rejoin
+from kgplatform.text.numbered import lines
 
 QUESTION = "Who kept the lamp of the tower?"
 ASKED = "Who kept the lamp?"
@@ -105,6 +107,13 @@ def test_the_parts_together_are_the_text_and_each_is_within_its_bound(evidence: 
         assert found == sorted(found)
         assert rejoin(found, 0, len(text)) == text
         assert all(after[0] >= start + len(said) for (start, said), after in zip(found, found[1:], strict=False))
+
+
+@pytest.mark.parametrize("room", [137, 400, 1024])
+def test_there_are_hardly_more_members_than_the_length_needs(evidence: Evidence, room: int) -> None:
+    members = members_of(evidence, room)
+    total = sum(tokens(lines(text, "10")) for text in TEXTS.values())
+    assert math.ceil(total / room) <= len(members) <= math.ceil(1.5 * total / room) + 1
 
 
 def test_paragraphs_are_whole_and_long_ones_are_cut_where_sentences_end(evidence: Evidence) -> None:

@@ -30,7 +30,7 @@ from kgplatform.readers.youtu.reflect import AgentMemory, reflect_messages
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
-from kgplatform.testing import OpenAIServer, ScriptedChat
+from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 
 TEXTS = {
     "mill.txt": "The mill at Hollow Ford was built by Anna Reed in 1704. It ground oats for the whole valley.",
@@ -405,6 +405,23 @@ def test_a_question_too_long_for_the_window(evidence: Evidence) -> None:
         run(evidence, lines(), "Where? " * 900, window_tokens=2_048)
 
 
+def test_a_step_that_times_out_on_the_wire_leads_to_the_final_answer(evidence: Evidence, settings: Settings) -> None:
+    model = wandering(reflect=[numbered, numbered, Fault.hang()])
+    with OpenAIServer(model) as server:
+        quick = {"openai_base_url": server.base_url, "model_timeout": 2.0, "model_retries": 0}
+        ledger = Ledger()
+        done = answer(
+            QUESTION,
+            Run(evidence, make_chat(settings.model_copy(update=quick), ledger), ledger, lambda: TYPES),
+            Options(top_k=1),
+        )
+    assert model.kinds == ["decompose", "answer", "reflect", "reflect", "reflect", "answer"]
+    assert done.text == "In Saltmarsh [1]"
+    assert done.note.startswith("The reflection stopped in step 3; the answer is from what was found until then.")
+    assert "no answer in time" in done.note
+    assert "failed: " in steps_of(done, "reflect 3")[0].detail
+
+
 # -------------------------------------------------------------------------------------------------------------- faults
 
 LOST = ModelError("No answer in time.")
@@ -484,3 +501,13 @@ def test_what_passages_say_steers_nothing(evidence: Evidence) -> None:
     other = reflect_messages(memory, QUESTION, 1, 5)[1]["content"]
     assert memory.fence != fence
     assert other.count(f"</{fence}>") == 1, "what the passage says ends nothing"
+
+
+def test_a_question_about_nothing_in_the_graph(evidence: Evidence) -> None:
+    model = lines(
+        decompose=plan("Who proved the mass gap?"), answer=REFUSES, reflect=looks_for("The mass gap, who proved it?")
+    )
+    done = run(evidence, model, "Who proved the mass gap?", top_k=2)
+    nothing = "The language model found no answer in the 2 passages that it was shown."
+    assert (done.text, done.citations, done.note) == (REFUSAL, (), nothing)
+    assert model.kinds == ["decompose", "answer", "reflect"]
