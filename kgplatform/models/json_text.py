@@ -99,26 +99,26 @@ def json_values(text: str, *, cut_off: bool = False) -> Iterator[tuple[Any, bool
     opened = sum(map(marks.count, "{[")) - sum(map(marks.count, "}]"))
     is_closed = opened <= 0 or (not cut_off and broken.endswith(("}", "]")))
     for value in mended(broken):
-        if value := value if is_closed else _without_last(value):
+        if isinstance(value, (dict, list)) and (value := value if is_closed else _without_last(value)):
             yield value, True
 
 
 def mended(text: str) -> list[Any]:
-    """What json-repair makes of ``text``: objects and lists, of several the longest first; none of nothing."""
-    import json_repair  # a tenth of a second that most replies do not need
-
+    """What json-repair makes of ``text``: a value, or several, the longest first; nothing of nothing."""
     level = deepest = 0
     for mark in re.findall(r"[\[\]{}]", text):
         level += 1 if mark in "[{" else -1 if level else 0
         deepest = max(deepest, level)
     if not text or deepest > _DEEPEST:
         return []
+    import json_repair  # a tenth of a second that most replies do not need
+
     try:
         value = json_repair.loads(text, skip_json_loads=True)
     except (RecursionError, IndexError, KeyError, TypeError, ValueError):  # what its parser can raise on odd text
         return []
     several = sorted(value, key=lambda each: -len(str(each))) if isinstance(value, list) and text[0] == "{" else [value]
-    return [_storable(each) for each in several if isinstance(each, (dict, list))]
+    return [_storable(each) for each in several if each != ""]
 
 
 def value_of(text: str) -> Any:
