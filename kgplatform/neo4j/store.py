@@ -256,8 +256,12 @@ class Store:
         query = _checked(name, "read", parameters)
         with self._stoppable() as mark, translated(name), self._session(neo4j.READ_ACCESS) as session:
             result = session.run(neo4j.Query(query.text, metadata=mark), parameters)
-            while rows := self._rows(query, parameters, lambda: result, size)[0]:
-                yield rows
+            while True:
+                rows = self._rows(query, parameters, lambda: result, size)[0]
+                if rows:
+                    yield rows
+                elif result.peek() is None:  # rows that come in lists may be none, and more lists follow
+                    return
 
     def last_change(self) -> frozenset[str]:
         """Another value after each transaction that changed the database, whoever ran it: the bookmark of a read."""
@@ -396,7 +400,7 @@ class Store:
                 met_removal = getattr(error, "code", None) == _REMOVED_MEANWHILE
                 if not (error.is_retryable() or met_removal) or time.monotonic() >= until:
                     raise
-                if isinstance(error, GONE) and self._revived(began):
+                if isinstance(error, GONE) and self._revived(began):  # what that took is not the statement's
                     until = time.monotonic() + _RETRY_SECONDS
                     continue
             self.stop.sleep(pause + random.uniform(0, _RETRY_SPREAD))
