@@ -17,6 +17,9 @@ _ANSWER_FIRST = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
 _OPENING = re.compile(r"""\{\s*(?:["'}]|\w+\s*:|$)|\[\s*(?:["'\[{\]]|$)""")
 _BRACKET = re.compile(r"[{\[]")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_UNREAD = {"\\b": "\b", "\\f": "\f"}
+"""Escapes that json-repair leaves as they are."""
 _DEEPEST = 200
 _MOST_BRACKETS = 100
 _DECODER = json.JSONDecoder(strict=False)
@@ -114,7 +117,7 @@ def mended(text: str) -> list[Any]:
     import json_repair  # a tenth of a second that most replies do not need
 
     try:
-        value = json_repair.loads(text, skip_json_loads=True)
+        value = json_repair.loads(_ESCAPE.sub(lambda each: _UNREAD.get(each[0], each[0]), text), skip_json_loads=True)
     except (RecursionError, IndexError, KeyError, TypeError, ValueError):  # what its parser can raise on odd text
         return []
     several = sorted(value, key=lambda each: -len(str(each))) if isinstance(value, list) and text[0] == "{" else [value]
