@@ -26,7 +26,7 @@ from kgplatform.client import KnowledgeGraph, connect
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.conversation import ChatThread
 from kgplatform.explore.look import Look
-from kgplatform.explore.threads import Turn
+from kgplatform.explore.runs import Turn
 from kgplatform.models.chat import Ledger
 from kgplatform.settings import Settings
 

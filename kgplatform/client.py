@@ -35,8 +35,7 @@ from kgplatform.errors import Code, InputError, ModelError, SettingError, coded,
 from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
-from kgplatform.explore.runs import call_statistics, keep_run
-from kgplatform.explore.threads import check_thread, remove_thread
+from kgplatform.explore.runs import call_statistics, check_thread, keep_run, remove_thread
 from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.extract import extractors as extractors
 from kgplatform.extract.bound import MODES as MODES
@@ -78,8 +77,7 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
 from kgplatform.search.search import SEARCHES as SEARCHES
-from kgplatform.search.search import search
-from kgplatform.search.within import documents_where, search_within
+from kgplatform.search.search import documents_where, search, search_within
 from kgplatform.settings import Settings, load_settings
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from kgplatform.concurrency.arguments import checked
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import BudgetError, KgError, ModelError
-from kgplatform.explore.threads import Turn, keep_turn, turns_of
+from kgplatform.explore.runs import Turn, keep_turn, turns_of
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.answer import joined
 from kgplatform.readers.readers import READERS

@@ -20,7 +20,7 @@ from quick_java import made_quick
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_vector_indexes
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.onnx_encoder import OWN_MODELS, fetch_weights
 from kgplatform.neo4j.process import Ports
 from kgplatform.neo4j.server import LocalNeo4j

@@ -14,7 +14,7 @@ from kgplatform import AsyncKnowledgeGraph, InputError, KnowledgeGraph, Stop, St
 from kgplatform.aio import AsyncChatThread, AsyncLook
 from kgplatform.conversation import ChatThread
 from kgplatform.explore.look import Look
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.records import Answer, Step
 from kgplatform.testing import ScriptedChat
 

@@ -20,7 +20,7 @@ from kgplatform import connect
 from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, ModelError, ServerError, SettingError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
 from kgplatform.models.own import as_embedder
 from kgplatform.neo4j.store import Connection, Store

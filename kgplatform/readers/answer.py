@@ -39,7 +39,6 @@ NOT_CITED = "The model cites no sentence for this answer."
 PARTIAL = "According to the model, what it read answers the question only in part, if at all."
 NONE = "(none)"
 _NOT_COMPARED = "Names and numbers were not compared: answer and sources are in different languages."
-_STAGE = "answer"
 _PROMPT = "readers/answer"
 
 # The two modes differ in this clause alone (Youtu-GraphRAG, appendix A).
@@ -70,14 +69,21 @@ REPLY_TOKENS: dict[AnswerStyle, int] = {"phrase": 200, "sentences": 500, "report
 _REPLY_SHARE = 8
 
 
-def manner(style: AnswerStyle, mode: AnswerMode = "reject") -> dict[str, str]:
-    """What a prompt for an ``AnswerReply`` says of the answer: its style, an example, and what stands for none.
+def manner(style: AnswerStyle, mode: AnswerMode = "reject", field: str = "answer") -> dict[str, str]:
+    """What every prompt for an answer says of it: its style, and what the ``field`` of the reply has where there is
+    none."""
+    return {"style": STYLES[style], "insufficient": INSUFFICIENT[mode].replace('"answer"', f'"{field}"')}
+
+
+def cited_manner(style: AnswerStyle, mode: AnswerMode = "reject") -> dict[str, str]:
+    """The same, with an example, for a prompt that also says how sentences are cited.
 
     A phrase has its numbers as "evidence" alone: a small model answers worse where it has to write both at once. The
     answer comes first and the question last for the same reason (docs/explanation/benchmarks/answers.md).
     """
-    asked = STYLES[style] if style == "phrase" else STYLES[style] + _MARKED
-    return {"style": asked, "example": _EXAMPLES[style], "insufficient": INSUFFICIENT[mode]}
+    said = manner(style, mode)
+    marked = "" if style == "phrase" else _MARKED
+    return {**said, "style": said["style"] + marked, "example": _EXAMPLES[style]}
 
 
 def reply_room(style: AnswerStyle, window: int) -> int:
@@ -146,18 +152,34 @@ def write_answer(
     if mode == "reject" and selected.is_empty:
         calls.note(name, "nothing was found, so the model was not asked")
         return Answered(REFUSAL, note=NOTHING_NEAR)
-    mark = calls.mark()
     shown = shown or Numbering()
     messages = answer_messages(question, selected, shown, mode, notes, style, fence)
+    return ask_answer(calls, messages, shown, mode, prompt=_PROMPT, tokens=REPLY_TOKENS[style], name=name)
+
+
+def ask_answer(
+    calls: Calls,
+    messages: Messages,
+    shown: Numbering,
+    mode: AnswerMode,
+    *,
+    prompt: str,
+    tokens: int,
+    name: str = "answer",
+    told: str = "",
+) -> Answered:
+    """The model's answer to ``messages``, made of ``prompt``, whose numbers are those of ``shown``.
+
+    The step ``name`` is added to ``calls``, also where it fails; ``told`` begins its detail. Raises ``ModelError``.
+    """
+    mark = calls.mark()
     try:
-        reply, repairs = ask(
-            calls, messages, AnswerReply, stage=_STAGE, tokens=REPLY_TOKENS[style], show=calls.shown("answer")
-        )
+        reply, repairs = ask(calls, messages, AnswerReply, stage="answer", tokens=tokens, show=calls.shown("answer"))
     except ModelError as error:
-        calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
+        calls.add(name, f"failed: {error}", mark, prompt=prompt)
         raise
     answered = answer_of(reply, shown, mode)
-    calls.add(name, outcome(answered, repairs), mark, prompt=_PROMPT)
+    calls.add(name, told + outcome(answered, repairs), mark, prompt=prompt)
     return answered
 
 
@@ -200,7 +222,7 @@ def answer_messages(
     return render(
         _PROMPT,
         question=question,
-        **manner(style, mode),
+        **cited_manner(style, mode),
         fence=fence_for(evidence, notes, used=fence),
         evidence=evidence,
         notes=f"\n\nNotes:\n{notes}" if notes else "",

@@ -194,6 +194,17 @@ def style_option() -> Any:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """The options of every reader that asks a model; a reader's own come after them."""
+
+    mode: AnswerMode = mode_option()
+    answer_style: AnswerStyle = style_option()
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
 def window_option(default: int | None = None) -> Any:
     """The option of the readers that divide the window of the model among the parts of their prompts.
 

@@ -40,6 +40,11 @@ class Selection:
     result: SearchResult
     only: Mapping[str, frozenset[int]]
 
+    @classmethod
+    def of(cls, question: str, passages: Sequence[FoundPassage] = ()) -> Selection:
+        """All of ``passages``; by default nothing, for what a model knows by itself."""
+        return cls(SearchResult(question, tuple(passages), (), 0.0), {})
+
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to show."""

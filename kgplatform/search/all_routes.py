@@ -8,21 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.search.found import Found, Path, best, best_scores, facts_found
 from kgplatform.search.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
-from kgplatform.search.question import (
-    EmbeddedQuestion,
-    full_text_terms,
-    full_text_words,
-    is_proper_name,
-    longest_names,
-    names_in,
-    question_vector,
-    stands_alone,
-    with_vector,
-)
+from kgplatform.search.question import Question, stands_alone
 from kgplatform.search.routes import (
     ENTITY_SEEDS,
     NOWHERE,
@@ -54,23 +43,19 @@ PATH_FACTS = 5
 """Nearest facts whose entities paths start from, beside the entities that the question names or means."""
 
 
-def all_routes(
-    store: Store, embedder: Embedder, text: str, without: Collection[str] = (), known: list[float] | None = None
-) -> Found:
+def all_routes(store: Store, question: Question, without: Collection[str] = ()) -> Found:
     """Scores by the tempered personalised PageRank (docs/explanation/retrieval.md), for all that any route found.
 
-    ``known``: the question's vector, if it is. Routes ``without`` take no part, nor does ``community`` where the graph
-    has no finished tree.
+    Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
     """
     vector, words = store.at_once(
         # On a core of its own, while the server finds what needs none.
-        lambda store: known or question_vector(text, embedder),
-        lambda store: _by_words(store, text),
+        lambda store: question.vector,
+        lambda store: _by_words(store, question),
     )
-    question = with_vector(text, vector, embedder)
     share = cosine_share(question, words.has_foreign)
-    entities = [] if "entity" in without else words.named_entities(text)
-    documents = words.named_documents(text)
+    entities = [] if "entity" in without else words.named_entities(question)
+    documents = words.named_documents(question)
     passages, facts, meant, named, near = store.at_once(
         lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS, words.bm25),
         lambda store: [] if "triple" in without else fact_rows(store, question, FACT_SEEDS),
@@ -80,7 +65,7 @@ def all_routes(
         lambda store: _passages_of(store, question, documents),
         lambda store: communities_near(store, question) if words.tree and "community" not in without else NOWHERE,
     )
-    seeds = _Seeds(passages, facts, named, _without_document(text, entities, documents), near, share)
+    seeds = _Seeds(passages, facts, named, _without_document(question, entities, documents), near, share)
     nearest = (element for row in facts[:PATH_FACTS] for element in row["elements"])
     starts = sorted({*meant, *(entity.id for entity in entities), *nearest})
     around, paths, about = store.at_once(
@@ -137,19 +122,19 @@ class _Words:
         """Keys of entities that have a vector."""
         return {entity.key for entity in self.entities if entity.embedded}
 
-    def named_entities(self, text: str) -> list[_Entity]:
+    def named_entities(self, question: Question) -> list[_Entity]:
         """Of names inside each other the longest."""
-        longest = longest_names(text, {entity.key for entity in self.entities})
+        longest = question.longest({entity.key for entity in self.entities})
         return [entity for entity in self.entities if entity.key in longest]
 
-    def named_documents(self, text: str) -> set[str]:
+    def named_documents(self, question: Question) -> set[str]:
         """The longest names that are meant as names."""
-        return {key for key in longest_names(text, self.documents) if is_proper_name(key, text)}
+        return {key for key in question.longest(self.documents) if question.names_properly(key)}
 
 
-def _by_words(store: Store, text: str) -> _Words:
-    asked = {"words": full_text_words(text), "terms": full_text_terms(text)}
-    (row,) = store.read("search/words", names=list(names_in(text)), k=PASSAGE_SEEDS, **asked)
+def _by_words(store: Store, question: Question) -> _Words:
+    asked = {"names": list(question.names), "words": question.words, "terms": question.terms}
+    (row,) = store.read("search/words", k=PASSAGE_SEEDS, **asked)
     entities = [_Entity(*entity) for entity in row["entities"]]
     bm25 = best_scores([*row["passages"], *row["foreign"]])
     bm25 = {id_: bm25[id_] for id_ in best(bm25, PASSAGE_SEEDS)}
@@ -172,26 +157,26 @@ class _Seeds:
         return passages_found(self.passages, self.cosine_share)
 
 
-def _without_document(text: str, entities: list[_Entity], documents: Collection[str]) -> set[str]:
+def _without_document(question: Question, entities: list[_Entity], documents: Collection[str]) -> set[str]:
     """Entities that few passages mention and that no document is called as: those passages stand for one."""
     return {
         entity.id
         for entity in entities
         if entity.passages <= RARE_PASSAGES
         and entity.key not in documents
-        and is_proper_name(entity.key, text)
-        and stands_alone(entity.key, text)
+        and question.names_properly(entity.key)
+        and stands_alone(entity.key, question.text)
     }
 
 
-def _passages_of(store: Store, question: EmbeddedQuestion, documents: Collection[str]) -> list[Row]:
+def _passages_of(store: Store, question: Question, documents: Collection[str]) -> list[Row]:
     if not documents:
         return []
     chosen = {"names": sorted(documents), "k": NAMED_PASSAGES}
     return store.read("search/named_documents", **chosen, vector=question.vector)
 
 
-def _around(store: Store, question: EmbeddedQuestion, seeds: _Seeds) -> Row:
+def _around(store: Store, question: Question, seeds: _Seeds) -> Row:
     elements = {*(element for row in seeds.facts for element in row["elements"]), *seeds.entities}
     named = [row["id"] for row in seeds.named]
     passages = {*best(seeds.nearest.passages, PASSAGE_SEEDS), *named}

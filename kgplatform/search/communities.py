@@ -15,7 +15,7 @@ from kgplatform.errors import Code, coded
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, QueryRun
-from kgplatform.search.question import make_question
+from kgplatform.search.question import Question
 
 _PAGE = 100
 """Communities whose facts are read at once."""
@@ -81,7 +81,7 @@ def read_groups(
     that most passages state. Raises ``InputError`` where the graph has no finished tree.
     """
     store = store.recording()
-    vector = make_question(question, embedder).vector
+    vector = Question(question, embedder).vector
     rows = store.read("search/communities", deepest=_DEEPEST if level is None else level, vector=vector)
     if not rows:
         check_tree(store)

@@ -18,10 +18,9 @@ from kgplatform.search.communities import Groups, read_groups
 from kgplatform.search.found import facts_by_id, passages_by_id, traced_read
 from kgplatform.search.nodes import PASSAGES, Nodes, in_reading_order
 from kgplatform.search.pages import Pages
-from kgplatform.search.question import make_question
-from kgplatform.search.search import search
+from kgplatform.search.question import Question
+from kgplatform.search.search import search, search_within
 from kgplatform.search.statement import Statements
-from kgplatform.search.within import search_within
 from kgplatform.text import tidy
 
 
@@ -93,7 +92,7 @@ class Evidence:
 
     def nodes(self, question: str) -> Nodes:
         """The nodes and passages as GraphReader walks them. Raises ``InputError`` for a question without any word."""
-        return Nodes(self._store, make_question(question, self._embedder), self._only)
+        return Nodes(self._store, Question(question, self._embedder), self._only)
 
     def pages(self, question: str, documents: Sequence[str] = ()) -> Pages:
         """The pages of all or of ``documents`` (ids), as ReadAgent remembers them for ``question``."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TypeVar
 
 from kgplatform.neo4j.metadata import metadata_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
-from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
-from kgplatform.search.copies import SPARE, distinct
-from kgplatform.text.locations import cited, with_location
+from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
+from kgplatform.text.locations import citation_of, cited, with_location
 
 _RANK_SHIFT = 60
 """Of reciprocal rank fusion: how little the first ranks differ (Cormack et al. 2009)."""
@@ -210,3 +211,60 @@ def _path(path: Path, facts: dict[str, FoundFact]) -> FoundPath:
 
 def _sorted(routes: dict[str, set[str]], each: str) -> tuple[str, ...]:
     return tuple(sorted(routes.get(each, ())))
+
+
+SPARE = 5
+"""Passages beyond those that are asked for, to take the places that become free."""
+_LEADER = re.compile(r"(?:\.\s?){4,}|…{2,}")
+"""What leads from a heading to the number of its page."""
+_HEADING = re.compile(
+    r"(?:table of )?contents|inhalt(?:sverzeichnis|sübersicht)?|table des matières|sommaire|[íi]ndice|sommario"
+    r"|目次|目录",
+    re.IGNORECASE,
+)
+_SENTENCE_END = (".", "!", "?", "。", ":", ";")
+_LINES = 5
+_LONGEST_LINE = 90
+_SHARE = 0.6
+
+
+def distinct(passages: Sequence[FoundPassage], count: int) -> tuple[FoundPassage, ...]:
+    """The first ``count`` texts of ``passages``, in their order; tables of contents, which have the words of every
+    question and answer none, last. Copies, as of a file that is there twice, are named by the first of them."""
+    same: dict[str, list[FoundPassage]] = {}
+    for passage in passages:
+        same.setdefault(passage.text, []).append(passage)
+    firsts = [with_copies(first, others) for first, *others in same.values()]
+    return tuple(sorted(firsts, key=lambda each: is_contents(each.text))[:count])
+
+
+def with_copies(first: FoundPassage, others: Sequence[FoundPassage]) -> FoundPassage:
+    """``first``, which names ``others`` of the same text, and those that these or it named before."""
+    places = {place.passage: place for each in (first, *others) for place in (*each.copies, _place(each))}
+    del places[first.id]
+    return replace(first, copies=tuple(places.values()))
+
+
+def _place(passage: FoundPassage) -> Citation:
+    return citation_of(passage, passage.start, passage.end)
+
+
+def is_contents(text: str) -> bool:
+    """Whether most of ``text`` is a table of contents: headings with leaders, or short lines beneath its title."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < _LINES:
+        return False
+    entries = [line for line in lines if _LEADER.search(line)]
+    titled = next((number for number, line in enumerate(lines) if _HEADING.fullmatch(line)), None)
+    if titled is not None:
+        entries = max(entries, list(takewhile(_is_heading, lines[titled + 1 :])), key=len)
+    said = sum(map(len, map(_words, lines)))
+    return len(entries) >= _LINES and sum(map(len, map(_words, entries))) >= _SHARE * said
+
+
+def _is_heading(line: str) -> bool:
+    return len(line) <= _LONGEST_LINE and (not line.endswith(_SENTENCE_END) or _LEADER.search(line) is not None)
+
+
+def _words(line: str) -> str:
+    return _LEADER.sub("", line)

@@ -14,7 +14,7 @@ from functools import partial
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundPassage, QueryRun
 from kgplatform.search.found import traced_read, unscored
-from kgplatform.search.question import EmbeddedQuestion, is_name, longest_names, runs_in
+from kgplatform.search.question import Question
 from kgplatform.text import normalise_name
 
 PAGE = 1000
@@ -98,7 +98,7 @@ class Nodes:
     any. It is called as in the whole graph.
     """
 
-    def __init__(self, store: Store, question: EmbeddedQuestion, documents: Sequence[str] | None = None) -> None:
+    def __init__(self, store: Store, question: Question, documents: Sequence[str] | None = None) -> None:
         self._read = partial(traced_read, store)
         self._question = question
         self._vector = question.vector
@@ -123,13 +123,13 @@ class Nodes:
         statement = "search/node_candidates" if of_all else "search/node_candidates_in_documents"
         chosen = {} if of_all else {"documents": self._documents}
         rows, meant = self._read(statement, k=count, passages=_PASSAGES_NEAR, vector=self._vector, **chosen)
-        names = list(dict.fromkeys(runs_in(asked.text)))
+        names = list(dict.fromkeys(asked.runs))
         most = _BY_WORDS if of_all else _BY_WORDS_AMONG
         asked_for = {"keys": list(asked.names), "names": names, "words": asked.words, "most": most}
         named, called = self._read("search/node_named", **asked_for, documents=self._documents)
         said = ((normalise_name(row["key"]), row["name"]) for row in named if row["named"])
-        keys = {key: name for key, name in said if is_name(key, asked.text)}
-        standing = longest_names(asked.text, keys)
+        keys = {key: name for key, name in said if asked.may_name(key)}
+        standing = asked.longest(keys)
         exact = dict.fromkeys(name for key, name in keys.items() if key in standing)
         by_words = tuple(row["name"] for row in named)
         return NearNodes(tuple(exact), (by_words, *(tuple(row["names"]) for row in rows)), meant + called)

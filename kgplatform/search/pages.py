@@ -24,7 +24,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundPassage, QueryRun
 from kgplatform.search.found import part_of, rank_scores, traced_read, unscored
 from kgplatform.search.nodes import in_reading_order
-from kgplatform.search.question import EmbeddedQuestion, make_question
+from kgplatform.search.question import Question
 from kgplatform.text import WORD, normalise_name, rejoin
 
 _LEAST_ASKED = 50
@@ -178,9 +178,9 @@ class Pages:
         return {"documents": self._documents, "question": self._question}
 
     @cached_property
-    def _asked(self) -> EmbeddedQuestion:
+    def _asked(self) -> Question:
         """The question with its vector, which not every way to read needs."""
-        return make_question(self._question, self._embedder)
+        return Question(self._question, self._embedder)
 
 
 def fuse_ranks(*rankings: Sequence[str]) -> list[str]:

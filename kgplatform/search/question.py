@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder, embed_question, knows_english_only
@@ -25,31 +24,63 @@ _DIGITS = 6
 """Of each number of the vector: finer than the stored vectors are (0.00002), and short enough for a trace to print."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedQuestion:
-    """``vector``: floats, length 1. ``words``: a full-text query; ``terms``: one for passages in other languages than
-    English, empty for a question in English. ``names``: runs of up to 12 words, normalised. ``by_words``: whether the
-    embedding model does not know the question's language.
+class Question:
+    """A question, read once for all routes; each part is made when a route first needs it.
+
+    Raises ``InputError`` for one without any word.
     """
 
-    text: str
-    vector: list[float]
-    words: str
-    terms: str
-    names: tuple[str, ...]
-    by_words: bool
+    def __init__(self, text: str, embedder: Embedder) -> None:
+        self.text = asked(text)
+        self._embedder = embedder
 
+    @cached_property
+    def vector(self) -> list[float]:
+        """Its vector as statements get it: floats, length 1."""
+        return [round(number, _DIGITS) for number in embed_question(self._embedder, self.text).tolist()]
 
-def make_question(text: str, embedder: Embedder) -> EmbeddedQuestion:
-    """Raises ``InputError`` for a question without any word."""
-    text = asked(text)
-    return with_vector(text, question_vector(text, embedder), embedder)
+    @cached_property
+    def by_words(self) -> bool:
+        """Whether the embedding model does not know the question's language."""
+        return knows_english_only(self._embedder) and language_of(self.text) not in ("", ENGLISH)
 
+    @cached_property
+    def words(self) -> str:
+        """A full-text query of its words."""
+        return full_text_words(self.text)
 
-def with_vector(text: str, vector: list[float], embedder: Embedder) -> EmbeddedQuestion:
-    """The question ``text``, whose vector is known."""
-    by_words = knows_english_only(embedder) and language_of(text) not in ("", ENGLISH)
-    return EmbeddedQuestion(text, vector, full_text_words(text), full_text_terms(text), names_in(text), by_words)
+    @cached_property
+    def terms(self) -> str:
+        """One for passages in its language; empty for a question in English."""
+        return full_text_terms(self.text)
+
+    @cached_property
+    def runs(self) -> list[str]:
+        """Its runs of up to 12 words, as they are written."""
+        return runs_in(self.text)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The same as normalised names."""
+        return names_in(self.text)
+
+    @cached_property
+    def _with_capitals(self) -> frozenset[str]:
+        return frozenset(normalise_name(run) for run in self.runs if run != run.lower())
+
+    def may_name(self, name: str) -> bool:
+        """Whether ``name`` may be meant as a name; one Latin word only where it is written with a capital."""
+        return " " in name or not name.isascii() or name in self._with_capitals
+
+    def names_properly(self, name: str) -> bool:
+        """Whether ``name`` is meant as one: "Salt March", not "political party", if its capitals tell at all."""
+        if not name.isascii() or self.text == self.text.lower():
+            return self.may_name(name)
+        return name in self._with_capitals
+
+    def longest(self, names: Iterable[str]) -> set[str]:
+        """Of ``names`` that stand in it, those that are not part of a longer one."""
+        return longest_names(self.text, names)
 
 
 def asked(text: str) -> str:
@@ -60,12 +91,6 @@ def asked(text: str) -> str:
     return text
 
 
-def question_vector(text: str, embedder: Embedder) -> list[float]:
-    """The vector of a question, as statements get it."""
-    return [round(number, _DIGITS) for number in embed_question(embedder, text).tolist()]
-
-
-@lru_cache(maxsize=64)
 def full_text_words(text: str) -> str:
     """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields.
 
@@ -76,7 +101,6 @@ def full_text_words(text: str) -> str:
     return full_text_query([word for word in words if language == ENGLISH or not is_common(word, language)] or words)
 
 
-@lru_cache(maxsize=64)
 def full_text_terms(text: str) -> str:
     """The words of ``text`` as a query for passages in its language, if that is not English."""
     return full_text_query(search_terms(text, language_of(text))[:_MOST_WORDS])
@@ -91,7 +115,6 @@ def _pieces(word: str) -> list[str]:
     return pieces
 
 
-@lru_cache(maxsize=64)
 def names_in(text: str) -> tuple[str, ...]:
     """Every run of words of ``text``, with the punctuation inside it, as a normalised name."""
     return tuple(sorted({normalise_name(run) for run in runs_in(text)}))
@@ -118,28 +141,6 @@ def _unspaced_runs(text: str) -> list[str]:
         for first in range(len(word) - 1)
         for last in range(first + 2, min(first + _LONGEST_UNSPACED, len(word)) + 1)
     ]
-
-
-def is_name(name: str, text: str) -> bool:
-    """Whether ``text`` may mean ``name`` as a name; one Latin word only where it is written with a capital."""
-    return " " in name or not name.isascii() or _has_capital(name, text)
-
-
-def is_proper_name(name: str, text: str) -> bool:
-    """Whether ``text`` means ``name`` as a name: "Salt March", not "political party", if its capitals tell at all."""
-    if not name.isascii() or text == text.lower():
-        return is_name(name, text)
-    return _has_capital(name, text)
-
-
-def _has_capital(name: str, text: str) -> bool:
-    return name in _names_with_capitals(text)
-
-
-@lru_cache(maxsize=64)
-def _names_with_capitals(text: str) -> frozenset[str]:
-    """The runs of words with a capital in one of them, as normalised names; asked for once for each name of a text."""
-    return frozenset(normalise_name(run) for run in runs_in(text) if run != run.lower())
 
 
 def stands_alone(name: str, text: str) -> bool:

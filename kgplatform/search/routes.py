@@ -10,7 +10,7 @@ from kgplatform.records import FoundCommunity
 from kgplatform.search.communities import check_tree
 from kgplatform.search.found import Found, Hop, Path, best, best_scores, facts_found, rank_scores
 from kgplatform.search.fuse import COSINE_SHARE, COSINE_SHARE_BY_WORDS
-from kgplatform.search.question import EmbeddedQuestion, longest_names
+from kgplatform.search.question import Question
 
 NEAREST = 50
 """Fewest that a vector index is asked for: asked for 10 passages, it finds 0.94 of the nearest; asked for 50, all."""
@@ -35,7 +35,7 @@ HUB = 1000
 """Of a community with more entities than this, and of an entity with more facts, only this many are looked at."""
 
 
-def passage_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
+def passage_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by meaning and words: 0.8 cosine + 0.2 BM25, as a share of the best BM25 (``cosine_share``)."""
     count = max(top_k, NEAREST)
     rows = bm25_rows(store, question, count)
@@ -43,14 +43,14 @@ def passage_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found
     return passages_found(passage_rows(store, question, count, {row["id"]: row["score"] for row in rows}), share)
 
 
-def cosine_share(question: EmbeddedQuestion, has_foreign: bool) -> float:
+def cosine_share(question: Question, has_foreign: bool) -> float:
     """What the cosine has of a passage's similarity. Little where the embedding model does not know the question's
     language, and there are texts in another language than English (``has_foreign``) that share words with it.
     """
     return COSINE_SHARE_BY_WORDS if question.by_words and has_foreign else COSINE_SHARE
 
 
-def passage_rows(store: Store, question: EmbeddedQuestion, count: int, bm25: Mapping[str, float]) -> list[Row]:
+def passage_rows(store: Store, question: Question, count: int, bm25: Mapping[str, float]) -> list[Row]:
     """The ``count`` nearest by meaning and those of ``bm25``, each with its cosine and BM25."""
     rows = store.read("search/passage", k=count, vector=question.vector, ids=list(bm25))
     return [{**row, "bm25": bm25.get(row["id"], 0.0)} for row in rows]
@@ -63,30 +63,30 @@ def passages_found(rows: list[Row], share: float) -> Found:
     return Found(scores, {}, {passage: {"passage"} for passage in scores})
 
 
-def bm25_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
+def bm25_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by words alone: the baseline of papers, no part of ``all`` (GraphReader, section 4.1)."""
     return _scored(bm25_rows(store, question, max(top_k, NEAREST)), "bm25")
 
 
-def bm25_rows(store: Store, question: EmbeddedQuestion, count: int) -> list[Row]:
+def bm25_rows(store: Store, question: Question, count: int) -> list[Row]:
     """The ``count`` passages that share most with the question by words, each with its BM25."""
     return store.read("search/bm25", k=count, words=question.words, terms=question.terms)
 
 
-def dense_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
+def dense_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by meaning alone: the other baseline of papers, no part of ``all``."""
     rows = store.read("search/dense", k=max(top_k, NEAREST), vector=question.vector)
     return _scored(rows, "dense")
 
 
-def hybrid_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
+def hybrid_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by words and by meaning, the two rankings merged by reciprocal rank fusion; no part of ``all``."""
     found = (route(store, question, top_k).passages for route in (bm25_route, dense_route))
     scores = rank_scores(best(each, len(each)) for each in found)
     return Found(scores, {}, {id_: {"hybrid"} for id_ in scores})
 
 
-def dense_in_documents(store: Store, question: EmbeddedQuestion, documents: Sequence[str], top_k: int) -> Found:
+def dense_in_documents(store: Store, question: Question, documents: Sequence[str], top_k: int) -> Found:
     """Passages of ``documents`` (ids) by meaning alone."""
     rows = store.read("search/dense_in_documents", documents=list(documents), k=top_k, vector=question.vector)
     return _scored(rows, "dense")
@@ -96,35 +96,35 @@ def _scored(rows: list[Row], route: str) -> Found:
     return Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {route} for row in rows})
 
 
-def triple_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
+def triple_route(store: Store, question: Question, top_k: int) -> Found:
     """Facts by meaning, and the passages that state them."""
     return facts_found(fact_rows(store, question, max(top_k, NEAREST)), "triple")
 
 
-def fact_rows(store: Store, question: EmbeddedQuestion, count: int) -> list[Row]:
+def fact_rows(store: Store, question: Question, count: int) -> list[Row]:
     """The ``count`` facts nearest by meaning, each with its cosine, its entities and the passages that state it."""
     return store.read("search/triple", k=count, vector=question.vector)
 
 
-def entity_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
+def entity_route(store: Store, question: Question, top_k: int) -> Found:
     """Entities that the question names or nearly means, their facts, and the passages that state those."""
     return facts_found(facts_about(store, question, entity_seeds(store, question), top_k), "entity")
 
 
-def facts_about(store: Store, question: EmbeddedQuestion, entities: list[str], top_k: int = 0) -> list[Row]:
+def facts_about(store: Store, question: Question, entities: list[str], top_k: int = 0) -> list[Row]:
     """Facts of ``entities``, of each those nearest to the question, each with its cosine, elements and passages."""
     chosen = {"entities": entities, "k": max(top_k, FACTS_PER_ENTITY), "hub": HUB_FACTS}
     return store.read("search/facts_of_entities", **chosen, vector=question.vector) if entities else []
 
 
-def path_route(store: Store, question: EmbeddedQuestion, top_k: int, depth: int = DEPTH) -> Found:
+def path_route(store: Store, question: Question, top_k: int, depth: int = DEPTH) -> Found:
     """The best paths from the question's entities, in both directions, and the passages that state their facts."""
     paths = walk(store, question, entity_seeds(store, question), depth)
     return path_found(of_each_length(paths, max(top_k, BEAM)))
 
 
 def entity_seeds(
-    store: Store, question: EmbeddedQuestion, names: Iterable[str] | None = None, among: int = ENTITY_SEEDS + 100
+    store: Store, question: Question, names: Iterable[str] | None = None, among: int = ENTITY_SEEDS + 100
 ) -> list[str]:
     """The ids of entities that a question names, or nearly means; of names inside each other the longest counts.
 
@@ -133,7 +133,7 @@ def entity_seeds(
     """
     chosen = question.names if names is None else sorted(set(names))
     rows = store.read("search/entity", k=ENTITY_SEEDS, among=among, vector=question.vector, names=list(chosen))
-    named = longest_names(question.text, (row["key"] for row in rows if row["named"]))
+    named = question.longest(row["key"] for row in rows if row["named"])
     return [row["id"] for row in rows if row["key"] in named or not row["named"]]
 
 
@@ -145,7 +145,7 @@ def path_found(paths: list[Path]) -> Found:
     return Found(passages, facts, *routes, paths=paths)
 
 
-def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int) -> list[Path]:
+def walk(store: Store, question: Question, starts: list[str], depth: int) -> list[Path]:
     """The best paths of 1 to ``depth`` hops, best first: hop by hop, the best 10 of each length walk on.
 
     Only facts between two entities lead anywhere. A path and its reverse are one.
@@ -204,7 +204,7 @@ def of_each_length(paths: list[Path], count: int) -> list[Path]:
     return sorted((path for _, path in chosen), key=_order)
 
 
-def _steps(store: Store, question: EmbeddedQuestion, entities: list[str], beam: int = 0) -> dict[str, list[Row]]:
+def _steps(store: Store, question: Question, entities: list[str], beam: int = 0) -> dict[str, list[Row]]:
     """The hops that lead on from each of ``entities``, and from those that the best ``beam`` of these lead to."""
     steps: dict[str, list[Row]] = {entity: [] for entity in entities}
     if entities:
@@ -236,7 +236,7 @@ NOWHERE = Near((), [])
 """Near no community."""
 
 
-def communities_near(store: Store, question: EmbeddedQuestion, facts: int = FACTS, best: int = BEST) -> Near:
+def communities_near(store: Store, question: Question, facts: int = FACTS, best: int = BEST) -> Near:
     """Nothing at all where the graph has no finished tree. ``facts``: how many of an entity; ``best``: in all."""
     bounds = {"k": NEAREST, "count": COMMUNITIES, "members": MEMBERS, "facts": facts, "best": best, "hub": HUB}
     rows = store.read("search/community", **bounds, vector=question.vector)
@@ -246,7 +246,7 @@ def communities_near(store: Store, question: EmbeddedQuestion, facts: int = FACT
     return Near(tuple(FoundCommunity(**community) for community in found), facts_near)
 
 
-def community_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
+def community_route(store: Store, question: Question, top_k: int) -> Found:
     """The facts of the nearest communities' nearest entities. Raises ``InputError`` where there is no finished tree."""
     near = communities_near(store, question, max(FACTS, top_k), max(COMMUNITIES * MEMBERS * FACTS, top_k))
     if not near.communities:
@@ -254,7 +254,7 @@ def community_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Fou
     return replace(facts_found(near.facts, "community"), communities=near.communities)
 
 
-ROUTES: dict[str, Callable[[Store, EmbeddedQuestion, int], Found]] = {
+ROUTES: dict[str, Callable[[Store, Question, int], Found]] = {
     "entity": entity_route,
     "triple": triple_route,
     "path": path_route,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgplatform.models.chat import FREE_TEXT, Reply, Wanted
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.testing.openai_server import Fault, OpenAIServer, RecordedRequest

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.text import count_tokens
 

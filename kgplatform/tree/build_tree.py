@@ -44,14 +44,15 @@ from kgplatform.tree.partition import (
     settled,
     tree_of,
 )
-from kgplatform.tree.stored_tree import StoredTree, count_entities
-from kgplatform.tree.write_tree import (
+from kgplatform.tree.stored_tree import (
     COMPLETE,
     EMBEDDING,
     WRITING,
     Changes,
+    StoredTree,
     central_members,
     changes,
+    count_entities,
     read_facts,
     write_tree,
 )

@@ -18,8 +18,7 @@ import onnxruntime  # type: ignore[import-untyped]  # it has no types
 from tokenizers import Tokenizer
 
 from kgplatform.models import onnx_encoder
-from kgplatform.models.onnx_encoder import DEFAULT, LONGEST, OWN_MODELS, fetch_weights, read_jar
-from kgplatform.models.onnx_graph import with_inputs_shown
+from kgplatform.models.onnx_encoder import DEFAULT, LONGEST, OWN_MODELS, fetch_weights, read_jar, with_inputs_shown
 from kgplatform.settings import load_settings
 
 DATA = Path(os.environ.get("KGPLATFORM_BENCH_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -19,7 +19,7 @@ from rule_reader import RuleReader, Wanderer
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph
-from kgplatform.readers.graphreader.actions import FORMS
+from kgplatform.readers.graphreader.brief import FORMS
 from kgplatform.records import Answer
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat

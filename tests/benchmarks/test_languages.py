@@ -21,6 +21,7 @@ from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.multilingual_e5 import NAME as MULTILINGUAL
 from kgplatform.text.languages import NAMES, language_of
 
+MULTILINGUAL = embed.MULTILINGUAL.removeprefix("local:")
 XQUAD = ("en", "de", "es", "ro", "el", "ru", "ar", "hi", "tr", "vi", "th", "zh")
 FILES = {
     **{code: f"xquad/xquad.{code}.json" for code in XQUAD},
@@ -69,7 +70,7 @@ def test_multilingual(section: Callable[[str, str], Section], place: Place, data
     found = section("multilingual", "Search in other languages, with the multilingual model")
     rows, across = [], []
     english = _asked(data, "en").questions
-    with new_graph(place, "multilingual", embedder=f"local:{MULTILINGUAL}") as graph:
+    with new_graph(place, "multilingual", embedder=embed.MULTILINGUAL) as graph:
         for code, asked in _of_each(data, IN_ANY_LANGUAGE):
             with _ingested(graph, place, code, asked):
                 for route in ("dense", "all"):

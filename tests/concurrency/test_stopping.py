@@ -25,8 +25,7 @@ from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.threads import LoopThread, side_by_side
 from kgplatform.errors import ModelError, ServerError, StatementError, StoppedError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import OpenAIEmbedder
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder, OpenAIEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Usage

@@ -19,7 +19,7 @@ from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.kept_answers import inquiry_for
 from kgplatform.evaluate.setups import names, parse_setups, resolved
 from kgplatform.evaluate.terms import DataSet, Question, Results
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages, source_of
 from kgplatform.readers.answer import STYLES

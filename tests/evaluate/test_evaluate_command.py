@@ -20,7 +20,7 @@ from kgplatform.evaluate.kept_answers import slug
 from kgplatform.interfaces.cli.evaluate import _with_corpus
 from kgplatform.interfaces.cli.main import app
 from kgplatform.interfaces.cli.shared import spelled
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings

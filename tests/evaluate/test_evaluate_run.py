@@ -22,7 +22,7 @@ from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.setups import parse_setups
 from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Timing
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
 from kgplatform.settings import Settings

@@ -19,7 +19,7 @@ from kgplatform.errors import InputError, KgError
 from kgplatform.evaluate.kept_answers import FOLDER, read_trace, slug, trace_file, write_trace
 from kgplatform.evaluate.terms import Question, Setup, Text
 from kgplatform.interfaces.cli.show.answers import show_run, trace_in_words
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.records import Answer, QueryRun, SearchResult, Step, Usage
 from kgplatform.testing import ScriptedChat
 

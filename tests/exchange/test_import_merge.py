@@ -14,7 +14,7 @@ from killed_import import kill_import
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange.importer import LEFT_OUT
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 
 ONE = "Ada Lovelace knew Charles Babbage. She was born in London."
 TWO = "Charles Babbage was born in London. Ada Lovelace praised the Engine."

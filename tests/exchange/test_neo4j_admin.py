@@ -18,7 +18,7 @@ from whole_graph import everything
 
 from kgplatform import connect
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.config import java_environment, write_configuration
 from kgplatform.neo4j.install import install
 from kgplatform.neo4j.memory import Memory

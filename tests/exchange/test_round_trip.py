@@ -20,7 +20,7 @@ from whole_graph import add_strangers, everything, fill, ingest_some
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange import importer
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 

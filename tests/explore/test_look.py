@@ -16,7 +16,7 @@ from kgplatform.errors import InputError
 from kgplatform.explore.info import FactAt, GraphNode, MapFilter, Subgraph
 from kgplatform.explore.look import KINDS, Look
 from kgplatform.ingest.graph_state import define_keys
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Citation
 from kgplatform.settings import load_settings
@@ -368,13 +368,6 @@ def test_kept_runs_can_be_played_again(look: Look) -> None:
     }
 
 
-def test_what_a_kept_run_cites(graph: KnowledgeGraph, look: Look) -> None:
-    asked = next(info for info in look.runs() if info.reader == "retrieve")
-    assert look.citations(asked.id) == graph.ask(QUESTION).citations != ()
-    with pytest.raises(InputError, match="no saved run 'nobody'"):
-        look.citations("nobody")
-
-
 def test_citations_keep_their_numbers(store: Store) -> None:
     store.define("neo4j/schema/constraint_run")
     run(
@@ -395,14 +388,6 @@ def test_how_long_a_call_took(store: Store) -> None:
 
 
 # ---------------------------------------------------------------------------------------- graphs that are made to break
-
-
-def test_an_empty_graph_shows_nothing(store: Store) -> None:
-    look = Look(store)
-    assert look.find("anything") == look.tree() == look.communities() == look.runs() == ()
-    assert look.types() == {}
-    assert look.map().ids == ()
-    assert look.map().total_nodes == 0
 
 
 def test_a_filter_of_the_map_that_is_no_dictionary_is_refused(store: Store) -> None:

@@ -30,7 +30,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, StoreError
 from kgplatform.gist.memory import add_pages, open_memory, survey
 from kgplatform.gist.options import GistOptions
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat

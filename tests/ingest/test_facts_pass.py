@@ -18,7 +18,7 @@ from kgplatform.ingest.facts_pass import BY_PASS
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.cli.show.reports import show_ingest
 from kgplatform.models.chat import Reply
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings

@@ -27,11 +27,10 @@ from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
 from kgplatform.ingest.bulk.graph_files import Numbers
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
-from kgplatform.neo4j.full_import import drop_half_import, import_full
 from kgplatform.neo4j.process import ServerRecord, load_record
-from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.server import LocalNeo4j, drop_half_import, import_full
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer

@@ -18,7 +18,7 @@ from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages

@@ -18,7 +18,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
 from kgplatform.ingest.graph_state import define_graph
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.prompt import Messages

@@ -12,7 +12,7 @@ from graph_state import snapshot
 
 from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.records import QueryRun
 from kgplatform.settings import load_settings

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.records import QueryRun
 from kgplatform.settings import Settings

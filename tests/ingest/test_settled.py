@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from stopped import until
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.records import QueryRun
 from kgplatform.resolution.alike import are_alike, best_name, may_be_one, stem_of, words_of

@@ -10,7 +10,7 @@ import pytest
 from corpora import put, put_jsonl
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat

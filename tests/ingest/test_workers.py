@@ -29,7 +29,7 @@ from kgplatform.errors import InputError, KgError
 from kgplatform.extract.bound import Mode
 from kgplatform.extract.schema import Schema
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages

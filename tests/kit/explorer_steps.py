@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from web_server import served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings

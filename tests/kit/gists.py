@@ -14,7 +14,7 @@ from model_by_prompt import Prompt
 from kgplatform.client import KnowledgeGraph
 from kgplatform.gist.options import GistOptions
 from kgplatform.models.chat import Reply
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings

@@ -13,7 +13,7 @@ from model_by_prompt import Line, Model, Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.reader import Options, answer

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import env_name, load_settings
 

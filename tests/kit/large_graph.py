@@ -20,7 +20,7 @@ from kgplatform.ingest.graph_state import define_graph, define_indexes
 from kgplatform.ingest.rows import Rows, rows_of
 from kgplatform.ingest.settle import embed_pending, vector_rows
 from kgplatform.ingest.write import document_statements, extraction_statements
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import (

@@ -15,7 +15,7 @@ from corpora import put
 from model_by_prompt import Model, Prompt
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.window import cost
 from kgplatform.records import Answer

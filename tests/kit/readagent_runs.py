@@ -20,14 +20,14 @@ from written_pages import Written, define_pages, run, write_pages
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer
 from kgplatform.search.evidence import Evidence
-from kgplatform.search.question import make_question
+from kgplatform.search.question import Question
 from kgplatform.testing import ScriptedChat
 from kgplatform.text.numbered import lines
 
@@ -51,7 +51,7 @@ def place_near(store: Store, question: str, pages: Sequence[str], best: Sequence
 
     None is as near as the question itself: which of two that are comes first is nobody's to say.
     """
-    towards = make_question(question, HashEmbedder(64)).vector
+    towards = Question(question, HashEmbedder(64)).vector
     away = [-number for number in towards]
     ranks = {name: rank for rank, name in enumerate(best)}
     rows = []

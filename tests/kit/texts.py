@@ -8,7 +8,7 @@ from conftest import wipe
 from corpora import put
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.window import cost
 from kgplatform.search.evidence import Evidence

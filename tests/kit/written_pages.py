@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kgplatform.ingest.graph_state import vector_options
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.text import count_tokens, count_words, node_id, tidy
 

@@ -20,8 +20,7 @@ from jar_repository import serve, use_repository
 from kgplatform.errors import BudgetError, ModelError, SettingError
 from kgplatform.models import embed
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import LocalEmbedder, OpenAIEmbedder, embed_question, make_embedder
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder, LocalEmbedder, OpenAIEmbedder, embed_question, make_embedder
 from kgplatform.models.onnx_encoder import DEFAULT, OWN_MODELS, OnnxEncoder
 from kgplatform.records import Usage
 from kgplatform.settings import Settings

@@ -90,23 +90,10 @@ class TestAnswer:
         sent = {"model": "tiny", "messages": HELLO, "temperature": 0, "max_tokens": 4096}
         assert server.requests[0].body == {**sent, "stream": True, "stream_options": {"include_usage": True}}
 
-    def test_json_mode_is_asked_of_the_server(self) -> None:
-        with OpenAIServer(["{}"]) as server, chatting(server) as client:
-            client.send(HELLO, stage="extract", wanted=ANY_OBJECT)
-        assert server.requests[0].body["response_format"] == {"type": "json_object"}
-
     def test_without_usage_figures_tokens_are_counted_here(self) -> None:
         with OpenAIServer([Fault.no_usage("Hi there.")]) as server, chatting(server) as client:
             usage = client.send(question("How are you today?"), stage="answer").usage
         assert usage == Usage(1, count_tokens("How are you today?"), count_tokens("Hi there."))
-
-    @pytest.mark.parametrize(
-        "figures", [None, [], {"prompt_tokens": None}, {"prompt_tokens": "x", "completion_tokens": -1}]
-    )
-    def test_odd_usage_figures_are_counted_here_too(self, figures: Any) -> None:
-        body = json.dumps({"choices": [{"message": {"content": "Hi."}}], "usage": figures})
-        with OpenAIServer([Fault.malformed(body)]) as server, chatting(server) as client:
-            assert client.send(HELLO, stage="answer").usage == Usage(1, 1, 2)
 
     def test_an_answer_at_its_length_limit_is_marked(self) -> None:
         with OpenAIServer([Fault.length_limit('{"a": [1,')]) as server, chatting(server) as client:
@@ -446,14 +433,6 @@ class TestBudget:
         ):
             client.send(HELLO, stage="s")
         assert len(server.requests) == 1
-
-    def test_the_ledger_adds_up_over_threads(self) -> None:
-        ledger = Ledger()
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda i: ledger.add("ab"[i % 2], Usage(1, 2, 3, 4)), range(2000)))
-        assert ledger.by_stage() == {"a": Usage(1000, 2000, 3000, 4000), "b": Usage(1000, 2000, 3000, 4000)}
-        assert ledger.total == Usage(2000, 4000, 6000, 8000)
-        ledger.check()
 
 
 class TestCache:

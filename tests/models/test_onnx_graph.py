@@ -7,8 +7,15 @@ import onnxruntime  # type: ignore[import-untyped]  # it has no types
 import pytest
 from tokenizers import Tokenizer
 
-from kgplatform.models.onnx_encoder import DEFAULT, HEADS, fetch_weights, ranges_of, read_jar
-from kgplatform.models.onnx_graph import with_fixed_ranges, with_inputs_shown
+from kgplatform.models.onnx_encoder import (
+    DEFAULT,
+    HEADS,
+    fetch_weights,
+    ranges_of,
+    read_jar,
+    with_fixed_ranges,
+    with_inputs_shown,
+)
 from kgplatform.settings import load_settings
 
 TEXTS = [

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, RootModel, ValidationError
+from pydantic import BaseModel, Field, RootModel
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply, Wanted
 from kgplatform.models.forms import Form, aside_of, items, text
-from kgplatform.models.json_text import pieces, whole_items
+from kgplatform.models.json_text import json_values
 from kgplatform.models.reply import Show, ask, parse_reply
 from kgplatform.models.request import json_schema
 from kgplatform.records import Usage
@@ -35,10 +35,6 @@ class Graph(Form):
 class Choice(Form):
     answer: str
     score: float = 0
-
-
-class Names(Form):
-    names: list[str]
 
 
 ONE = Graph(entities=[Entity(name="Ada")])
@@ -165,12 +161,6 @@ def test_a_field_that_cannot_be_read_is_asked_for_again_and_costs_itself_alone()
     assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="b"), 2)
 
 
-def test_a_form_in_code_is_taken_as_it_is() -> None:
-    assert Choice(answer="").answer == ""
-    with pytest.raises(ValidationError):
-        Graph.model_validate({"entities": [{"type": "Person"}, {"name": "Ada"}]})
-
-
 def test_a_shape_that_is_a_list() -> None:
     assert parse_reply('Sure: ["a", "b"]', RootModel[list[str]]).root == ["a", "b"]
 
@@ -281,7 +271,7 @@ class TestCutOff:
         assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="No"), 1)
 
     def test_reasoning_alone_is_no_reply(self) -> None:
-        half = self.reply('{"reasoning": "The ship was built in Millwall, and", "ans')
+        half = self.reply('{"reasoning": "The ship was built in Millwall, and", "answer": "In')
         with pytest.raises(ReplyError, match="nothing of what is asked for. It broke off"):
             ask(ScriptedChat([half, half]), QUESTION, Said, stage="answer")
 
@@ -289,18 +279,17 @@ class TestCutOff:
         chat = ScriptedChat([self.reply(f"<think>Perhaps {ADA} or"), '{"entities": []}'])
         assert ask(chat, QUESTION, Graph, stage="extract") == (Graph(), 1)
 
-    def test_nested_lists_count_as_parts_of_their_item(self) -> None:
-        assert (
-            whole_items('{"f": [{"t": "a", "k": ["x"]}, {"t": "b", "k": ["y", "z"], ')
-            == '{"f": [{"t": "a", "k": ["x"]}]}'
-        )
-
-    def test_brackets_in_strings_are_no_brackets(self) -> None:
-        assert whole_items('{"f": ["a]}", "b\\"}", "c') == '{"f": ["a]}", "b\\"}"]}'
-
-    def test_nothing_complete(self) -> None:
-        assert whole_items('{"f": [{"t": "a"') is None
-        assert whole_items('{"f') is None
+    @pytest.mark.parametrize(
+        ("broken", "kept"),
+        [
+            ('{"f": [{"t": "a", "k": ["x"]}, {"t": "b", "k": ["y", "z"], ', {"f": [{"t": "a", "k": ["x"]}]}),
+            ('{"f": ["a]}", "b\\"}", "c', {"f": ["a]}", 'b"}']}),
+            ('{"f": [{"t": "a"', None),
+            ('{"f', None),
+        ],
+    )
+    def test_the_last_item_of_the_outermost_list_goes(self, broken: str, kept: object) -> None:
+        assert next(json_values(broken, cut_off=True), (None, True)) == (kept, True)
 
     @settings(max_examples=60, deadline=None)
     @given(st.lists(st.lists(st.text(max_size=6), min_size=3, max_size=3), min_size=1, max_size=5), st.data())
@@ -308,10 +297,9 @@ class TestCutOff:
         self, triples: list[list[str]], data: st.DataObject
     ) -> None:
         text = json.dumps({"triples": triples}, ensure_ascii=data.draw(st.booleans()))
-        kept = whole_items(text[: data.draw(st.integers(0, len(text)))])
-        if kept is not None:
-            value = json.loads(kept)
-            assert value["triples"] == triples[: len(value["triples"])]
+        for value, _ in json_values(text[: data.draw(st.integers(0, len(text)))], cut_off=True):
+            kept = [[text.rstrip() for text in triple] for triple in value["triples"]]
+            assert kept == [[text.rstrip() for text in triple] for triple in triples[: len(kept)]]
 
 
 class TestAskAgain:
@@ -364,11 +352,6 @@ class TestAskAgain:
             ask(chat, QUESTION, Choice, stage="answer")
         assert len(chat.calls) == 2
 
-    def test_the_form_that_is_read_is_asked_for(self) -> None:
-        chat = ScriptedChat(['{"answer": "b"}'])
-        ask(chat, QUESTION, Choice, stage="answer", tokens=70)
-        assert chat.calls[0].wanted == Wanted(Choice, 70)
-
     def test_dollar_signs_of_the_answer_are_only_text(self) -> None:
         chat = ScriptedChat(["$error $question ${x", '{"answer": "a"}'])
         ask(chat, QUESTION, Choice, stage="answer")
@@ -385,7 +368,7 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 
 
 def test_pieces_of_a_long_text_are_few() -> None:
-    assert len(pieces("[] " * 10_000)) <= 100
+    assert len(list(json_values("[] " * 10_000))) <= 100
 
 
 def test_bounds_are_the_servers_alone() -> None:

@@ -14,9 +14,8 @@ from pydantic import BaseModel, Field
 
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Ledger, Wanted
-from kgplatform.models.openai_chat import OpenAIChat
+from kgplatform.models.openai_chat import OpenAIChat, Pieces, read_answer
 from kgplatform.models.request import Abilities, json_schema, shaped
-from kgplatform.models.response import Pieces, read_answer
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer
 

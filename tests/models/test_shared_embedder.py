@@ -8,9 +8,7 @@ import pytest
 from kgplatform.concurrency.stopping import NEVER
 from kgplatform.concurrency.workers import LocalWorkers, Workers
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import LocalEmbedder, make_embedder
-from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.models.shared_embedder import SharedEmbedder, shared
+from kgplatform.models.embed import HashEmbedder, LocalEmbedder, SharedEmbedder, make_embedder, shared
 from kgplatform.settings import Settings, load_settings
 
 TEXTS = [f"River {number} flows through {number * 7} towns" + " and on" * (number % 9) for number in range(101)]

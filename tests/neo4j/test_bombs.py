@@ -17,7 +17,7 @@ from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import KgError
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings

@@ -15,7 +15,7 @@ from youtu_runs import REFUSES, says
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import (
     INSUFFICIENT,

@@ -18,7 +18,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import ModelError, StoppedError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.baselines.retrieve import answer_from

@@ -16,7 +16,7 @@ from erring_model import ErringModel, ask_all, check
 from erring_readers import FLEET, READAGENT, READERS
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat

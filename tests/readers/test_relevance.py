@@ -64,18 +64,9 @@ def test_a_heading_gives_way_to_a_sentence() -> None:
     assert sentence(judged(found(passage("cable", CABLE)), QUESTION)) == "The Great Eastern laid the cable of 1866."
 
 
-def test_a_list_without_end_marks_has_a_best_line_too() -> None:
-    listed = passage("list", "apples and pears\nbuilt by Anna Reed\nopen on Mondays")
-    assert sentence(judged(found(listed), "What did Anna Reed build?")) == "built by Anna Reed"
-
-
 @pytest.mark.parametrize("text", ["", "…", "Nothing of the kind."])
 def test_where_no_word_is_shared_there_is_no_sentence(text: str) -> None:
     assert judged(found(passage("other", text)), QUESTION).passages[0].sentence is None
-
-
-def test_a_single_sentence_is_found_though_all_sentences_have_its_words() -> None:
-    assert sentence(judged(found(passage("one", "The cable broke.")), "What broke?")) == "The cable broke."
 
 
 def test_words_of_scripts_without_spaces_count() -> None:
@@ -115,11 +106,6 @@ def test_a_place_that_was_not_found_states_nothing() -> None:
     assert not judged(found(cable, facts=(fact,)), QUESTION).facts[0].relevant
 
 
-def test_a_fact_without_a_place_stays() -> None:
-    noted = FoundFact("f", "Tom Reed sold the mill.", 0.0, (), ())
-    assert judged(found(passage("cable", CABLE), facts=(noted,)), QUESTION).facts[0].relevant
-
-
 def test_nothing_of_the_result_is_lost_or_moved() -> None:
     cable, mill = passage("cable", CABLE, 0.9), passage("mill", MILL, 0.8)
     before = found(*(cable, mill) * 60, facts=(stated("It ground corn", mill), stated("It broke", cable)))
@@ -137,14 +123,6 @@ def test_a_passage_is_relevant_if_it_is_near_and_has_the_questions_words() -> No
     assert result.fits and 1 > high > 0.9 > middle > low > least > 0
     assert judged(found(far), QUESTION, CALIBRATED).fits is False
     assert [each.score for each in result.passages] == [1.0] * 4, "the score and the order are left as they are"
-
-
-def test_relevance_does_not_depend_on_what_else_was_found() -> None:
-    """Unlike the score, whose best is always the same."""
-    far = replace(passage("mill", MILL), cosine=0.5)
-    alone, beside = (judged(each, "Who is Zorblax?", CALIBRATED) for each in (found(far), found(far, far)))
-    assert alone.passages[0].relevance == beside.passages[0].relevance
-    assert (alone.fits, beside.fits) == (False, False)
 
 
 def test_what_shares_no_word_does_not_fit() -> None:

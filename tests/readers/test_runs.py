@@ -18,8 +18,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import BudgetError, StoppedError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import OpenAIEmbedder
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder, OpenAIEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages

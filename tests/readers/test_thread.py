@@ -13,8 +13,8 @@ from youtu_runs import says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
-from kgplatform.explore.threads import ThreadInfo
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.explore.runs import ThreadInfo
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.readers.thread import FAILED, Exchange, standalone_messages, why_not
 from kgplatform.testing import ScriptedChat
 

@@ -11,7 +11,7 @@ from conftest import wipe
 from corpora import put
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Answer
 from kgplatform.settings import load_settings

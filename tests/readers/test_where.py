@@ -11,7 +11,7 @@ from simulated_readers import reply
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.readers import READERS, find, names

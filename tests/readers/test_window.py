@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kgplatform.readers.window import Window, cost, cut, head, pack, tokens
+from kgplatform.readers.window import Window, cost, cut, pack, tokens
 from kgplatform.text import count_tokens
 
 PROSE = "The mill was built in 1704. It ground oats for the valley! Did Dr. Reed, who owned it, live there? "
@@ -41,11 +41,6 @@ def test_pages_have_all_pieces_in_order_and_within_the_room() -> None:
     )
 
 
-def test_no_pieces_are_no_pages_and_a_piece_too_large_has_its_own() -> None:
-    assert pack([], 10) == []
-    assert pack(["a", "word " * 30, "b", "c"], 10) == [[0], [1], [2, 3]]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -78,9 +73,3 @@ def test_lines_without_sentences_are_whole() -> None:
     assert all(part.startswith('"') and part.endswith(",\n") for part in cut("".join(lines), 100))
     early = f"{'word ' * 12}word\n{'word ' * 200}"
     assert len(cut(early, 60)[0].split()) > 30, "a line end near the beginning is no place for a cut"
-
-
-def test_there_is_always_a_first_part() -> None:
-    assert head("Constantinople", 0) == 1
-    assert head("", 10) == 0
-    assert cut("", 10) == []

@@ -11,7 +11,7 @@ import pytest
 from corpora import put
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 
 TEXTS = {
     "kiln.txt": "The kiln at Marsh End fired bricks. Bricks were its trade, and bricks alone.",

@@ -10,7 +10,7 @@ from gists import opened
 
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Citation, FoundPassage, SearchResult
-from kgplatform.search.copies import distinct, is_contents
+from kgplatform.search.found import distinct, is_contents
 from kgplatform.search.search import fuse_results
 
 PDF = """Table of Contents

@@ -65,8 +65,3 @@ def test_paths_and_communities_are_merged_alike() -> None:
     merged = fuse_results([one, other], 5)
     assert merged.paths == (back,)
     assert merged.communities == (near, far)
-
-
-def test_it_gives_the_same_twice() -> None:
-    results = [letters("qwertyuiop"), letters("poiuytrewq"), letters("asdfq")]
-    assert fuse_results(results, 10) == fuse_results(results, 10)

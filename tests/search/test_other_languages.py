@@ -11,8 +11,7 @@ from conftest import DIMENSION
 
 from kgplatform import KnowledgeGraph
 from kgplatform.ingest.graph_state import FORMAT_VERSION, OLDER_GRAPH
-from kgplatform.models.embed import MULTILINGUAL
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import MULTILINGUAL, HashEmbedder
 from kgplatform.models.onnx_encoder import DEFAULT
 from kgplatform.neo4j.store import Store
 from kgplatform.search.question import full_text_words, longest_names, names_in

@@ -19,7 +19,7 @@ from pptx.util import Inches
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import DocumentError
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings

@@ -20,7 +20,7 @@ from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import SettingError
 from kgplatform.ingest import compare as of_compare
 from kgplatform.ingest.compare import compare
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings

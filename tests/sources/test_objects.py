@@ -15,7 +15,7 @@ from corpora import put
 
 from kgplatform import InputError, KnowledgeGraph, Text
 from kgplatform.interfaces.cli.shared import metadata_of
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.testing import ScriptedChat
 
 CABLE = "Cyrus Field founded the Atlantic Telegraph Company in 1856."

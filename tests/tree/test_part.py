@@ -11,7 +11,7 @@ import pytest
 from trees import Line, assert_whole, communities, group, ingest, names, rows
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun

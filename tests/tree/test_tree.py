@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES
 from corpora import put, put_jsonl
 from trees import Line, assert_whole, communities, group, ingest, names, rows
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings
 from kgplatform.testing import ScriptedChat
-from kgplatform.tree import build_tree, write_tree
+from kgplatform.tree import build_tree, stored_tree
 
 GROUPS = [group("Sailor", 6), group("Miner", 5), group("Baker", 4)]
 NEWCOMER: Line = {
@@ -82,18 +81,6 @@ def test_names_and_summaries_without_a_model(kg: KnowledgeGraph, store: Store, t
     assert "Sailor 0 met Sailor 1 at sea." in found["summary"]
     assert found["summary"].endswith(".")
     assert "nameDue" not in found
-
-
-def test_the_examples_read_well(kg: KnowledgeGraph, store: Store) -> None:
-    kg.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
-    report = kg.build_tree()
-    assert_whole(store)
-    assert report.entities == len(rows(store, "MATCH (e:Entity) RETURN e"))
-    for found in communities(store).values():
-        assert 0 < len(found["name"]) <= 80
-        assert 0 < len(found["summary"].split()) <= 101
-        assert "_" not in found["name"] + found["summary"]
-        assert not set(found["name"]) & set("\n\t…")
 
 
 def test_the_same_graph_gives_the_same_tree(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
@@ -310,8 +297,8 @@ def test_a_tree_in_many_transactions_is_the_same(
     kg.build_tree()
     whole = communities(store)
     kg.cypher("MATCH (n:Community|Keyword) DETACH DELETE n", write=True)
-    monkeypatch.setattr(write_tree, "AT_ONCE", 3)
-    monkeypatch.setattr(write_tree, "_SLICE", 2)
+    monkeypatch.setattr(stored_tree, "AT_ONCE", 3)
+    monkeypatch.setattr(stored_tree, "_SLICE", 2)
     kg.build_tree(rebuild=True)
     assert communities(store) == whole
     assert_whole(store)

@@ -9,14 +9,12 @@ import pytest
 from trees import assert_whole, group, ingest, names
 from typer.testing import CliRunner
 
-from kgplatform import client
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli.main import app
 from kgplatform.interfaces.cli.show import reports
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.testing import OpenAIServer
 from kgplatform.tree.build_tree import LargeCommunity, TreeReport
-from kgplatform.tree.partition import METHODS
 
 
 @pytest.fixture
@@ -93,11 +91,6 @@ def test_names_that_fail_again_do_not_contradict_that_nothing_moved(
     assert "No entity moved." in said
 
 
-def test_the_help_names_all_methods() -> None:
-    said = CliRunner().invoke(app, ["tree", "--help"], terminal_width=200).stdout
-    assert all(method in said for method in METHODS)
-
-
 @pytest.mark.usefixtures("settled")
 def test_the_command_as_json(kg: KnowledgeGraph, tmp_path: Path) -> None:
     ingest(kg, tmp_path, [group("Sailor", 4)])
@@ -155,7 +148,3 @@ def test_the_report_says_what_moved_and_what_failed(capsys: pytest.CaptureFixtur
     assert "Names: 1 by the model, 2 from members and facts (2 because the model gave none), 9 kept." in out
     assert "`kgplatform tree --update` asks the model again for 2 names." in out
     assert "Time: 2.0 s (read 1.5 s)." in out
-
-
-def test_the_client_offers_it() -> None:
-    assert client.KnowledgeGraph.build_tree.__doc__

@@ -17,7 +17,7 @@ from trees import Line, assert_whole, centers, communities, group, ingest, names
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.onnx_encoder import Vectors
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.models.reply import parse_reply
@@ -274,7 +274,7 @@ def test_a_run_that_dies_while_naming_goes_on(store: Store, settings: Settings, 
 def test_a_run_that_dies_while_writing_goes_on(
     store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kgplatform.tree import write_tree
+    from kgplatform.tree import stored_tree
 
     chat = ScriptedChat(names)
     kg = opened(store, settings, chat)
@@ -283,8 +283,8 @@ def test_a_run_that_dies_while_writing_goes_on(
     whole = communities(store)
     kg.cypher("MATCH (n:Community|Keyword) DETACH DELETE n", write=True)
     kg.cypher("MATCH (g:Graph) REMOVE g.treeMethod, g.treeState", write=True)
-    monkeypatch.setattr(write_tree, "AT_ONCE", 3)
-    monkeypatch.setattr(write_tree, "_SLICE", 4)
+    monkeypatch.setattr(stored_tree, "AT_ONCE", 3)
+    monkeypatch.setattr(stored_tree, "_SLICE", 4)
     writing, left = store.write, 5
 
     def dying(*statements: tuple[str, dict[str, object]]) -> object:

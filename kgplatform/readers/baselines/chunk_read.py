@@ -25,27 +25,15 @@ from kgplatform.readers.answer import (
     AnswerReply,
     answer_messages,
     answer_of,
-    manner,
+    cited_manner,
     record,
     reply_room,
     without_model,
     write_answer,
 )
 from kgplatform.readers.baselines.full_text import PAPER_WINDOW, bare_messages
-from kgplatform.readers.numbering import Numbering
-from kgplatform.readers.pieces import cost_of, pieces
-from kgplatform.readers.reader import (
-    AnswerMode,
-    AnswerStyle,
-    Preset,
-    Reader,
-    check,
-    mode_option,
-    option,
-    preset_option,
-    style_option,
-    window_option,
-)
+from kgplatform.readers.numbering import Numbering, cost_of, pieces
+from kgplatform.readers.reader import AnswerOptions, Preset, Reader, option, preset_option, window_option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Window, head, room_for, window_of
@@ -78,17 +66,12 @@ class NotesReply(AnswerReply):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AnswerOptions):
     """How the reader works: at most ``calls`` calls to the model, by default as many as there are passages."""
 
-    mode: AnswerMode = mode_option()
     calls: int | None = option(None, "maximum model calls; by default as many as the text needs", least=1)
     window_tokens: int | None = window_option()
     preset: Preset = preset_option()
-    answer_style: AnswerStyle = style_option()
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
@@ -146,11 +129,11 @@ class _Pass:
         if self.takes_notes:
             evidence = self.shown.passages(piece)
             return self._with_notes(evidence, fence_for(evidence, self.notes))
-        selected = Selection(SearchResult(self.question, tuple(piece), (), 0.0), {})
+        selected = Selection.of(self.question, piece)
         return answer_messages(self.question, selected, self.shown, "reject", style=self.options.answer_style)
 
     def _with_notes(self, evidence: str, fence: str) -> Messages:
-        asks = manner(self.options.answer_style)
+        asks = cited_manner(self.options.answer_style)
         inputs = {"style": asks["style"], "example": asks["example"], "words": str(self.notes_room // 2)}
         notes = self.notes or NONE
         return render(_PROMPT_WITH_NOTES, question=self.question, evidence=evidence, notes=notes, fence=fence, **inputs)
@@ -184,8 +167,7 @@ def _concluded(reading: _Pass) -> Answered:
     if reading.last is not None:
         return answer_of(reading.last, reading.shown, "reject")
     if mode == "open":
-        nothing = Selection(SearchResult(reading.question, (), (), 0.0), {})
-        style = reading.options.answer_style
+        nothing, style = Selection.of(reading.question), reading.options.answer_style
         return write_answer(reading.question, nothing, calls, mode, name="own knowledge", style=style)
     return Answered(REFUSAL, sufficient=False) if calls.made else Answered(REFUSAL, note=NOTHING_NEAR)
 

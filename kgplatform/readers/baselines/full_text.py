@@ -11,25 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgplatform.readers.answer import answer_messages, record, reply_room, without_model, write_answer
-from kgplatform.readers.numbering import Numbering
-from kgplatform.readers.pieces import cost_of, end_within, pieces
+from kgplatform.readers.numbering import Numbering, cost_of, end_within, pieces
 from kgplatform.readers.reader import (
     AnswerMode,
+    AnswerOptions,
     AnswerStyle,
     Preset,
     Reader,
-    check,
     documents_option,
-    mode_option,
     option,
     preset_option,
-    style_option,
     window_option,
 )
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Window, room_for, window_of
-from kgplatform.records import Answer, FoundPassage, QueryRun, SearchResult, Step
+from kgplatform.records import Answer, FoundPassage, QueryRun, Step
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.question import asked
 
@@ -41,18 +38,13 @@ _SHORTEST = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AnswerOptions):
     """How the reader works: ``window_tokens`` is the most that a prompt may have, with what the server adds to it."""
 
-    mode: AnswerMode = mode_option()
     window_tokens: int | None = window_option()
     preset: Preset = preset_option()
-    answer_style: AnswerStyle = style_option()
     from_end: bool = option(False, "read the end of the text instead of its beginning")
     documents: tuple[str, ...] = documents_option()
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
@@ -67,14 +59,13 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     room = room_for(Window(size, reply_room(style, size)), bare_messages(question, mode, style))
     part = read_part(run.evidence, room, options.documents, from_end=options.from_end)
     calls.take(_step(part, run.evidence, options))
-    selected = Selection(SearchResult(question, part.passages, (), 0.0), {})
+    selected = Selection.of(question, part.passages)
     return record(READER.name, write_answer(question, selected, calls, mode, style=style), selected.result, calls)
 
 
 def bare_messages(question: str, mode: AnswerMode, style: AnswerStyle) -> list[dict[str, str]]:
     """The prompt without any evidence."""
-    nothing = Selection(SearchResult(question, (), (), 0.0), {})
-    return answer_messages(question, nothing, Numbering(), mode, style=style)
+    return answer_messages(question, Selection.of(question), Numbering(), mode, style=style)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from kgplatform.readers.answer import answer_messages, record, reply_room, without_model, write_answer
 from kgplatform.readers.numbering import Numbering
-from kgplatform.readers.reader import AnswerMode, AnswerStyle, Need, Reader, check, mode_option, option, style_option
+from kgplatform.readers.reader import AnswerMode, AnswerOptions, AnswerStyle, Need, Reader, option
 from kgplatform.readers.run import Calls, Run, search_step
 from kgplatform.readers.selection import MORE, PASSAGES, Selection, select
 from kgplatform.readers.window import Window
@@ -26,10 +26,9 @@ _OF_TEXTS = ("bm25", "dense", "hybrid", "passage")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AnswerOptions):
     """How the reader works: ``top_k`` passages and facts by one ``route``, or by all, in ``evidence_tokens``."""
 
-    mode: AnswerMode = mode_option()
     route: str = option("all", "the search route", choices=SEARCHES)
     top_k: int = option(
         PASSAGES,
@@ -37,10 +36,6 @@ class Options:
         least=1,
     )
     evidence_tokens: int = option(1100, "maximum tokens of evidence for the model", least=100)
-    answer_style: AnswerStyle = style_option()
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:

@@ -9,7 +9,9 @@ evidence is the answer.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -20,14 +22,108 @@ from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, fence_for, render, with_reminder
 from kgplatform.readers.answer import NOT_CITED, REFUSAL, Answered, record, without_model, write_answer
-from kgplatform.readers.cypher.rows import Rows, RowSelection
-from kgplatform.readers.reader import AnswerMode, AnswerStyle, Reader, check, mode_option, option, style_option
+from kgplatform.readers.numbering import Numbering, Source
+from kgplatform.readers.reader import AnswerOptions, Reader, option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
-from kgplatform.records import Answer, SearchResult
+from kgplatform.readers.window import tokens
+from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.search.live_schema import example_relation, shown_schema
-from kgplatform.search.statement import Sources, Statements, Tried
+from kgplatform.search.statement import Sources, Statements, Tried, is_id
 from kgplatform.text import clipped, counted, tidy
+from kgplatform.text.locations import citation_of
+
+_CELL = 400
+"""Characters of a value that are shown."""
+_ITEMS = 20
+"""Of a list."""
+_HIDDEN = ("id", "embedding", "elementEmbedding", "fact")
+
+
+class Rows(Numbering):
+    """The first rows of ``tried`` that fit into ``room`` tokens, less the ids in them; ``behind`` is what they rest on.
+
+    A row is cited where its facts are stated, or by its passages where it has no facts.
+    """
+
+    def __init__(self, tried: Tried, behind: Sources, statement: str, room: int) -> None:
+        super().__init__()
+        self._behind = behind
+        self._statement = statement
+        self._total = len(tried.rows)
+        self._lines = list(_fitting(tried, room))
+        is_part = tried.more or len(self._lines) < self._total
+        more = f" (the first {len(self._lines)}; there are more)" if is_part else ""
+        shown = "\n".join(f"[1.{number}] {line}" for number, line in enumerate(self._lines, 1))
+        self.text = f"Rows of the statement {statement}{more}:\n{shown}"
+
+    def sources(self, number: str) -> tuple[Source, ...] | None:
+        """What stands behind a row, "1.2" or "2"; empty where no passage does, None for a row that was not shown."""
+        row = int(number.rpartition(".")[2]) - 1
+        if not 0 <= row < len(self._lines):
+            return None
+        near = (self._lines[row], self._statement, str(self._total))
+        return tuple(Source(place, (*near, place.text, place.title)) for place in self._places(row))
+
+    def _places(self, row: int) -> Iterator[Citation]:
+        behind = self._behind
+        facts = [behind.known_facts[each] for each in behind.facts[row] if each in behind.known_facts]
+        stated = [place for fact in facts for place in [next((each for each in fact.citations if each.found), None)]]
+        for place in filter(None, stated):
+            passage = behind.known_passages.get(place.passage)
+            yield replace(place, text=_words(passage, place.start, place.end)) if passage else place
+        if not any(stated):
+            known = (behind.known_passages.get(each) for each in behind.passages[row])
+            for passage in filter(None, known):
+                whole = citation_of(passage, passage.start, passage.end, found=False)
+                yield replace(whole, text=_words(passage, passage.start, passage.end))
+
+
+@dataclass(frozen=True, slots=True)
+class RowSelection(Selection):
+    """``Rows``, where a prompt has passages."""
+
+    @property
+    def is_empty(self) -> bool:
+        """There are rows."""
+        return False
+
+    def text(self, shown: Numbering) -> str:
+        """The rows that were ``shown``."""
+        return shown.text if isinstance(shown, Rows) else ""
+
+
+def _words(passage: FoundPassage, start: int, end: int) -> str:
+    return " ".join(passage.text[start - passage.start : end - passage.start].split())
+
+
+def _fitting(tried: Tried, room: int) -> Iterator[str]:
+    for number, row in enumerate(tried.rows):
+        cells = {name: _without_ids(cell) for name, cell in zip(tried.columns, row, strict=True)}
+        line = "; ".join(f"{name}: {_short(cell)}" for name, cell in cells.items() if cell is not None) or "(nothing)"
+        room -= tokens(line) + 6
+        if room < 0 and number:
+            return
+        yield line
+
+
+def _without_ids(value: Any) -> Any:
+    """``value`` as words tell it: None for ids and for lists of nothing else."""
+    if is_id(value):
+        return None
+    if isinstance(value, dict):
+        inner = value.get("properties", value)
+        kept = {name: _without_ids(each) for name, each in inner.items() if name not in _HIDDEN}
+        return {name: each for name, each in kept.items() if each is not None} or None
+    if isinstance(value, (list, tuple)):
+        items = [_without_ids(item) for item in value]
+        return [item for item in items if item is not None][:_ITEMS] or None
+    return value
+
+
+def _short(value: Any) -> str:
+    return clipped(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _CELL)
+
 
 _SCHEMA_TOKENS, _SCHEMA_SHARE = 900, 8
 _ROWS_TOKENS, _ROWS_SHARE = 1100, 4
@@ -44,17 +140,12 @@ _DRESSING = re.compile(r"\A\s*(?:```\w*)?|(?:\s|;|```)+\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AnswerOptions):
     """How the reader works. ``timeout`` in seconds."""
 
-    mode: AnswerMode = mode_option()
     rows: int = option(50, "maximum number of rows to read", least=1, most=1000)
     timeout: float = option(10.0, "time limit of the statement in seconds", least=0.001, most=600)
-    answer_style: AnswerStyle = style_option()
     repairs: int = option(1, "how often to rewrite a statement that fails or finds nothing", least=0, most=3)
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 def _without_dollars(given: dict[str, Any]) -> dict[str, Any]:
@@ -183,8 +274,7 @@ def _answer(
     mode, style, question = options.mode, options.answer_style, result.question
     if not shown.tells:
         if mode == "open":
-            nothing = Selection(SearchResult(question, (), (), 0.0), {})
-            return write_answer(question, nothing, calls, mode, style=style)
+            return write_answer(question, Selection.of(question), calls, mode, style=style)
         calls.note("answer", "nothing was found, so the model was not asked")
         return Answered(REFUSAL)
     rows = Rows(shown, sources, str(found.written), min(_ROWS_TOKENS, context // _ROWS_SHARE))

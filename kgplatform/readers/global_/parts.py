@@ -3,19 +3,55 @@
     parts = lay_out(groups.found, 12_000)
     parts[0].text, parts[0].facts[4 - 1].id        # the fact that the part shows as [4]
 
-A community that is larger than what is left of a part goes on in the next one, under its name.
+A community that is larger than what is left of a part goes on in the next one, under its name. What the parts say is
+united (``unite``): things are counted here and not by the model, which adds up badly.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from pydantic import Field
+
+from kgplatform.models.forms import Form, items, text
 from kgplatform.readers.relevance import Asked, stems_of
 from kgplatform.readers.window import head, pack, short_name, tokens
 from kgplatform.search.communities import Group, GroupFact
-from kgplatform.text import counted, tidy
+from kgplatform.text import counted, normalise_name, tidy
+
+_UNSAID = 50
+"""The score of a point that has none."""
+
+
+class Point(Form):
+    """A statement with the numbers of the facts, or statements, that it was made from. ``score``: 0 to 100."""
+
+    point: str = text(600, ...)
+    facts: list[int] = items(40)
+    score: int = Field(_UNSAID, ge=0, le=100)
+
+
+class Item(Form):
+    """A thing that is counted or listed, with the numbers of the facts that say so."""
+
+    name: str = text(120, ...)
+    facts: list[int] = items(10)
+
+
+class Remaining(Form):
+    """The statements that remain of a page of them."""
+
+    points: list[Point] = items(40)
+
+
+class Findings(Remaining):
+    """What a part says about the question."""
+
+    items: list[Item] = items(300)
+
 
 _WHOLE = 4
 """A community, or what is about one thing, that takes this part of a prompt's room at most is never divided."""
@@ -161,3 +197,54 @@ def _size(lines: Sequence[str]) -> int:
 def _cut(line: str, most: int) -> str:
     end = head(line, most)
     return line if end == len(line) else f"{line[:end].rstrip()}…"
+
+
+_ARTICLE = re.compile(r"^(?:the|a|an|der|die|das|le|la|les|el|los|las|il|lo|gli)\s+(?=\S)|^l['’](?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``text`` and the ids of the facts that it rests on; ``score``: 0 to 100."""
+
+    text: str
+    facts: tuple[str, ...]
+    score: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a part says: ``statements`` that help at all, and ``things``, with the facts that it names by number."""
+
+    statements: tuple[Statement, ...] = ()
+    things: tuple[Statement, ...] = ()
+
+    @classmethod
+    def of(cls, found: Findings, part: Part) -> Said:
+        """The points and items of a reply to ``part``."""
+        points = (Statement(tidy(each.point), _ids(each.facts, part), each.score) for each in found.points)
+        things = (Statement(tidy(each.name), _ids(each.facts, part)) for each in found.items)
+        return cls(tuple(each for each in points if each.score > 0), tuple(things))
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The ids of all facts, each once."""
+        return tuple(dict.fromkeys(fact for each in (*self.statements, *self.things) for fact in each.facts))
+
+
+def _ids(numbers: Iterable[int], part: Part) -> tuple[str, ...]:
+    shown = (part.facts[number - 1].id for number in numbers if 1 <= number <= len(part.facts))
+    return tuple(dict.fromkeys(shown))
+
+
+def unite(statements: Iterable[Statement]) -> list[Statement]:
+    """Each thing or statement once, by its words but for case, article and end mark; the facts of all that are one."""
+    united: dict[str, Statement] = {}
+    for each in statements:
+        key = _ARTICLE.sub("", normalise_name(each.text).strip(" .,;:\"'“”«»"))
+        known = united.get(key)
+        if known is None:
+            united[key] = each
+        else:
+            facts = tuple(dict.fromkeys((*known.facts, *each.facts)))
+            united[key] = replace(known, facts=facts, score=max(known.score, each.score))
+    return list(united.values())

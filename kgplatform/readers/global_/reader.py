@@ -20,20 +20,9 @@ from kgplatform.models.chat import metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import REFUSAL, Answered, joined, record, without_model, write_answer
-from kgplatform.readers.global_.findings import Said, Statement
-from kgplatform.readers.global_.parts import Part, lay_out, spoken_of
+from kgplatform.readers.global_.parts import Findings, Part, Said, Statement, lay_out, spoken_of
 from kgplatform.readers.global_.reduce import Reduced, Reducer
-from kgplatform.readers.global_.replies import Findings
-from kgplatform.readers.reader import (
-    AnswerMode,
-    AnswerStyle,
-    Reader,
-    check,
-    mode_option,
-    option,
-    style_option,
-    window_option,
-)
+from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Window
@@ -58,11 +47,9 @@ _MANY = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AnswerOptions):
     """How the reader works: which communities it reads, and how much of each."""
 
-    mode: AnswerMode = mode_option()
-    answer_style: AnswerStyle = style_option()
     level: int | None = option(
         None, "depth of the communities to read, 0 for the outermost; by default the innermost", least=0
     )
@@ -77,9 +64,6 @@ class Options:
     )
     part_tokens: int = option(12_000, "maximum tokens of communities in a prompt", least=_LEAST_ROOM)
     window_tokens: int | None = window_option()
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
@@ -122,9 +106,10 @@ def _reduced(reading: _Reading, reducer: Reducer) -> Reduced:
         return reducer.reduce(reading.statements, reading.things)
     if reducer.mode == "reject":
         return Reduced(Answered(REFUSAL, sufficient=False))
-    nothing = Selection(SearchResult(reading.question, (), (), 0.0), {})
-    calls, mode, style = reading.calls, reducer.mode, reducer.style
-    return Reduced(write_answer(reading.question, nothing, calls, mode, name="own knowledge", style=style))
+    nothing, calls = Selection.of(reading.question), reading.calls
+    return Reduced(
+        write_answer(reading.question, nothing, calls, reducer.mode, name="own knowledge", style=reducer.style)
+    )
 
 
 @dataclass

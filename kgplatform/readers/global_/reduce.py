@@ -16,9 +16,8 @@ from kgplatform.errors import ModelError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
-from kgplatform.readers.answer import INSUFFICIENT, NONE, STYLES, Answered, AnswerReply, answer_of, joined
-from kgplatform.readers.global_.findings import Statement, unite
-from kgplatform.readers.global_.replies import Remaining
+from kgplatform.readers.answer import NONE, Answered, AnswerReply, answer_of, joined, manner
+from kgplatform.readers.global_.parts import Remaining, Statement, unite
 from kgplatform.readers.numbering import FACTS, Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.run import Calls
@@ -150,8 +149,8 @@ class Reducer:
         return answer_of(reply, self.shown, self.mode)
 
     def _messages(self, findings: str) -> Messages:
-        inputs = {"style": STYLES[self.style], "insufficient": INSUFFICIENT[self.mode]}
-        return render(_REDUCE, question=self.question, findings=findings, fence=_fence(findings), **inputs)
+        asks = manner(self.style, self.mode)
+        return render(_REDUCE, question=self.question, findings=findings, fence=_fence(findings), **asks)
 
     def _merge_messages(self, page: Sequence[Statement]) -> Messages:
         lines = (f"[{number}] {each.text} (score {each.score})" for number, each in enumerate(page, 1))

@@ -1,4 +1,5 @@
-"""What every prompt of a GraphReader run shares, and what each may hold so that none leaves the window.
+"""The options of ``graphreader``, what every prompt of a run shares and may hold so that none leaves the window, and
+the replies by which the model acts (GraphReader, figures 9 to 11).
 
 The window is divided once: the reply, a plan, a notebook and the list of previous actions have their largest size, the
 question must leave room for them, and a sixth at least is left for what is read. So the notebook of every path fits
@@ -7,15 +8,127 @@ into every prompt and every reply, and all notebooks fit into the last one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import WithJsonSchema
 
 from kgplatform.errors import InputError
+from kgplatform.models.chat import Chat, Wanted
+from kgplatform.models.forms import Form, text
+from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render, with_reminder
-from kgplatform.readers.answer import NONE, REPLY_TOKENS, manner
-from kgplatform.readers.graphreader.actions import Stage
-from kgplatform.readers.graphreader.options import PAPER_WINDOW, Options
+from kgplatform.readers.answer import NONE, REPLY_TOKENS, cited_manner
+from kgplatform.readers.reader import AnswerOptions, Preset, option, preset_option, window_option
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
+from kgplatform.text import normalise_name
+from kgplatform.text.numbered import numbers_in
+
+PAPER_WINDOW = 4096
+"""Tokens of a prompt (section 4.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options(AnswerOptions):
+    """How the reader works: each of ``nodes`` starts a path of its own."""
+
+    preset: Preset = preset_option()
+    nodes: int = option(5, "number of start nodes; each starts its own path", least=1)
+    candidates: int = option(
+        60,
+        "number of candidates for the start nodes, those nearest to the question and the plan by name and by meaning; "
+        "with preset=paper all nodes",
+        least=1,
+    )
+    plan: bool = option(True, "the rational plan")
+    random_nodes: int | None = option(
+        None,
+        "random seed: draws start nodes and neighbours at random instead of asking the model (table 4 of the paper)",
+        example="7",
+    )
+    calls: int = option(10, "maximum function calls per path", least=1)
+    window_tokens: int | None = window_option()
+    reading_tokens: int = option(
+        600, "amount of text to read at once: a passage with those before and after it in its document", least=1
+    )
+    list_pages: int = option(
+        1,
+        "maximum prompts for the facts or the neighbours of one node, those nearest to the question first; with "
+        "preset=paper as many as needed",
+        least=1,
+    )
+    passages: int = option(200, "maximum passages per node whose facts are shown", least=1)
+    neighbours: int = option(1000, "maximum neighbours shown per node", least=1)
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether all names and all pages are shown, in prompts of the paper's size."""
+        return self.preset == "paper"
+
+
+Stage = Literal["facts", "chunk", "neighbours"]
+
+FALLBACK: dict[Stage, str] = {"facts": "stop_and_read_neighbor", "chunk": "search_more", "neighbours": "termination"}
+"""What is done where a model's reply cannot be used, nor the next one."""
+
+_THOUGHTS = 300
+"""Characters."""
+_Numbers = Annotated[list[str], WithJsonSchema({"type": "array", "items": {"type": "integer"}, "maxItems": 20})]
+
+
+class _Facts(Form):
+    reasoning: str = text(_THOUGHTS)
+    notebook: str = ""
+    action: Literal["read_chunk", "stop_and_read_neighbor"]
+    chunks: _Numbers = []
+
+
+class _Chunk(Form):
+    reasoning: str = text(_THOUGHTS)
+    notebook: str = ""
+    action: Literal["search_more", "read_previous_chunk", "read_subsequent_chunk", "termination"]
+
+
+class _Neighbours(Form):
+    reasoning: str = text(_THOUGHTS)
+    action: Literal["read_neighbor_node", "termination"]
+    node: str = text(200)
+
+
+FORMS: dict[Stage, type[Form]] = {"facts": _Facts, "chunk": _Chunk, "neighbours": _Neighbours}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A function call: the ``action``, the new ``notebook``, empty where it stays, and what the action is about:
+    the numbers of ``passages``, or a ``node``."""
+
+    action: str
+    notebook: str = ""
+    passages: tuple[int, ...] = ()
+    node: str = ""
+
+
+def ask_step(chat: Chat, messages: Messages, stage: Stage, *, tokens: int) -> Done:
+    """What the model does, in a reply of at most ``tokens``. Raises ``ReplyError`` where two replies say nothing."""
+    said = ask(chat, messages, FORMS[stage], stage=stage, tokens=tokens)[0].model_dump()
+    passages = dict.fromkeys(int(number.partition(".")[0]) for number in numbers_in(said.get("chunks")))
+    return Done(said["action"], said.get("notebook", "").strip(), tuple(passages), said.get("node", ""))
+
+
+def wanted_step(stage: Stage, tokens: int) -> Wanted:
+    """How ``ask_step`` wants the reply, to have the chat forget it."""
+    return Wanted(FORMS[stage], tokens)
+
+
+def same_name(words: str, names: Collection[str]) -> str | None:
+    """``words`` if they are one of ``names``, else the first of them that is the same name normalised."""
+    if words in names:
+        return words
+    wanted = normalise_name(words)
+    return next((name for name in names if normalise_name(name) == wanted), None) if wanted else None
+
 
 EMPTY = "(empty)"
 PROMPTS: dict[Stage, str] = {
@@ -122,7 +235,7 @@ class Brief:
             question=self.question,
             fence=fence_for(shown),
             notebooks=shown,
-            **manner(style, mode),
+            **cited_manner(style, mode),
         )
 
     @property

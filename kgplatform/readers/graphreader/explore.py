@@ -20,8 +20,18 @@ from functools import partial
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.prompt import Messages
-from kgplatform.readers.graphreader.actions import FALLBACK, Done, Stage, ask_step, same_name, wanted_step
-from kgplatform.readers.graphreader.brief import EMPTY, PROMPTS, Brief, reminded
+from kgplatform.readers.graphreader.brief import (
+    EMPTY,
+    FALLBACK,
+    PROMPTS,
+    Brief,
+    Done,
+    Stage,
+    ask_step,
+    reminded,
+    same_name,
+    wanted_step,
+)
 from kgplatform.readers.graphreader.notebook import renewed
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls, StepFound, Tell

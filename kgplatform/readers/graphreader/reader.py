@@ -18,16 +18,15 @@ from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import record, without_model
-from kgplatform.readers.graphreader.brief import PROMPTS, Brief, make_brief
-from kgplatform.readers.graphreader.conclude import conclude
+from kgplatform.readers.answer import NOTHING_NEAR, REFUSAL, Answered, ask_answer, record, without_model
+from kgplatform.readers.graphreader.brief import PROMPTS, Brief, Options, make_brief
 from kgplatform.readers.graphreader.explore import Walk, explore
 from kgplatform.readers.graphreader.initial_nodes import initial_nodes
-from kgplatform.readers.graphreader.options import Options
+from kgplatform.readers.graphreader.notebook import gathered
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, FoundFact, SearchResult
-from kgplatform.text import tidy
+from kgplatform.text import counted, tidy
 
 
 class _Plan(Form):
@@ -102,6 +101,17 @@ def _plan(brief: Brief, calls: Calls) -> Brief:
         detail = f"cut to {len(brief.plan):,} of {len(plan):,} characters: {detail}"
     calls.add(_PLAN_STEP, detail, mark, prompt=_PLAN_PROMPT)
     return brief
+
+
+def conclude(paths: Sequence[Walk], brief: Brief, calls: Calls) -> Answered:
+    """The model's answer from all notebooks; the step is added to ``calls``. Raises ``ModelError``, with it too."""
+    if brief.options.mode == "reject" and not paths:
+        calls.note("answer", "the graph has no node to begin at, so the model was not asked")
+        return Answered(REFUSAL, note=NOTHING_NEAR)
+    notebooks, shown = gathered((path.notebook, path.shown) for path in paths)
+    told = f"from {counted(len(paths), 'notebook')}, {sum(not each for each in notebooks)} of them empty: "
+    messages, mode, tokens = brief.answer_messages(notebooks), brief.options.mode, brief.answer_tokens
+    return ask_answer(calls, messages, shown, mode, prompt="graphreader/answer", tokens=tokens, told=told)
 
 
 def _seen(question: str, paths: Sequence[Walk], calls: Calls) -> SearchResult:

@@ -20,10 +20,20 @@ from pydantic import BaseModel
 from kgplatform.errors import InputError, ModelError, ReplyError
 from kgplatform.models.reply import Show, ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
-from kgplatform.readers.answer import INSUFFICIENT, NONE, STYLES, AnswerReply
+from kgplatform.readers.answer import NONE, AnswerReply, manner
 from kgplatform.readers.longagent.conflict import Cluster, Duel
-from kgplatform.readers.longagent.forms import Chosen, Decided, Group, Grouped, Instructed, Settled, Summed
-from kgplatform.readers.longagent.options import AGAIN, Options, Sizes
+from kgplatform.readers.longagent.options import (
+    AGAIN,
+    Chosen,
+    Decided,
+    Group,
+    Grouped,
+    Instructed,
+    Options,
+    Settled,
+    Sizes,
+    Summed,
+)
 from kgplatform.readers.longagent.team import EXPERTS, Expert, find_expert, listed_experts
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls
@@ -266,24 +276,17 @@ class Leader:
         return self._rendered(prompt, seen.instruction, seen.shown, status=seen.status, **inputs)
 
     def _rendered(self, prompt: str, instruction: str, replies: str, fence: str = "", **inputs: str) -> Messages:
+        answers = manner(self.options.answer_style, self.options.mode, "answer" if prompt == _END else "content")
         return render(
             prompt,
             instruction=instruction,
             replies=replies,
             objective=self.objective,
             task=self.expert.work,
-            **({} if prompt == _BATCH else self._manner(prompt)),
+            **({} if prompt == _BATCH else answers),
             fence=fence or fence_for(instruction, replies, self.objective),
             **inputs,
         )
-
-    def _manner(self, prompt: str) -> dict[str, str]:
-        """How an answer is to be: what stands where there is none is named as the reply of this prompt has it."""
-        insufficient = INSUFFICIENT[self.options.mode]
-        return {
-            "style": STYLES[self.options.answer_style],
-            "insufficient": insufficient if prompt == _END else insufficient.replace('"answer"', '"content"'),
-        }
 
     def _room(self, prompt: str) -> int:
         """Tokens of replies in a prompt, next to the longest instruction and status that there may be."""

@@ -39,9 +39,8 @@ from kgplatform.readers.longagent.conflict import (
     sorted_out,
     tournament,
 )
-from kgplatform.readers.longagent.forms import Decided
 from kgplatform.readers.longagent.leader import Leader, Round
-from kgplatform.readers.longagent.options import JOINT_PROMPT, MEMBER_PROMPT, Options, sizes_of
+from kgplatform.readers.longagent.options import JOINT_PROMPT, MEMBER_PROMPT, Decided, Options, sizes_of
 from kgplatform.readers.longagent.team import READ, MemberOutcome, MemberReply, Team, read_parts
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import Reader

@@ -23,17 +23,16 @@ from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, fence_for
-from kgplatform.readers.longagent.forms import Responded
 from kgplatform.readers.longagent.options import (
     JOINT_PROMPT,
     MEMBER_PROMPT,
     Options,
+    Responded,
     Sizes,
     joint_messages,
     member_messages,
 )
-from kgplatform.readers.numbering import Numbering
-from kgplatform.readers.pieces import cost_of, heading_cost, length_within
+from kgplatform.readers.numbering import Numbering, cost_of, heading_cost, length_within
 from kgplatform.readers.relevance import Asked
 from kgplatform.readers.run import Calls
 from kgplatform.readers.selection import around_best, weighed

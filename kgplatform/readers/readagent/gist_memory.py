@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from kgplatform.errors import Code, InputError, coded
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
-from kgplatform.readers.answer import NONE, manner, reply_room
+from kgplatform.readers.answer import NONE, cited_manner, reply_room
 from kgplatform.readers.choices import shown_choices
 from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.run import Calls
@@ -91,7 +91,7 @@ class PageBrief:
     def answer_messages(self, memory: str) -> Messages:
         """Asks for the answer."""
         style, mode = self.options.answer_style, self.options.mode
-        inputs = {} if self.options.choices else manner(style, mode)
+        inputs = {} if self.options.choices else cited_manner(style, mode)
         return render(self.answer_prompt, question=self._shown, **inputs, **self._fenced(memory))
 
     def shortened(self, interim: str) -> str:

@@ -7,18 +7,7 @@ from typing import Literal
 
 from kgplatform.errors import InputError
 from kgplatform.readers.choices import check_choices
-from kgplatform.readers.reader import (
-    AnswerMode,
-    AnswerStyle,
-    Preset,
-    check,
-    documents_option,
-    mode_option,
-    option,
-    preset_option,
-    style_option,
-    window_option,
-)
+from kgplatform.readers.reader import AnswerOptions, Preset, documents_option, option, preset_option, window_option
 
 Lookup = Literal["parallel", "sequential", "none", "nearest", "bm25", "dense"]
 
@@ -27,7 +16,7 @@ MOST_PAGES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AnswerOptions):
     """How the reader works.
 
     ``lookup``: how the pages are found that are read again. ``parallel``: the model names them at once (ReadAgent-P);
@@ -39,7 +28,6 @@ class Options:
     ``choices``: one of them is always chosen, so that ``mode`` says nothing about them.
     """
 
-    mode: AnswerMode = mode_option()
     lookup: Lookup = option(
         "parallel",
         "how to choose the pages to read again: the model asks for all at once (parallel) or one by one (sequential), "
@@ -62,10 +50,9 @@ class Options:
     documents: tuple[str, ...] = documents_option()
     window_tokens: int | None = window_option()
     preset: Preset = preset_option()
-    answer_style: AnswerStyle = style_option()
 
     def __post_init__(self) -> None:
-        check(self)
+        AnswerOptions.__post_init__(self)
         check_choices(self.choices)
         if self.by_importance and self.lookup != "parallel":
             raise InputError(

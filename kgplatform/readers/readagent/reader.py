@@ -27,9 +27,8 @@ from kgplatform.readers.readagent.gist_memory import (
     need_vectors,
     remember,
 )
-from kgplatform.readers.readagent.look_up import LookUp
+from kgplatform.readers.readagent.look_up import ChoiceReply, LookUp, choice_reply
 from kgplatform.readers.readagent.options import Options
-from kgplatform.readers.readagent.page_requests import ChoiceReply, choice_reply
 from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import Selection
@@ -161,8 +160,7 @@ class _Run:
     def _from_nothing(self) -> Answered:
         """What there is to say where nothing is remembered: in open mode what the model knows."""
         mode: AnswerMode = "reject" if self.brief.options.choices else self.brief.options.mode
-        nothing = Selection(SearchResult(self.brief.question, (), (), 0.0), {})
-        return write_answer(self.brief.question, nothing, self.calls, mode)
+        return write_answer(self.brief.question, Selection.of(self.brief.question), self.calls, mode)
 
     def _rate(self, words: int) -> str:
         """The compression rate at the last prompt (section 4): question, options, tags and titles do not count."""

@@ -17,23 +17,11 @@ from functools import partial
 from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.readers.answer import Answered, joined, record, reply_room, without_model, write_answer
-from kgplatform.readers.reader import (
-    AnswerMode,
-    AnswerStyle,
-    Reader,
-    check,
-    mode_option,
-    option,
-    style_option,
-    window_option,
-)
+from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
 from kgplatform.readers.run import Calls, Run, search_step
 from kgplatform.readers.window import Window, cut, tokens
-from kgplatform.readers.youtu.decompose import Decomposition, decompose
-from kgplatform.readers.youtu.fill_in import fill_in
-from kgplatform.readers.youtu.memory import AgentMemory
-from kgplatform.readers.youtu.reflect import Reflected, reflect
-from kgplatform.readers.youtu.sub_questions import bare, fill, same_words
+from kgplatform.readers.youtu.reflect import AgentMemory, Reflected, reflect
+from kgplatform.readers.youtu.sub_questions import Decomposition, bare, decompose, fill, fill_in, same_words
 from kgplatform.records import Answer, FoundCommunity, SearchResult
 from kgplatform.search.evidence import Evidence, Retrieved
 from kgplatform.search.question import asked
@@ -78,13 +66,12 @@ _LEAST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(AnswerOptions):
     """How the reader works. ``agent``, ``community`` and ``schema`` set to False are the paper's ablations (table 3).
 
     ``top_k`` passages and facts are kept of each search.
     """
 
-    mode: AnswerMode = mode_option()
     agent: bool = option(True, "reflection, which searches again after the first answer")
     community: bool = option(True, "the route community")
     schema: bool = option(True, "the schema when splitting the question")
@@ -95,11 +82,10 @@ class Options:
     without: tuple[str, ...] = option(
         (), "exclude this route from searches; may be repeated", choices=PARTS, example="path", one="route"
     )
-    answer_style: AnswerStyle = style_option()
     window_tokens: int | None = window_option()
 
     def __post_init__(self) -> None:
-        check(self)
+        AnswerOptions.__post_init__(self)
         if set(self.left_out) == set(PARTS):
             raise InputError("Without all of its routes a search finds nothing. Leave at least one in.")
 

@@ -29,7 +29,7 @@ from kgplatform.neo4j.store import Store, trace
 from kgplatform.prompt import Messages
 from kgplatform.query import load_query
 from kgplatform.records import Answer, QueryRun, Step, Usage
-from kgplatform.search.question import make_question
+from kgplatform.search.question import Question
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
@@ -262,7 +262,7 @@ def test_the_vector_of_a_question_is_printed_exactly_and_compactly() -> None:
             return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
     embedder = Dense(384)
-    vector = make_question("the cable of 1866", embedder).vector
+    vector = Question("the cable of 1866", embedder).vector
     assert np.abs(np.array(vector) - embedder.embed(["the cable of 1866"])[0]).max() < 1e-6
     text = literal(vector)
     assert [float(number) for number in text.strip("[]").split(",")] == vector

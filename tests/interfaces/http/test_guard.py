@@ -12,7 +12,7 @@ from web_server import client_of, served
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http.parts import Limits
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import Settings
 

@@ -23,7 +23,7 @@ from kgplatform.errors import StoppedError
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.interfaces.http.streams import change
 from kgplatform.interfaces.web_server import PromptProtocol
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.records import Answer, Step
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer

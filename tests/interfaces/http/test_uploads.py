@@ -18,7 +18,7 @@ from web_server import client_of
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.graph_state import record_embedder
 from kgplatform.interfaces.http.parts import Limits
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings

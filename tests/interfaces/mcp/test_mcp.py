@@ -23,7 +23,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.mcp.app import make_server
 from kgplatform.interfaces.mcp.results import bounded
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat

@@ -17,7 +17,7 @@ from watching_proxy import watching_proxy
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.neo4j_browser.guide import browser_link, with_values
 from kgplatform.interfaces.neo4j_browser.style import KINDS, TYPES, color_of
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 

@@ -14,7 +14,7 @@ from kgplatform.errors import BudgetError, InputError
 from kgplatform.models.chat import Ledger
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import NO_MODEL, NONE, OWN_KNOWLEDGE, PARTIAL, REFUSAL
+from kgplatform.readers.answer import NO_MODEL, NONE, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.baselines import chunk_read
 from kgplatform.readers.baselines.chunk_read import Options
 from kgplatform.readers.run import Run
@@ -136,15 +136,6 @@ def test_where_no_passage_answers_it_refuses(evidence: Evidence, passages: list[
 
     known = read(evidence, by_rule(knows), Options("open", window_tokens=3200))
     assert (known.text, known.note) == ("Bergen", OWN_KNOWLEDGE)
-
-
-def test_a_partial_answer_is_shown_as_one(evidence: Evidence) -> None:
-    def partly(notes: str, sentences: Mapping[str, str]) -> dict[str, object]:
-        return {**found("The lamp was kept by Mara Voss", sentences), "sufficient": False}
-
-    done = read(evidence, by_rule(partly))
-    assert (done.text, done.note, done.sufficient) == ("Voss [1]", PARTIAL, False)
-    assert [each.title for each in done.evidence.passages][-1:] == ["alpha"]
 
 
 def test_a_passage_larger_than_the_window_is_read_in_parts(evidence: Evidence, passages: list[str]) -> None:

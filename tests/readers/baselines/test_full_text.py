@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from answers import cited
@@ -14,10 +13,10 @@ from texts import ingest, lines, sizes
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import NO_MODEL, NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
+from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
 from kgplatform.readers.baselines.full_text import Options, Part, answer, read_part
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Run
@@ -25,7 +24,7 @@ from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
-from kgplatform.testing import OpenAIServer, ScriptedChat
+from kgplatform.testing import ScriptedChat
 
 QUESTION = "Who kept the lamp?"
 LAMP = "The lamp was kept by Mara Voss from 1871 on."
@@ -161,14 +160,6 @@ def test_an_empty_reply_is_asked_for_again_inside_of_the_window(evidence: Eviden
         answer(QUESTION, Run(evidence, ScriptedChat(["", ""]), Ledger()), Options())
 
 
-def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
-    done = answer(QUESTION, Run(evidence, None, Ledger()), Options())
-    assert (done.text, done.note, done.reader) == (None, NO_MODEL, "fulltext")
-    assert done.evidence.passages
-    chosen = answer(QUESTION, Run(evidence, None, Ledger()), Options(documents=(ids(evidence)["gamma"],)))
-    assert [each.title for each in chosen.evidence.passages] == ["gamma"]
-
-
 def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
     with pytest.raises(InputError, match="The question is empty"):
         answer("?", Run(evidence, ScriptedChat([]), Ledger()), Options())
@@ -176,15 +167,3 @@ def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
         answer("word " * 4000, Run(evidence, ScriptedChat([]), Ledger()), SMALL)
     with pytest.raises(InputError, match="window_tokens must be at least"):
         Options(window_tokens=10)
-
-
-def test_over_the_wire(evidence: Evidence, neo4j_server: Connection, tmp_path: Path) -> None:
-    with OpenAIServer(says("kept by Mara Voss")) as server, Store(neo4j_server) as store:
-        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url)
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        done = kg.ask(QUESTION, "fulltext", window_tokens=4000)
-        assert done.text == "kept by Mara Voss [1]"
-        assert done.usage.calls == len(server.requests_to("/chat/completions")) == 1
-    broken = ScriptedChat(lambda messages: (_ for _ in ()).throw(ModelError("It timed out.")))
-    with pytest.raises(ModelError, match="It timed out"):
-        answer(QUESTION, Run(evidence, broken, Ledger()), Options())

@@ -14,14 +14,12 @@ import pytest
 from conftest import EXAMPLES, wipe
 from cypher_runs import QUESTION, asked, cited_words, named, said, statement
 from graph_state import snapshot
-from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_tokens
@@ -93,13 +91,6 @@ def test_rows_that_stand_beside_the_answer_are_cited(graph: KnowledgeGraph) -> N
     assert len(done.citations) == 1
 
 
-def test_an_answer_that_names_no_row_is_not_cited(graph: KnowledgeGraph) -> None:
-    done, _ = asked(graph, statement(FOUNDERS, **COMPANY), said("It was Cyrus Field, with others."))
-    assert done.text == "It was Cyrus Field, with others."
-    assert done.citations == ()
-    assert done.note.startswith("The answer cites no sentence: it was made from the rows of the statement alone.")
-
-
 @pytest.mark.parametrize("marks", ["[1.1, 77]", "[1, 77]", "[1.1][1.77]"])
 def test_marks_of_rows_that_are_not_there_are_taken_out(graph: KnowledgeGraph, marks: str) -> None:
     done, _ = asked(graph, statement(FOUNDERS, **COMPANY), said(f"Cyrus Field {marks} founded it [99]."))
@@ -147,36 +138,6 @@ def test_rows_that_do_not_answer(graph: KnowledgeGraph) -> None:
     done, _ = asked(graph, found, said("Bell did.", sufficient=False), mode="open")
     assert done.text == "Bell did."
     assert done.note.startswith(OWN_KNOWLEDGE)
-
-
-def test_without_a_model_the_evidence_speaks(graph: KnowledgeGraph) -> None:
-    done = graph.ask(QUESTION, "cypher")
-    assert (done.text, done.note, done.reader) == (None, NO_MODEL, "cypher")
-    assert done.evidence.passages
-
-
-def test_the_simulated_model_goes_all_the_way(graph: KnowledgeGraph) -> None:
-    with_chat = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=ScriptedChat(reply))
-    done = with_chat.ask("Where was Samuel Morse born?", "cypher")
-    assert done.text is not None
-    assert "Morse" in done.text
-    assert done.citations
-    assert any("born" in words for words in cited_words(graph, done))
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ({"rows": 0}, "rows must be at least 1."),
-        ({"timeout": 0.0}, "timeout must be at least 0.001."),
-        ({"repairs": 4}, "repairs must be at most 3."),
-        ({"top_k": 3}, "The reader cypher has no option top_k"),
-    ],
-)
-def test_options_out_of_bounds(graph: KnowledgeGraph, options: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(InputError) as caught:
-        graph.ask(QUESTION, "cypher", **options)
-    assert complaint in str(caught.value)
 
 
 # ---------------------------------------------------------------------------------------------- what the model is shown
@@ -274,14 +235,6 @@ def test_questions_about_one_graph_share_the_beginning_of_their_prompts(graph: K
     shared = len(os.path.commonprefix(starts))
     assert shared > 0.9 * min(map(len, starts))
     assert all(start.rstrip().endswith(">") and start.rindex("Question: ") > shared for start in starts)
-
-
-def test_repairs_are_counted(graph: KnowledgeGraph) -> None:
-    wrong = statement("MATCH (p:Person RETURN p")
-    done, _ = asked(graph, wrong, repairs=0)
-    assert done.text == REFUSAL
-    assert done.note.startswith("No statement could be run: Neo4j cannot run the statement: Invalid input")
-    asked(graph, *[wrong] * 4, repairs=3)
 
 
 def test_rows_are_kept_where_the_repair_is_worse(graph: KnowledgeGraph) -> None:
@@ -455,12 +408,6 @@ def test_more_rows_than_anyone_reads(graph: KnowledgeGraph) -> None:
     (run,) = named(done, "run")
     assert run.detail == "200 rows, and there are more"
     assert "; there are more):" in chat.calls[1].messages[1]["content"]
-    assert count_tokens(chat.calls[1].messages[1]["content"]) < 3500
-
-
-def test_a_large_value_is_shown_in_part(graph: KnowledgeGraph) -> None:
-    text = "MATCH (c:Chunk) RETURN collect(c.text) AS texts, collect(c) AS passages"
-    _, chat = asked(graph, statement(text), said("", sufficient=False), repairs=0)
     assert count_tokens(chat.calls[1].messages[1]["content"]) < 3500
 
 

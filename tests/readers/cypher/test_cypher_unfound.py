@@ -11,7 +11,7 @@ from corpora import put, put_jsonl
 from cypher_runs import asked, cited_words, named, said, statement
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.settings import load_settings

@@ -19,7 +19,7 @@ from model_by_prompt import Line, Model, Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOT_CITED, PARTIAL
 from kgplatform.readers.window import cost

@@ -14,11 +14,8 @@ from conftest import wipe
 from graphreader_runs import Asked, Walker, ask, fill, final, go, plan, reads, step, walked
 
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.models.chat import Ledger
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import NO_MODEL, NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
-from kgplatform.readers.graphreader.reader import Options, answer
-from kgplatform.readers.run import Run
+from kgplatform.readers.answer import REFUSAL
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 
@@ -100,13 +97,6 @@ def test_a_passage_that_was_read_is_not_read_again(evidence: Evidence) -> None:
     assert "2 (journey) was read before" in steps_of(done, "read_previous_chunk")[0].detail
 
 
-def test_a_passage_that_comes_twice_is_read_once(evidence: Evidence) -> None:
-    model = choosing(2, 3)
-    model.rules["chunk"] = lambda asked: step("read_subsequent_chunk" if day(asked) == 2 else "search_more")
-    ask(evidence, model, QUESTION, nodes=1)
-    assert [day(each) for each in model.of("chunk")] == [2, 3]
-
-
 def test_beyond_the_ends_of_a_document_there_is_nothing(evidence: Evidence) -> None:
     model = choosing(1, 6)
     wanted = {1: "read_previous_chunk", 6: "read_subsequent_chunk"}
@@ -130,24 +120,6 @@ def test_passages_around_the_chosen_one_are_read_with_it(evidence: Evidence) -> 
     assert len(read.passages) == 4
     assert "in 3 (journey) with 3 passages around it" in read.detail
     assert [each.text for each in done.evidence.passages] == [*DAYS[1:5], DAYS[0]]
-
-
-def test_before_and_after_a_reading_window(evidence: Evidence) -> None:
-    model = choosing(3)
-    wanted = iter(["read_subsequent_chunk", "read_previous_chunk", "search_more"])
-    model.rules["chunk"] = lambda asked: step(next(wanted))
-    ask(evidence, model, QUESTION, nodes=1, reading_tokens=125)
-    read = [days(asked) for asked in model.of("chunk")]
-    assert read == [[2, 3, 4], [5, 6]], "and what was read before is not read again"
-
-
-def test_termination_leaves_the_queue_unread(evidence: Evidence) -> None:
-    model = choosing(1, 3, 5)
-    model.rules["chunk"] = lambda asked: step("termination")
-    done = ask(evidence, model, QUESTION, nodes=1)
-    assert walked(done) == ["read_chunk", "termination"]
-    assert model.of("neighbours") == []
-    assert [each.text for each in done.evidence.passages] == DAYS[:1]
 
 
 def test_after_the_last_passage_come_the_neighbours(evidence: Evidence) -> None:
@@ -193,14 +165,6 @@ def test_the_limit_holds_in_the_middle_of_a_queue(evidence: Evidence) -> None:
     assert model.of("answer")[0].data == "Notebook 1:\nDay 2.", "what was noted until then counts"
 
 
-def test_passage_after_passage_stops_at_ten_calls_too(evidence: Evidence) -> None:
-    model = Walker(["Ash"], neighbours=onwards)
-    model.rules["facts"] = lambda asked: reads(*asked.passages_shown)
-    model.rules["chunk"] = lambda asked: step("read_subsequent_chunk")
-    done = ask(evidence, model, QUESTION, nodes=1)
-    assert len(walked(done)) == 10
-
-
 # ---------------------------------------------------------------------------------------------------- several paths
 
 FOUND = {
@@ -243,12 +207,6 @@ def test_all_notebooks_reach_the_answer_numbered_and_by_one_numbering(evidence: 
     assert (done.text, cited(done)) == ("blue [1]", [("journey", DAYS[0])])
     assert "what one lacks another may have" in last.user
     assert "go with the majority" in last.user
-
-
-def test_empty_notebooks_are_listed_too(evidence: Evidence) -> None:
-    model = Walker(["Petrel", "Cork"])
-    ask(evidence, model, QUESTION)
-    assert model.of("answer")[0].data == "Notebook 1:\n(empty)\n\nNotebook 2:\n(empty)"
 
 
 def test_a_run_is_the_same_whatever_the_threads_do(evidence: Evidence) -> None:
@@ -362,35 +320,6 @@ def test_a_fact_that_was_not_read_in_its_passage_is_cited_by_its_sentence(eviden
     assert (done.text, cited(done)) == ("Gold [1].", [("journey", DAYS[5])])
 
 
-def test_a_number_that_was_not_shown_is_left_out_and_told(evidence: Evidence) -> None:
-    done = ask(evidence, after_reading("Osric Vane {3}, and salt [47.11]."), QUESTION, nodes=1)
-    assert (done.text, len(done.citations)) == ("Osric Vane [1], and salt.", 1)
-    assert done.note.startswith("1 of the model's citations was left out")
-    noted = after_reading("Osric Vane.")
-    noted.rules["chunk"] = lambda asked: step("search_more", "Osric Vane [47.11].")
-    ask(evidence, noted, QUESTION, nodes=1)
-    assert noted.of("answer")[0].data == "Notebook 1:\nOsric Vane.", "nor does a number of a notebook"
-
-
-def test_an_answer_without_numbers_is_shown_as_not_cited(evidence: Evidence) -> None:
-    done = ask(evidence, after_reading("Osric Vane"), QUESTION, nodes=1)
-    assert (done.text, done.citations, done.note) == ("Osric Vane", (), NOT_CITED)
-
-
-@pytest.mark.parametrize(
-    ("said", "mode", "text", "note"),
-    [
-        ("", "reject", REFUSAL, "The language model found no answer in the 2 passages and 6 facts that it was shown."),
-        ("", "open", REFUSAL, "The language model found no answer in the 2 passages and 6 facts that it was shown."),
-        ("Bartholomew Quill", "open", "Bartholomew Quill", OWN_KNOWLEDGE),
-        ("It had a pilot {3}.", "reject", "It had a pilot [1].", PARTIAL),
-    ],
-)
-def test_a_refusal_is_what_the_model_says(evidence: Evidence, said: str, mode: str, text: str, note: str) -> None:
-    done = ask(evidence, after_reading(said, sufficient=False), QUESTION, nodes=1, mode=mode)
-    assert (done.text, done.sufficient, done.note) == (text, False, note)
-
-
 # ------------------------------------------------------------------------------------------- options and their ends
 
 
@@ -434,13 +363,6 @@ def test_the_candidates_are_the_nearest_to_question_and_plan(evidence: Evidence)
     assert walked(done)
 
 
-def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
-    done = answer("Where was the salt of the Petrel sold?", Run(evidence, None, Ledger()), Options())
-    assert (done.text, done.note, done.reader) == (None, NO_MODEL, "graphreader")
-    assert done.evidence.passages
-    assert [each.name for each in done.trace] == ["search"]
-
-
 @pytest.mark.parametrize(
     ("question", "options", "message"),
     [
@@ -456,14 +378,6 @@ def test_what_does_not_fit_is_said_before_anything_is_spent(
     with pytest.raises(InputError, match=message):
         ask(evidence, model, question, **options)
     assert model.asked == []
-
-
-@pytest.mark.parametrize(
-    "name", ["nodes", "calls", "candidates", "reading_tokens", "list_pages", "passages", "neighbours", "window_tokens"]
-)
-def test_options_have_bounds(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name} must be at least"):
-        Options(**{name: 0})  # type: ignore[arg-type]  # a number, which all of these are
 
 
 # ----------------------------------------------------------------------------------------------- a model that fails

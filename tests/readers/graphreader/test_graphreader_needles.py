@@ -10,7 +10,7 @@ from haystack import Haystack, cut_needle, joined_needles, single_needles
 from rule_reader import RuleReader
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Answer
 from kgplatform.settings import Settings, load_settings

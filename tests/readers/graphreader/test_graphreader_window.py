@@ -12,7 +12,7 @@ from answers import steps_of
 from conftest import wipe
 from graphreader_runs import Asked, Walker, ask, go, plan, proposals, reads, step, walked
 
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.window import cost
 from kgplatform.search.evidence import Evidence

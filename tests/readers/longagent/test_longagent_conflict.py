@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from kgplatform.readers.longagent.agreement import is_part, same
 from kgplatform.readers.longagent.conflict import (
     Cluster,
     Duel,
@@ -15,14 +14,15 @@ from kgplatform.readers.longagent.conflict import (
     Resolution,
     SharedReading,
     clustered,
+    is_part,
     once,
+    same,
     sorted_out,
     tournament,
 )
-from kgplatform.readers.longagent.forms import Group, Relation
+from kgplatform.readers.longagent.options import Group, Relation
 
 Says = Mapping[tuple[int, int], str | None]
-EVERYWHERE = "everywhere"
 
 
 def told(*answers: str, exact: bool = False) -> list[Cluster]:
@@ -131,10 +131,6 @@ def test_answers_that_are_not(first: str, second: str) -> None:
     assert not same(first, second)
     assert not is_part(first, second)
     assert not is_part(second, first)
-
-
-def test_what_the_text_says_of_silence_is_an_answer() -> None:
-    assert len(told("No answer was given by the ambassador")) == 1
 
 
 # -------------------------------------------------------------------------------------------------- groups of meaning
@@ -279,12 +275,6 @@ def test_a_word_that_neither_gave_goes_to_the_one_that_is_more_like_it() -> None
     assert settle({(1, 2): "xyz"}, "ab", "cd", way="once").clusters == (Cluster("xyz", (2,)),)
     fused = settle({(1, 2): "Leeds"}, "Hull", "York", "leeds", way="once")
     assert fused.clusters == (Cluster("Leeds", (2, 3)),)
-
-
-def test_single_answers_need_no_merge() -> None:
-    assert settle({}, "Hull", "hull").merges == ()
-    assert settle({}, "Hull", way="once").clusters == (Cluster("Hull", (1,)),)
-    assert settle({}).clusters == ()
 
 
 # ------------------------------------------------------------------------------------------------------- properties

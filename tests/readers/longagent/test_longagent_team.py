@@ -31,17 +31,15 @@ from kgplatform.errors import InputError
 from kgplatform.explore.runs import steps_before
 from kgplatform.interfaces.cli.show.answers import show_trace
 from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import NO_MODEL
 from kgplatform.readers.longagent.options import Options, sizes_of
 from kgplatform.readers.longagent.reader import answer
 from kgplatform.readers.longagent.team import READ, Member, read_parts
 from kgplatform.readers.numbering import Numbering
-from kgplatform.readers.readers import options_for
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
-from kgplatform.records import Step, Usage
+from kgplatform.records import Step
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
@@ -132,13 +130,6 @@ def test_small_documents_share_a_member_under_their_titles(evidence: Evidence) -
     last = Numbering().passages(members_of(evidence, 400)[-1].passages)
     titled = r"Passage (\d+): small a\n\[\1\.1\] The pier was .*\n\nPassage (\d+): small b\n\[\2\.1\] The quay was .*"
     assert re.search(f"{titled}$", last)
-
-
-def test_a_long_title_is_cut(evidence: Evidence) -> None:
-    member = members_of(evidence, 50)[0]
-    assert member.passages[0].title == LONG_NAME
-    shown = Numbering().passages(member.passages)
-    assert re.fullmatch(r"Passage 1: a (very )+very…\n\[1\.1\] The harbour was dug in 1702\.", shown)
 
 
 def test_documents_are_chosen_by_name(graph: Store, tmp_path: Path) -> None:
@@ -242,17 +233,6 @@ def test_the_cost_is_linear_and_printed(graph: Store, tmp_path: Path) -> None:
         assert (int(found[1]), int(found[2]), int(found[5]) + int(found[6])) == (members, members, members)
         alone = [each for each in done.trace if each.name == "members" or each.name.startswith("member ")]
         assert int(found[3].replace(",", "")) == sum(each.usage.input_tokens for each in alone)
-
-
-def test_every_step_knows_what_it_spent(graph: Store, tmp_path: Path) -> None:
-    said = {(3,): "Jon Reed", (7,): "Mara Voss", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
-    script = Script([instructs(ASKED), instructs("Who?"), answers("Mara Voss")], by_note(said))
-    done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
-    assert sum((each.usage for each in done.trace), Usage()) == done.usage
-    assert done.usage.calls == len(script.asked)
-    calls = [done.counts[f"calls.{who}"] for who in ("leader", "member", "merge")]
-    assert calls == [3 + 2, 40, 2]
-    assert sum(calls) == done.usage.calls
 
 
 # ------------------------------------------------------------------------------------------------- the trace, and keep
@@ -386,31 +366,6 @@ def test_another_model_needs_a_server_that_has_it(evidence: Evidence) -> None:
 
     with pytest.raises(InputError, match="one is the only language model here. Leave out member_model."):
         answer(QUESTION, Run(evidence, OneModel(), Ledger()), Options(member_model="two"))
-
-
-def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
-    done = answer(QUESTION, Run(evidence, None, Ledger()), Options())
-    assert (done.text, done.note, done.reader) == (None, NO_MODEL, "longagent")
-    assert done.evidence.passages
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"members": "some"}, "members=some cannot be used: it must be all, or retrieved:K"),
-        ({"members": "retrieved:0"}, "retrieved:K with K from 1"),
-        ({"members": "retrieved:5", "documents": ("x",)}, "leave out documents, or members."),
-        ({"rounds": 0}, "rounds must be at least 1."),
-        ({"task": "poems"}, 'Unknown task "poems". Choose one of qa, kv, number, passkey, math, auto.'),
-        ({"conflict": "vote"}, 'Unknown conflict "vote". Choose one of group, once, off.'),
-        ({"window_tokens": 100}, "window_tokens must be at least 1,000."),
-        ({"member_tokens": 20}, "member_tokens must be at least 50."),
-        ({"top_k": 5}, "The reader longagent has no option top_k."),
-    ],
-)
-def test_options_out_of_bounds_are_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        options_for("longagent", given)
 
 
 def test_the_largest_part_that_fits_is_named_and_fits() -> None:

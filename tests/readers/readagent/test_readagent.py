@@ -14,7 +14,7 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import NO_MODEL, NOT_CITED, OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
@@ -118,13 +118,6 @@ def test_an_open_question_cites_the_pages_that_were_read_again(evidence: Evidenc
     assert all(each.text in STORY[6][0] for each in done.evidence.passages), "cut to the page"
 
 
-def test_what_only_a_gist_says_is_not_cited(evidence: Evidence, tmp_path: Path) -> None:
-    model = Rereader(answer=[said("The Council of Ports.", "1.1")])
-    done = over_the_wire(evidence, model, "Who demands to hear him?", tmp_path, lookup="none")
-    assert (done.text, done.citations) == ("The Council of Ports.", ())
-    assert done.note.startswith(NOT_CITED)
-
-
 def test_zero_pages_are_an_answer_and_see_what_gist_memory_alone_sees(evidence: Evidence, tmp_path: Path) -> None:
     question = "What is the story about?"
     prompts = []
@@ -152,12 +145,6 @@ def test_what_the_text_does_not_say(evidence: Evidence) -> None:
     assert (done.text, done.note) == ("Thistles.", OWN_KNOWLEDGE)
 
 
-def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
-    done = answer("Who saw the balloon?", Run(evidence, None, Ledger()), Options())
-    assert (done.text, done.note, done.reader) == (None, NO_MODEL, "readagent")
-    assert done.evidence.passages
-
-
 def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
     with pytest.raises(InputError, match="The question is empty"):
         answer(" ?", Run(evidence, ScriptedChat([]), Ledger()), Options())
@@ -166,23 +153,3 @@ def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
     broken = ScriptedChat(lambda messages: (_ for _ in ()).throw(ModelError("It timed out.")))
     with pytest.raises(ModelError, match="It timed out"):
         answer("Who?", Run(evidence, broken, Ledger()), Options())
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"lookup": "guess"}, 'Unknown lookup "guess". Choose one of parallel, sequential'),
-        ({"pages": 0}, "pages must be at least 1"),
-        ({"pages": 101}, "at most 100"),
-        ({"window_tokens": 10}, "window_tokens must be at least"),
-        ({"by_importance": True, "lookup": "sequential"}, "by_importance .* use lookup=parallel"),
-        ({"interim": True}, "interim .* use lookup=sequential"),
-        ({"choices": ("one",)}, "Give 2 to 26 choices, or none; there is one"),
-        ({"choices": tuple(map(str, range(27)))}, "there are more"),
-        ({"choices": ("a", " ")}, "A choice is empty"),
-        ({"choices": ("Horse", "horse ")}, "Two choices are the same"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(options: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Options(**options)  # type: ignore[arg-type]  # wrong on purpose

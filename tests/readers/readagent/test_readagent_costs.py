@@ -16,7 +16,7 @@ from texts import lines
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli import main as cli
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings

@@ -13,12 +13,8 @@ from written_pages import run, write_pages
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.interfaces.cli.show.answers import show_run
-from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
-from kgplatform.readers.answer import NO_MODEL
-from kgplatform.readers.readagent.reader import Options, answer
-from kgplatform.readers.run import Run
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings
 from kgplatform.testing import ScriptedChat
@@ -142,13 +138,6 @@ def test_a_window_that_no_gist_fits_into_is_said(store: Store, tmp_path: Path) -
     evidence = fill(store, tmp_path, {"alpha.txt": [("It was long.", "word " * 3000)]})
     with pytest.raises(InputError, match="No gist fits into the window beside the question. Raise window_tokens"):
         ask(evidence, Rereader(), QUESTION, window_tokens=2000)
-
-
-def test_without_a_model_the_evidence_is_of_the_chosen_documents(two: Evidence) -> None:
-    chosen = (document_ids(two)["beta"],)
-    done = answer(QUESTION, Run(two, None, Ledger()), Options(documents=chosen))
-    assert [each.title for each in done.evidence.passages] == ["beta"]
-    assert done.note == NO_MODEL
 
 
 # ----------------------------------------------------------------------------------------------------- through the door

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from answers import passage
 
 from kgplatform.readers.window import cost
-from kgplatform.readers.youtu.memory import AgentMemory
-from kgplatform.readers.youtu.reflect import StepReply, reflect_messages
+from kgplatform.readers.youtu.reflect import AgentMemory, reflect_messages
 from kgplatform.records import SearchResult
 
 QUESTION = "Where was Anna Reed born?"
@@ -64,9 +61,3 @@ def test_notes_are_the_newest_thoughts_and_their_ends() -> None:
     memory = AgentMemory(QUESTION, 1_000, thoughts=[f"thought {n} " * 300 for n in range(6)])
     assert memory.notes().endswith("thought 5 " * 3)
     assert cost([{"content": memory.notes()}]) <= 260
-
-
-def test_the_form_that_servers_get_is_an_object() -> None:
-    schema = StepReply.model_json_schema()
-    assert list(schema["properties"]) == ["reasoning", "query", "answer"]
-    assert "maxLength" in json.dumps(schema)

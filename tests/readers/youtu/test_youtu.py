@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,31 +13,20 @@ import pytest
 from answers import cited, passage, steps_of
 from conftest import wipe
 from model_by_prompt import Model, Prompt
-from youtu_runs import (
-    MILL_LINES,
-    REFUSES,
-    TYPES,
-    concludes,
-    fill_graph,
-    filled,
-    looks_for,
-    plan,
-    says,
-)
+from youtu_runs import MILL_LINES, REFUSES, TYPES, concludes, fill_graph, filled, looks_for, plan, says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.ingest.graph_state import set_state, vector_options
 from kgplatform.models.chat import Ledger
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import NO_MODEL, NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
+from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
 from kgplatform.readers.run import Run, SchemaTypes
 from kgplatform.readers.window import Window, cost
-from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.reader import PARTS, Options, answer
-from kgplatform.readers.youtu.reflect import reflect_messages
+from kgplatform.readers.youtu.reflect import AgentMemory, reflect_messages
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
@@ -112,18 +101,6 @@ def test_new_queries_without_end_stop_at_five(evidence: Evidence) -> None:
     assert QUESTION in model.asked[-1].user
 
 
-def test_the_number_of_steps_is_an_option(evidence: Evidence) -> None:
-    assert lines_asked(evidence, steps=2) == ["decompose", "answer", "reflect", "reflect", "answer"]
-    assert lines_asked(evidence, steps=0) == ["decompose", "answer"]
-    assert lines_asked(evidence, agent=False) == ["decompose", "answer"]
-
-
-def lines_asked(evidence: Evidence, **options: Any) -> list[str]:
-    model = wandering()
-    run(evidence, model, top_k=1, **options)
-    return model.kinds
-
-
 def test_an_easy_question_takes_three_calls(evidence: Evidence) -> None:
     """The reflection agrees with the first answer, in its words or in others; nothing is written anew."""
     for said in (
@@ -189,13 +166,6 @@ def test_a_query_that_was_searched_before_or_says_nothing_ends_the_steps(evidenc
     said = "this was searched before" if query else "neither an answer nor a new query"
     assert said in steps_of(done, "reflect")[-1].detail
     assert len(steps_of(done, "search")) == 3
-
-
-def test_a_query_that_an_earlier_step_made_is_not_made_again(evidence: Evidence) -> None:
-    model = wandering(reflect=[looks_for("Has Ebbing a lighthouse?"), looks_for("Farlow?"), looks_for("farlow")])
-    done = run(evidence, model, top_k=1)
-    assert model.kinds.count("reflect") == 3
-    assert done.text == "In Saltmarsh [1]"
 
 
 def test_at_most_eleven_calls_with_dependent_sub_questions(evidence: Evidence) -> None:
@@ -355,24 +325,6 @@ def test_without_the_schema_no_type_is_named(evidence: Evidence) -> None:
     assert len(steps_of(done, "search")) == 2, "once bounded by the types, once not"
 
 
-def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
-    done = answer(QUESTION, Run(evidence, None, Ledger(), lambda: TYPES), Options(top_k=2))
-    assert (done.reader, done.text, done.note) == ("youtu", None, NO_MODEL)
-    assert len(done.evidence.passages) == 2
-
-
-@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"steps": -1}, {"sub_questions": 0}, {"evidence_tokens": 0}])
-def test_options_that_cannot_be(wrong: dict[str, int]) -> None:
-    with pytest.raises(InputError, match=f"{next(iter(wrong))} must be at least"):
-        Options(**wrong)
-
-
-@pytest.mark.parametrize("question", ["", " \n", "?!"])
-def test_an_empty_question(evidence: Evidence, question: str) -> None:
-    with pytest.raises(InputError, match="The question is empty"):
-        run(evidence, Model({}), question)
-
-
 def test_prose_instead_of_a_decomposition_leaves_the_question(evidence: Evidence) -> None:
     chat = ScriptedChat(lambda messages: "I would not know." if "prepare" in messages[0]["content"] else "")
     with pytest.raises(ReplyError):
@@ -453,12 +405,6 @@ def test_a_question_too_long_for_the_window(evidence: Evidence) -> None:
         run(evidence, lines(), "Where? " * 900, window_tokens=2_048)
 
 
-# -------------------------------------------------------------------------------------------------------------- faults
-
-LOST = ModelError("No answer in time.")
-SPENT = BudgetError("The budget of 9 tokens is used up. Run the same command again with a larger max_tokens.")
-
-
 def test_a_step_that_times_out_on_the_wire_leads_to_the_final_answer(evidence: Evidence, settings: Settings) -> None:
     model = wandering(reflect=[numbered, numbered, Fault.hang()])
     with OpenAIServer(model) as server:
@@ -474,6 +420,12 @@ def test_a_step_that_times_out_on_the_wire_leads_to_the_final_answer(evidence: E
     assert done.note.startswith("The reflection stopped in step 3; the answer is from what was found until then.")
     assert "no answer in time" in done.note
     assert "failed: " in steps_of(done, "reflect 3")[0].detail
+
+
+# -------------------------------------------------------------------------------------------------------------- faults
+
+LOST = ModelError("No answer in time.")
+SPENT = BudgetError("The budget of 9 tokens is used up. Run the same command again with a larger max_tokens.")
 
 
 def test_a_final_answer_that_fails_leaves_the_first(evidence: Evidence) -> None:
@@ -532,21 +484,6 @@ def test_a_budget_that_ends_before_any_answer_is_one_sentence(evidence: Evidence
         run(evidence, lines(**said))
 
 
-def test_the_ledgers_own_budget(evidence: Evidence, settings: Settings) -> None:
-    """The real client stops before a call; another run with more tokens pays only for what is new."""
-    model = wandering(reflect=[numbered, DONE])
-    with OpenAIServer(model) as server:
-        told = settings.model_copy(update={"openai_base_url": server.base_url})
-        tight, wide = Ledger(1_400), Ledger()
-        done = answer(QUESTION, Run(evidence, make_chat(told, tight), tight, lambda: TYPES), Options(top_k=1))
-        assert "The budget of 1,400 tokens is used up" in done.note
-        before = len(model.kinds)
-        again = answer(QUESTION, Run(evidence, make_chat(told, wide), wide, lambda: TYPES), Options(top_k=1))
-    assert (done.text, again.text, again.note) == ("In Saltmarsh [1]", "In Saltmarsh [1]", "")
-    assert again.usage.cached_calls == before
-    assert len(model.kinds) == before + again.usage.calls == 5
-
-
 # ------------------------------------------------------------------------------------------------------ odd evidence
 
 
@@ -566,14 +503,6 @@ def test_what_passages_say_steers_nothing(evidence: Evidence) -> None:
     assert other.count(f"</{fence}>") == 1, "what the passage says ends nothing"
 
 
-def test_braces_dollars_and_marks_in_questions_are_data(evidence: Evidence) -> None:
-    question = "Who built ${fence} {x} #1 \\1 $$ at Hollow Ford?"
-    model = lines(decompose=plan(question))
-    done = run(evidence, model, question)
-    assert all(question in prompt.user for prompt in model.asked)
-    assert done.question == question
-
-
 def test_a_question_about_nothing_in_the_graph(evidence: Evidence) -> None:
     model = lines(
         decompose=plan("Who proved the mass gap?"), answer=REFUSES, reflect=looks_for("The mass gap, who proved it?")
@@ -582,15 +511,3 @@ def test_a_question_about_nothing_in_the_graph(evidence: Evidence) -> None:
     nothing = "The language model found no answer in the 2 passages that it was shown."
     assert (done.text, done.citations, done.note) == (REFUSAL, (), nothing)
     assert model.kinds == ["decompose", "answer", "reflect"]
-
-
-def test_two_runs_are_alike(evidence: Evidence) -> None:
-    def told(done: Answer) -> Sequence[object]:
-        return [
-            (step.name, step.detail, step.facts, step.passages, [q.name for q in step.queries]) for step in done.trace
-        ]
-
-    chain = plan("Who built the mill?", "Who drained the fen?", "Did #1 know #2?", nodes=["Person"])
-    runs = [run(evidence, lines(decompose=chain, fill_in=filled("Anna Reed", "Vink"), reflect=numbered)) for _ in "12"]
-    assert told(runs[0]) == told(runs[1])
-    assert runs[0].evidence.passages == runs[1].evidence.passages

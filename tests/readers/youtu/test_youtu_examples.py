@@ -215,28 +215,6 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     assert cited(done) == [("taylor", quotes[0]), ("riggs", quotes[1])]
 
 
-def test_y2_in_dependent_form_takes_two_levels_and_one_more_call(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
-    evidence = fill_graph(kg, tmp_path, FILMS, FILM_LINES)
-    parts = "Who directed Ethnic Notions?", "Who directed Gordon of Ghost City?", "When did #1 die?", "When did #2 die?"
-    model = Model(
-        decompose=plan(*parts),
-        fill_in=filled("Marlon Riggs", "Ray Taylor"),
-        answer=says("Gordon of Ghost City", "15 February 1952", "5 April 1994"),
-        reflect=concludes("Gordon of Ghost City"),
-    )
-    done = ask(FILM_QUESTION, evidence, model, Options())
-    assert model.kinds == ["decompose", "fill_in", "answer", "reflect"]
-    details = [step.detail for step in steps_of(done, "search")]
-    assert details[0].startswith("sub-question 1: Who directed Ethnic Notions?")
-    assert details[2].startswith("the whole question: ")
-    assert details[3].startswith("sub-question 3: When did Marlon Riggs die?")
-    assert details[4].startswith("sub-question 4: When did Ray Taylor die?")
-    assert "Question 1: Who directed Ethnic Notions?" in model.of("fill_in")[0].user
-    assert "Question 2: Who directed Gordon of Ghost City?" in model.of("fill_in")[0].user
-    assert "Who directed Ethnic Notions? Marlon Riggs" in model.of("answer")[0].user, "what was filled in is a note"
-    assert steps_of(done, "fill in")[0].detail == "#1: Marlon Riggs; #2: Ray Taylor"
-
-
 # ----------------------------------------------------------------------------------------------------------------- Y3
 
 STUDIES = {
@@ -336,18 +314,3 @@ def test_y4_the_third_sub_question_waits_for_the_second(kg: KnowledgeGraph, tmp_
         "In 1771 [1]",
         [("explorer", "Captain Hale visited Port Elm in 1771 and stayed for a week.")],
     )
-
-
-def test_y4_without_the_filled_in_answers_reflection_makes_up_for_it(
-    kg: KnowledgeGraph, tmp_path: Path, ask: Ask
-) -> None:
-    evidence = fill_graph(kg, tmp_path, LABELS, LABEL_LINES)
-    parts = "What are the revenues of both labels?", "Where is the larger headquartered?", "When was the seat visited?"
-    model = Model(
-        decompose=plan(*parts),
-        answer=[REFUSES, says("In 1771", "Captain Hale visited Port Elm in 1771")],
-        reflect=[looks_for("When did Captain Hale visit Port Elm?"), concludes("1771")],
-    )
-    done = ask(LABEL_QUESTION, evidence, model, Options(top_k=1, sub_questions=1))
-    assert model.kinds == ["decompose", "answer", "reflect", "reflect", "answer"]
-    assert done.text == "In 1771 [1]"

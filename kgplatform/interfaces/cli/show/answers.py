@@ -26,7 +26,7 @@ from kgplatform.text import counted, duration, listed
 
 if TYPE_CHECKING:
     from kgplatform.errors import ModelError
-    from kgplatform.explore.threads import ThreadInfo, Turn
+    from kgplatform.explore.runs import ThreadInfo, Turn
     from kgplatform.records import Answer, Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 
 _INDENT = "     "
