@@ -74,7 +74,7 @@ EXCEPTIONS = {
     ("interfaces.cli.main", "neo4j.server"): "up, down and status work where there is no graph to open",
     ("interfaces.cli.anonymise", "models.chat"): "questions are filtered by a model, without a graph",
     ("interfaces.cli.anonymise", "models.openai_chat"): "the same",
-    ("interfaces.cli.evaluate", "sources.load_by"): "texts are read that are in no graph",
+    ("interfaces.cli.evaluate", "sources.load"): "texts are read that are in no graph",
     ("interfaces.cli.changes", "sources.load"): "a path that is not there is told before a server is started",
     ("interfaces.integrations.neo4j_graphrag", "models.chat"): "the type of the client's language model",
     ("interfaces.integrations.neo4j_graphrag", "models.embed"): "its embedding model words questions",

@@ -28,7 +28,7 @@ from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.bulk.first_build import FirstBuild
-from kgplatform.ingest.compare import Group, NewLanguages, compare
+from kgplatform.ingest.compare import Group, NewLanguages, check_prune, compare, gone_files
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.graph_state import (
@@ -41,8 +41,7 @@ from kgplatform.ingest.graph_state import (
 )
 from kgplatform.ingest.passage_reader import FailedPassage
 from kgplatform.ingest.plan import Plan, lay
-from kgplatform.ingest.prune import check_prune, gone_files
-from kgplatform.ingest.rebind import fill_in
+from kgplatform.ingest.schema_expansion import fill_in
 from kgplatform.ingest.settle import settle
 from kgplatform.ingest.write import remove
 from kgplatform.models.embed import MULTILINGUAL, knows_english_only

@@ -12,8 +12,8 @@ from kgplatform.extract.bound import Mode, bound
 from kgplatform.extract.grounded_names import without_inventions
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.compare import EXTRACTED
-from kgplatform.ingest.rebind import NOTHING_LEFT, left_out
 from kgplatform.ingest.rows import Rows, has_usable_names, proposal_of, rows_of
+from kgplatform.ingest.schema_expansion import NOTHING_LEFT, left_out
 from kgplatform.records import Document, Extraction, Malformed, Passage, Proposal
 
 if TYPE_CHECKING:

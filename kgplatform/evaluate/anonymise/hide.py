@@ -25,7 +25,7 @@ from kgplatform.evaluate.datasets.entries import UnusableError, entries
 from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
-from kgplatform.sources.load_by import load_within
+from kgplatform.sources.load import load_within
 
 TEXTS = "texts.jsonl"
 FORMAT = "kgplatform anonymity map"
