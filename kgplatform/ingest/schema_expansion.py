@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -87,27 +87,37 @@ Proposed = tuple[str, str, Sequence[Proposal]]
 
 
 class KnownGrowth:
-    """How ``schema`` grows by the passages in the graph, but for those of the documents ``without``, and by ``add``."""
+    """How the schema ``seed`` grows by the passages in the graph, but for those of the documents ``without``, and by
+    ``add``. ``expansions``: the types that have the support by now; ``schema``: the seed with these.
+    """
 
-    def __init__(self, store: Store, schema: Schema, settings: Settings, without: Collection[str] = ()) -> None:
-        self._store = store
-        self._growth = Growth(schema, settings.expansion_threshold, settings.expansion_support)
+    def __init__(self, store: Store, seed: Schema, settings: Settings, without: Iterable[str] = ()) -> None:
+        self._store, self._seed = store, seed
+        self._growth = Growth(seed, settings.expansion_threshold, settings.expansion_support)
         self._threshold = settings.expansion_threshold
-        self._without = without
+        self._without = frozenset(without)
         self._read: set[str] = set()
         bounds = {"least": settings.expansion_support, "threshold": settings.expansion_threshold}
         types = store.read("ingest/proposed_types", **bounds)
-        self._add_known(row["id"] for row in types if schema.lacks(row["kind"], row["name"]))
+        self._add_known(row["id"] for row in types if seed.lacks(row["kind"], row["name"]))
+        self._grow()
 
     def add(self, proposed: Sequence[Proposed]) -> None:
         """Count what passages propose, those of the graph included that propose the same types."""
-        self._add_known(proposed_type(each) for _, _, proposals in proposed for each in proposals)
-        for each in proposed:
-            self._growth.add(*each)
+        if any(proposals for _, _, proposals in proposed):
+            self._add_known(proposed_type(each) for _, _, proposals in proposed for each in proposals)
+            for each in proposed:
+                self._growth.add(*each)
+            self._grow()
 
-    def expansions(self) -> list[Expansion]:
-        """The types that have the support by now."""
-        return self._growth.expansions()
+    def proposed_by(self, passages: Sequence[str]) -> list[Proposed]:
+        """What passages of the graph proposed when they were read."""
+        rows = self._store.read("ingest/proposals_of", passages=passages) if passages else []
+        return [_proposed(row) for row in rows]
+
+    def _grow(self) -> None:
+        self.expansions = self._growth.expansions()
+        self.schema = self._seed.with_expansions(self.expansions)
 
     def _add_known(self, types: Iterable[str]) -> None:
         new = sorted(set(types) - self._read)
@@ -117,10 +127,10 @@ class KnownGrowth:
             with closing(rows) as found:
                 for row in chain.from_iterable(found):
                     if row["document"] not in self._without:
-                        self._growth.add(*proposed(row))
+                        self._growth.add(*_proposed(row))
 
 
-def proposed(row: Row) -> Proposed:
+def _proposed(row: Row) -> Proposed:
     """What a row of ``ingest/proposals`` says."""
     return row["passage"], row["document"], [proposal_of(row)]
 

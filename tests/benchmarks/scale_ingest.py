@@ -28,7 +28,7 @@ from measure import MEGABYTE, peak_megabytes
 from kgplatform import connect, trace
 from kgplatform.concurrency.stopwatch import Stopwatch
 from kgplatform.ingest import pipeline
-from kgplatform.ingest.bulk.graph_files import Spill
+from kgplatform.ingest.bulk import Spill
 from kgplatform.neo4j import process
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import QueryRun, Store

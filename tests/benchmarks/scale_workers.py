@@ -14,9 +14,8 @@ from kgplatform import KnowledgeGraph, connect
 from kgplatform.concurrency.open_workers import bounded_calls, open_workers
 from kgplatform.extract import make_extractor
 from kgplatform.extract.schema import load_schema
-from kgplatform.ingest.compare import compare
-from kgplatform.ingest.extract_pass import Tools, extract_passages
-from kgplatform.ingest.plan import Plan, lay
+from kgplatform.ingest.compare import Plan, compare, lay
+from kgplatform.ingest.window import Tools, extract_passages
 from kgplatform.ingest.write import Statement
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
