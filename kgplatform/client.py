@@ -45,7 +45,6 @@ from kgplatform.extract.recorded import RecordedExtractor
 from kgplatform.extract.schema import Schema, load_schema, shipped_schemas
 from kgplatform.ingest.compare import holds
 from kgplatform.ingest.estimate import Estimate, estimate
-from kgplatform.ingest.extract_pass import Tools
 from kgplatform.ingest.facts_pass import lacks_facts
 from kgplatform.ingest.graph_state import (
     OLDER_GRAPH,
@@ -57,6 +56,7 @@ from kgplatform.ingest.graph_state import (
 )
 from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, remove_documents
 from kgplatform.ingest.settle import reembed
+from kgplatform.ingest.window import Tools
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model

@@ -22,7 +22,7 @@ from simulated_readers import reply
 from kgplatform.client import connect
 from kgplatform.evaluate.costs import load_prices
 from kgplatform.evaluate.setups import read_grid
-from kgplatform.extract.recordings import is_open_ie
+from kgplatform.extract.recorded import is_open_ie
 from kgplatform.extract.schema import load_schema
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.neo4j.store import Connection, Store

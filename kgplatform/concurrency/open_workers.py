@@ -19,7 +19,7 @@ from kgplatform.concurrency.workers import LocalWorkers, Workers, answer_of, set
 from kgplatform.errors import SettingError
 from kgplatform.settings import Settings
 
-_READING = "kgplatform.ingest.passage_reader"
+_READING = "kgplatform.ingest.window"
 """What workers import before anything else: it takes a second, while the first files are loaded."""
 _TRIES = 5
 _SECONDS = 5

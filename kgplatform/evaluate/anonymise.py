@@ -38,7 +38,7 @@ from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
 from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
-from kgplatform.sources.load_by import load_within
+from kgplatform.sources.load import load_within
 from kgplatform.text import counted, node_id, tidy
 
 TEXTS = "texts.jsonl"

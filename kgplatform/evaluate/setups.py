@@ -37,8 +37,7 @@ from kgplatform.errors import InputError, SchemaError, SettingError
 from kgplatform.evaluate.comparators import CLOSED, OPTIONS, ROUTES
 from kgplatform.evaluate.terms import Build, Setup
 from kgplatform.extract.bound import MODES
-from kgplatform.extract.schema import load_schema
-from kgplatform.extract.schema_file import TextLoader
+from kgplatform.extract.schema import TextLoader, load_schema
 from kgplatform.gist.options import GistOptions
 from kgplatform.readers.baselines.retrieve import READER as RETRIEVE
 from kgplatform.readers.reader import Need, Option, options_of

@@ -36,7 +36,7 @@ from kgplatform.exchange.elements import (
     type_of,
 )
 from kgplatform.extract.schema import reserved_label, reserved_relationship
-from kgplatform.ingest.bulk.tables import NODES, RELATIONSHIPS
+from kgplatform.ingest.bulk import NODES, RELATIONSHIPS
 from kgplatform.ingest.graph_state import FORMAT_VERSION
 
 _LONGEST_ID = 500

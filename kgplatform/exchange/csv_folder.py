@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from kgplatform.errors import InputError
-from kgplatform.exchange.elements import TEMPORAL, Element, Node, kinds_of, type_of
-from kgplatform.exchange.json_lines import Spool, Types
+from kgplatform.exchange.elements import TEMPORAL, Element, Node, Spool, Types, kinds_of, type_of
 from kgplatform.extract.schema import reserved_relationship
 from kgplatform.ingest.graph_state import vector_options
 from kgplatform.neo4j.pasteable import literal

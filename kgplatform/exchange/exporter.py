@@ -25,13 +25,16 @@ from kgplatform.exchange.elements import (
     ExchangeReport,
     Node,
     Relationship,
+    Spool,
     chosen_format,
+    compact,
     for_file,
     is_name,
     kinds_of,
+    line_of,
+    write_lines,
 )
 from kgplatform.exchange.graphml import write_graphml
-from kgplatform.exchange.json_lines import Spool, compact, line_of, write_lines
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from xml.sax.saxutils import escape, quoteattr
 
-from kgplatform.exchange.elements import FORMAT, VERSION, Element, type_of
-from kgplatform.exchange.json_lines import Spool, Types, compact
+from kgplatform.exchange.elements import FORMAT, VERSION, Element, Spool, Types, compact, type_of
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _SCALARS = ("boolean", "long", "double", "string")

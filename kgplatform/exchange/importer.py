@@ -35,9 +35,9 @@ from kgplatform.exchange.elements import (
     for_database,
     is_made_by_database,
     kinds_of,
+    read_lines,
     type_of,
 )
-from kgplatform.exchange.json_lines import read_lines
 from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_unfit_vector_indexes, drop_vector_indexes
 from kgplatform.ingest.settle import settle
 from kgplatform.models.embed import Embedder

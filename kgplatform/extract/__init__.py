@@ -10,8 +10,7 @@ from kgplatform.errors import InputError, SettingError, wrong_value
 from kgplatform.extract.bound import MODES, Mode
 from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.local import LocalExtractor
-from kgplatform.extract.recorded import RecordedExtractor
-from kgplatform.extract.recordings import is_open_ie
+from kgplatform.extract.recorded import RecordedExtractor, is_open_ie
 from kgplatform.extract.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.records import Document, Extraction, Passage

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kgplatform.concurrency.bounded import BoundedCalls
+from kgplatform.concurrency.spool import Spool
 from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.system import path_of
 from kgplatform.concurrency.workers import Workers
+from kgplatform.errors import InputError
+from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove, waiting_statements
 from kgplatform.neo4j.metadata import metadata_of
-from kgplatform.records import Document, MetadataValue, Passage, Progress, SkippedFile
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import Document, GoneFile, MetadataValue, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.cut import cut_document
-from kgplatform.sources.load import CutShort, load
-from kgplatform.sources.load_by import CutDocument, cut_by, load_by, load_within
+from kgplatform.sources.load import CutDocument, CutShort, cut_by, load, load_by, load_within, named_folders
 from kgplatform.sources.objects import NO_TEXTS, Texts
 from kgplatform.text.languages import ENGLISH, language_of
 
@@ -266,3 +272,166 @@ class NewLanguages:
     def _there(self) -> list[str]:
         found = (row["language"] for row in self._store.read("ingest/languages"))
         return [code for code in found if code != ENGLISH]
+
+
+_COPIES = 100
+"""Files with one text, the first by name, among which the likeliest new name is looked for."""
+
+
+def check_prune(store: Store, paths: Sequence[str | Path]) -> None:
+    """Raise ``InputError`` where a folder has no file at all, but the graph has documents of it.
+
+    More often than not its disk is not mounted, and what a model read of them was paid for.
+    """
+    for folder, is_empty in named_folders(paths):
+        if is_empty and store.read("ingest/files_beneath", folder=_beneath(folder)):
+            raise InputError(
+                f"{folder} has no files, but the graph has documents from it. To remove them, run `kgplatform remove "
+                f"{folder}`."
+            )
+
+
+def gone_files(store: Store, paths: Sequence[str | Path], *, prune: bool, progress: Progress) -> list[GoneFile]:
+    """The files beneath the folders of ``paths`` that are gone; with ``prune``, their documents are removed."""
+    rows = _gone(store, paths)
+    sources = [row["source"] for row in rows]
+    texts = {row["sha256"] for row in rows}
+    asked = {"texts": sorted(texts), "gone": sources, "most": _COPIES}
+    same = store.read("ingest/files_with_texts", **asked) if rows else []
+    elsewhere = {row["sha256"]: row["sources"] for row in same}
+    for number, source in enumerate(sources if prune else (), start=1):
+        documents = store.read("ingest/documents_of_file", source=source)
+        ids = [row["id"] for row in documents]
+        remove(store, [passage for row in documents for passage in row["passages"]], ids, ids)
+        progress("removing files that are gone", number, len(sources))
+    return [
+        GoneFile(
+            _shown(row["source"]),
+            row["documents"],
+            _nearest(row["source"], elsewhere.get(row["sha256"], ())),
+            removed=prune,
+        )
+        for row in rows
+    ]
+
+
+def _nearest(gone: str, sources: Sequence[str]) -> str | None:
+    """Of the files with the same text that which changed last beside the one that is gone: it was renamed, mostly."""
+
+    def near(source: str) -> tuple[int, float]:
+        shared = os.path.commonprefix([source, gone]).rpartition("/")[0]
+        try:
+            return len(shared), path_of(source).stat().st_ctime
+        except OSError:
+            return len(shared), 0.0
+
+    return _shown(max(sources, key=near)) if sources else None
+
+
+def _gone(store: Store, paths: Sequence[str | Path]) -> list[Row]:
+    folders = [folder for folder, _ in named_folders(paths)]
+    known = {row["source"] for folder in folders for row in store.read("ingest/files_beneath", folder=_beneath(folder))}
+    gone = sorted(source for source in known if _is_gone(source))
+    return sorted(store.read("ingest/gone_files", sources=gone), key=lambda row: str(row["source"])) if gone else []
+
+
+def _beneath(folder: Path) -> str:
+    return folder.as_uri().rstrip("/") + "/"
+
+
+def _shown(source: str) -> str:
+    return os.fsencode(path_of(source)).decode("utf-8", "replace")
+
+
+def _is_gone(source: str) -> bool:
+    """Where a folder cannot be entered, or a server does not answer, nobody knows."""
+    try:
+        path_of(source).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A document with its passages in reading order. Of those that are done only the id is left, and the document has
+    no text where all are.
+    """
+
+    document: Document
+    passages: tuple[Passage | str, ...]
+
+
+class Plan:
+    """Documents in the order of their files, and how many there are. Iterating reads them from disk.
+
+    ``verdicts`` counts documents as "added", "changed" and "unchanged"; ``pending`` counts passages to read,
+    ``again`` those of them that are in the graph, and ``unread`` those that are left unread (``Compared``).
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.skipped: list[SkippedFile] = []
+        self.verdicts = Counter[str]()
+        self.removed = self.passages = self.pending = self.again = self.unread = self.characters = 0
+        self._spool: Spool[Planned] = Spool(folder)
+
+    def __enter__(self) -> Plan:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._spool.close()
+
+    def __len__(self) -> int:
+        return len(self._spool)
+
+    def __iter__(self) -> Iterator[Planned]:
+        return iter(self._spool)
+
+    def add(self, group: Group) -> None:
+        """Append the documents of ``group``."""
+        self.skipped += group.skipped
+        self.removed += len(group.gone)
+        for each in group.documents:
+            self.verdicts[each.verdict] += 1
+            self.passages += len(each.passages)
+            self.pending += len(each.passages) - len(each.done)
+            self.again += len(each.again)
+            self.unread += len(each.unread)
+            self.characters += len(each.document.text)
+            self._spool.add(_planned(each))
+
+    @property
+    def document_ids(self) -> Iterator[str]:
+        """The ids of all documents, in order."""
+        return (planned.document.id for planned in self)
+
+
+def _planned(each: Compared) -> Planned:
+    passages = tuple(passage.id if passage.id in each.done else passage for passage in each.passages)
+    is_done = len(each.done) == len(each.passages)
+    return Planned(replace(each.document, text="", locations=()) if is_done else each.document, passages)
+
+
+def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress, spill: Sink | None = None) -> None:
+    """Write the documents and passages that are new, take away what is gone, and append all of it to ``plan``.
+
+    What is to be read again keeps what it says until it is: a model that fails, or a process that is killed, takes
+    nothing. From here on every passage has a state in the graph, or in ``spill``, which takes the writes of a first
+    build.
+    """
+    with Writer(store) if spill is None else nullcontext(spill) as writer:
+        for group in groups:
+            stale = [passage for each in group.documents for passage in sorted(each.stale)]
+            stale += [passage for passages in group.gone.values() for passage in passages]
+            other_texts = [each.document.id for each in group.documents if each.is_other_text] + sorted(group.gone)
+            remove(store, stale, sorted(group.gone), other_texts)
+            new = [each for each in group.documents if each.verdict != "unchanged" and not each.only_described]
+            written = [(each.document, each.passages) for each in new]
+            laid = document_statements(written, frozenset(other_texts)) if written else []
+            again = [passage for each in group.documents if each.verdict == "reread" for passage in sorted(each.again)]
+            described = [each.document for each in group.documents if each.described]
+            writer.put([*laid, *waiting_statements(again), *metadata_statements(described)])
+            plan.add(group)
+    progress("documents", len(plan), len(plan))

@@ -15,11 +15,9 @@ from itertools import islice
 
 from kgplatform.extract.grounded_names import without_inventions
 from kgplatform.extract.llm import FACTS_TOKENS, facts_request, read_facts
-from kgplatform.ingest.extract_pass import WINDOW, Batch, Room, Tools
-from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
-from kgplatform.ingest.plan import Plan
-from kgplatform.ingest.read_passage import by_kind
+from kgplatform.ingest.compare import Plan
 from kgplatform.ingest.rows import fact_rows
+from kgplatform.ingest.window import WINDOW, Commits, FailedPassage, Item, PassageReader, Tools, by_kind
 from kgplatform.ingest.write import Writer
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.passes import Pass
@@ -88,18 +86,17 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
         tools.settings.calls_at_once, lambda number: tools.progress("reading facts", number, total), store.stop
     )
     work = partial(read_facts, chat, most_tokens=FACTS_TOKENS)
-    with reader, Writer(store) as writer, Batch(writer, "facts") as batch:
-        room = Room(turn, batch, writer)
+    with reader, Writer(store) as writer, Commits(writer, turn, "facts") as commits:
         while not reader.stopped and (some := list(islice(lacking, WINDOW))):
-            room.make()
+            commits.give_way()
             texts = store.read("ingest/passage_texts", ids=some)
             known = {row["passage"]["id"]: row for row in texts}
             for (passage, document), outcome in reader.read([_item(row) for row in known.values()], work):
                 if isinstance(outcome, FailedPassage):
                     failed = {"factsFailure": outcome.reason, "factsUnreadBy": request if outcome.is_final else None}
-                    batch.put({"id": passage.id, "state": failed})
+                    commits.put({"id": passage.id, "state": failed})
                 else:
-                    found, invented = _put_facts(batch, passage, document, outcome, known[passage.id])
+                    found, invented = _put_facts(commits, passage, document, outcome, known[passage.id])
                     read, facts, unnamed = read + 1, facts + found, unnamed + invented
                     malformed.update(item.kind for item in outcome.malformed)
     return FactsRead(total + unread[True], read, facts, unnamed, unread[True], malformed, reader.failed, reader.stopped)
@@ -110,7 +107,9 @@ def _item(row: Row) -> Item:
     return Passage(document_id=document.id, **row["passage"]), document
 
 
-def _put_facts(batch: Batch, passage: Passage, document: Document, found: Extraction, before: Row) -> tuple[int, int]:
+def _put_facts(
+    commits: Commits, passage: Passage, document: Document, found: Extraction, before: Row
+) -> tuple[int, int]:
     """Replace the facts of a passage; returns how many it has now, and how many key elements were left out.
 
     ``before``: what its extraction counted.
@@ -127,5 +126,5 @@ def _put_facts(batch: Batch, passage: Passage, document: Document, found: Extrac
         "malformedCounts": counts,
     }
     state["unnamed"] = before["unnamed"] + unnamed
-    batch.put({"id": passage.id, "state": state}, rows)
+    commits.put({"id": passage.id, "state": state}, rows)
     return len(rows.atomic_facts), unnamed

@@ -27,9 +27,8 @@ from kgplatform.concurrency.stopwatch import Stopwatch
 from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
-from kgplatform.ingest.bulk.first_build import FirstBuild
-from kgplatform.ingest.compare import Group, NewLanguages, compare
-from kgplatform.ingest.extract_pass import PassagesRead, Tools, extract_passages, known_growth
+from kgplatform.ingest.bulk import FirstBuild
+from kgplatform.ingest.compare import Group, NewLanguages, Plan, check_prune, compare, gone_files, lay
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.graph_state import (
     bring_up_to_date,
@@ -39,11 +38,9 @@ from kgplatform.ingest.graph_state import (
     is_up_to_date,
     set_state,
 )
-from kgplatform.ingest.passage_reader import FailedPassage
-from kgplatform.ingest.plan import Plan, lay
-from kgplatform.ingest.prune import check_prune, gone_files
-from kgplatform.ingest.rebind import fill_in
+from kgplatform.ingest.schema_expansion import KnownGrowth, fill_in
 from kgplatform.ingest.settle import settle
+from kgplatform.ingest.window import FailedPassage, PassagesRead, Tools, extract_passages
 from kgplatform.ingest.write import remove
 from kgplatform.models.embed import MULTILINGUAL, knows_english_only, shared
 from kgplatform.neo4j.passes import Pass
@@ -354,7 +351,8 @@ def _as_json(schema: Schema) -> str:
 
 def _expansions(tools: Tools) -> str:
     """What the schema has grown by, by what all passages propose: another ingest may have written some meanwhile."""
-    return json.dumps([asdict(expansion) for expansion in known_growth(tools).expansions()], ensure_ascii=False)
+    growth = KnownGrowth(tools.store, tools.schema, tools.settings)
+    return json.dumps([asdict(expansion) for expansion in growth.expansions], ensure_ascii=False)
 
 
 def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[str]) -> None:

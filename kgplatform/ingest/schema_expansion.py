@@ -3,23 +3,34 @@
 Of what passages in the graph proposed, only what is asked for is read. Most types are proposed by one passage or two,
 and a document more asks for few of them. So the types that enough passages propose are read at the start, and another
 type when somebody proposes it now.
+
+A type counts from the next window of passages on. What a passage said in types of its own it keeps in ``leftOut``, with
+the schema that it began with (``seed``) and the one that bounded it (``boundBy``). At the end of an ingest, passages of
+the same seed are bounded once more by what that has become, without a call. That only adds: what was written stays.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
+from kgplatform.extract.bound import bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
-from kgplatform.ingest.rows import proposal_of, proposed_type
+from kgplatform.ingest.rows import proposal_of, proposed_type, rows_of
+from kgplatform.ingest.write import extraction_statements
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
-from kgplatform.records import Proposal
+from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage, Proposal
 from kgplatform.settings import Settings
-from kgplatform.text import tidy, type_key
+from kgplatform.text import node_id, tidy, type_key
+
+if TYPE_CHECKING:
+    from kgplatform.neo4j.store import Row, Store
 
 THRESHOLD = 0.9
 """The least confidence with which a proposal counts (the paper's)."""
@@ -78,26 +89,36 @@ Proposed = tuple[str, str, Sequence[Proposal]]
 
 
 class KnownGrowth:
-    """How ``schema`` grows by the passages in the graph, but for those of the documents ``without``, and by ``add``."""
+    """How the schema ``seed`` grows by the passages in the graph, but for those of the documents ``without``, and by
+    ``add``. ``expansions``: the types that have the support by now; ``schema``: the seed with these.
+    """
 
-    def __init__(self, store: Store, schema: Schema, settings: Settings, without: Collection[str] = ()) -> None:
-        self._store = store
-        self._growth = Growth(schema, THRESHOLD, settings.expansion_support)
-        self._without = without
+    def __init__(self, store: Store, seed: Schema, settings: Settings, without: Iterable[str] = ()) -> None:
+        self._store, self._seed = store, seed
+        self._growth = Growth(seed, THRESHOLD, settings.expansion_support)
+        self._without = frozenset(without)
         self._read: set[str] = set()
         bounds = {"least": settings.expansion_support, "threshold": THRESHOLD}
         types = store.read("ingest/proposed_types", **bounds)
-        self._add_known(row["id"] for row in types if schema.lacks(row["kind"], row["name"]))
+        self._add_known(row["id"] for row in types if seed.lacks(row["kind"], row["name"]))
+        self._grow()
 
     def add(self, proposed: Sequence[Proposed]) -> None:
         """Count what passages propose, those of the graph included that propose the same types."""
-        self._add_known(proposed_type(each) for _, _, proposals in proposed for each in proposals)
-        for each in proposed:
-            self._growth.add(*each)
+        if any(proposals for _, _, proposals in proposed):
+            self._add_known(proposed_type(each) for _, _, proposals in proposed for each in proposals)
+            for each in proposed:
+                self._growth.add(*each)
+            self._grow()
 
-    def expansions(self) -> list[Expansion]:
-        """The types that have the support by now."""
-        return self._growth.expansions()
+    def proposed_by(self, passages: Sequence[str]) -> list[Proposed]:
+        """What passages of the graph proposed when they were read."""
+        rows = self._store.read("ingest/proposals_of", passages=passages) if passages else []
+        return [_proposed(row) for row in rows]
+
+    def _grow(self) -> None:
+        self.expansions = self._growth.expansions()
+        self.schema = self._seed.with_expansions(self.expansions)
 
     def _add_known(self, types: Iterable[str]) -> None:
         new = sorted(set(types) - self._read)
@@ -107,9 +128,49 @@ class KnownGrowth:
             with closing(rows) as found:
                 for row in chain.from_iterable(found):
                     if row["document"] not in self._without:
-                        self._growth.add(*proposed(row))
+                        self._growth.add(*_proposed(row))
 
 
-def proposed(row: Row) -> Proposed:
+def _proposed(row: Row) -> Proposed:
     """What a row of ``ingest/proposals`` says."""
     return row["passage"], row["document"], [proposal_of(row)]
+
+
+_AT_ONCE = 500
+_SHAPES: dict[str, Any] = {"entities": ExtractedEntity, "triples": ExtractedTriple, "attributes": ExtractedAttribute}
+
+
+NOTHING_LEFT: Row = {"leftOut": None, "seed": None, "boundBy": None}
+"""The properties of a passage that nothing was left out of."""
+
+
+def left_out(extraction: Extraction, seed: Schema, schema: Schema) -> Row:
+    """The properties of a passage that keep ``extraction``, which ``schema`` has bounded, for what ``seed`` becomes."""
+    kept = {kind: [asdict(item) for item in getattr(extraction, kind)] for kind in _SHAPES}
+    return {"leftOut": json.dumps(kept, ensure_ascii=False), "seed": _id_of(seed), "boundBy": _id_of(schema)}
+
+
+def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
+    """Bound by ``schema``, which ``seed`` has become, what passages keep; each in a transaction of its own."""
+    ids = {"seed": _id_of(seed), "schema": _id_of(schema)}
+    while rows := store.read("ingest/left_out", **ids, limit=_AT_ONCE):
+        for row in rows:
+            store.write(*_statements(row, schema))
+
+
+def _id_of(schema: Schema) -> str:
+    return node_id(json.dumps(schema.to_dict(), ensure_ascii=False, sort_keys=True))
+
+
+def _statements(row: Row, schema: Schema) -> list[Any]:
+    passage = Passage(document_id=row["document"], **row["passage"])
+    kept = json.loads(row["leftOut"])
+    extraction = Extraction(**{kind: tuple(shape(**item) for item in kept[kind]) for kind, shape in _SHAPES.items()})
+    bounded, tally = bound(extraction, schema, "strict")
+    counts = {"kept": tally.kept, "mapped": tally.mapped, "dropped": tally.dropped, "turned": tally.turned}
+    state = counts | ({"boundBy": _id_of(schema)} if tally.dropped else NOTHING_LEFT)
+    rows = rows_of(passage, bounded, schema, row["title"])
+    return [
+        *extraction_statements(rows, [{"id": passage.id, "state": state}]),
+        ("ingest/recount_statements", {"passages": [passage.id]}),
+    ]

@@ -1,4 +1,8 @@
-"""Files and folders into documents, one at a time; what cannot be read is reported, and the rest is read."""
+"""Files and folders into documents, one at a time; what cannot be read is reported, and the rest is read.
+
+Text and JSON are parsed here, all else within bounds, by a child process. Workers, if there are any, parse files and
+cut texts; what they give comes in the order of the files.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,10 @@ import heapq
 import os
 import re
 import stat
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import lru_cache
 from io import BufferedReader, BytesIO, IOBase
 from itertools import groupby
 from pathlib import Path
@@ -15,8 +22,12 @@ from typing import Any
 
 from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.bounded import BoundedCalls, ExceededError
+from kgplatform.concurrency.open_workers import bounded_calls
+from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import DocumentError, InputError, SettingError
-from kgplatform.records import Document, SkippedFile
+from kgplatform.records import Document, Passage, SkippedFile
+from kgplatform.settings import Settings
 from kgplatform.sources.corpus_file import (
     HARMLESS_BYTES,
     ITEM_READERS,
@@ -29,10 +40,11 @@ from kgplatform.sources.corpus_file import (
     read_jsonl,
     why_beyond,
 )
+from kgplatform.sources.cut import cut_document
 from kgplatform.sources.decode import HEAD_BYTES
 from kgplatform.sources.files.file_text import FileText, clean
 from kgplatform.sources.files.plain import read_text
-from kgplatform.sources.files.reader import reader_for
+from kgplatform.sources.files.reader import PARSED, reader_for
 from kgplatform.text import node_id, tidy
 
 _SERVER = "neo4j"
@@ -260,3 +272,111 @@ def loader_of(suffix: str) -> Callable[[str, BufferedReader], FileText]:
         return FileText(clean(found.text), found.title, found.locations, found.faults, found.metadata)
 
     return read
+
+
+_AHEAD = 4
+"""Files for each worker that may wait to be parsed, or to be taken."""
+_BYTES_AHEAD = 100_000_000
+_CUT_AT_ONCE = 100_000
+"""Characters of documents that are sent together to be cut, if not one alone has more."""
+
+Loaded = list[Document | SkippedFile]
+CutDocument = tuple[Document, list[Passage]]
+
+
+def load_within(
+    settings: Settings, paths: Sequence[str | Path], stop: Stop = NEVER
+) -> Iterator[Document | SkippedFile]:
+    """``load`` within the bounds, and by the keys, of ``settings``."""
+    with bounded_calls(settings, stop) as calls:
+        yield from load(paths, calls, Fields.of(settings))
+
+
+def load_by(
+    workers: Workers, paths: Sequence[str | Path], fields: Fields, calls: BoundedCalls, stop: Stop
+) -> Iterator[Document | SkippedFile]:
+    """What ``load`` gives, parsed by ``workers``, within bounds like those of ``calls``, or by ``calls``.
+
+    Files are read here: other machines need not see them.
+    """
+    bounds = calls.seconds, calls.megabytes
+    ahead: deque[tuple[Path, int, Future[Loaded] | None]] = deque()
+    held = 0
+    for path in find_files(paths):
+        content = _content(path) if path.suffix.lower() in PARSED else None
+        sent = None if content is None else workers.submit(parse, (path, content, *bounds))
+        ahead.append((path, len(content or b""), sent))
+        held += ahead[-1][1]
+        while len(ahead) > _AHEAD * workers.number or held > _BYTES_AHEAD:
+            held -= ahead[0][1]
+            yield from _taken(*ahead.popleft(), fields, calls, stop)
+    for each in ahead:
+        yield from _taken(*each, fields, calls, stop)
+
+
+def parse(file: tuple[Path, bytes, float, int]) -> Loaded:
+    """In a worker: what a file says, by its path and content, within so many seconds and megabytes."""
+    path, content, *bounds = file
+    return list(load_file(path, content, calls=_calls(*bounds)))
+
+
+@lru_cache(maxsize=1)
+def _calls(seconds: float, megabytes: int) -> BoundedCalls:
+    """Made once in a worker, and ended with it."""
+    return BoundedCalls(seconds, megabytes)
+
+
+def cut_by(
+    workers: Workers, items: Iterable[Document | SkippedFile], max_tokens: int, stop: Stop
+) -> Iterator[CutDocument | SkippedFile]:
+    """``items`` in order, each document with its passages, cut by ``workers``."""
+    ahead: deque[tuple[Loaded, Future[list[list[Passage]]]]] = deque()
+    for some in _together(items):
+        documents = [each for each in some if isinstance(each, Document)]
+        ahead.append((some, workers.submit(cut, (documents, max_tokens))))
+        if len(ahead) > _AHEAD * workers.number:
+            yield from _with_passages(*ahead.popleft(), stop)
+    for each in ahead:
+        yield from _with_passages(*each, stop)
+
+
+def cut(share: tuple[list[Document], int]) -> list[list[Passage]]:
+    """In a worker: the passages of each document, of so many tokens at most."""
+    documents, max_tokens = share
+    return [cut_document(each, max_tokens) for each in documents]
+
+
+def _together(items: Iterable[Document | SkippedFile]) -> Iterator[Loaded]:
+    some: Loaded = []
+    characters = 0
+    for item in items:
+        some.append(item)
+        characters += len(item.text) if isinstance(item, Document) else 0
+        if characters >= _CUT_AT_ONCE:
+            yield some
+            some, characters = [], 0
+    if some:
+        yield some
+
+
+def _with_passages(some: Loaded, sent: Future[list[list[Passage]]], stop: Stop) -> Iterator[CutDocument | SkippedFile]:
+    found: list[list[Passage]] = stop.result_of(sent)
+    passages = iter(found)
+    return ((each, next(passages)) if isinstance(each, Document) else each for each in some)
+
+
+def _content(path: Path) -> bytes | None:
+    """None where it cannot be read: whoever loads it then says why."""
+    try:
+        return path.read_bytes() if path.is_file() and path.stat().st_size <= _BYTES_AHEAD else None
+    except OSError:
+        return None
+
+
+def _taken(
+    path: Path, _size: int, sent: Future[Loaded] | None, fields: Fields, calls: BoundedCalls, stop: Stop
+) -> Iterator[Document | SkippedFile]:
+    if sent is None:
+        return load_file(path, fields=fields, calls=calls)
+    found: Loaded = stop.result_of(sent)
+    return iter(found)

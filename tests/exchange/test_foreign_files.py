@@ -16,10 +16,9 @@ from kgplatform.errors import InputError
 from kgplatform.exchange import check as checking
 from kgplatform.exchange.check import Make, NodeKinds, check_elements
 from kgplatform.exchange.csv_folder import cell_of
-from kgplatform.exchange.elements import Node, Relationship, fault_of, is_name
+from kgplatform.exchange.elements import Node, Relationship, Spool, fault_of, is_name, read_lines
 from kgplatform.exchange.exporter import whole
 from kgplatform.exchange.graphml import write_graphml
-from kgplatform.exchange.json_lines import Spool, read_lines
 
 GRAPH = {"format": 1, "embeddingModel": "hash:4", "embeddingDimension": 4, "schema": "{}"}
 VECTOR = [0.5, 0.5, 0.5, 0.5]
@@ -150,7 +149,7 @@ def test_what_is_no_export(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_line_without_an_end(kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgplatform.exchange.json_lines.LONGEST_LINE", 500)
+    monkeypatch.setattr("kgplatform.exchange.elements.LONGEST_LINE", 500)
     lines = good()
     lines[1]["properties"]["text"] = "x" * 1000
     refused(kg, write(tmp_path / "g.jsonl", lines), "line 3, is longer than 500 bytes")

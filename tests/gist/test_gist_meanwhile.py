@@ -16,7 +16,7 @@ from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
 from kgplatform.gist.memory import add_pages, open_memory, survey
 from kgplatform.gist.options import GistOptions, GistReport
-from kgplatform.ingest import plan
+from kgplatform.ingest import compare
 from kgplatform.ingest.write import document_statements, remove
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
@@ -72,7 +72,7 @@ def test_a_page_that_comes_in_while_an_ingest_is_half_done_goes_with_the_old_tex
         add_pages(store, memory, [memory.page(0, 0, 1000)])
         return document_statements(*given)
 
-    monkeypatch.setattr(plan, "document_statements", late)
+    monkeypatch.setattr(compare, "document_statements", late)
     files[0].write_text(story([90] * 12, "changed"))
     kg.ingest(files, extractor="local")
     assert (len(memory.pages), pages_of(kg)) == (1, [])

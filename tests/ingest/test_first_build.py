@@ -24,7 +24,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.spool import Shards
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
-from kgplatform.ingest.bulk.graph_files import Numbers
+from kgplatform.ingest.bulk import Numbers
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
@@ -268,7 +268,7 @@ def test_what_somebody_wrote_meanwhile_is_not_lost(managed: Settings, own: Store
 
 def test_a_disk_without_room(managed: Settings, own: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
-    monkeypatch.setattr("kgplatform.ingest.bulk.first_build.shutil.disk_usage", lambda path: usage)
+    monkeypatch.setattr("kgplatform.ingest.bulk.shutil.disk_usage", lambda path: usage)
     with pytest.raises(InputError, match=r"needs .* GB in .*KGPLATFORM_HOME, or set KGPLATFORM_BULK_IMPORT=0"):
         opened(own, managed).ingest(invented(tmp_path, 3), extractor="local")
     assert own.read("ingest/is_empty")[0]["empty"]

@@ -29,8 +29,8 @@ pytestmark = pytest.mark.killed
 
 SMALL = {
     "kgplatform.ingest.compare._GROUP_PASSAGES": 40,
-    "kgplatform.ingest.extract_pass._COMMIT_ROWS": 150,
-    "kgplatform.ingest.extract_pass._COMMIT_SECONDS": 3600,
+    "kgplatform.ingest.window._COMMIT_ROWS": 150,
+    "kgplatform.ingest.window._COMMIT_SECONDS": 3600,
     "kgplatform.ingest.settle._BATCH": 20,
     "kgplatform.resolution.forms._BATCH": 20,
 }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from kgplatform.extract.schema import EntityType, RelationType, Schema
-from kgplatform.ingest import extract_pass
-from kgplatform.ingest.extract_pass import Batch
+from kgplatform.ingest import window
 from kgplatform.ingest.rows import Rows, has_usable_names, ordered, rows_of
+from kgplatform.ingest.window import Commits
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,
@@ -188,9 +189,10 @@ def test_attributes_and_atomic_facts_count_for_a_commit(monkeypatch: pytest.Monk
         )
     )
     assert made.size == len(made.mentions) + 4
-    monkeypatch.setattr(extract_pass, "_COMMIT_ROWS", made.size)
-    monkeypatch.setattr(extract_pass, "_COMMIT_SECONDS", 3600)
+    monkeypatch.setattr(window, "_COMMIT_ROWS", made.size)
+    monkeypatch.setattr(window, "_COMMIT_SECONDS", 3600)
     put: list[object] = []
-    batch = Batch(SimpleNamespace(put=put.append))  # type: ignore[arg-type]  # all that a batch asks of its writer
+    turn: Any = None  # nobody waits
+    batch = Commits(SimpleNamespace(put=put.append), turn)
     batch.put({"id": "c", "state": {}}, made)
     assert len(put) == 1

@@ -13,7 +13,7 @@ from hostile_texts import TEXTS
 
 from kgplatform.extract.local import LocalExtractor
 from kgplatform.extract.schema import load_schema
-from kgplatform.ingest.read_passage import Reading
+from kgplatform.ingest.window import Reading
 from kgplatform.records import Document
 from kgplatform.sources.cut import cut_document
 from kgplatform.sources.html_text import html_tree, main_text

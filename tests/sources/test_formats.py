@@ -25,9 +25,8 @@ from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
 from kgplatform.sources.files import pdf as of_pdf
 from kgplatform.sources.files import scan
-from kgplatform.sources.files.file_text import parsing
+from kgplatform.sources.files.file_text import has_headings, lines, parsing
 from kgplatform.sources.files.scan import Box, read_in_order
-from kgplatform.sources.files.table import has_headings, lines
 from kgplatform.sources.load import load
 from kgplatform.text.locations import label_of_span
 

@@ -17,8 +17,7 @@ from kgplatform.records import Document
 from kgplatform.sources import load_by as module
 from kgplatform.sources.corpus_file import USUAL
 from kgplatform.sources.cut import cut_document
-from kgplatform.sources.load import load
-from kgplatform.sources.load_by import cut_by, load_by
+from kgplatform.sources.load import cut_by, load, load_by
 
 
 @pytest.fixture

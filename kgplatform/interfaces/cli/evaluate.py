@@ -206,7 +206,7 @@ def _with_corpus(settings: Settings, dataset: DataSet, corpus: Sequence[Path]) -
     """``dataset`` with the texts in the files of ``corpus``. Raises ``InputError`` where it has its own."""
     from kgplatform.evaluate.terms import Text
     from kgplatform.records import SkippedFile
-    from kgplatform.sources.load_by import load_within
+    from kgplatform.sources.load import load_within
 
     if not corpus:
         return dataset

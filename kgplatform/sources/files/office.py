@@ -13,8 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgplatform.sources.files.archive import core_title, opened, read_xml, related, related_id
-from kgplatform.sources.files.file_text import FileText, Parts, clean
-from kgplatform.sources.files.table import lines
+from kgplatform.sources.files.file_text import FileText, Parts, clean, lines
 from kgplatform.sources.html_text import html_tree, shown_text
 
 if TYPE_CHECKING:

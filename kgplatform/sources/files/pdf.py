@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from kgplatform.concurrency.bounded import renew
 from kgplatform.errors import DocumentError
 from kgplatform.sources.files.file_text import FileText, Parts, clean, parsing
-from kgplatform.sources.files.pdf_tables import PdfTables
-from kgplatform.sources.files.ruled import BROKEN
+from kgplatform.sources.files.pdf_tables import BROKEN, PdfTables
 from kgplatform.sources.files.scan import MOST_SCANS, TO_INSTALL, can_read_scans, words_in
 from kgplatform.text import tidy
 from kgplatform.text.locations import page_label

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from kgplatform.errors import DocumentError
 from kgplatform.sources.decode import decode
 from kgplatform.sources.files.archive import opened
-from kgplatform.sources.files.file_text import FileText, Parts, clean, parsing
-from kgplatform.sources.files.table import headings_at, row_line
+from kgplatform.sources.files.file_text import FileText, Parts, clean, headings_at, parsing, row_line
 from kgplatform.text.locations import sheet_label
 
 if TYPE_CHECKING:
