@@ -18,7 +18,7 @@ from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, SearchResult
 from kgplatform.evaluate.terms import Question, Text
-from kgplatform.models.multilingual_e5 import NAME as MULTILINGUAL
+from kgplatform.models import embed
 from kgplatform.text.languages import NAMES, language_of
 
 MULTILINGUAL = embed.MULTILINGUAL.removeprefix("local:")

@@ -22,7 +22,7 @@ from model_by_prompt import Prompt
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings

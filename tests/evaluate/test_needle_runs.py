@@ -22,7 +22,7 @@ from kgplatform.evaluate.heat_map import (
 )
 from kgplatform.evaluate.setups import option_names, parse_setups
 from kgplatform.evaluate.terms import Question, Results, Scored, Setup, SetupScores
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer

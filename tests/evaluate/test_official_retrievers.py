@@ -13,7 +13,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.comparators import OFFICIAL, Official, official_answer
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.records import FoundPassage
 from kgplatform.testing import OpenAIServer
 

@@ -191,7 +191,11 @@ def test_numbers_of_statements() -> None:
         ["Ada", "is", "x"],
     ]
     found = read_extraction(
-        {"entities": ["Ada", "Program"], "statements": [*said, ["1", "Ada", "", "x"], "Ada", [], ["Ada", "is", "ADA", "1"]]}, TEXT
+        {
+            "entities": ["Ada", "Program"],
+            "statements": [*said, ["1", "Ada", "", "x"], "Ada", [], ["Ada", "is", "ADA", "1"]],
+        },
+        TEXT,
     )
     assert found.triples == (ExtractedTriple("Ada", "wrote", "program", sentence=2),)
     assert [(each.key, each.sentence) for each in found.attributes] == [("born", 1), ("is", None), ("is", None)]

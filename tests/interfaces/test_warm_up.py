@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kgplatform import KnowledgeGraph
 from kgplatform.interfaces.cli.serve import warming_up
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 
 
 def _running() -> list[str]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli.show.reports import show_stats
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.resolution.alike import may_be_one, stem_of
 from kgplatform.resolution.forms import Form, Group, KeyElement, Shown, changes, forms_of, groups

@@ -23,7 +23,7 @@ from kgplatform.errors import InputError
 from kgplatform.explore.runs import keep_run
 from kgplatform.interfaces.cli.show.answers import show_run
 from kgplatform.interfaces.cli.show.reports import show_calls
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.pasteable import literal, parameter_line, pasteable
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.prompt import Messages

@@ -12,7 +12,7 @@ from readagent_runs import first_sentence, read_again
 from test_cypher_files import complaints
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import query_names
 from kgplatform.settings import load_settings
