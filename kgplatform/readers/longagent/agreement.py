@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kgplatform.readers.quantities import Date, dates_in
+from kgplatform.readers.grounding import Date, dates_in
 from kgplatform.text import normalise_name
 
 _ARTICLE = re.compile(r"\b(?:the|an?)\b")

@@ -133,13 +133,11 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         raise first
     if not (options.agent and options.steps and seen.passages):
         return record(READER.name, _standing(first, None), seen, calls)
-    reflected = Reflected()
-    if isinstance(first, Answered):
-        memory.thoughts.append(_first_thought(first))
-        reflected = reflect(memory, calls, partial(_search_again, run.evidence, calls, options), options.steps)
-        if _stands(first, reflected):
-            calls.note("final answer", "the first answer stands: the reflection brought nothing new")
-            return record(READER.name, first, seen, calls, reflected.note)
+    memory.thoughts.append(_first_thought(first))
+    reflected = reflect(memory, calls, partial(_search_again, run.evidence, calls, options), options.steps)
+    if isinstance(first, Answered) and _stands(first, reflected):
+        calls.note("final answer", "the first answer stands: the reflection brought nothing new")
+        return record(READER.name, first, seen, calls, reflected.note)
     final: Answered | ModelError | None = reflected.error
     if not isinstance(final, BudgetError):
         final = _write("final answer", memory, calls, options)
@@ -246,11 +244,14 @@ def _write(name: str, memory: AgentMemory, calls: Calls, options: Options) -> An
         return error
 
 
-def _first_thought(first: Answered) -> str:
-    """What is remembered of the first answer. A refusal is none: only why there is no answer yet is said."""
-    if first.holds:
-        return f"First answer: {first.plain}"
-    return joined("There is no answer yet.", first.note)
+def _first_thought(first: Answered | ModelError) -> str:
+    """What is remembered of the first answer. A refusal is none: only why there is no answer yet is said.
+
+    Where the call failed too, so that the final answer is asked for in other words than those that brought nothing.
+    """
+    if isinstance(first, ModelError):
+        return "There is no answer yet."
+    return f"First answer: {first.plain}" if first.holds else joined("There is no answer yet.", first.note)
 
 
 def _stands(first: Answered, reflected: Reflected) -> bool:
