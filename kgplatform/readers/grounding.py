@@ -188,7 +188,7 @@ def _known(text: str, language: str) -> frozenset[_Key]:
     known |= {short for word in capitals if (short := word.replace(".", "")).isupper()}
     known |= {".".join(initials[at : at + size]) for size in range(2, 7) for at in range(len(initials))}
     known |= {f"{one} {_folded(two)}" for one, two in zip(capitals, capitals[1:], strict=False) if len(one) == 1}
-    known |= {key for *_, values, words in _numbers_in(text, language) for key in (*values, words)}
+    known |= {key for *_, values, words in _numbers_in(text, language) for key in chain[_Key](values, [words])}
     for year, month, day in (date for *_, dates in dates_in(text) for date in dates):
         known |= {(month, 0), (month, day), *map(Decimal, filter(None, (year, day)))}
     for found in _IDENTIFIER.finditer(text):
@@ -327,7 +327,7 @@ def _numbers(statement: str, known: Collection[_Key], language: str) -> Iterator
     for start, end, values, words in _numbers_in(statement, language):
         as_words = (form for value in values for form in _spelled(language, value))
         as_figures = (key for key in known if words and isinstance(key, Decimal) and words in _spelled(language, key))
-        yield start, end, ({key} for key in chain(values, as_words, [words] if words else [], as_figures))
+        yield start, end, ({key} for key in chain[_Key](values, as_words, [words] if words else [], as_figures))
 
 
 _WORD = re.compile(rf"{_LETTER}(?:{_LETTER}|\d|{_MARKED})*(?:\.{_LETTER}(?!{_LETTER}))*")

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kgplatform.errors import BudgetError, InputError, ModelError
+from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.readers.answer import Answered, joined, record, reply_room, without_model, write_answer
 from kgplatform.readers.reader import (
     AnswerMode,
@@ -133,8 +133,10 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         raise first
     if not (options.agent and options.steps and seen.passages):
         return record(READER.name, _standing(first, None), seen, calls)
-    memory.thoughts.append(_first_thought(first))
-    reflected = reflect(memory, calls, partial(_search_again, run.evidence, calls, options), options.steps)
+    reflected = Reflected()
+    if isinstance(first, (Answered, ReplyError)):
+        memory.thoughts.append(_first_thought(first))
+        reflected = reflect(memory, calls, partial(_search_again, run.evidence, calls, options), options.steps)
     if isinstance(first, Answered) and _stands(first, reflected):
         calls.note("final answer", "the first answer stands: the reflection brought nothing new")
         return record(READER.name, first, seen, calls, reflected.note)
@@ -244,12 +246,12 @@ def _write(name: str, memory: AgentMemory, calls: Calls, options: Options) -> An
         return error
 
 
-def _first_thought(first: Answered | ModelError) -> str:
+def _first_thought(first: Answered | ReplyError) -> str:
     """What is remembered of the first answer. A refusal is none: only why there is no answer yet is said.
 
-    Where the call failed too, so that the final answer is asked for in other words than those that brought nothing.
+    Where the replies were of no use too: the same words would bring the same once more.
     """
-    if isinstance(first, ModelError):
+    if isinstance(first, ReplyError):
         return "There is no answer yet."
     return f"First answer: {first.plain}" if first.holds else joined("There is no answer yet.", first.note)
 
