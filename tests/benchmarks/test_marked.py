@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tables import Section, Table
 
-from kgplatform.readers.unread import unread
+from kgplatform.readers.grounding import unread
 
 
 def test_marked(section: Callable[[str, str], Section]) -> None:

@@ -28,7 +28,7 @@ from model_by_prompt import Prompt
 
 from kgplatform import KnowledgeGraph, ModelError
 from kgplatform.prompt import Messages
-from kgplatform.records import Answer
+from kgplatform.records import Answer, Statement
 from kgplatform.testing import Fault, OpenAIServer
 
 Fields = dict[str, Any]
@@ -127,9 +127,9 @@ def _json(said: Fields) -> str:
 @dataclass
 class Tally:
     """What came of questions. ``uncited``: refused, not cited, or with a mark; ``failed``: ended with an error of the
-    model; ``invented``: cited something, without a mark, for a name or year that no text has; ``most``: calls of the
-    dearest question; ``again``: whole replies that were paid twice; ``wrong``: seed, question, what was said, and the
-    errors before it.
+    model; ``invented``: a statement cites something, without a mark, for a name or year that no text has; ``most``:
+    calls of the dearest question; ``again``: whole replies that were paid twice; ``wrong``: seed, question, what was
+    said, and the errors before it.
     """
 
     asked: int = 0
@@ -213,12 +213,17 @@ def _said(graph: KnowledgeGraph, reader: str, question: Asked, tally: Tally, opt
         return f"failed: {error}"
     tally.tokens += answer.usage.input_tokens + answer.usage.output_tokens
     unmarked = bool(answer.citations) and not any(each.unread for each in answer.statements)
-    tally.invented += unmarked and bool(_INVENTED.search(answer.text or ""))
+    tally.invented += any(map(cites_an_invention, answer.statements))
     if question.is_right(answer):
         tally.right += 1
         return ""
     tally.uncited += not unmarked
     return f"{answer.text} {answer.note}"
+
+
+def cites_an_invention(statement: Statement) -> bool:
+    """Whether what stands in no text is cited, and has no mark. A statement that cites nothing claims no sentence."""
+    return bool(statement.citations and not statement.unread and _INVENTED.search(statement.text))
 
 
 # --------------------------------------------------------------------------------------------------------- the checking

@@ -8,10 +8,11 @@ import pytest
 from answers import fact, passage
 
 from kgplatform.models.chat import Ledger
-from kgplatform.readers.grounding import ground, verified
+from kgplatform.readers.grounding import ground
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls
 from kgplatform.readers.selection import select
+from kgplatform.readers.verify import verified
 from kgplatform.records import Answer, Citation, SearchResult, Usage
 from kgplatform.testing import ScriptedChat
 from kgplatform.text.numbered import lines, numbered, numbers_in

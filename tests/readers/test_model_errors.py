@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 from conftest import wipe
-from erring_model import ErringModel, ask_all, check
+from erring_model import ErringModel, ask_all, check, cites_an_invention
 from erring_readers import FLEET, READAGENT, READERS
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
+from kgplatform.records import Statement
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
@@ -84,3 +85,10 @@ def test_where_every_call_errs_readers_come_to_an_end_all_the_same(graph: Knowle
         assert tally.errors.total() == tally.calls
         assert tally.most <= MOST_CALLS[reader]
         assert tally.invented == 0
+
+
+def test_an_invention_is_cited_where_its_own_statement_cites_something_and_has_no_mark() -> None:
+    """As "saints [1], storms [2]. Most of them are kept by Nemo Drake." does not."""
+    cited = Statement("Nemo Drake [1].", (1,))
+    others = (replace(cited, unread=("Nemo", "Drake")), replace(cited, citations=()), replace(cited, text="Ada [1]."))
+    assert [cites_an_invention(each) for each in (cited, *others)] == [True, False, False, False]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgplatform.readers.unread import unread
+from kgplatform.readers.grounding import unread
 
 LABELLED = Path(__file__).parent.parent / "benchmarks" / "marked.jsonl"
 

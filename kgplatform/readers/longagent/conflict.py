@@ -25,7 +25,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from kgplatform.readers.longagent.options import Group
-from kgplatform.readers.quantities import Date, dates_in
+from kgplatform.readers.grounding import Date, dates_in
 from kgplatform.text import normalise_name
 from kgplatform.text.matching import find_names
 

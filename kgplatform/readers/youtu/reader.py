@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kgplatform.concurrency.threads import side_by_side
-from kgplatform.errors import BudgetError, InputError, ModelError
+from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.readers.answer import Answered, joined, record, reply_room, without_model, write_answer
 from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
 from kgplatform.readers.run import Calls, Run, search_step
@@ -120,12 +120,12 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if not (options.agent and options.steps and seen.passages):
         return record(READER.name, _standing(first, None), seen, calls)
     reflected = Reflected()
-    if isinstance(first, Answered):
+    if isinstance(first, (Answered, ReplyError)):
         memory.thoughts.append(_first_thought(first))
         reflected = reflect(memory, calls, partial(_search_again, run.evidence, calls, options), options.steps)
-        if _stands(first, reflected):
-            calls.note("final answer", "the first answer stands: the reflection brought nothing new")
-            return record(READER.name, first, seen, calls, reflected.note)
+    if isinstance(first, Answered) and _stands(first, reflected):
+        calls.note("final answer", "the first answer stands: the reflection brought nothing new")
+        return record(READER.name, first, seen, calls, reflected.note)
     final: Answered | ModelError | None = reflected.error
     if not isinstance(final, BudgetError):
         final = _write("final answer", memory, calls, options)
@@ -232,11 +232,14 @@ def _write(name: str, memory: AgentMemory, calls: Calls, options: Options) -> An
         return error
 
 
-def _first_thought(first: Answered) -> str:
-    """What is remembered of the first answer. A refusal is none: only why there is no answer yet is said."""
-    if first.holds:
-        return f"First answer: {first.plain}"
-    return joined("There is no answer yet.", first.note)
+def _first_thought(first: Answered | ReplyError) -> str:
+    """What is remembered of the first answer. A refusal is none: only why there is no answer yet is said.
+
+    Where the replies were of no use too: the same words would bring the same once more.
+    """
+    if isinstance(first, ReplyError):
+        return "There is no answer yet."
+    return f"First answer: {first.plain}" if first.holds else joined("There is no answer yet.", first.note)
 
 
 def _stands(first: Answered, reflected: Reflected) -> bool:

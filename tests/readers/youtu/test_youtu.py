@@ -452,6 +452,14 @@ def test_a_first_answer_that_fails_leads_to_the_final_one(evidence: Evidence) ->
         run(evidence, lines(answer=LOST), agent=False)
 
 
+def test_a_first_answer_of_no_use_is_not_asked_for_again_in_the_same_words(evidence: Evidence) -> None:
+    model = lines(answer=["no JSON at all", "nor here", HOLDS])
+    done = run(evidence, model)
+    assert model.kinds == ["decompose", "answer", "answer", "reflect", "answer"]
+    assert done.text == "In Saltmarsh [1]"
+    assert len({each.user for each in model.of("answer")}) == 3
+
+
 def test_a_decomposition_that_fails_leaves_the_question(evidence: Evidence) -> None:
     done = run(evidence, lines(decompose=LOST))
     assert "asked as it is: No answer in time." in done.trace[0].detail
