@@ -43,8 +43,7 @@ def test_evaluate_retrieval_only(section: Callable[[str, str], Section], place: 
 def _run(place: Place, folders: list[str]) -> tuple[dict[str, Any], float]:
     """The command in a process of its own, without a key of any model."""
     home, out = place.folder / "evaluate-home", place.folder / "evaluation"
-    named = [word for folder in folders for word in ("--path", folder)]
-    options = ["--retrieval-only", *named, "--home", str(home), "--out", str(out), "--json"]
+    options = ["--retrieval-only", *folders, "--home", str(home), "--out", str(out), "--json"]
     environment = {**os.environ, "KGPLATFORM_NEO4J_JARS": str(place.jars)}
     started = time.perf_counter()
     done = subprocess.run(
