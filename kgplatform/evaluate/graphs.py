@@ -109,15 +109,15 @@ class Graphs:
     ) -> KnowledgeGraph:
         """A graph with just the texts of ``dataset``; the graph that is there, where the data set brings no texts.
 
-        Built as ``build`` says; without an extractor there, by the model if one is configured and not
-        ``without_model``, else by rules. The current graph is taken if it holds these texts and nothing else, or, for a
-        data set ``alone``, if it is empty; else the data set gets a graph of its own.
+        Built as ``build`` says; without an extractor there, from the data set's recording, else by the model if one is
+        configured and not ``without_model``, else by rules. The current graph is taken if it holds these texts and
+        nothing else, or, for a data set ``alone``, if it is empty; else the data set gets a graph of its own.
         Raises ``InputError`` where neither is possible, ``BudgetError`` if the budget ends while it is built.
         """
         if not dataset.corpus:
             return self._without_texts(dataset, build)
         usual = "llm" if self.chat is not None and not without_model else "local"
-        extractor = build.extractor or usual
+        extractor = build.extractor or ("recorded" if dataset.recording else usual)
         graph = self._in_current(dataset, extractor, alone) if build == AS_USUAL else None
         if graph is not None:
             return graph
@@ -268,6 +268,7 @@ class Graphs:
                 file,
                 schema=build.schema or "general",
                 extractor=build.extractor,
+                recorded=dataset.recording if build.extractor == "recorded" else None,
                 mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
                 progress=self._progress,
             )

@@ -61,7 +61,7 @@ class DataSet:
     """Questions with the corpus that they are about.
 
     ``name``: "musique", "own" … ``corpus``: the texts to be ingested, each once; empty: the graph that is there.
-    ``apart``: each question is about its own texts
+    ``recording``: an extraction made elsewhere, of just these texts. ``apart``: each question is about its own texts
     (``within``) alone, and a graph that holds others too would be another task. ``faults``: what could not be used,
     a sentence each, with the place where it stands; ``skipped``: how many questions that were. ``text_of``: in place
     of a ``corpus`` that is too large to be held, makes the text of a title, the same each time.
@@ -70,6 +70,7 @@ class DataSet:
     name: str
     questions: tuple[Question, ...]
     corpus: tuple[Text, ...] = ()
+    recording: Path | None = None
     apart: bool = False
     faults: tuple[str, ...] = field(default=())
     skipped: int = 0

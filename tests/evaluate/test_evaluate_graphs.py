@@ -29,8 +29,8 @@ SHIPS = (
 BIRDS = (Text("Teal", "The teal is a small duck."), Text("Smew", "The smew is a duck that dives, says Ida Fenn."))
 
 
-def data_set(name: str = "ships", corpus: tuple[Text, ...] = SHIPS) -> DataSet:
-    return DataSet(name, (Question("1", "Who drew the Marigold?", ("Ida Fenn",)),), corpus)
+def data_set(name: str = "ships", corpus: tuple[Text, ...] = SHIPS, recording: Path | None = None) -> DataSet:
+    return DataSet(name, (Question("1", "Who drew the Marigold?", ("Ida Fenn",)),), corpus, recording)
 
 
 @pytest.fixture
@@ -139,6 +139,19 @@ def test_questions_about_the_graph_that_is_there(given: Settings) -> None:
         assert graphs.for_data_set(data_set(corpus=()), alone=True) is graphs.current()
         with pytest.raises(InputError, match="give their texts too"):
             graphs.for_data_set(data_set(corpus=()), Build(passage_tokens=50), alone=True)
+
+
+def test_a_recording_is_the_extraction(given: Settings, tmp_path: Path) -> None:
+    recording = tmp_path / "openie.json"
+    fact = {"extracted_entities": ["Ida Fenn"], "extracted_triples": [["Ida Fenn", "drew", "Marigold"]]}
+    none = {"extracted_entities": [], "extracted_triples": []}
+    items = [{"title": each.title, "text": each.text, **(fact if each == SHIPS[0] else none)} for each in SHIPS]
+    recording.write_text(json.dumps(items))
+    lines: list[str] = []
+    with Graphs(given, lines.append) as graphs:
+        graph = graphs.for_data_set(data_set(recording=recording), alone=True)
+        assert "Ida Fenn drew Marigold" in [each.text for each in graph.search("Who drew the Marigold?").facts]
+    assert lines == ["ships: 3 texts into the graph that is there (extractor recorded) …"]
 
 
 FOUND = json.dumps(

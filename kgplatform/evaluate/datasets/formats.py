@@ -507,7 +507,7 @@ def load(path: Path, name: str | None = None, *, limit: int | None = None, sampl
     try:
         if not path.is_dir() and not path.is_file():
             raise InputError(f"{path}: there is no such file or folder.")
-        found, questions, corpus = (_in_folder if path.is_dir() else _in_file)(path, candidates)
+        found, questions, corpus, recording = (_in_folder if path.is_dir() else _in_file)(path, candidates)
     except OSError as error:
         raise InputError(f"{path} cannot be opened: {(error.strerror or str(error)).lower()}.") from error
     draft = Draft(found.name)
@@ -520,7 +520,8 @@ def load(path: Path, name: str | None = None, *, limit: int | None = None, sampl
             read(entry)
         except UnusableError as error:
             draft.skip(entry.where, str(error))
-    return draft.finish(path, limit=limit, sample=sample)
+    dataset = draft.finish(path, limit=limit, sample=sample)
+    return dataset if recording is None or dataset.apart else _with_recording(dataset, recording)
 
 
 def _format(objects: Iterable[Values], candidates: Sequence[Format]) -> Format | None:
@@ -528,7 +529,7 @@ def _format(objects: Iterable[Values], candidates: Sequence[Format]) -> Format |
     return next((format_ for values in objects for format_ in candidates if format_.fits(values)), None)
 
 
-def _in_file(path: Path, candidates: Sequence[Format]) -> tuple[Format, Path, None]:
+def _in_file(path: Path, candidates: Sequence[Format]) -> tuple[Format, Path, None, None]:
     objects = some(path)
     found = _format(objects, candidates)
     if found is None:
@@ -536,14 +537,15 @@ def _in_file(path: Path, candidates: Sequence[Format]) -> tuple[Format, Path, No
         told = described(objects[0]) if objects else first.fault or described(first.value)
         known = "; ".join(f"{each.name} ({each.expects})" for each in candidates)
         raise InputError(f"{path} is in no known format of questions: found {told}; expected {known}. {_CONVERTER}")
-    return found, path, None
+    return found, path, None, None
 
 
-def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path, Path | None]:
-    """The format, the questions and the corpus of ``folder``. Raises ``InputError`` where several of them are there."""
+def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path, Path | None, Path | None]:
+    """The format, the questions, the corpus and its recorded extraction. Raises ``InputError`` for several of them."""
     files, others = _files(folder)
     questions: dict[Path, Format] = {}
     corpora: list[Path] = []
+    recordings: list[Path] = []
     for file in files:
         try:
             objects = some(file)
@@ -553,12 +555,12 @@ def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path
         name = str(file.relative_to(folder))
         if (found := _format(objects, candidates)) is not None:
             questions[file] = found
-        elif objects and {"title", "text"} <= objects[0].keys() and not objects[0].keys() & _RECORDING:
-            corpora.append(file)
+        elif objects and {"title", "text"} <= objects[0].keys():
+            (recordings if objects[0].keys() & _RECORDING else corpora).append(file)
         elif file.name != _ALIASES:
             others.append(f"{name} holds {described(objects[0]) if objects else 'no objects'}")
     if not questions:
-        told = [f"{file.relative_to(folder)} (a corpus)" for file in corpora] + others
+        told = [f"{file.relative_to(folder)} (a corpus)" for file in (*corpora, *recordings)] + others
         listed = f"{'; '.join(told[:5])}{'; …' if len(told) > 5 else ''}" if told else "no JSON or JSON lines"
         raise InputError(f"{folder} holds no questions: found {listed}. {_CONVERTER}")
     if len(questions) > 1:
@@ -572,7 +574,7 @@ def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path
             "of the questions alone."
         )
     [(file, found)] = questions.items()
-    return found, file, next(iter(corpora), None)
+    return found, file, next(iter(corpora), None), recordings[0] if len(recordings) == 1 else None
 
 
 def _files(folder: Path) -> tuple[list[Path], list[str]]:
@@ -592,6 +594,17 @@ def _files(folder: Path) -> tuple[list[Path], list[str]]:
         if len(found) > _MOST_FILES:
             raise InputError(f"{folder} holds more than {_MOST_FILES:,} files of data: name the data set's own folder.")
     return found, [f"{error.filename} cannot be opened: {(error.strerror or str(error)).lower()}" for error in errors]
+
+
+def _with_recording(dataset: DataSet, file: Path) -> DataSet:
+    """With the extraction that lies beside the questions, if it is of every text of the corpus."""
+    recorded = set(_corpus(Draft(dataset.name), file))
+    lacking = sum(document not in recorded for document in dataset.corpus)
+    if not lacking:
+        return replace(dataset, recording=file)
+    texts = counted(len(dataset.corpus), "text")
+    fault = f"{file.name}: not used, for it records no extraction of {lacking:,} of the {texts}."
+    return replace(dataset, faults=(*dataset.faults, fault))
 
 
 def _corpus(draft: Draft, file: Path) -> tuple[Text, ...]:
