@@ -3,122 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import igraph
 import networkx
 import pytest
+from graph_lines import Line, good, link, write
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.exchange import check as checking
-from kgplatform.exchange.check import Make, NodeKinds, check_elements
+from kgplatform.exchange.check import Make, check_elements
 from kgplatform.exchange.csv_folder import cell_of
 from kgplatform.exchange.elements import Node, Relationship, Spool, fault_of, is_name, read_lines
 from kgplatform.exchange.exporter import whole
 from kgplatform.exchange.graphml import write_graphml
 
-GRAPH = {"format": 1, "embeddingModel": "hash:4", "embeddingDimension": 4, "schema": "{}"}
-VECTOR = [0.5, 0.5, 0.5, 0.5]
-
 UNMADE: Make = lambda rows: None  # noqa: E731 - for files whose dates no database needs to make
-
-Line = dict[str, Any]
-
-
-def node(id_: str, *labels: str, **properties: Any) -> Line:
-    return {"node": id_, "labels": list(labels), "properties": properties}
-
-
-def link(kind: str, start: str, end: str, **properties: Any) -> Line:
-    return {"relationship": kind, "start": start, "end": end, "properties": properties}
-
-
-def good() -> list[Line]:
-    """The smallest graph that says something."""
-    return [
-        node("graph", "Graph", **GRAPH),
-        node("d", "Document", name="D", sha256="0"),
-        node("c", "Chunk", name="D · 1", text="Ada knew Charles.", embedding=VECTOR),
-        node("a", "Entity", "KeyElement", "Person", name="Ada", key="ada", embedding=VECTOR),
-        node("b", "Entity", "KeyElement", name="Charles", key="charles", embedding=VECTOR),
-        link("FROM_DOCUMENT", "c", "d"),
-        link("KNEW", "a", "b", weight=1),
-    ]
-
-
-def write(path: Path, lines: list[Line], **head: Any) -> Path:
-    nodes = sum("node" in each for each in lines)
-    header = {"format": "kgplatform-graph", "version": 1, "nodes": nodes, "relationships": len(lines) - nodes, **head}
-    path.write_text("".join(json.dumps(each) + "\n" for each in [header, *lines]), "utf-8")
-    return path
 
 
 def refused(kg: KnowledgeGraph, path: Path, message: str) -> None:
     with pytest.raises(InputError, match=message):
         kg.import_graph(path)
     assert kg.cypher("MATCH (n) RETURN count(n)").rows == [[0]]
-
-
-def test_the_smallest_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    report = kg.import_graph(write(tmp_path / "g.jsonl", good()))
-    assert (report.nodes, report.relationships) == (5, 2)
-    assert kg.cypher("MATCH (:Person {name: 'Ada'})-[r:KNEW]->(o) RETURN o.name, r.weight").rows == [["Charles", 1]]
-
-
-WRONG: list[tuple[str, Callable[[list[Line]], object], str]] = [
-    ("no graph", lambda g: g.pop(0), "does not describe its graph"),
-    ("two graphs", lambda g: g.insert(1, node("graph", "Graph", **GRAPH)), "line 3, is a second description"),
-    ("later format", lambda g: g[0]["properties"].update(format=99), "format 99.*upgrade"),
-    ("half an import", lambda g: g[0]["properties"].update(importing="x"), "import was not finished"),
-    ("no model", lambda g: g[0]["properties"].pop("embeddingModel"), "lacks the format, or the embedding model"),
-    ("twice one id", lambda g: g.insert(2, node("c", "Chunk", name="x", text="")), "nodes 3 and 4 have the same id"),
-    ("no end", lambda g: g.append(link("KNEW", "a", "nobody")), "line 9, joins a node that the file does not have"),
-    ("a node at last", lambda g: g.append(node("z", "Document", name="z")), "is a node after the first relationship"),
-    ("no kind", lambda g: g[1].update(labels=["Person"]), "line 3, has 0 labels of a kind instead of one"),
-    ("two kinds", lambda g: g[1].update(labels=["Chunk", "Document"]), "has 2 labels of a kind instead of one"),
-    ("a lone entity", lambda g: g[3].update(labels=["Entity", "Fact"]), "is an Entity, but no KeyElement"),
-    ("label with a backtick", lambda g: g[3]["labels"].append("A`) DETACH DELETE (n) //"), "line 5, has a label"),
-    ("label like ours", lambda g: g[3]["labels"].append("CHUNK"), "line 5, has a label that cannot be used: 'CHUNK'"),
-    ("type with a backtick", lambda g: g[6].update(relationship="K`]->() //"), "line 8, has a type"),
-    ("type like ours", lambda g: g[6].update(relationship="from_chunk"), "line 8, has a type"),
-    ("property's name", lambda g: g[3]["properties"].update({"a`b": 1}), "line 5, has a property with a name"),
-    ("a map", lambda g: g[3]["properties"].update(a={"b": 1}), "has a property 'a' that is not a valid b"),
-    ("a deep list", lambda g: g[3]["properties"].update(a=[[1]]), "is not a text, number, true, false or list"),
-    ("a mixed list", lambda g: g[3]["properties"].update(a=[1, "x"]), "is a list of several types"),
-    ("null", lambda g: g[3]["properties"].update(a=None), "is null"),
-    ("a large number", lambda g: g[3]["properties"].update(a=2**63), "more than 64 bits"),
-    ("no date", lambda g: g[3]["properties"].update(a={"date": "1815-13-10"}), "is not a valid date"),
-    ("code for a date", lambda g: g[3]["properties"].update(a={"date": "') RETURN 1 //"}), "is not a valid date"),
-    ("no point", lambda g: g[3]["properties"].update(a={"point": {"srid": 4326, "x": 1}}), "is not a valid point"),
-    ("a long name", lambda g: g[3]["properties"].update(name="x" * 9000), "longer than 8,000 bytes"),
-    ("a name that is none", lambda g: g[3]["properties"].update(name=7), "has a name that is not text"),
-    ("an id twice", lambda g: g[3]["properties"].update(id="other"), "has an id that cannot be used"),
-    ("a short vector", lambda g: g[3]["properties"].update(embedding=[0.5]), "line 5, has a vector of 1 numbers.* 4"),
-    (
-        "a vector of words",
-        lambda g: g[3]["properties"].update(embedding=["x"] * 4),
-        "a vector that is not a list",
-    ),
-    ("half a character", lambda g: g[3]["properties"].update(text="\ud800"), "half a character"),
-    ("another key", lambda g: g[3].update(more=1), "line 5, is neither a node nor a relationship"),
-    ("a list of lists", lambda g: g[3].update(labels=[["Person"]]), "line 5, is neither"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), [each[1:] for each in WRONG], ids=[each[0] for each in WRONG])
-def test_what_is_wrong_is_told_before_anything_is_written(
-    tmp_path: Path, change: Callable[[list[Line]], object], message: str
-) -> None:
-    lines = good()
-    change(lines)
-    path = write(tmp_path / "g.jsonl", lines)
-    with pytest.raises(InputError, match=message) as told:
-        check_elements(path, read_lines(path), UNMADE)
-    assert str(path) in str(told.value)
-    assert "\n" not in str(told.value)
 
 
 @pytest.mark.parametrize(
@@ -343,16 +251,6 @@ def test_names(name: str) -> None:
 @pytest.mark.parametrize("name", ["", " a", "a ", "1a", "a`b", "a:b", 'a"', "a\nb", "x" * 201, "a;b", "a,b", None])
 def test_no_names(name: object) -> None:
     assert not is_name(name)
-
-
-def test_kinds_by_id() -> None:
-    kinds = NodeKinds()
-    for number in range(1000):
-        kinds.add(f"node {number}", ("Fact", "Chunk")[number % 2])
-    kinds.settle()
-    assert kinds.kinds(["node 2", "node 3", "nobody", ""]) == ["Fact", "Chunk", None, None]
-    assert len(kinds) == 1000
-    assert NodeKinds().kinds(["x"]) == [None]
 
 
 def test_ends_are_looked_at_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import DIMENSION, EXAMPLES, wipe
+from graph_lines import GRAPH, VECTOR, Line, good, link, node, write
 from whole_graph import everything
 
 from kgplatform.client import KnowledgeGraph
@@ -23,42 +24,9 @@ from kgplatform.exchange import importer
 from kgplatform.exchange.elements import Node
 from kgplatform.query import load_query, query_names
 
-VECTOR = [0.5] * DIMENSION
-GRAPH = {"format": 1, "embeddingModel": f"hash:{DIMENSION}", "embeddingDimension": DIMENSION, "schema": "{}"}
 PLACE = r"line \d+, "
 
-Line = dict[str, Any]
 Change = Callable[[list[Line]], object]
-
-
-def node(id_: str, *labels: str, **properties: Any) -> Line:
-    return {"node": id_, "labels": list(labels), "properties": properties}
-
-
-def link(kind: str, start: str, end: str, **properties: Any) -> Line:
-    return {"relationship": kind, "start": start, "end": end, "properties": properties}
-
-
-def good() -> list[Line]:
-    return [
-        node("graph", "Graph", **GRAPH),
-        node("d", "Document", name="D", key="d", sha256="0"),
-        node("c", "Chunk", name="D · 1", text="Ada knew Charles.", embedding=VECTOR),
-        node("a", "Entity", "KeyElement", "Person", name="Ada", key="ada", embedding=VECTOR),
-        node("b", "Entity", "KeyElement", name="Charles", key="charles", embedding=VECTOR),
-        link("FROM_DOCUMENT", "c", "d"),
-        link("KNEW", "a", "b", weight=1),
-    ]
-
-
-def write(folder: Path, lines: list[Line]) -> Path:
-    """A file with the lines, which can say more than an export does."""
-    folder.mkdir(exist_ok=True)
-    nodes = sum("node" in each for each in lines)
-    head = {"format": "kgplatform-graph", "version": 1, "nodes": nodes, "relationships": len(lines) - nodes}
-    written = (json.dumps(each, separators=(",", ":")) for each in [head, *lines])
-    (folder / "graph.jsonl").write_text("".join(f"{each.replace(':Infinity', ':1e400')}\n" for each in written))
-    return folder / "graph.jsonl"
 
 
 def value(given: Any, *, link: bool = False) -> Change:
@@ -146,6 +114,22 @@ CHANGES: dict[str, Change] = {
     "one id twice": lambda g: g.insert(2, node("a", "Document", name="x")),
     "an empty id": lambda g: g[1].update(node=""),
     "a long id": lambda g: g[1].update(node="x" * 501),
+    "a later format": of_graph(format=99),
+    "half an import": of_graph(importing="x"),
+    "no embedding model": lambda g: g[0]["properties"].pop("embeddingModel"),
+    "a node at the end": lambda g: g.append(node("z", "Document", name="z")),
+    "no kind": lambda g: g[1].update(labels=["Person"]),
+    "two kinds": lambda g: g[1].update(labels=["Chunk", "Document"]),
+    "an entity that is no key element": lambda g: g[3].update(labels=["Entity", "Fact"]),
+    "a label with a backtick": lambda g: g[3]["labels"].append("A`) DETACH DELETE (n) //"),
+    "a label like ours": lambda g: g[3]["labels"].append("CHUNK"),
+    "a type with a backtick": lambda g: g[6].update(relationship="K`]->() //"),
+    "a type like ours": lambda g: g[6].update(relationship="from_chunk"),
+    "a property with a backtick": of_node(**{"a`b": 1}),
+    "code for a date": value({"date": "') RETURN 1 //"}),
+    "a second id": of_node(id="other"),
+    "another key": lambda g: g[3].update(more=1),
+    "a list of labels in a list": lambda g: g[3].update(labels=[["Person"]]),
     "no graph": lambda g: g.pop(0),
     "two graphs": lambda g: g.insert(1, node("graph", "Graph", **GRAPH)),
 }
@@ -199,9 +183,9 @@ def test_hostile_files_change_nothing(kg: KnowledgeGraph, tmp_path: Path) -> Non
     for number, (change, changed) in enumerate(CHANGES.items()):
         lines = good()
         changed(lines)
-        files.append((change, write(tmp_path / str(number), lines)))
+        files.append((change, write(tmp_path / str(number) / "graph.jsonl", lines)))
     for number, change in enumerate(BYTES):
-        path = write(tmp_path / f"bytes-{number}", good())
+        path = write(tmp_path / f"bytes-{number}" / "graph.jsonl", good())
         BYTES[change](path)
         files.append((change, path))
     refuse_all(kg, files)
@@ -213,7 +197,7 @@ def test_the_file_that_they_are_made_of_is_fine(kg: KnowledgeGraph, tmp_path: Pa
     """Also with the last values that Neo4j and its driver hold."""
     lines = good()
     lines[3]["properties"] |= LAST
-    assert kg.import_graph(write(tmp_path, lines)).nodes == 5
+    assert kg.import_graph(write(tmp_path / "graph.jsonl", lines)).nodes == 5
     kg.export(tmp_path / "again.jsonl")
     (ada,) = [each for each in read(tmp_path / "again.jsonl") if each.get("node") == "a"]
     assert {key: ada["properties"][key] for key in LAST} == LAST
@@ -238,7 +222,7 @@ def test_a_stream_is_kept_until_it_is_imported(kg: KnowledgeGraph, tmp_path: Pat
         wipe(kg.store)
         if changed:
             CHANGES["a day that is not"](lines)
-        content = write(tmp_path / str(number), lines).read_bytes()
+        content = write(tmp_path / str(number) / "graph.jsonl", lines).read_bytes()
         pipe = tmp_path / str(number) / "pipe"
         os.mkfifo(pipe)
         with ThreadPoolExecutor(1) as writer:

@@ -21,10 +21,8 @@ from corpora import FIELD, OTHERS, RECORDING, difference, extracted, invented, p
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.spool import Shards
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
-from kgplatform.ingest.bulk import Numbers
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
@@ -34,7 +32,6 @@ from kgplatform.neo4j.server import LocalNeo4j, drop_half_import, import_full
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer
-from kgplatform.text import node_id
 
 SAID = "The graph was empty, so Neo4j's bulk import loaded "
 SHIPS = ("Petrel", "Sea Lark", "Marigold")
@@ -321,29 +318,3 @@ def test_an_import_that_fails_says_why_and_the_server_runs(tmp_path: Path, monke
     with pytest.raises(ServerError, match=r"bulk import failed: the disk of .* is full; .*\(log: .*import.log\)\.$"):
         server.replace_database([("Chunk", "chunks.csv")], [], tmp_path)
     assert started
-
-
-def test_rows_are_parted_by_their_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgplatform.concurrency.spool._WAITING", 10)
-    rows = [{"id": node_id(number % 40), "number": number} for number in range(100)]
-    with Shards(tmp_path) as shards:
-        for row in rows:
-            shards.add("facts", [row], "id")
-        shards.add("others", rows[:3], "id")
-        parts = list(shards.parts("facts"))
-        assert [row for part in parts for row in part] == sorted(rows, key=lambda row: row["id"][:2])
-        assert all(len({row["id"][:2] for row in part}) <= 1 for part in parts)
-        assert sum(map(len, shards.parts("others"))) == 3
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_numbers_in_place_of_ids() -> None:
-    ids = sorted(node_id(number) for number in range(50))
-    numbers = Numbers(7)
-    assert (numbers.add(ids[:20]), numbers.add(ids[20:]), numbers.end) == (7, 27, 57)
-    assert numbers.of([ids[30], ids[0], ids[49], ids[30]]) == [37, 7, 56, 37]
-    assert numbers.of([]) == []
-    with pytest.raises(KeyError):
-        numbers.of([node_id("another")])
-    with pytest.raises(KeyError):
-        Numbers(0).of(ids)

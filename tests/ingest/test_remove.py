@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import EXAMPLES, wipe
+from conftest import wipe
 from corpora import FIELD, OTHERS, RECORDING, difference, put, put_jsonl
 from graph_state import Snapshot, snapshot
 from numpy.typing import NDArray
@@ -63,25 +63,6 @@ def test_removing_the_second_gives_the_first_alone(kg: KnowledgeGraph, tmp_path:
     assert difference(snapshot(kg.store), wanted) == []
 
 
-def test_removing_the_first_gives_the_second_alone(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
-    first, others = put(tmp_path, FIELD), put(tmp_path, OTHERS)
-    wanted = alone(kg, others, recorded=recording)
-    kg.ingest(first, recorded=recording)
-    kg.ingest(others, recorded=recording)
-    kg.remove(str(first[0]))
-    assert difference(snapshot(kg.store), wanted) == []
-
-
-def test_the_order_of_ingests_does_not_matter(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
-    files = put(tmp_path, FIELD | OTHERS)
-    wanted = alone(kg, files, recorded=recording)
-    for order in ((2, 0, 1), (1, 2, 0)):
-        for number in order:
-            kg.ingest(files[number], recorded=recording)
-        assert difference(snapshot(kg.store), wanted) == [], order
-        wipe(kg.store)
-
-
 class LoudEmbedder(HashEmbedder):
     """Hears capitals, as real models do."""
 
@@ -116,18 +97,6 @@ def test_removing_all_leaves_what_the_graph_knows_of_itself(
     kg.remove([info.id for info in kg.documents()])
     assert kg.stats().nodes == {"Graph": 1}
     assert kg.stats().relationships == {}
-
-
-def test_halves_of_the_sample_corpus(kg: KnowledgeGraph) -> None:
-    files = sorted((EXAMPLES / "corpus").iterdir())
-    halves = files[::2], files[1::2]
-    wanted = alone(kg, halves[0], extractor="local")
-    both = alone(kg, files, extractor="local")
-    kg.ingest(halves[1], extractor="local")
-    kg.ingest(halves[0], extractor="local")
-    assert difference(snapshot(kg.store), both) == []
-    kg.remove([info.id for info in kg.documents() if info.source in {path.as_uri() for path in halves[1]}])
-    assert difference(snapshot(kg.store), wanted) == []
 
 
 def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:

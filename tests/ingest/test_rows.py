@@ -9,7 +9,7 @@ import pytest
 
 from kgplatform.extract.schema import EntityType, RelationType, Schema
 from kgplatform.ingest import window
-from kgplatform.ingest.rows import Rows, has_usable_names, ordered, rows_of
+from kgplatform.ingest.rows import Rows, ordered, rows_of
 from kgplatform.ingest.window import Commits
 from kgplatform.records import (
     AtomicFact,
@@ -19,7 +19,7 @@ from kgplatform.records import (
     Extraction,
     Passage,
 )
-from kgplatform.text import LONGEST_NAME, count_tokens, node_id
+from kgplatform.text import count_tokens, node_id
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Sea vessel")), (RelationType("sailed on"),))
 TEXT = "Ada sailed on the Petrel. ADA, born in 1815, liked it."
@@ -165,18 +165,6 @@ def test_a_type_that_the_schema_got_on_the_way_counts() -> None:
         assert (row["inSchema"], row["labels"]) == (True, ["SeaVessel"])
     (row,) = early.entities.values()
     assert (row["inSchema"], row["labels"]) == (False, [])
-
-
-def test_usable_names() -> None:
-    assert has_usable_names("Ada", "鲁迅", "x" * LONGEST_NAME, "!")
-    for name in ("", "  \n", "x" * (LONGEST_NAME + 1), "ﷺ" * 40):
-        assert not has_usable_names("Ada", name)
-
-
-def test_nothing_makes_nothing() -> None:
-    made = rows(Extraction())
-    assert made.found() == (0, 0)
-    assert not any((made.entities, made.mentions, made.triples, made.attributes, made.atomic_facts))
 
 
 def test_attributes_and_atomic_facts_count_for_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -254,50 +254,6 @@ def test_figures_of_very_many_elements_are_left_out(
     assert "counted only up to 50,000 key elements" in " ".join(capsys.readouterr().out.split())
 
 
-def notes(number: int) -> tuple[str, dict[str, Any]]:
-    name = f"note{number}.txt"
-    listed = [
-        (["Toronto", "bands"], "Place"),
-        (["toronto", "band"], None),
-        (["group", "Bands"], None),
-        (["Canada", "canadian"], "Place"),
-    ][number]
-    found = [{"name": listed[0][0], "type": listed[1]}] if listed[1] else []
-    return name, {"document": name, "entities": found, "facts": [{"text": "A fact.", "key_elements": listed[0]}]}
-
-
-def test_groups_do_not_depend_on_the_order_of_documents(store: Store, settings: Settings, tmp_path: Path) -> None:
-    kg = KnowledgeGraph(store, settings, embedder=MeaningEmbedder({"group": "band", "bands": "band", **NEAR}))
-    described = [notes(number) for number in range(4)]
-    files = put(tmp_path, {name: f"A fact: number {at}." for at, (name, _) in enumerate(described)})
-    told = put_jsonl(tmp_path / "r.jsonl", [line for _, line in described])
-    kg.ingest(files, recorded=told)
-    wanted = snapshot(store)
-    shown = "MATCH (k)-[f:FORM_OF]->(r) RETURN k.name, r.name, f.by ORDER BY k.name, r.name"
-    assert {row[2] for row in kg.cypher(shown).rows} == {"stem", "meaning"}
-    assert kg.cypher("MATCH ()-[:FORM_OF]->()-[:FORM_OF]->() RETURN count(*)").rows == [[0]]
-    for order in ((3, 2, 1, 0), (1, 3, 0, 2)):
-        wipe(store)
-        for number in order:
-            kg.ingest(files[number], recorded=told)
-        assert difference(snapshot(store), wanted) == [], order
-
-
-def test_removing_takes_back_what_only_the_removed_caused(store: Store, settings: Settings, tmp_path: Path) -> None:
-    kg = KnowledgeGraph(store, settings, embedder=MeaningEmbedder({"group": "band", "bands": "band", **NEAR}))
-    described = [notes(number) for number in range(4)]
-    files = put(tmp_path, {name: f"A fact: number {at}." for at, (name, _) in enumerate(described)})
-    told = put_jsonl(tmp_path / "r.jsonl", [line for _, line in described])
-    for gone in range(4):
-        wipe(store)
-        rest = [file for number, file in enumerate(files) if number != gone]
-        kg.ingest(rest, recorded=told)
-        wanted = snapshot(store)
-        kg.ingest(files[gone], recorded=told)
-        kg.remove(files[gone].as_uri())
-        assert difference(snapshot(store), wanted) == [], gone
-
-
 class ExactEmbedder(HashEmbedder):
     """Hears "rope" as "wire", and "ROPE" as something else."""
 

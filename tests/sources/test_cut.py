@@ -121,11 +121,6 @@ def test_plain_sentences_are_never_cut(seed: int, max_tokens: int) -> None:
     assert [s for passage in found for s in re.split(r"(?<=[.?!])\s+", passage)] == made
 
 
-def test_same_text_same_passages() -> None:
-    text = "Ada wrote notes. " * 200
-    assert passages(text, 50) == passages(text, 50)
-
-
 def test_nothing_in_nothing_out() -> None:
     assert passages("", 10) == passages(" \n \t\n", 10) == []
 

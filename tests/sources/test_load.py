@@ -821,16 +821,3 @@ def test_a_page_nested_very_deeply_keeps_its_text(tmp_path: Path) -> None:
     deep = f"{'<div>' * 100_000}Deep.{'</div>' * 100_000}"
     found = document(tmp_path / "a.html", f"<html><title>T</title><script>x()</script><p>First.{deep}<p>Last.</html>")
     assert (found.title, found.text) == ("T", "First.\n\nDeep.\n\nLast.")
-
-
-def test_json_in_utf16(tmp_path: Path) -> None:
-    text = '[{"title": "Ä", "text": "Öl."}]'
-    for name in ("a.json", "a.jsonl"):
-        found = document(tmp_path / name, text.encode("utf-16"))
-        assert (found.title, found.text) == ("Ä", "Öl.")
-
-
-def test_document_error_is_what_a_missing_path_raises() -> None:
-    with pytest.raises(DocumentError) as caught:
-        find_files(["no/such/place"])
-    assert (caught.value.path, caught.value.reason) == ("no/such/place", "no such file or folder")
