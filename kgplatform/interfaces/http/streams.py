@@ -102,6 +102,8 @@ async def answer_events(workers: Workers, ask: Asked) -> AsyncIterator[ServerSen
                 stop.set()
                 with anyio.CancelScope(shield=True):
                     await asyncio.wait({reading})
+                while not steps.empty():  # what waits for room in it ends too
+                    steps.get_nowait()
     except (HttpRequestError, StoppedError) as error:
         yield _event("error", error_of(error))
 
