@@ -55,11 +55,16 @@ def answer_with(page: Page, answer: dict[str, Any], *before: tuple[str, Any]) ->
     page.route("**/api/ask", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
 
 
+def put(page: Page, question: str) -> None:
+    """Put a question, without waiting for its answer."""
+    page.get_by_role("textbox", name="Question").fill(question)
+    page.keyboard.press("Enter")
+
+
 def ask(page: Page, question: str, reader: str = "retrieve") -> None:
     """Ask, and wait for the answer."""
     page.get_by_label("Reader", exact=True).select_option(reader)
-    page.get_by_role("textbox", name="Question").fill(question)
-    page.keyboard.press("Enter")
+    put(page, question)
     page.get_by_role("article", name="Answer").wait_for()
 
 

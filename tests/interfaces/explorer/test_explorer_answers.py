@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from explorer_steps import CLOSING, answer_with, answering, ask
+from explorer_steps import CLOSING, answer_with, answering, ask, put
 from model_by_prompt import Prompt
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
@@ -133,8 +133,7 @@ def test_an_answer_appears_while_it_is_written(page: Page, sample: KnowledgeGrap
     with answering(sample, lambda messages: written, faults=lambda request: Fault.slowly(0.4)) as address:
         page.goto(address)
         page.get_by_label("Reader", exact=True).select_option("retrieve")
-        page.get_by_role("textbox", name="Question").fill(CAPTAIN)
-        page.keyboard.press("Enter")
+        put(page, CAPTAIN)
         waiting = page.locator(".waiting .answer-text")
         expect(waiting.get_by_role("heading", name="The captain")).to_be_visible()
         expect(page.get_by_text("A draft:")).to_be_visible()
@@ -210,8 +209,7 @@ def test_a_conversation(page: Page, explorer: str, sample: KnowledgeGraph) -> No
     ask(page, CAPTAIN)
     question = page.get_by_role("textbox", name="Question")
     expect(question).to_have_value("")
-    question.fill("Which cable did he lay?")
-    page.keyboard.press("Enter")
+    put(page, "Which cable did he lay?")
     answers = page.get_by_role("article", name="Answer")
     expect(answers).to_have_count(2)
     expect(answers.last).to_contain_text("Asked as: Which cable did James Anderson lay?")
@@ -239,8 +237,7 @@ def test_a_conversation_that_the_graph_keeps(page: Page, explorer: str, sample: 
     page.goto(f"{explorer}/#/runs")
     page.get_by_role("link", name=re.compile(f"^{re.escape(CAPTAIN)} ?1 question")).click()
     expect(page.get_by_text("This conversation is kept in the graph.")).to_be_visible()
-    page.get_by_role("textbox", name="Question").fill("Which cable did he lay?")
-    page.keyboard.press("Enter")
+    put(page, "Which cable did he lay?")
     answers = page.get_by_role("article", name="Answer")
     expect(answers).to_have_count(2)
     expect(answers.last).to_contain_text("Asked as: Which cable did James Anderson lay?")

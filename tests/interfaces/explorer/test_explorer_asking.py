@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from explorer_steps import CLOSING, NOTHING, USAGE, answer_with, answering, ask
+from explorer_steps import CLOSING, NOTHING, USAGE, answer_with, answering, ask, put
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
 
@@ -297,8 +297,7 @@ def test_options_of_a_reader(page: Page, explorer: str) -> None:
     page.locator("summary", has_text="Options").click()
     page.get_by_role("spinbutton", name="nodes", exact=True).fill("1")
     page.get_by_label("Keep the answer in the graph").check()
-    page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
-    page.keyboard.press("Enter")
+    put(page, "Who was Cyrus Field?")
     page.get_by_role("article", name="Answer").wait_for()
     assert page.get_by_text("path 1").count() > 0
     assert page.get_by_text("path 2").count() == 0, "one node is one path"
@@ -314,8 +313,7 @@ def test_options_of_a_reader(page: Page, explorer: str) -> None:
 def test_two_readers_side_by_side(page: Page, explorer: str) -> None:
     page.goto(f"{explorer}/#/compare")
     page.get_by_role("combobox", name="Second reader").select_option("youtu")
-    page.get_by_role("textbox", name="Question").fill(CAPTAIN)
-    page.keyboard.press("Enter")
+    put(page, CAPTAIN)
     expect(page.get_by_role("article", name="Answer")).to_have_count(2)
     expect(page.get_by_role("row", name=re.compile("Tokens"))).to_be_visible()
     expect(page.get_by_role("columnheader", name="Deep (Youtu-GraphRAG)")).to_be_visible()
@@ -332,8 +330,7 @@ def test_stopping_a_reader(page: Page, sample: KnowledgeGraph, allowed_errors: l
     with answering(sample, reply, faults=lambda request: Fault.hang()) as address:
         page.goto(address)
         page.get_by_label("Reader", exact=True).select_option("longagent")
-        page.get_by_role("textbox", name="Question").fill("Which of the companies was the first to fail, and why?")
-        page.keyboard.press("Enter")
+        put(page, "Which of the companies was the first to fail, and why?")
         page.get_by_role("button", name="Stop").click()
         expect(page.get_by_text("Stopped.")).to_be_visible()
         expect(page.get_by_role("button", name="Ask again")).to_be_visible()

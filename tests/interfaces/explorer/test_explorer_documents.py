@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from explorer_steps import faults_on
+from explorer_steps import faults_on, put
 from playwright.sync_api import Page, Route, expect
 
 from kgplatform.client import KnowledgeGraph
@@ -43,8 +43,7 @@ def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_p
     page.get_by_role("button", name="Build the tree").click()
     expect(page.get_by_role("heading", name="Building the tree: done")).to_be_visible()
     page.get_by_role("link", name="Ask", exact=True).click()
-    page.get_by_role("textbox", name="Question").fill("Who commanded the Great Eastern?")
-    page.keyboard.press("Enter")
+    put(page, "Who commanded the Great Eastern?")
     expect(page.get_by_text("No language model is connected, so there is no answer")).to_be_visible()
     page.locator(".passage .place").first.click()
     expect(page.locator(".document-text")).to_contain_text("Robert Halpin commanded the Great Eastern.")
@@ -171,8 +170,7 @@ def test_markup_in_documents_stays_text(empty_explorer: str, page: Page, kg: Kno
     for view in ("documents", "graph", "schema", "ask"):
         page.goto(f"{empty_explorer}/#/{view}")
         page.get_by_role("navigation", name="Views").wait_for()
-    page.get_by_role("textbox", name="Question").fill("<img src=x onerror=alert(4)> who led it?")
-    page.keyboard.press("Enter")
+    put(page, "<img src=x onerror=alert(4)> who led it?")
     page.get_by_role("article", name="Answer").wait_for()
     page.goto(f"{empty_explorer}/#/documents")
     page.get_by_role("button", name=re.compile(r"^<img src=x onerror=alert\(3\)>")).click()

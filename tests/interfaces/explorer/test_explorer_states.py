@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from explorer_steps import CLOSING, answering, ask, faults_on
+from explorer_steps import CLOSING, answering, ask, faults_on, put
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
 from web_server import served
@@ -158,8 +158,7 @@ def test_a_server_that_goes_and_comes_back(lone_page: Page, sample: KnowledgeGra
     with serving(sample, 0) as (address, port):
         page.goto(address)
         expect(page.locator(".view")).to_be_visible()
-    page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
-    page.keyboard.press("Enter")
+    put(page, "Who was Cyrus Field?")
     banner = page.locator(".banner")
     expect(banner).to_contain_text("The server does not answer")
     page.clock.pause_at(page.evaluate("Date.now()") + 1000)  # else the page may try by itself before the click
@@ -249,14 +248,12 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(
 
     with answering(sample, reply, faults=once, model_retries=0) as address:
         page.goto(address)
-        page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
-        page.keyboard.press("Enter")
+        put(page, "Who was Cyrus Field?")
         expect(page.get_by_role("alert")).to_contain_text("holiday")
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
         refusals += [Fault.refuse(401, "Still on holiday.")] * 2  # to make it stand alone, and to answer it
-        page.get_by_role("textbox", name="Question").fill("And who was his brother?")
-        page.keyboard.press("Enter")
+        put(page, "And who was his brother?")
         expect(page.get_by_role("alert")).to_contain_text("Still on holiday")
         expect(page.get_by_text("This was found until then:")).to_be_visible()
         page.get_by_role("region", name="Evidence").locator(".passage .place").first.click()
