@@ -25,11 +25,11 @@ from babel import Locale
 from unicode_rbnf import FormatPurpose, RbnfEngine
 from unicode_rbnf.engine import RbnfError
 
-from kgplatform.places import fold_words
 from kgplatform.readers.numbering import Numbering, joined
 from kgplatform.records import Citation, Statement
 from kgplatform.text import UNSPACED, WORD
 from kgplatform.text.languages import ENGLISH, NAMES, is_common, language_of, scripts_of, stems
+from kgplatform.text.matching import fold_words
 from kgplatform.text.numbered import numbers_in
 from kgplatform.text.sentences import FULL_ENDS, sentences
 

@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from kgplatform.readers.longagent.options import Group
 from kgplatform.readers.grounding import Date, dates_in
+from kgplatform.readers.longagent.options import Group
 from kgplatform.text import normalise_name
 from kgplatform.text.matching import find_names
 
