@@ -13,6 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field
+from pathlib import Path
 from typing import Any
 
 PLACEHOLDER = re.compile(r"\[([^\W\d_](?:\w*[^\W_])?)#(\d{1,9})\]")
