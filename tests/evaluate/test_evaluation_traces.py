@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
 import stat
 from dataclasses import replace
@@ -15,7 +13,7 @@ from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graphreader_runs import walk
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, KgError
+from kgplatform.errors import InputError
 from kgplatform.evaluate.kept_answers import FOLDER, read_trace, slug, trace_file, write_trace
 from kgplatform.evaluate.terms import Question, Setup, Text
 from kgplatform.interfaces.cli.show.answers import show_run, trace_in_words
@@ -83,11 +81,6 @@ def test_texts_of_users_and_models_are_kept_to_the_letter_and_steer_no_terminal(
 # ------------------------------------------------------------------------------------------------------------ the files
 
 
-def test_names_that_are_plain_stay_as_they_are() -> None:
-    for name in ("q01", "2hop__482757_12019", "5a8b57f25542995d1e6f1371", "retrieve", "musique.dev-3", "top_k=3"):
-        assert slug(name) == name
-
-
 def test_no_two_names_share_a_file() -> None:
     names = [
         "a/b",
@@ -130,19 +123,6 @@ def test_only_the_owner_may_read_them_and_a_second_run_replaces_them(tmp_path: P
     assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.with_suffix(".txt"))] == [0o600] * 2
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert sorted(path.name for path in file.parent.iterdir()) == ["q01.json", "q01.txt"]
-
-
-def test_a_full_disk_is_one_sentence_and_what_was_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = write_trace(tmp_path, SETUP, QUESTION, ANSWER)
-
-    def full(*_: object, **__: object) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", full)
-        with pytest.raises(KgError, match=r"No space is left for .*q01\.txt.*free some space"):
-            write_trace(tmp_path, SETUP, QUESTION, replace(ANSWER, text="Other."))
-    assert read_trace(file) == ANSWER
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"question": 1}', b"\xff", b"[" * 100_000])
