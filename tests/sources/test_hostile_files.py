@@ -19,12 +19,12 @@ from kgplatform.concurrency.stopping import NEVER
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import SettingError
 from kgplatform.ingest import compare as of_compare
-from kgplatform.ingest import load as of_load
 from kgplatform.ingest.compare import compare
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
+from kgplatform.sources import load as of_load
 from kgplatform.sources.corpus_file import HARMLESS_BYTES, USUAL
 from kgplatform.sources.load import CutShort, load, load_by
 

@@ -13,8 +13,8 @@ from kgplatform.concurrency.bounded import BoundedCalls
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import DocumentError, StoppedError
-from kgplatform.ingest import load_by as module
 from kgplatform.records import Document
+from kgplatform.sources import load as module
 from kgplatform.sources.corpus_file import USUAL
 from kgplatform.sources.cut import cut_document
 from kgplatform.sources.load import cut_by, load, load_by
