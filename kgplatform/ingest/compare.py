@@ -202,11 +202,10 @@ class _Files:
 
 def _known(store: Store, ids: Sequence[str], request: str = "") -> dict[str, _Known]:
     rows = store.read("ingest/existing_documents", ids=ids, request=request) if ids else []
-    return {row["id"]: _known_of(row) for row in rows}
-
-
-def _known_of(row: Row) -> _Known:
-    return _Known(row["name"], row["sha256"], dict(row["passages"]), metadata_of(row["properties"]))
+    return {
+        row["id"]: _Known(row["name"], row["sha256"], dict(row["passages"]), metadata_of(row["properties"]))
+        for row in rows
+    }
 
 
 def _compared(document: Document, passages: Sequence[Passage], known: _Known | None, *, reread: bool) -> Compared:
@@ -400,18 +399,15 @@ class Plan:
             self.again += len(each.again)
             self.unread += len(each.unread)
             self.characters += len(each.document.text)
-            self._spool.add(_planned(each))
+            passages = tuple(passage.id if passage.id in each.done else passage for passage in each.passages)
+            is_done = len(each.done) == len(each.passages)
+            document = replace(each.document, text="", locations=()) if is_done else each.document
+            self._spool.add(Planned(document, passages))
 
     @property
     def document_ids(self) -> Iterator[str]:
         """The ids of all documents, in order."""
         return (planned.document.id for planned in self)
-
-
-def _planned(each: Compared) -> Planned:
-    passages = tuple(passage.id if passage.id in each.done else passage for passage in each.passages)
-    is_done = len(each.done) == len(each.passages)
-    return Planned(replace(each.document, text="", locations=()) if is_done else each.document, passages)
 
 
 def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress, spill: Sink | None = None) -> None:

@@ -68,18 +68,18 @@ def _all_documents(store: Store) -> Iterator[str]:
         after = rows[-1]["id"]
 
 
-def _lacking(store: Store, request: str, plan: Plan | None) -> Iterator[Row]:
-    return passages_without_facts(store, request, None if plan is None else plan.document_ids)
-
-
 def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None) -> FactsRead:
     """Read the passages that lack facts, several at once, and commit as they come."""
     store = tools.store
     request = facts_request(chat, FACTS_TOKENS)
     known_failures = "" if tools.retry_failed else request
-    unread = Counter(row["unread"] for row in _lacking(store, known_failures, plan))
+
+    def lacking() -> Iterator[Row]:
+        return passages_without_facts(store, known_failures, None if plan is None else plan.document_ids)
+
+    unread = Counter(row["unread"] for row in lacking())
     total = unread[False]
-    lacking = (row["id"] for row in _lacking(store, known_failures, plan) if not row["unread"])
+    wanted = (row["id"] for row in lacking() if not row["unread"])
     tools.progress("reading facts", 0, total)
     read, facts, unnamed, malformed = 0, 0, 0, Counter[str]()
     reader: PassageReader[Extraction] = PassageReader(
@@ -87,7 +87,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
     )
     work = partial(read_facts, chat, most_tokens=FACTS_TOKENS)
     with reader, Writer(store) as writer, Commits(writer, turn, "facts") as commits:
-        while not reader.stopped and (some := list(islice(lacking, WINDOW))):
+        while not reader.stopped and (some := list(islice(wanted, WINDOW))):
             commits.give_way()
             texts = store.read("ingest/passage_texts", ids=some)
             known = {row["passage"]["id"]: row for row in texts}

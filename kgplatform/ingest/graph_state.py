@@ -107,7 +107,9 @@ def bring_up_to_date(store: Store) -> None:
         for rows in store.read_batches("ingest/older_elements"):
             store.write(("ingest/found_by", {"rows": [{"id": row["id"], **found_by(row["key"])} for row in rows]}))
     for rows in store.read_batches("ingest/older_proposals"):
-        proposed = (proposal_rows(row["passage"], _older_proposals(row["proposals"])) for row in rows)
+        proposed = (
+            proposal_rows(row["passage"], (Proposal(**each) for each in json.loads(row["proposals"]))) for row in rows
+        )
         store.write(
             ("ingest/proposed", {"rows": [each for some in proposed for each in some.values()]}),
             ("ingest/remove_older_proposals", {"passages": [row["passage"] for row in rows]}),
@@ -130,10 +132,6 @@ def word_rows(passages: Iterable[Row]) -> list[Row]:
     """Rows of ``ingest/passage_words`` for ``passages`` (id, text); none of those in English or no known language."""
     told = ((each["id"], search_terms(each["text"], language_of(each["text"]))) for each in passages)
     return [{"id": id_, "words": " ".join(terms)} for id_, terms in told if terms]
-
-
-def _older_proposals(written: str) -> list[Proposal]:
-    return [Proposal(**each) for each in json.loads(written)]
 
 
 _INDEX_SECONDS = 3600
