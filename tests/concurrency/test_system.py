@@ -80,7 +80,7 @@ def test_what_is_posix_alone_stands_in_one_module() -> None:
         str(path.relative_to(PACKAGE)): sorted({each[0] for each in _POSIX.finditer(path.read_text("utf-8"))})
         for path in PACKAGE.rglob("*.py")
     }
-    assert {name for name, names in found.items() if names} - set(ELSEWHERE) == {"work/system.py"}, found
+    assert {name for name, names in found.items() if names} - set(ELSEWHERE) == {"concurrency/system.py"}, found
 
 
 def test_every_text_file_has_an_encoding() -> None:

@@ -19,6 +19,14 @@ def test_the_presets_are_those_of_the_paper() -> None:
     assert sizes == {"article": (600, 280), "transcript": (600, 280), "book": (3000, 500), "script": (1000, 600)}
 
 
+@pytest.mark.parametrize(("most", "least"), [(400, 187), (600, 280), (800, 373), (1200, 560), (1, 1)])
+def test_the_largest_size_alone_scales_the_smallest(most: int, least: int) -> None:
+    """As in the paper's ablation (Table 6)."""
+    options = GistOptions.of(max_words=most)
+    assert (options.min_words, options.max_words) == (least, most)
+    assert GistOptions.of(min_words=100, max_words=most if most > 100 else 100).min_words == 100
+
+
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [

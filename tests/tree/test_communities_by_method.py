@@ -78,6 +78,11 @@ def test_an_entity_is_the_mean_of_its_triples() -> None:
     assert made == pytest.approx(np.array(expected), abs=1e-6)
 
 
+def test_relations_are_counted_at_both_ends_and_once_at_oneself() -> None:
+    graph = graph_of(np.eye(3), [(0, 0, 1), (0, 0, 2), (1, 1, 1), (2, 2, -1)])
+    assert paper.relation_counts(graph).toarray().tolist() == [[2, 0, 0], [1, 1, 0], [1, 0, 1]]
+
+
 def test_multisets_overlap_by_minima_and_maxima() -> None:
     found = paper.overlap(counts([2, 1, 0], [0, 0, 0], [0, 0, 7]), counts([3, 1, 2], [0, 0, 0], [0, 0, 9]))
     assert found == pytest.approx(np.array([[3 / 6, 0, 0], [0, 0, 0], [2 / 11, 0, 7 / 9]]))
@@ -95,6 +100,11 @@ def test_a_members_score_is_what_the_definition_says() -> None:
     for weight in (0.0, 0.3, 1.0):
         found = paper.member_scores(graph, labels, weight=weight)
         assert found.phi == pytest.approx(weight * shared / most[labels] + (1 - weight) * alike, abs=1e-5)
+
+
+def test_a_member_at_the_centroid_is_as_like_it_as_can_be() -> None:
+    graph = graph_of([[1, 0], [1, 1], [0, 1]])
+    assert paper.member_scores(graph, np.zeros(3, np.int64), weight=0).phi[1] == pytest.approx(1)
 
 
 def test_the_centre_has_the_highest_score_then_more_relations_then_the_first_name() -> None:
@@ -281,6 +291,13 @@ def test_the_papers_method_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(SettingError, match=told):
         partition.named("paper")
     assert len(found_by(partition.DEFAULT, graph_of(np.eye(4)))) == 4
+
+
+def test_a_graph_is_divided_alike_whatever_was_drawn_before() -> None:
+    graph = random_graph(700, 1500, 2)
+    first = partition.partition(graph)
+    igraph.Graph.Erdos_Renyi(50, 0.3)
+    assert partition.partition(graph).tolist() == first.tolist()
 
 
 @pytest.mark.parametrize("method", METHODS)

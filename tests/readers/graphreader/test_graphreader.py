@@ -15,7 +15,7 @@ from graphreader_runs import Asked, Walker, ask, fill, final, go, plan, reads, s
 
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import REFUSAL
+from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 
@@ -97,6 +97,13 @@ def test_a_passage_that_was_read_is_not_read_again(evidence: Evidence) -> None:
     assert "2 (journey) was read before" in steps_of(done, "read_previous_chunk")[0].detail
 
 
+def test_a_passage_that_comes_twice_is_read_once(evidence: Evidence) -> None:
+    model = choosing(2, 3)
+    model.rules["chunk"] = lambda asked: step("read_subsequent_chunk" if day(asked) == 2 else "search_more")
+    ask(evidence, model, QUESTION, nodes=1)
+    assert [day(each) for each in model.of("chunk")] == [2, 3]
+
+
 def test_beyond_the_ends_of_a_document_there_is_nothing(evidence: Evidence) -> None:
     model = choosing(1, 6)
     wanted = {1: "read_previous_chunk", 6: "read_subsequent_chunk"}
@@ -120,6 +127,15 @@ def test_passages_around_the_chosen_one_are_read_with_it(evidence: Evidence) -> 
     assert len(read.passages) == 4
     assert "in 3 (journey) with 3 passages around it" in read.detail
     assert [each.text for each in done.evidence.passages] == [*DAYS[1:5], DAYS[0]]
+
+
+def test_termination_leaves_the_queue_unread(evidence: Evidence) -> None:
+    model = choosing(1, 3, 5)
+    model.rules["chunk"] = lambda asked: step("termination")
+    done = ask(evidence, model, QUESTION, nodes=1)
+    assert walked(done) == ["read_chunk", "termination"]
+    assert model.of("neighbours") == []
+    assert [each.text for each in done.evidence.passages] == DAYS[:1]
 
 
 def test_after_the_last_passage_come_the_neighbours(evidence: Evidence) -> None:
@@ -207,6 +223,12 @@ def test_all_notebooks_reach_the_answer_numbered_and_by_one_numbering(evidence: 
     assert (done.text, cited(done)) == ("blue [1]", [("journey", DAYS[0])])
     assert "what one lacks another may have" in last.user
     assert "go with the majority" in last.user
+
+
+def test_empty_notebooks_are_listed_too(evidence: Evidence) -> None:
+    model = Walker(["Petrel", "Cork"])
+    ask(evidence, model, QUESTION)
+    assert model.of("answer")[0].data == "Notebook 1:\n(empty)\n\nNotebook 2:\n(empty)"
 
 
 def test_a_run_is_the_same_whatever_the_threads_do(evidence: Evidence) -> None:
@@ -318,6 +340,35 @@ def test_a_fact_that_was_not_read_in_its_passage_is_cited_by_its_sentence(eviden
     model.rules["answer"] = lambda asked: final(asked.data.partition("\n")[2])
     done = ask(evidence, model, QUESTION, nodes=1)
     assert (done.text, cited(done)) == ("Gold [1].", [("journey", DAYS[5])])
+
+
+def test_a_number_that_was_not_shown_is_left_out_and_told(evidence: Evidence) -> None:
+    done = ask(evidence, after_reading("Osric Vane {3}, and salt [47.11]."), QUESTION, nodes=1)
+    assert (done.text, len(done.citations)) == ("Osric Vane [1], and salt.", 1)
+    assert done.note.startswith("1 of the model's citations was left out")
+    noted = after_reading("Osric Vane.")
+    noted.rules["chunk"] = lambda asked: step("search_more", "Osric Vane [47.11].")
+    ask(evidence, noted, QUESTION, nodes=1)
+    assert noted.of("answer")[0].data == "Notebook 1:\nOsric Vane.", "nor does a number of a notebook"
+
+
+def test_an_answer_without_numbers_is_shown_as_not_cited(evidence: Evidence) -> None:
+    done = ask(evidence, after_reading("Osric Vane"), QUESTION, nodes=1)
+    assert (done.text, done.citations, done.note) == ("Osric Vane", (), NOT_CITED)
+
+
+@pytest.mark.parametrize(
+    ("said", "mode", "text", "note"),
+    [
+        ("", "reject", REFUSAL, "The language model found no answer in the 2 passages and 6 facts that it was shown."),
+        ("", "open", REFUSAL, "The language model found no answer in the 2 passages and 6 facts that it was shown."),
+        ("Bartholomew Quill", "open", "Bartholomew Quill", OWN_KNOWLEDGE),
+        ("It had a pilot {3}.", "reject", "It had a pilot [1].", PARTIAL),
+    ],
+)
+def test_a_refusal_is_what_the_model_says(evidence: Evidence, said: str, mode: str, text: str, note: str) -> None:
+    done = ask(evidence, after_reading(said, sufficient=False), QUESTION, nodes=1, mode=mode)
+    assert (done.text, done.sufficient, done.note) == (text, False, note)
 
 
 # ------------------------------------------------------------------------------------------- options and their ends

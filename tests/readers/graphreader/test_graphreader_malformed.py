@@ -129,6 +129,14 @@ def test_asking_again_says_what_was_wrong_and_repeats_the_prompt(evidence: Evide
     assert len(again.messages) == 2
 
 
+def test_a_server_error_that_passes_is_not_noticed(evidence: Evidence, settings: Settings) -> None:
+    model = Walker(["Hollow Ford"], facts=Script(Fault.refuse(500, "Broken."), reads(1)))
+    done, requests = served(settings, evidence, model)
+    assert walked(done) == ["read_chunk", "search_more", "termination"]
+    assert not any(name.startswith(("malformed", "failed")) for name in done.counts)
+    assert requests == done.usage.calls + 1
+
+
 def test_a_server_error_that_stays_ends_the_path_with_its_notebook(evidence: Evidence, settings: Settings) -> None:
     model = Walker(["Hollow Ford"], facts=Script(reads(1, notebook="Anna Reed, perhaps.")))
     model.rules["chunk"] = Script(Fault.refuse(500, "Broken."))
@@ -136,6 +144,15 @@ def test_a_server_error_that_stays_ends_the_path_with_its_notebook(evidence: Evi
     assert walked(done) == ["read_chunk", "chunk"]
     assert "Path 1 ended early: " in done.note
     assert model.of("answer")[0].data == "Notebook 1:\nAnna Reed, perhaps."
+
+
+@pytest.mark.parametrize("fault", [Fault.malformed(), Fault.no_choices(), Fault.refuse(500, "Broken.")])
+def test_bodies_that_are_none_end_in_an_error_that_says_so(
+    evidence: Evidence, settings: Settings, fault: Fault
+) -> None:
+    model = Walker(["Hollow Ford"], facts=Script(fault))
+    with pytest.raises(ModelError):
+        served(settings, evidence, model)
 
 
 def test_replies_of_no_use_are_forgotten(evidence: Evidence, settings: Settings, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from kgplatform.models.reply import parse_reply
 from kgplatform.prompt import source_of
 from kgplatform.readers.answer import AnswerReply
 from kgplatform.readers.longagent.options import Chosen, Decided, Grouped, Instructed, Responded, Settled, Summed
+from kgplatform.readers.longagent.team import EXPERTS, find_expert, listed_experts
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -78,3 +79,17 @@ def test_the_examples_of_the_prompts_are_replies_of_their_forms() -> None:
         for line in examples:
             assert set(json.loads(line)) <= set(form.model_fields)
             assert parse_reply(line, form)
+
+
+def test_the_experts_of_the_paper() -> None:
+    assert [each.name for each in EXPERTS.values()] == [
+        "QA member",
+        "KV member",
+        "NS member",
+        "PassKey member",
+        "Math member",
+    ]
+    assert [each.name for each in EXPERTS.values() if not each.resolves] == ["Math member"]
+    assert all(find_expert(each.name) is each for each in EXPERTS.values())
+    assert find_expert("Poet member") is None
+    assert len(listed_experts().splitlines()) == 5

@@ -39,7 +39,7 @@ from kgplatform.readers.longagent.team import READ, Member, read_parts
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
-from kgplatform.records import Step
+from kgplatform.records import Step, Usage
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
@@ -233,6 +233,17 @@ def test_the_cost_is_linear_and_printed(graph: Store, tmp_path: Path) -> None:
         assert (int(found[1]), int(found[2]), int(found[5]) + int(found[6])) == (members, members, members)
         alone = [each for each in done.trace if each.name == "members" or each.name.startswith("member ")]
         assert int(found[3].replace(",", "")) == sum(each.usage.input_tokens for each in alone)
+
+
+def test_every_step_knows_what_it_spent(graph: Store, tmp_path: Path) -> None:
+    said = {(3,): "Jon Reed", (7,): "Mara Voss", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
+    script = Script([instructs(ASKED), instructs("Who?"), answers("Mara Voss")], by_note(said))
+    done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
+    assert sum((each.usage for each in done.trace), Usage()) == done.usage
+    assert done.usage.calls == len(script.asked)
+    calls = [done.counts[f"calls.{who}"] for who in ("leader", "member", "merge")]
+    assert calls == [3 + 2, 40, 2]
+    assert sum(calls) == done.usage.calls
 
 
 # ------------------------------------------------------------------------------------------------- the trace, and keep

@@ -14,7 +14,7 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
@@ -116,6 +116,13 @@ def test_an_open_question_cites_the_pages_that_were_read_again(evidence: Evidenc
     ((title, words),) = cited(done)
     assert (title, "it had set him down here by mistake" in words) == ("Off the wind", True)
     assert all(each.text in STORY[6][0] for each in done.evidence.passages), "cut to the page"
+
+
+def test_what_only_a_gist_says_is_not_cited(evidence: Evidence, tmp_path: Path) -> None:
+    model = Rereader(answer=[said("The Council of Ports.", "1.1")])
+    done = over_the_wire(evidence, model, "Who demands to hear him?", tmp_path, lookup="none")
+    assert (done.text, done.citations) == ("The Council of Ports.", ())
+    assert done.note.startswith(NOT_CITED)
 
 
 def test_zero_pages_are_an_answer_and_see_what_gist_memory_alone_sees(evidence: Evidence, tmp_path: Path) -> None:

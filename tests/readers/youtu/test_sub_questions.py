@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from youtu_runs import TYPES
 
-from kgplatform.readers.youtu.sub_questions import arrange, fill, known_types
+from kgplatform.models.chat import Ledger
+from kgplatform.readers.run import Calls
+from kgplatform.readers.window import Window
+from kgplatform.readers.youtu.sub_questions import arrange, decompose, fill, known_types
+from kgplatform.testing import ScriptedChat
 
 QUESTION = "Where was the builder of the mill at Hollow Ford born?"
 
@@ -53,6 +60,14 @@ def test_several_answers_are_filled_in_up_to_a_bound() -> None:
         "Did Ann know Di?",
         "Did Cy know Bo?",
     )
+
+
+@pytest.mark.parametrize(
+    "reply", [{}, {"sub_questions": [], "types": []}, {"types": None}, {"sub_questions": [5, None]}]
+)
+def test_a_decomposition_that_names_nothing_leaves_the_question(reply: Any) -> None:
+    found = decompose(QUESTION, TYPES, Calls(ScriptedChat([json.dumps(reply)] * 2), Ledger()), 4, Window(32_768))
+    assert [part.text for part in found.parts] == [QUESTION]
 
 
 def test_types_are_the_schemas_own() -> None:

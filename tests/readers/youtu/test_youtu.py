@@ -89,6 +89,12 @@ def wandering(**said: Any) -> Model:
 # ------------------------------------------------------------------------------------------------- calls and their end
 
 
+def lines_asked(evidence: Evidence, **options: Any) -> list[str]:
+    model = wandering()
+    run(evidence, model, top_k=1, **options)
+    return model.kinds
+
+
 def test_new_queries_without_end_stop_at_five(evidence: Evidence) -> None:
     model = wandering()
     done = run(evidence, model, top_k=1)
@@ -99,6 +105,12 @@ def test_new_queries_without_end_stop_at_five(evidence: Evidence) -> None:
     assert done.trace[-2].detail == "stopped after 5 steps"
     assert (done.text, cited(done)) == ("In Saltmarsh [1]", [("reed", BORN)])
     assert QUESTION in model.asked[-1].user
+
+
+def test_the_number_of_steps_is_an_option(evidence: Evidence) -> None:
+    assert lines_asked(evidence, steps=2) == ["decompose", "answer", "reflect", "reflect", "answer"]
+    assert lines_asked(evidence, steps=0) == ["decompose", "answer"]
+    assert lines_asked(evidence, agent=False) == ["decompose", "answer"]
 
 
 def test_an_easy_question_takes_three_calls(evidence: Evidence) -> None:

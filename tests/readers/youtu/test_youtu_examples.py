@@ -215,6 +215,28 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     assert cited(done) == [("taylor", quotes[0]), ("riggs", quotes[1])]
 
 
+def test_y2_in_dependent_form_takes_two_levels_and_one_more_call(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
+    evidence = fill_graph(kg, tmp_path, FILMS, FILM_LINES)
+    parts = "Who directed Ethnic Notions?", "Who directed Gordon of Ghost City?", "When did #1 die?", "When did #2 die?"
+    model = Model(
+        decompose=plan(*parts),
+        fill_in=filled("Marlon Riggs", "Ray Taylor"),
+        answer=says("Gordon of Ghost City", "15 February 1952", "5 April 1994"),
+        reflect=concludes("Gordon of Ghost City"),
+    )
+    done = ask(FILM_QUESTION, evidence, model, Options())
+    assert model.kinds == ["decompose", "fill_in", "answer", "reflect"]
+    details = [step.detail for step in steps_of(done, "search")]
+    assert details[0].startswith("sub-question 1: Who directed Ethnic Notions?")
+    assert details[2].startswith("the whole question: ")
+    assert details[3].startswith("sub-question 3: When did Marlon Riggs die?")
+    assert details[4].startswith("sub-question 4: When did Ray Taylor die?")
+    assert "Question 1: Who directed Ethnic Notions?" in model.of("fill_in")[0].user
+    assert "Question 2: Who directed Gordon of Ghost City?" in model.of("fill_in")[0].user
+    assert "Who directed Ethnic Notions? Marlon Riggs" in model.of("answer")[0].user, "what was filled in is a note"
+    assert steps_of(done, "fill in")[0].detail == "#1: Marlon Riggs; #2: Ray Taylor"
+
+
 # ----------------------------------------------------------------------------------------------------------------- Y3
 
 STUDIES = {
