@@ -63,10 +63,10 @@ def test_neo4j_admin_makes_an_equal_graph_whose_server_is_started_by_connecting(
     neo4j_server: Connection, tmp_path: Path
 ) -> None:
     """Without an address the managed server is started, once, and goes on when the graph is closed."""
-    settings = load_settings(home=tmp_path / "home", embedder="hash:4")
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64")
     with Store(neo4j_server) as store:
         wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(4))
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         graph.import_graph(write(tmp_path / "graph.jsonl", everything_there_is()))
         before = snapshot(store), everything(store)
         titles = [info.title for info in graph.documents()]
@@ -81,14 +81,14 @@ def test_neo4j_admin_makes_an_equal_graph_whose_server_is_started_by_connecting(
     run_command(tmp_path / "graph", home)
     server, said = LocalNeo4j(other), list[str]()
     try:
-        with connect(report=said.append, embedder="hash:4", **given) as graph:
+        with connect(report=said.append, embedder="hash:64", **given) as graph:
             for statement in (tmp_path / "graph" / "after-import.cypher").read_text("utf-8").split(";\n")[:-1]:
                 graph.store.run_statement(statement, {}, write=True, timeout=60, limit=1)
             assert snapshot(graph.store) == before[0]
             assert everything(graph.store) == before[1]
         pid = server.status().pid
         assert any(line.startswith("Starting Neo4j") for line in said)
-        with connect(report=said.append, embedder="hash:4", **given) as graph:
+        with connect(report=said.append, embedder="hash:64", **given) as graph:
             assert [info.title for info in graph.documents()] == titles
             graph.store.define("neo4j/schema/await_indexes", seconds=60)
             assert graph.search("Ada knew Charles.", "passage").passages[0].text == "Ada knew Charles."

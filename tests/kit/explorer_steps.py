@@ -38,7 +38,7 @@ def opened(store: Store, home: Path, **settings: Any) -> KnowledgeGraph:
 
 @contextmanager
 def answering(
-    sample: KnowledgeGraph, model: Callable[[Messages], str], *, faults: Any = None, **settings: Any
+    sample: KnowledgeGraph, model: Callable[[Messages], str], *, faults: Any = (), **settings: Any
 ) -> Iterator[str]:
     """The address of an explorer of the sample corpus whose language model is ``model``, with its ``faults``."""
     with OpenAIServer(model, faults=faults) as server, TemporaryDirectory() as home:

@@ -88,13 +88,13 @@ def commanded(
 
 
 def test_the_command_line(commanded: Any) -> None:
-    code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--top-k", "2", "--places", "1", "--json")
+    code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--top-k", "2", "--option", "places=1", "--json")
     assert code == 0, printed.err
     told = json.loads(printed.out)
     assert (told["reader"], len(told["citations"])) == ("bestfact", 1)
     assert len(told["evidence"]["facts"]) == 2
-    code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--places", "11")
-    assert (code, printed.err.strip()) == (2, "kgplatform: --places must be at most 10.")
+    code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--option", "places=11")
+    assert (code, printed.err.strip()) == (2, "kgplatform: places must be at most 10."), printed.err
     code, printed = commanded("ask", "--help")
     assert "bestfact: the most places that are cited (1 to 10); by default 3." in printed.out
     assert re.search(r"retrieve, youtu, .* or bestfact. Default: retrieve", " ".join(printed.out.split()))

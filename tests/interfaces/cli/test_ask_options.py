@@ -28,7 +28,7 @@ LINES = {
         "--option preset=paper --answer-style phrase": {"preset": "paper", "answer_style": "phrase"},
     },
     "longagent": {
-        "--document field --option member_tokens=none --option member_model=small --option members=retrieved:3": {
+        "--option member_tokens=none --option member_model=small --option members=retrieved:3": {
             **{"member_tokens": None, "member_model": "small", "members": "retrieved:3"},
         },
     },
