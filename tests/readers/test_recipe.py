@@ -90,14 +90,15 @@ def commanded(
 def test_the_command_line(commanded: Any) -> None:
     code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--top-k", "2", "--option", "places=1", "--json")
     assert code == 0, printed.err
-    told = json.loads(printed.out)
-    assert (told["reader"], len(told["citations"])) == ("bestfact", 1)
-    assert len(told["evidence"]["facts"]) == 2
+    answer = json.loads(printed.out)
+    assert (answer["reader"], len(answer["citations"])) == ("bestfact", 1)
+    assert len(answer["evidence"]["facts"]) == 2
     code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--option", "places=11")
     assert (code, printed.err.strip()) == (2, "kgplatform: places must be at most 10."), printed.err
     code, printed = commanded("ask", "--help")
-    assert "bestfact: the most places that are cited (1 to 10); by default 3." in printed.out
-    assert re.search(r"retrieve, youtu, .* or bestfact. Default: retrieve", " ".join(printed.out.split()))
+    told = " ".join(printed.out.split())
+    assert "places (bestfact): the most places that are cited (1 to 10); by default 3." in told
+    assert re.search(r"Readers: retrieve, youtu, .* or bestfact. Default: retrieve", told)
 
 
 def test_http(client: httpx.Client) -> None:
@@ -114,7 +115,7 @@ def test_http(client: httpx.Client) -> None:
     )
     body = {"question": QUESTION, "reader": "bestfact", "options": {"places": 1, "top_k": None}}
     told = client.post("/api/ask", json=body).json()
-    assert (told["reader"], len(told["citations"])) == ("bestfact", 1)
+    assert (answer["reader"], len(answer["citations"])) == ("bestfact", 1)
     assert told["text"] == told["evidence"]["facts"][0]["text"]
     for wrong, said in ((11, "places must be at most 10."), ("few", "places=few cannot be used: it must be a whole")):
         refused = client.post("/api/ask", json={**body, "options": {"places": wrong}})

@@ -57,9 +57,13 @@ class AskCommand(TyperCommand):
 
     @property
     def epilog(self) -> str:
-        """A paragraph for each option."""
+        """The readers, and a paragraph for each option."""
+        from kgplatform.readers.readers import names
+
+        *first, last = names()
         lines = [f"{name} ({readers}): {does}" for name, readers, does in options_table()]
-        return "\n\n".join(["Options of the readers, for --option NAME=VALUE:", *lines])
+        readers = f"Readers: {', '.join(first)} or {last}. Default: {first[0]}."
+        return "\n\n".join([readers, "Options of the readers, for --option NAME=VALUE:", *lines])
 
     @epilog.setter
     def epilog(self, given: object) -> None:
