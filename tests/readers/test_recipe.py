@@ -115,7 +115,7 @@ def test_http(client: httpx.Client) -> None:
     )
     body = {"question": QUESTION, "reader": "bestfact", "options": {"places": 1, "top_k": None}}
     told = client.post("/api/ask", json=body).json()
-    assert (answer["reader"], len(answer["citations"])) == ("bestfact", 1)
+    assert (told["reader"], len(told["citations"])) == ("bestfact", 1)
     assert told["text"] == told["evidence"]["facts"][0]["text"]
     for wrong, said in ((11, "places must be at most 10."), ("few", "places=few cannot be used: it must be a whole")):
         refused = client.post("/api/ask", json={**body, "options": {"places": wrong}})
