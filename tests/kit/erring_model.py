@@ -39,6 +39,7 @@ Slip = Callable[[Prompt, Fields, random.Random], Fields]
 INVENTED = ("Nemo Drake", "Nemo Harbour", "1799")
 """A person, a place and a year of which no text tells."""
 _INVENTED = re.compile("Nemo|1795|1799")
+_ASKED_AGAIN = "\n\nA reply to this could not be used"
 NONE = ("none", "None.", "N/A", "null", "unknown", "not stated", "Not mentioned in the text.", "no answer", "nothing")
 
 
@@ -73,7 +74,8 @@ class ErringModel:
     """Messages of a reader's prompts to a reply. Several threads may ask it.
 
     ``errors``: what it made, by kind. ``sent``: how often the same messages came; ``broken``: those whose reply was
-    empty or broke off, which a reader may well send again.
+    empty, broke off or, as a reader says that then asks in other words, was of no use. Nobody keeps such a reply, so
+    that a reader may well send them again.
     """
 
     def __init__(self, rules: Mapping[str, Rule], errs: float = 0.0, seed: int = 0) -> None:
@@ -87,9 +89,12 @@ class ErringModel:
 
     def __call__(self, messages: Messages) -> str | Fault:
         key = json.dumps(messages)
+        *before, last = messages
+        asked, is_again, _ = last["content"].rpartition(_ASKED_AGAIN)
         with self._lock:
             self.sent[key] += 1
             time = self.sent[key]
+            self.broken.update([key, json.dumps([*before, {**last, "content": asked}])] if is_again else [])
         prompt = Prompt(messages)
         chance = random.Random(f"{self.seed}/{time}/{key}")
         kind, said = self._reply(prompt, chance)

@@ -94,7 +94,6 @@ class Leader:
     """The leader of one run. What it does is added to ``calls`` as steps. ``shown``: what members were shown.
 
     ``collects``: its last instruction was for a list or a count, so that replies that differ do not contradict.
-    ``ungrouped``: what it asked of replies in vain; the same replies may come again, after an instruction once more.
     """
 
     objective: str
@@ -105,7 +104,6 @@ class Leader:
     expert: Expert = EXPERTS["qa"]
     collects: bool = False
     history: list[Messages] = field(default_factory=list)
-    ungrouped: list[Messages] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.options.task != "auto":
@@ -147,16 +145,15 @@ class Leader:
         """How the answers stand to each other, numbered from 1; None where no reply can be used, or they do not fit."""
         room = self.sizes.prompt - cost(self._grouping("", "", LARGEST_FENCE)) - self.sizes.instruction - AGAIN
         replies = self._fitting(clusters, [self._said(each) for each in clusters], room)
-        messages = self._grouping(replies, instruction, fence_for(replies, instruction))
-        if not replies or messages in self.ungrouped:
+        if not replies:
             self.calls.counts["not grouped"] += 1
             return None
         mark = self.calls.mark()
+        messages = self._grouping(replies, instruction, fence_for(replies, instruction))
         try:
             said = ask(self.calls, messages, Grouped, stage=STAGE, tokens=self.sizes.reply)[0]
         except ReplyError:
             self._unusable("leader")
-            self.ungrouped.append(messages)
             self.calls.add("groups", _UNUSABLE, mark, prompt=_GROUP)
             return None
         detail = "; ".join(f"{', '.join(map(str, each.members))}: {each.relation}" for each in said.groups)

@@ -29,19 +29,13 @@ from longagent_runs import (
 )
 
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.models.chat import Ledger
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, REFUSAL, STYLES
-from kgplatform.readers.longagent.conflict import Cluster
-from kgplatform.readers.longagent.leader import Leader
-from kgplatform.readers.longagent.options import Options, sizes_of
 from kgplatform.readers.longagent.reader import COLLECTED, NOBODY, NOTHING_CONFIRMED
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerStyle
-from kgplatform.readers.run import Calls
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
-from kgplatform.testing import Fault, ScriptedChat
+from kgplatform.testing import Fault
 
 QUESTION = "Who kept the lamp of the tower?"
 ASKED = "Who kept the lamp?"
@@ -392,16 +386,6 @@ def test_a_list_or_a_count_is_collected_from_all_parts(graph: Store, tmp_path: P
     assert decide.replies == ["Member 1: 3", "Member 2: 2", "Member 3: 3"], "equal counts of two parts are two"
     assert COLLECTED in decide.user
     assert script.kinds.count("group") == len(script.merges()) == 0
-
-
-def test_what_could_not_be_grouped_is_not_asked_for_again_in_the_same_words() -> None:
-    """An instruction that is given once more brings the same answers, and the same words the same useless replies."""
-    chat, options = ScriptedChat(["no JSON at all", "nor here"]), Options()
-    leader = Leader(QUESTION, options, Calls(chat, Ledger()), sizes_of(options, 8_192), Numbering())
-    clusters = [Cluster("Mara Voss", (1,)), Cluster("Ada Reed", (2,))]
-    assert [leader.group(clusters, ASKED) for _ in range(2)] == [None, None]
-    assert len(chat.calls) == 2
-    assert leader.calls.counts["not grouped"] == 1
 
 
 def test_groups_that_cannot_be_read_make_all_answers_rivals(graph: Store, tmp_path: Path) -> None:
