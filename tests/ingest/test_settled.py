@@ -78,8 +78,8 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     rng = random.Random(seed)
-    for module in ("settle", "forms") if seed % 2 else ():
-        monkeypatch.setattr(f"kgplatform.ingest.{module}._BATCH", 5)
+    for module in ("ingest.settle", "resolution.forms") if seed % 2 else ():
+        monkeypatch.setattr(f"kgplatform.{module}._BATCH", 5)
         monkeypatch.setattr("kgplatform.resolution.forms._AT_ONCE", 5)
     settings = load_settings(
         home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS, form_threshold=_SAME_FORM
