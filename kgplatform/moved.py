@@ -20,6 +20,7 @@ MOVED = {
     "doors.browser": "interfaces.neo4j_browser",
     "doors": "interfaces",
     "evaluate.score": "evaluate",
+    "graph.threads": "explore.runs",
     "graph": "explore",
     "ingest.bound": "extract.bound",
     "ingest.cut": "sources.cut",
@@ -32,7 +33,8 @@ MOVED = {
     "retrieve": "search",
     "work": "concurrency",
 }
-"""Old names and new ones, below ``kgplatform``; what lies in a folder moved with it."""
+"""Old names that the documentation had, and new ones, below ``kgplatform``; what lies in a folder moved with it. The
+first that fits counts."""
 
 
 class MovedModules(MetaPathFinder):
@@ -56,8 +58,8 @@ class _Alias(Loader):
         self.new = new
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        warnings.warn(f"{spec.name} is {self.new} now; the old name goes with the next release.", DeprecationWarning, 2)
         module = import_module(self.new)
+        warnings.warn(f"{spec.name} is {self.new} now; the old name goes with the next release.", DeprecationWarning, 2)
         self.spec = module.__spec__
         return module
 

@@ -191,8 +191,10 @@ def _place(
     """Where the passage says it: the sentence of that number, unless the passage lacks a number that it is to state;
     or by quote or names, else by the words of ``said``, which are the names mostly."""
     known = numbered(passage.text)
-    is_stated = not lacks_a_number(" ".join(said or names), f"{rows.title}\n{passage.text}", _YEAR)
-    place: Place | Sentence | None = known[sentence - 1] if is_stated and sentence and sentence <= len(known) else None
+    place: Place | Sentence | None = None
+    if sentence and sentence <= len(known):
+        is_stated = not lacks_a_number(" ".join(said or names), f"{rows.title}\n{passage.text}", _YEAR)
+        place = known[sentence - 1] if is_stated else None
     place = place or find_statement(quote, names, passage.text, understood=(rows.title,))
     place = place or stated_place(said or names, passage.text, rows.title)
     start, end = (place.start, place.end) if place else (0, passage.end - passage.start)
