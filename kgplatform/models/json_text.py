@@ -16,7 +16,8 @@ _ANSWER_FIRST = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
 # A bracket that opens JSON, and not an aside in a sentence.
 _OPENING = re.compile(r"""\{\s*(?:["'}]|\w+\s*:|$)|\[\s*(?:["'\[{\]]|$)""")
 _BRACKET = re.compile(r"[{\[]")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_MARK = re.compile(r'"(?:[^"\\]|\\.)*"?|[][{},]', re.DOTALL)
+"""What JSON is made of, and strings, in which the same marks are text."""
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _UNREAD = {"\\b": "\b", "\\f": "\f"}
 """Escapes that json-repair leaves as they are."""
@@ -98,12 +99,33 @@ def json_values(text: str, *, cut_off: bool = False) -> Iterator[tuple[Any, bool
                 break
     for *_, value in sorted(whole, key=lambda found: found[:2], reverse=True):
         yield _storable(value), False
-    marks = _STRING.sub("", broken)
-    opened = sum(map(marks.count, "{[")) - sum(map(marks.count, "}]"))
-    is_closed = opened <= 0 or (not cut_off and broken.endswith(("}", "]")))
-    for value in mended(broken):
-        if isinstance(value, (dict, list)) and (value := value if is_closed else _without_last(value)):
+    is_closed = not cut_off and broken.endswith(("}", "]"))
+    for value in mended(broken if is_closed else _whole_part(broken)):
+        if isinstance(value, (dict, list)) and value:
             yield value, True
+
+
+def _whole_part(text: str) -> str:
+    """``text`` less what it breaks off in: the last item of its outermost list that is open, or the last member.
+
+    The brackets that are open there are closed.
+    """
+    opened: list[str] = []
+    ends: list[int] = [0]  # of the last whole item, on each level
+    for mark in _MARK.finditer(text):
+        if mark[0] in "[{":
+            opened.append("]" if mark[0] == "[" else "}")
+            ends.append(0)
+        elif mark[0] == ",":
+            ends[-1] = mark.start()
+        elif mark[0] in "]}" and opened:
+            opened.pop()
+            ends.pop()
+            ends[-1] = mark.end()
+    level = opened.index("]") + 1 if "]" in opened else len(opened)
+    while level and not ends[level]:
+        level -= 1
+    return text[: ends[level]] + "".join(reversed(opened[:level])) if opened else text
 
 
 def mended(text: str) -> list[Any]:
@@ -117,7 +139,8 @@ def mended(text: str) -> list[Any]:
     import json_repair  # a tenth of a second that most replies do not need
 
     try:
-        value = json_repair.loads(_ESCAPE.sub(lambda each: _UNREAD.get(each[0], each[0]), text), skip_json_loads=True)
+        readable = _ESCAPE.sub(lambda each: _UNREAD.get(each[0], each[0]), text)
+        value = _decoded(text) or json_repair.loads(readable, skip_json_loads=True)
     except (RecursionError, IndexError, KeyError, TypeError, ValueError):  # what its parser can raise on odd text
         return []
     several = sorted(value, key=lambda each: -len(str(each))) if isinstance(value, list) and text[0] == "{" else [value]
@@ -135,17 +158,6 @@ def _decoded(text: str) -> Any:
         return _storable(json.loads(text, strict=False))
     except (ValueError, RecursionError):
         return None
-
-
-def _without_last(value: Any) -> Any:
-    """``value`` less the last item of its outermost list, or its last member where it ends in none."""
-    if isinstance(value, list):
-        return value[:-1]
-    if isinstance(value, dict) and value:
-        *_, last = value
-        less = _without_last(value[last]) if isinstance(value[last], (dict, list)) else None
-        return {**value, last: less} if less else {key: value[key] for key in value if key != last}
-    return value
 
 
 def partial_text(text: str, field: str) -> str:

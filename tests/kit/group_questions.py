@@ -170,8 +170,9 @@ class GroupModel:
         self.asked: list[Prompt] = []
 
     def __call__(self, messages: Messages) -> str:
-        self.asked.append(Prompt(messages))
-        return json.dumps(RULES[self.asked[-1].name](self.asked[-1]))
+        prompt = Prompt(messages)  # several threads ask
+        self.asked.append(prompt)
+        return json.dumps(RULES[prompt.name](prompt))
 
 
 def _map(prompt: Prompt) -> dict[str, Any]:
