@@ -9,10 +9,11 @@ A member whose part does not have the answer is prone to invent one, and one who
 reads the parts of both that contradict each other. How many members say the same counts for nothing. Nothing here calls
 a model: ``reread`` does.
 
-Answers are the same by the value of their numbers, dates and names:
+Answers are the same where they are the same date, or differ in nothing but case, punctuation and spaces. That two
+wordings mean the same is for the leader to say, which groups them:
 
     same("15 September 1859", "September 15, 1859")       # True
-    is_part("Brunel", "Isambard Kingdom Brunel")          # True: a name without its first names
+    is_part("1859", "15 September 1859")                  # True
 """
 
 from __future__ import annotations
@@ -29,88 +30,38 @@ from kgplatform.readers.longagent.options import Group
 from kgplatform.text import normalise_name
 from kgplatform.text.matching import find_names
 
-_ARTICLE = re.compile(r"\b(?:the|an?)\b")
 _THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
 # All that is not a word, except the signs that make it another number or name: -5, 1.5, 2-1, C++, B-.
 _SIGN = re.compile(
     r"(?P<minus>(?<!\w)[-−–](?=\d))|(?P<between>(?<=\d)[\W_]+(?=\d))|(?P<kept>(?<=\w)(?:[+#]+|-(?!\w)))|[\W_]"
 )
 _KEPT_SIGNS = {"minus": "-", "between": "."}
-_EDGE = " \t\r\n.,;:!?*_`'\"“”‘’«»"
-_ANNOUNCED = re.compile(r"^(?:the answer is|it (?:was|is)|answer:|that (?:was|is))[: ]+")
-# "in 1859" is 1859; "before 1859" is not.
-_AT = re.compile(
-    r"^(?:(?:in|on|at|im|am|en|el|le|il|nel|em|op)(?: the)?(?: year| jahr| año)?|the year|year) "
-    r"(?=\d|[^\W\d_]{3,10}\.? \d)"
-)
-
-_COUNTED = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-_COUNTED += "seventeen eighteen nineteen twenty"
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
-_NUMBER_OF = {word: str(number) for number, word in enumerate(_COUNTED.split())}
-
-# Before a name these make another one: New York is not York, Lady Brunel is not Brunel.
-_OTHERS = (
-    "new north south east west northern southern eastern western upper lower great little old saint st san santa los "
-    "las el fort port mount lake cape isle not no non anti former ex lady mrs madame frau queen princess junior jr"
-)
-_ANOTHER = frozenset(_OTHERS.split())
-_MOST_NAMES = 5
-_LONGEST_NAME = 80
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_LONGEST_DATE = 80
 
 
 def same(first: str, second: str) -> bool:
-    """Whether two answers have the same value, whatever their case, punctuation, articles and form of dates.
-
-    1.5 and 15 are not the same.
-    """
+    """Whether two answers are the same date, or the same but for case, punctuation and spaces; 1.5 and 15 are not."""
     return value_of(first) == value_of(second)
 
 
 @lru_cache(maxsize=4096)
 def value_of(answer: str) -> str | Date:
-    """What makes two answers the same: a date, else the letters and signs that count."""
-    folded = _AT.sub("", _ANNOUNCED.sub("", normalise_name(answer).strip(_EDGE)))
-    date = _date(folded) if len(folded) <= _LONGEST_NAME else None
-    return date or letters_of(_NUMBER_OF.get(folded.split(" ")[0], "") + folded[_first_length(folded) :])
-
-
-def letters_of(answer: str) -> str:
-    """An answer less case, punctuation, articles and spaces; one of signs alone is its own key."""
-    folded = normalise_name(answer)
-    return _SIGN.sub(_kept_sign, _ARTICLE.sub(" ", _THOUSANDS.sub("", folded))) or folded
+    """What makes two answers the same: a date that is all of it, else the letters and signs that count."""
+    folded = normalise_name(answer).strip(" .")
+    if len(folded) <= _LONGEST_DATE:
+        for start, end, dates in dates_in(folded):
+            if (start, end) == (0, len(folded)) and len(dates) == 1:
+                return next(iter(dates))
+    return _SIGN.sub(_kept_sign, _THOUSANDS.sub("", folded)) or folded
 
 
 def is_part(part: str, whole: str) -> bool:
-    """Whether ``part`` is the less complete of two answers that agree: a year of a date, a name of a full name."""
-    if max(len(part), len(whole)) > _LONGEST_NAME:
-        return False
+    """Whether ``part`` is the less complete of two dates that agree, such as the year."""
     first, second = _dated(value_of(part)), _dated(value_of(whole))
-    if isinstance(first, tuple) and isinstance(second, tuple):
-        return first != second and all(each in (0, other) for each, other in zip(first, second, strict=True))
-    return not isinstance(first, tuple) and not isinstance(second, tuple) and _is_name_of(part, whole)
-
-
-def _is_name_of(short: str, full: str) -> bool:
-    """Whether both are names, and the full one ends as the short one does, with first names or initials before."""
-    names, fulls = _WORD.findall(short), _WORD.findall(full)
-    if not 0 < len(names) <= len(fulls) <= _MOST_NAMES or not all(word[0].isupper() for word in names + fulls):
+    if isinstance(first, str) or isinstance(second, str):
         return False
-    folded, whole = ([word.casefold() for word in words] for words in (names, fulls))
-    if folded[-1] != whole[-1] or len(folded[-1]) < 3:
-        return False
-    if folded == whole[-len(folded) :]:
-        return len(folded) < len(whole) and not _ANOTHER & set(whole[: -len(folded)])
-    initials = [len(word) == 1 for word in folded[:-1]]
-    return (
-        len(folded) == len(whole)
-        and any(initials)
-        and all(
-            word == other or (len(word) == 1 and other.startswith(word))
-            for word, other in zip(folded, whole, strict=True)
-        )
-    )
+    return first != second and all(each in (0, other) for each, other in zip(first, second, strict=True))
 
 
 def _dated(value: str | Date) -> str | Date:
@@ -118,26 +69,9 @@ def _dated(value: str | Date) -> str | Date:
     return (int(value), 0, 0) if isinstance(value, str) and _YEAR.fullmatch(value) else value
 
 
-def _date(folded: str) -> Date | None:
-    """The date that ``folded`` is, all of it, if it is one and no other."""
-    whole = folded.removeprefix("the ")
-    found = (dates for start, end, dates in dates_in(whole) if (start, end) == (0, len(whole)))
-    return next((next(iter(dates)) for dates in found if len(dates) == 1), None)
-
-
-def _first_length(folded: str) -> int:
-    """Letters of the first word, if that is a number in words."""
-    word = folded.split(" ")[0]
-    return len(word) if word in _NUMBER_OF else 0
-
-
 def _kept_sign(found: re.Match[str]) -> str:
     kind = found.lastgroup or ""
     return _KEPT_SIGNS.get(kind, found[0] if kind else "")
-
-
-_NOT = re.compile(r"\b(?:not|nor|neither|rather|instead|nicht|statt|pas|non|no)\b", re.IGNORECASE)
-"""Of two answers that a reading names, one may be named to deny it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,19 +329,18 @@ def _side(duel: Duel, reading: SharedReading) -> str:
         return "failed"
     if reading.answer is None:
         return "none"
-    is_x, is_y = (_agrees(reading.answer, cluster) for cluster in (duel.x, duel.y))
-    if is_x != is_y:
-        return "x" if is_x else "y"
-    has_x, has_y = (bool(find_names(cluster.answer, reading.answer)) for cluster in (duel.x, duel.y))
-    if has_x and has_y:
-        return "new" if _NOT.search(reading.answer) else "both"
-    return "x" if has_x else "y" if has_y else "new"
+    said = reading.answer
+    wordings = [(cluster.answer, *cluster.others) for cluster in (duel.x, duel.y)]
+    for agrees in (same, _names):
+        is_x, is_y = (any(agrees(said, text) for text in texts) for texts in wordings)
+        if is_x or is_y:
+            return "both" if is_x and is_y else "x" if is_x else "y"
+    return "new"
 
 
-def _agrees(said: str, cluster: Cluster) -> bool:
-    return any(
-        same(said, text) or is_part(said, text) or is_part(text, said) for text in (cluster.answer, *cluster.others)
-    )
+def _names(said: str, answer: str) -> bool:
+    """Whether one of both has the other in it, or a part of its date."""
+    return any(is_part(*two) or find_names(*two) for two in ((said, answer), (answer, said)))
 
 
 def _verdict(duel: Duel, readings: Sequence[SharedReading]) -> _Verdict:
