@@ -116,16 +116,11 @@ class TestRetries:
         "fault",
         [
             Fault.refuse(500, "oops"),
-            Fault.refuse(503, "busy"),
             Fault.refuse(408, "slow"),
-            Fault.rate_limit(),
             Fault.break_off("half"),
-            Fault.malformed(),
-            Fault.malformed("[]"),
             Fault.malformed("null"),
             Fault.malformed('{"choices": [null]}'),
             Fault.malformed('{"error": {"message": "engine overloaded"}}'),
-            Fault.no_choices(),
             Fault(body="<html>Bad gateway</html>", content_type="text/html"),
         ],
         ids=str,
@@ -135,11 +130,6 @@ class TestRetries:
             assert client.send(HELLO, stage="answer").text == "Hi."
         assert len(server.requests) == 2
         assert len(client.time.slept) == 1
-
-    def test_a_server_that_never_answers_is_tried_again(self) -> None:
-        with OpenAIServer(["Hi."], faults=[Fault.hang()]) as server, chatting(server, model_timeout=0.2) as client:
-            assert client.send(HELLO, stage="answer").text == "Hi."
-        assert len(server.requests) == 2
 
     def test_waits_double_with_jitter(self) -> None:
         with (
@@ -161,7 +151,7 @@ class TestRetries:
         assert 38 <= second <= 42
 
     def test_a_date_in_the_past_and_nonsense_do_no_harm(self) -> None:
-        for value in ("Wed, 21 Oct 2015 07:28:00 GMT", "soon", "-5", "nan", "inf", ""):
+        for value in ("Wed, 21 Oct 2015 07:28:00 GMT", "-5", "nan"):
             fault = Fault(status=429, headers={"Retry-After": value}, body="{}")
             with OpenAIServer(["Hi."], faults=[fault]) as server, chatting(server) as client:
                 assert client.send(HELLO, stage="answer").text == "Hi."
@@ -232,15 +222,12 @@ class TestSentences:
                 Fault.refuse(401, f"Incorrect API key provided: {KEY}"),
                 "check OPENAI_API_KEY. It says: Incorrect API key",
             ),
-            (Fault.refuse(403, "Not yours"), "check OPENAI_API_KEY"),
             (Fault.refuse(404, "No such model"), "has no model 'tiny'"),
             (Fault.refuse(400, "Too long", code="context_length_exceeded"), "smaller KGPLATFORM_PASSAGE_TOKENS"),
             (
                 Fault.refuse(400, "This model's maximum context length is 4096 tokens"),
                 "smaller KGPLATFORM_PASSAGE_TOKENS",
             ),
-            (Fault.refuse(413, "Request too long"), "smaller KGPLATFORM_PASSAGE_TOKENS"),
-            (Fault.refuse(400, "messages: odd"), "refused the request. It says: messages: odd"),
             (Fault.refuse(429, "Quota", code="insufficient_quota"), "no credit left"),
             (Fault(status=400, body="plain words"), "refused the request"),
         ],
@@ -256,13 +243,11 @@ class TestSentences:
         ("fault", "words"),
         [
             (Fault.refuse(500, "oops " * 1000), "it answered 500. It says: oops"),
-            (Fault.rate_limit(), "it answered 429"),
-            (Fault.malformed(), "it is not JSON"),
             (Fault.no_choices(), "ended before the reply did"),
             (Fault.malformed('{"error": {"message": "overloaded"}}'), "overloaded"),
             (Fault.break_off("half"), "broke the connection"),
         ],
-        ids=["500", "429", "malformed", "no choices", "error", "cut"],
+        ids=["500", "no choices", "error", "cut"],
     )
     def test_what_does_not_pass_is_said_after_the_last_try(self, fault: Fault, words: str) -> None:
         with (
@@ -284,10 +269,6 @@ class TestSentences:
         with pytest.raises(ModelError, match=r"cannot be reached.*Is it running, and is OPENAI_BASE_URL right\?"):
             chat.send(HELLO, stage="answer")
         chat.close()
-
-    def test_a_time_out_names_the_setting(self) -> None:
-        words, _ = refusal(Fault.hang(), model_timeout=0.1, model_retries=1)
-        assert "2 tries in all: no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT" in words
 
     def test_a_content_filter_is_named_and_not_asked_twice(self) -> None:
         fault = Fault(finish_reason="content_filter", text="")
@@ -311,12 +292,12 @@ class TestSentences:
         seen = caplog.text + repr(chat) + repr(vars(chat)) + repr(vars(chat._wire)) + repr(caught.value.__cause__)
         assert KEY not in seen
 
-    @pytest.mark.parametrize("address", ["localhost:8000/v1", "ftp://x/v1", "http://", "http://[::1", "nonsense"])
+    @pytest.mark.parametrize("address", ["localhost:8000/v1", "ftp://x/v1", "http://", "http://[::1"])
     def test_a_wrong_address_is_a_setting_error(self, address: str) -> None:
         with pytest.raises(SettingError, match="OPENAI_BASE_URL"):
             OpenAIChat(options(address), Ledger(), None)
 
-    @pytest.mark.parametrize("key", ["sk-\u00e9", "sk a", "sk-\n-x"])
+    @pytest.mark.parametrize("key", ["sk-\u00e9", "sk-\n-x"])
     def test_a_key_that_no_header_can_carry_is_a_setting_error_that_hides_it(self, key: str) -> None:
         with pytest.raises(SettingError, match="OPENAI_API_KEY") as caught:
             OpenAIChat(options("http://x/v1", openai_api_key=key), Ledger(), None)
@@ -324,15 +305,6 @@ class TestSentences:
 
 
 class TestFallback:
-    def test_json_mode_that_the_server_does_not_know_is_left_out_from_then_on(self) -> None:
-        def fault(request: Any) -> Fault | None:
-            return Fault.refuse(400, "response_format is not supported") if "response_format" in request.body else None
-
-        with OpenAIServer(lambda messages: "{}", faults=fault) as server, chatting(server) as client:
-            for text in ("a", "b"):
-                assert client.send(question(text), stage="s", wanted=ANY_OBJECT).text == "{}"
-        assert ["response_format" in request.body for request in server.requests] == [True, False, False]
-
     def test_several_parameters_may_be_refused(self) -> None:
         def fault(request: Any) -> Fault | None:
             for name in ("temperature", "response_format"):
@@ -474,9 +446,7 @@ class TestCache:
                 client.send(HELLO, stage="s")
         assert len(self.files(tmp_path)) == 5
 
-    @pytest.mark.parametrize(
-        "content", ["", '{"key": "', "[]", "null", '{"key": "x", "text": "wrong"}', "\x00" * 50, "[" * 99999]
-    )
+    @pytest.mark.parametrize("content", ['{"key": "', "null", '{"key": "x", "text": "wrong"}', "[" * 99999])
     def test_a_broken_file_is_replaced(self, tmp_path: Path, content: str) -> None:
         with OpenAIServer(["first", "second"]) as server, chatting(server, tmp_path) as client:
             client.send(HELLO, stage="s")
@@ -548,15 +518,14 @@ class TestCache:
         )
         from kgplatform.models.reply_cache import KeptReply, ReplyCache
 
-        for _ in range(3):
-            writer = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "c")], stdout=subprocess.PIPE)
-            assert writer.stdout is not None
-            writer.stdout.readline()
-            while len(list((tmp_path / "c").rglob("*.json"))) < 20:
-                pass
-            writer.kill()
-            writer.wait()
-            writer.stdout.close()
+        writer = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "c")], stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        while len(list((tmp_path / "c").rglob("*.json"))) < 20:
+            pass
+        writer.kill()
+        writer.wait()
+        writer.stdout.close()
         cache = ReplyCache(tmp_path / "c")
         found = [path.stem for path in (tmp_path / "c").rglob("*.json")]
         assert len(found) >= 20
@@ -587,11 +556,12 @@ class TestMakeChat:
 
     def test_nothing_is_imported_or_sent_before_the_first_question(self) -> None:
         code = (
-            "import sys\nfrom kgplatform.models.chat import Ledger\n"
+            "import sys, kgplatform.client\nfrom kgplatform.models.chat import Ledger\n"
             "from kgplatform.models.openai_chat import make_chat\n"
             "from kgplatform.settings import Settings\n"
             "make_chat(Settings(openai_api_key='k'), Ledger())\n"
-            "print([name for name in ('openai', 'httpx2', 'torch', 'json_repair') if name in sys.modules])"
+            "late = {'openai', 'httpx2', 'torch', 'json_repair', 'opentelemetry'}\n"
+            "print([name for name in sys.modules if name.partition('.')[0] in late])"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]"
