@@ -85,10 +85,7 @@ class TestServer:
     def test_embeddings_and_models(self) -> None:
         with OpenAIServer(models=["m1", "m2"]) as server, client(server) as api:
             floats, packed = (
-                [
-                    each.embedding
-                    for each in api.embeddings.create(model="m", input=["a b", "c"], encoding_format=kind).data
-                ]
+                api.embeddings.create(model="m", input=["a b", "c"], encoding_format=kind).data
                 for kind in ("float", "base64")
             )
             assert [model.id for model in api.models.list()] == ["m1", "m2"]
@@ -110,15 +107,8 @@ class TestServer:
 
     def test_answers_that_break_off_and_bodies_that_are_none(self) -> None:
         broken = Fault.break_off("many words in this answer that never ends")
-        script = [
-            broken,
-            broken,
-            Fault.malformed(),
-            Fault.no_choices(),
-            Fault.length_limit("half"),
-            Fault.no_usage("x"),
-        ]
-        with OpenAIServer(script) as server, client(server) as api:
+        others = [Fault.malformed(), Fault.no_choices(), Fault.length_limit("half"), Fault.no_usage("x")]
+        with OpenAIServer([broken, broken, *others]) as server, client(server) as api:
             events = iter(api.chat.completions.create(model="m", messages=HELLO, stream=True))  # type: ignore[arg-type]
             assert next(events).choices[0].delta.content == "many words in th"
             with pytest.raises(openai.APIConnectionError):
