@@ -247,11 +247,6 @@ def test_a_server_on_a_disk_that_became_read_only_can_be_ended(disk: Path, make:
             "The database has encountered a critical error, and needs to be restarted. Please see database logs.",
             "has stopped working.*Free some space.*same command",
         ),
-        (
-            "Neo.DatabaseError.Transaction.TransactionLogError",
-            "Could not append transaction: Transaction #140 {started …} to log.",
-            "has stopped working",
-        ),
         ("Neo.DatabaseError.General.UnknownError", "No space left on device", "disk of the database is full"),
         ("Neo.DatabaseError.Statement.ExecutionFailed", "/x: Read-only file system", "cannot be written"),
         (
@@ -261,7 +256,6 @@ def test_a_server_on_a_disk_that_became_read_only_can_be_ended(disk: Path, make:
         ),
         ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", "No writes.", "is read-only. Allow writing"),
         ("Neo.ClientError.Statement.SyntaxError", "Variable `needs to be restarted` not defined", None),
-        ("Neo.DatabaseError.Statement.ExecutionFailed", "Something else", None),
     ],
 )
 def test_what_a_server_in_trouble_says(code: str, message: str, said: str | None) -> None:

@@ -105,7 +105,7 @@ def test_one_that_ends_while_it_is_asked_is_started_again(kg: KnowledgeGraph, se
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(server.up)
         with pytest.raises(TimeoutError):
-            asked.result(timeout=2)
+            asked.result(timeout=0.5)
         os.kill(pid, signal.SIGKILL)
         assert asked.result() == server.connection()
     assert server.status().pid != pid
