@@ -190,6 +190,17 @@ def kg(store: Store, settings: Settings) -> KnowledgeGraph:
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION))
 
 
+@pytest.fixture(scope="module")
+def shared_kg(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """As ``kg``, but one for the tests of a module that only read: they stand before those that ask for an empty one,
+    which shares the database.
+    """
+    settings = load_settings(home=tmp_path_factory.mktemp("shared"), embedder=f"hash:{DIMENSION}")
+    with Store(neo4j_server) as store:
+        wipe(store)
+        yield KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION))
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """A real Chromium, that of the system; Playwright downloads none. No call of it leaves the machine.

@@ -128,7 +128,7 @@ def test_repeated_reversed_and_looping_edges_count_once() -> None:
     assert transition(once).toarray() == pytest.approx(transition(often).toarray())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_mass_is_kept(seed: int) -> None:
     graph = random_graph(seed)
     restart = restart_of(graph, softmax(graph.fact_cosine, scoring.FACT_TEMPERATURE))
@@ -139,9 +139,8 @@ def test_mass_is_kept(seed: int) -> None:
     assert mass.min() >= 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_same_input_same_output_whatever_the_order_of_edges(seed: int) -> None:
-    graph = random_graph(seed)
+def test_same_input_same_output_whatever_the_order_of_edges() -> None:
+    graph = random_graph(0)
     shuffled = replace(graph, mentions=graph.mentions[::-1].copy(), relations=graph.relations[::-1].copy())
     first, again, other = fuse(graph), fuse(graph), fuse(shuffled)
     assert (first.passages == again.passages).all()
@@ -178,18 +177,6 @@ def test_a_near_fact_moves_its_entities_and_their_passages() -> None:
     scores = fuse(graph)
     assert scores.passages[1] > scores.passages[2]
     assert scores.facts[0] > scores.facts[1]
-
-
-def test_a_fact_shares_its_weight_by_the_root_of_its_entities_passages() -> None:
-    graph = neighbourhood([0.5], entity_passages=[1, 4], fact_cosine=[0.9], fact_entities=pairs((0, 0), (0, 1)))
-    assert scoring._on_entities(graph, np.ones(1)) == pytest.approx([0, 2 / 3, 1 / 3])
-
-
-def test_facts_far_behind_the_best_passage_lose_their_share() -> None:
-    near = neighbourhood([0.5], fact_cosine=[0.6])
-    far = neighbourhood([0.7], fact_cosine=[0.6])
-    assert scoring.fact_share_of(near) == scoring.FACT_SHARE
-    assert scoring.fact_share_of(far) == pytest.approx(scoring.FACT_SHARE * np.exp(-0.1 / scoring.PASSAGE_TEMPERATURE))
 
 
 def test_bm25_decides_between_equal_cosines() -> None:
@@ -271,9 +258,8 @@ def test_the_best_passage_of_a_title_stands_before_its_others() -> None:
 
 
 @pytest.mark.parametrize("scale", [0.4, 2.0])
-@pytest.mark.parametrize("seed", range(3))
-def test_scores_do_not_depend_on_how_far_a_models_cosines_lie_apart(seed: int, scale: float) -> None:
-    graph = replace(random_graph(seed), passage_bm25=np.zeros(300))
+def test_scores_do_not_depend_on_how_far_a_models_cosines_lie_apart(scale: float) -> None:
+    graph = replace(random_graph(0), passage_bm25=np.zeros(300))
     known = graph.passage_cosine[~np.isnan(graph.passage_cosine)]
     graph = replace(graph, passage_cosine=graph.passage_cosine / np.sort(known)[-50:].std() * 0.068)
     other = replace(graph, passage_cosine=graph.passage_cosine * scale, fact_cosine=graph.fact_cosine * scale)
