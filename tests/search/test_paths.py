@@ -43,7 +43,7 @@ def test_five_hops_are_found_with_the_places_that_state_them_and_six_are_too_man
     assert all("path" in each.routes for each in (*result.facts, *result.passages))
     assert {each.title for each in result.passages} >= {"000", "001", "002", "003", "004"}
     assert max(len(path.facts) for path in result.paths) == 5
-    assert {NAMES, LONG[:6]} <= named(result.paths)
+    assert LONG[:6] in named(result.paths)
     assert LONG not in named(result.paths)
 
 
