@@ -64,13 +64,10 @@ FIELD = "MATCH (e:Entity {name: 'Cyrus Field'}) RETURN e.id"
 # ---------------------------------------------------------------------------------------------------- names to look for
 
 
-@pytest.mark.parametrize("text", ["Cyrus Field", "cyrus field", "  CYRUS \n FIELD ", "cyrus f", "field cyr", "cyr fie"])
+@pytest.mark.parametrize("text", ["Cyrus Field", "  CYRUS \n FIELD ", "cyrus f", "field cyr"])
 def test_an_entity_is_found_by_its_name_and_parts_of_it(look: Look, text: str) -> None:
-    assert (look.find(text)[0].name, look.find(text)[0].kind, look.find(text)[0].type) == (
-        "Cyrus Field",
-        "Entity",
-        "Person",
-    )
+    first = look.find(text)[0]
+    assert (first.name, first.kind, first.type) == ("Cyrus Field", "Entity", "Person")
 
 
 def test_documents_communities_and_key_elements_are_found(graph: KnowledgeGraph, look: Look) -> None:
@@ -92,15 +89,15 @@ def test_what_is_found_is_bounded_and_comes_in_the_same_order(look: Look) -> Non
         look.find("c", 0)
 
 
-@pytest.mark.parametrize("text", ["", " \t", "zzzz", "\x00", '"', "`", "'; MATCH (n) DETACH DELETE n", "🚢" * 9])
-def test_what_nothing_is_called_finds_nothing_or_what_shares_a_word(look: Look, text: str) -> None:
-    assert all(node.name != text for node in look.find(text))
-
-
-@pytest.mark.parametrize("text", ["name:*", "* OR *", "cyrus~9", "[a TO z]", "\\", "/.*/", "NOT cyrus", "a" * 10_000])
-def test_a_search_has_no_syntax(graph: KnowledgeGraph, look: Look, text: str) -> None:
+def test_what_nothing_is_called_finds_nothing_or_what_shares_a_word_and_a_search_has_no_syntax(
+    graph: KnowledgeGraph, look: Look
+) -> None:
     before = graph.stats().nodes
-    assert len(look.find(text)) <= 20
+    for text in (" \t", "\x00", '"', "`", "'; MATCH (n) DETACH DELETE n", "🚢" * 9, "name:*", "[a TO z]", "\\", "/.*/"):
+        found = look.find(text)
+        assert all(node.name != text for node in found)
+        assert len(found) <= 20
+    assert len(look.find("a" * 10_000)) <= 20
     assert graph.stats().nodes == before
 
 
@@ -253,11 +250,14 @@ def test_facts_of_a_passage_come_in_its_order(graph: KnowledgeGraph, look: Look)
     assert len(starts) > 5
 
 
-def test_communities_around_a_node(graph: KnowledgeGraph, look: Look) -> None:
+def test_communities_around_a_node_and_types_with_their_numbers(graph: KnowledgeGraph, look: Look) -> None:
     inside = one(graph, "MATCH (e:Entity)-[:MEMBER_OF]->(:Community)-[:PARENT]->() RETURN e.id ORDER BY e.id LIMIT 1")
     inner, *outer = look.node(inside).communities
     assert outer
     assert [node.id for node in look.node(inner.id).communities] == [node.id for node in outer]
+    types = look.types()
+    assert list(types.values()) == sorted(types.values(), reverse=True)
+    assert types["Person"] == graph.stats().nodes["Person"]
 
 
 def test_a_window_of_a_document_is_that_part_of_it(graph: KnowledgeGraph, look: Look) -> None:
@@ -341,12 +341,6 @@ def test_communities_and_their_members(graph: KnowledgeGraph, look: Look) -> Non
         look.community(one(graph, FIELD))
 
 
-def test_types_with_their_numbers(graph: KnowledgeGraph, look: Look) -> None:
-    types = look.types()
-    assert list(types.values()) == sorted(types.values(), reverse=True)
-    assert types["Person"] == graph.stats().nodes["Person"]
-
-
 # ----------------------------------------------------------------------------------------------------------------- runs
 
 
@@ -395,15 +389,7 @@ def test_a_filter_of_the_map_that_is_no_dictionary_is_refused(store: Store) -> N
         Look(store).map(only=MapFilter(where="Verne"))  # type: ignore[arg-type]  # on purpose
 
 
-ODD = (
-    "`) DETACH DELETE n //",
-    "<img src=x onerror=alert(1)>",
-    'O\'Brien "Bob" \\',
-    "שלום עולם",
-    "🚢🌊",
-    "長江 大橋",
-    "x" * 500,
-)
+ODD = ("`) DETACH DELETE n //", 'O\'Brien "Bob" \\', "שלום עולם", "🚢🌊", "長江 大橋", "x" * 500)
 
 
 @pytest.mark.parametrize("name", ODD)
