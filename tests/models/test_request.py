@@ -330,16 +330,6 @@ class TestThoughts:
         pieces.add({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
         assert read_answer(pieces.answer(), HELLO)[0].text == '{"answer": "Hi"}'
 
-    def test_figures_of_0_are_not_believed(self) -> None:
-        body = {
-            "choices": [{"message": {"content": "Hi there."}}],
-            "usage": {"prompt_tokens": 0, "completion_tokens": 0},
-        }
-        with OpenAIServer([Fault.malformed(json.dumps(body))]) as server, chatting(server) as chat:
-            usage = chat.send(HELLO, stage="s").usage
-        assert usage.input_tokens > 0
-        assert usage.output_tokens > 0
-
 
 class TestStream:
     def test_the_text_is_told_as_it_comes_and_the_reply_is_the_same(self) -> None:

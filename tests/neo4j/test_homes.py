@@ -136,12 +136,6 @@ def test_a_record_is_of_its_folder_only(tmp_path: Path) -> None:
     assert moved == found and found.has_moved(tmp_path / "moved")
 
 
-def test_a_record_of_an_earlier_version_is_trusted(tmp_path: Path) -> None:
-    home = record_in(tmp_path / "home", folder="", path="", host="")
-    found = own_record(home)
-    assert found is not None and found.pid == os.getpid() and not found.has_moved(home)
-
-
 def test_a_disk_with_another_number_after_a_restart_makes_no_copy(tmp_path: Path) -> None:
     home = record_in(tmp_path / "home", began="before the restart")
     written = json.loads((home / RECORD).read_text())

@@ -12,14 +12,15 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 from conftest import ROOT
-from jar_repository import flipped, linked_jars, one_jar, serve, spoil, use_repository
+from disks import leave, small_disk
+from jar_repository import flipped, linked_jars, one_jar, serve, spoil
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, ClientError
 
@@ -143,13 +144,10 @@ def test_two_processes_at_once_get_one_server(shared: LocalNeo4j, running: Conne
     assert sum("Starting Neo4j" in text for text in said) == 1
     assert processes_of(shared.status().home) == [pid]
     assert os.getsid(pid) == pid and psutil.Process(pid).ppid() != os.getpid(), "it outlives who started it"
-
-
-def test_up_again_is_the_same_server(shared: LocalNeo4j, running: Connection) -> None:
     before = shared.status()
+    assert before.running and before.version == VERSION and before.log.is_file()
     assert shared.up() == running == shared.connection()
     assert shared.status() == before
-    assert before.running and before.version == VERSION and before.log.is_file()
 
 
 def test_it_listens_on_free_ports_of_loopback_only(shared: LocalNeo4j, running: Connection, usual_ports: Ports) -> None:
@@ -221,25 +219,22 @@ def test_it_runs_with_its_memory_and_says_when_its_graph_has_outgrown_it(
     assert shared.status().advice == ""
 
 
-def test_password_file_that_was_changed_says_so_and_leaves_the_server(shared: LocalNeo4j, running: Connection) -> None:
+def test_password_file_that_was_changed_or_lost_says_so_and_leaves_the_server(
+    shared: LocalNeo4j, running: Connection
+) -> None:
     path = shared.status().home / "password"
-    path.write_text("not the password")
-    with pytest.raises(ServerError, match="refuses the password") as caught:
-        shared.up()
-    path.write_text(running.password + "\n")
-    assert str(shared.log) in str(caught.value)
-    assert shared.status().running and shared.up() == running
-
-
-def test_lost_password_file_says_what_to_do(shared: LocalNeo4j, running: Connection) -> None:
-    path = shared.status().home / "password"
-    path.unlink()
     try:
+        path.write_text("not the password")
+        with pytest.raises(ServerError, match="refuses the password") as caught:
+            shared.up()
+        assert str(shared.log) in str(caught.value)
+        path.unlink()
         with pytest.raises(ServerError, match="missing.*[Pp]ut the password back"):
             shared.connection()
     finally:
-        path.write_text(running.password)
+        path.write_text(running.password + "\n")
         path.chmod(0o600)
+    assert shared.status().running and shared.up() == running
 
 
 @pytest.mark.killed
@@ -338,16 +333,6 @@ def test_jar_that_java_cannot_read_is_fetched_again_and_a_port_lost_at_the_last_
     assert server.down()
 
 
-def test_truncated_jar_without_network_is_one_sentence(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = linked_jars(tmp_path / "jars")
-    use_repository(tmp_path, monkeypatch, "http://127.0.0.1:9")
-    spoil(folder / one_jar().path, b"PK")
-    with pytest.raises(ServerError, match="cannot be fetched.*jctools-core"):
-        make(neo4j_jars=folder).up()
-
-
 def test_server_that_does_not_come_up_in_time_is_stopped(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgplatform.neo4j.server._START_TIMEOUT", 0.3)
     server = make()
@@ -363,28 +348,19 @@ def test_jvm_that_refuses_its_memory(make: Make) -> None:
 
 @pytest.mark.killed
 def test_full_disk(make: Make, tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(disk)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("a small file system cannot be mounted here (that takes root)")
+    """It fills up as the server starts, or was full before."""
 
     def fill(line: str) -> None:
         if line.startswith("Starting"):
-            with suppress(OSError), (disk / "filler").open("wb", buffering=0) as filler:
-                while filler.write(bytes(4096)):
-                    pass
+            leave(disk, 8192)
 
-    try:
-        for server in (make(disk, report=fill), make(disk), make(disk / "later")):
+    with small_disk(tmp_path / "disk", 32) as disk:
+        for server in (make(disk, report=fill), make(disk / "later")):
             fault, sentence = failing(server)
             assert fault is StartFault.DISK and "is full" in sentence
         (disk / "filler").unlink()
         assert make(disk).up()
         assert make(disk).down()
-    finally:
-        # Lazily: the kernel may still be taking down what the server had open.
-        subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 @pytest.mark.parametrize(
