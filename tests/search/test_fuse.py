@@ -101,27 +101,6 @@ def test_a_neighbour_of_the_best_passage_beats_an_unrelated_passage() -> None:
     assert scores.entities[0] > scores.entities[1]
 
 
-def test_two_nodes_by_hand() -> None:
-    """All mass starts on the passage and swings between it and its entity; damping d = 0.7, n steps."""
-    graph = neighbourhood([0.5], entity_passages=[1], mentions=pairs((0, 0)))
-    on_passage, on_entity = 1.0, 0.0
-    for _ in range(scoring.ITERATIONS):
-        on_passage, on_entity = (
-            1 - scoring.DAMPING + scoring.DAMPING * on_entity,
-            scoring.DAMPING * on_passage,
-        )
-    restart = restart_of(graph)
-    assert page_rank(transition(graph), restart) == pytest.approx([on_passage, on_entity])
-
-
-def test_transition_weighs_rare_entities_more_and_sums_to_one() -> None:
-    graph = neighbourhood([0.5], entity_passages=[1, 50], mentions=pairs((0, 0), (0, 1)))
-    walk = transition(graph).toarray()
-    rare, frequent = np.log1p(100 / 1), np.log1p(100 / 50)
-    assert walk[:, 0] == pytest.approx([0, rare / (rare + frequent), frequent / (rare + frequent)])
-    assert walk[0, 1:] == pytest.approx([1, 1])
-
-
 def test_repeated_reversed_and_looping_edges_count_once() -> None:
     once = neighbourhood([0.5], entity_passages=[1, 1], mentions=pairs((0, 0)), relations=pairs((0, 1)))
     often = replace(once, mentions=pairs((0, 0), (0, 0)), relations=pairs((1, 0), (0, 1), (0, 0), (0, 1)))
@@ -206,13 +185,6 @@ def test_a_named_entity_is_a_seed_where_nothing_else_is() -> None:
     assert restart_of(graph) == pytest.approx([0, 1])
 
 
-def test_facts_that_are_no_seeds_move_nothing() -> None:
-    graph = neighbourhood([0.8, 0.3], entity_passages=[1], fact_cosine=[0.9], fact_entities=pairs((0, 0)))
-    others = replace(graph, fact_seed=np.zeros(1, dtype=np.bool_))
-    assert restart_of(others)[2] == 0
-    assert np.isfinite(fuse(others).passages).all()
-
-
 # ---------------------------------------------------------------------------------------------------------- titles
 
 
@@ -229,19 +201,6 @@ def test_a_passage_that_names_a_title_leads_to_that_document() -> None:
     assert walk[:, 0] == pytest.approx([0, 0, scoring.TITLE_SHARE, 0, 1 - scoring.TITLE_SHARE])
     assert walk[:, 2] == pytest.approx([0, 0, 0, 0, 1])
     assert best_first(fuse(graph).passages, graph.passage_ids)[:2] == [0, 2]
-
-
-def test_the_rarer_of_two_titles_that_a_passage_names_gets_more() -> None:
-    graph = neighbourhood(
-        [0.8, 0.3, 0.3],
-        titles=[1, 2, 3],
-        entity_passages=[2, 50],
-        entity_titles=[2, 3],
-        mentions=pairs((0, 0), (0, 1)),
-    )
-    rare, frequent = np.log1p(100 / 2), np.log1p(100 / 50)
-    walk = transition(graph).toarray()
-    assert walk[1:3, 0] == pytest.approx(scoring.TITLE_SHARE * np.array([rare, frequent]) / (rare + frequent))
 
 
 def test_the_best_passage_of_a_title_stands_before_its_others() -> None:
