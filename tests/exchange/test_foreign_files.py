@@ -147,14 +147,6 @@ def test_what_csv_cannot_say(kg: KnowledgeGraph, tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(("csv", "."))) == []
 
 
-def test_names_that_cannot_be_exported(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    kg.import_graph(write(tmp_path / "g.jsonl", good()))
-    kg.cypher("MATCH (c:Chunk) SET c:`Bad``Label`", write=True)
-    with pytest.raises(InputError, match="called 'Bad`Label'.*rename it"):
-        kg.export(tmp_path / "out.jsonl")
-    assert not (tmp_path / "out.jsonl").exists()
-
-
 # --------------------------------------------------------------------------------------------------------- whole files
 
 
@@ -171,7 +163,7 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     assert target.read_text() == "the new one"
 
 
-def test_places_that_cannot_be_written(kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_places_that_cannot_be_written_and_names_that_cannot_be_exported(kg: KnowledgeGraph, tmp_path: Path) -> None:
     kg.import_graph(write(tmp_path / "g.jsonl", good()))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("x")
@@ -184,6 +176,10 @@ def test_places_that_cannot_be_written(kg: KnowledgeGraph, tmp_path: Path) -> No
         with pytest.raises(InputError, match=message):
             kg.export(path, kind)
     assert (tmp_path / "full" / "mine.txt").read_text() == "x"
+    kg.cypher("MATCH (c:Chunk) SET c:`Bad``Label`", write=True)
+    with pytest.raises(InputError, match="called 'Bad`Label'.*rename it"):
+        kg.export(tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 # -------------------------------------------------------------------------------------------------------------- values

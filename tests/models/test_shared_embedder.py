@@ -29,7 +29,7 @@ def same(workers: Workers, settings: Settings) -> None:
 
 
 def test_shares_are_put_together_in_order(settings: Settings) -> None:
-    with LocalWorkers(3) as workers:
+    with LocalWorkers(2) as workers:
         same(workers, settings)
 
 
