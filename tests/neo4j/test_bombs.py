@@ -14,7 +14,7 @@ import httpx
 import pytest
 from bombs import BOMBS, FILL, Bomb
 from campaigns import WHOLE
-from conftest import define_all
+from conftest import define_all, end_server
 from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
@@ -56,7 +56,7 @@ def server(home: Path, quick_java: Path) -> Iterator[LocalNeo4j]:
         for statement in FILL:
             store.run_statement(statement, {}, write=True, timeout=300, limit=1)
     yield server
-    server.down()
+    end_server(server)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from conftest import end_server
 from disks import leave, small_disk
 from neo4j.exceptions import Neo4jError
 
@@ -49,8 +50,7 @@ def make(quick_java: Path) -> Iterator[Make]:
     built: list[LocalNeo4j] = []
     yield build
     for server in built:
-        if server.status().running:
-            server.down()
+        end_server(server)
 
 
 def keep(connection: Connection, *names: str) -> None:

@@ -12,13 +12,14 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from conftest import ROOT
+from conftest import ROOT, end_server
 from disks import leave, small_disk
 from jar_repository import flipped, linked_jars, one_jar, serve, spoil
 from neo4j import GraphDatabase
@@ -106,9 +107,7 @@ def make(tmp_path: Path, quick_java: Path) -> Iterator[Make]:
     built: list[LocalNeo4j] = []
     yield build
     for server in built:
-        record = load_record(server.status().home / "server.json")
-        if record is not None:
-            os.kill(record.pid, signal.SIGKILL)
+        end_server(server)
 
 
 @pytest.fixture(scope="module")
@@ -272,10 +271,13 @@ def test_stopped_and_killed_it_keeps_data_ports_and_password(
     assert shared.status().pid == pid and "kept" in notes(running)
 
     keep_note(running, "written before the crash")
-    os.kill(pid, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(pid)]) if psutil.pid_exists(pid) else None
-    assert not shared.status().running and shared.connection() is None
-    assert shared.up() == running
+    os.kill(pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(shared.up)
+        with pytest.raises(TimeoutError):
+            asked.result(timeout=0.5)
+        os.kill(pid, signal.SIGKILL)  # while it is asked
+        assert asked.result() == running
     assert shared.status().pid != pid and {"kept", "written before the crash"} <= set(notes(running))
 
 

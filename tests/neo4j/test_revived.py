@@ -6,13 +6,13 @@ import os
 import shlex
 import signal
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
 import httpx
 import pytest
+from conftest import end_server
 from stopped import until
 from web_server import client_of
 
@@ -50,7 +50,7 @@ exec {shlex.quote(str(quick_java))} "$@"
     java.chmod(0o755)
     server = LocalNeo4j(settings, java=java)
     yield server
-    server.down()
+    end_server(server)
 
 
 @pytest.fixture
@@ -97,20 +97,6 @@ def test_a_users_statement_that_runs_as_the_server_is_killed_is_not_run_twice(
     assert kg.documents() == []
 
 
-def test_one_that_ends_while_it_is_asked_is_started_again(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
-    pid = server.status().pid
-    assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(server.up)
-        with pytest.raises(TimeoutError):
-            asked.result(timeout=0.5)
-        os.kill(pid, signal.SIGKILL)
-        assert asked.result() == server.connection()
-    assert server.status().pid != pid
-    assert kg.cypher("RETURN 1").rows == [[1]]
-
-
 def test_one_that_hangs_is_started_again(
     kg: KnowledgeGraph, server: LocalNeo4j, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +140,7 @@ def test_reading_and_writing_go_on_but_twice_within_a_minute_is_left_to_people(
     for _ in range(2):
         with pytest.raises(ServerError, match="Neo4j stopped twice within a minute and is not restarted"):
             kg.documents()
+    assert not server.status().running and server.connection() is None
     server.down()
     with pytest.raises(ServerError, match="The database does not answer"):
         kg.cypher("RETURN 1")
-    assert not server.status().running
