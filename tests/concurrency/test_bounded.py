@@ -119,7 +119,7 @@ def test_a_script_without_a_guard_works_and_its_child_ends_with_it_even_if_it_is
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "worked in").mkdir()
     (tmp_path / "worked in" / "json.py").write_text("raise SystemExit('a file where we work was imported')")
-    command = [sys.executable, str(tmp_path / "script.py"), "3", *work]
+    command = [sys.executable, str(tmp_path / "script.py"), "1", *work]
     where = tmp_path / "worked in"
     parent = subprocess.Popen(command, cwd=where, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None

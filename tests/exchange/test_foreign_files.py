@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import igraph
 import networkx
@@ -16,7 +15,7 @@ from kgplatform.errors import InputError
 from kgplatform.exchange import check as checking
 from kgplatform.exchange.check import Make, check_elements
 from kgplatform.exchange.csv_folder import cell_of
-from kgplatform.exchange.elements import Node, Relationship, Spool, fault_of, is_name, read_lines
+from kgplatform.exchange.elements import Node, Relationship, Spool, read_lines
 from kgplatform.exchange.exporter import whole
 from kgplatform.exchange.graphml import write_graphml
 
@@ -189,48 +188,6 @@ def test_places_that_cannot_be_written_and_names_that_cannot_be_exported(kg: Kno
 def test_lists_that_a_cell_cannot_hold(value: list[str]) -> None:
     with pytest.raises(ValueError, match="a list"):
         cell_of(value)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"date": "2026-11-21"},
-        {"time": "12:00:00.000000001+01:00"},
-        {"datetime": "2026-11-21T12:00:00Z[Europe/Berlin]"},
-        {"localdatetime": "-0044-03-15T12:00:00"},
-        {"duration": "P1Y-2M3DT4H-5M6.5S"},
-        [{"date": "2026-11-21"}],
-        {"float": "NaN"},
-        [1.5, {"float": "Infinity"}],
-        {"bytes": ""},
-        [],
-    ],
-)
-def test_values_that_are_fine(value: Any) -> None:
-    assert fault_of(value) is None
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"date": 7},
-        {"datetime": "2026-11-21T12:00:00Z[a b]"},
-        {"duration": "P1DT"},
-        {"float": "1.5"},
-        {"bytes": "?"},
-        {"what": "x"},
-        {"date": "2026-11-21", "time": "12:00"},
-        [{"date": "2026-11-21"}, {"time": "12:00Z"}],
-        {"point": {"srid": 4326, "x": True, "y": 1.0}},
-    ],
-)
-def test_values_that_are_not(value: Any) -> None:
-    assert fault_of(value)
-
-
-def test_names_of_labels_types_and_properties() -> None:
-    assert all(map(is_name, ("name", "Own Label", "人物", "a-b.c", "_x")))
-    assert not any(map(is_name, ("", " a", "1a", "a`b", "a:b", 'a"', "a\nb", "x" * 201, "a;b", None)))
 
 
 def test_ends_are_looked_at_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,11 @@ VALUES: dict[str, Any] = {
     "years too many": {"duration": "P999999999999999999Y"},
     "a duration in disorder": {"duration": "P1D1Y"},
     "a list with one bad date": [{"date": "2026-02-28"}, {"date": "2026-02-29"}],
+    "a list of two types": [{"date": "2026-11-21"}, {"time": "12:00Z"}],
+    "a date that is a number": {"date": 7},
+    "a type that is not": {"what": "x"},
+    "two types": {"date": "2026-11-21", "time": "12:00"},
+    "a number that is not special": {"float": "1.5"},
     "a latitude that is not": {"point": {"srid": 4326, "x": 20.0, "y": 100.0}},
     "a point of infinity": {"point": {"srid": 7203, "x": float("1e400"), "y": 1.0}},
     "a point of three numbers on a plane": {"point": {"srid": 7203, "x": 1.0, "y": 1.0, "z": 1.0}},
@@ -115,6 +120,7 @@ LAST: dict[str, Any] = {
     **{"late": {"time": "23:59:59.999999999+18:00"}, "lasting": {"duration": "PT2562047788015215H30M7S"}},
     "then": {"datetime": "9999-12-31T23:59:59.999999999+00:00"},
     **{"letters": "\u0000\u001f\ufffe\U0010ffff", "stem": "x" * 8000, "leap": [{"date": "2024-02-29"}]},
+    **{"a-b.c": {"float": "NaN"}, "人物": []},
 }
 
 
