@@ -104,7 +104,7 @@ def test_a_copy_of_a_running_home_has_a_server_of_its_own_and_a_moved_one_is_res
     again = make(moved, said.append).up()
     assert said[0].startswith("This home was moved while its server ran")
     assert kept(again) == ["before"]
-    assert make(moved).down() and not home.exists()
+    assert not home.exists()
 
     store = copy / "neo4j" / "data" / "databases" / "neo4j" / "neostore"
     store.write_bytes(b"\xff" * store.stat().st_size)

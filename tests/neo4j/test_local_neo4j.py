@@ -125,8 +125,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, quick_java: Path, usual_por
     server = LocalNeo4j(settings_for(home), java=quick_java)
     server.said = said  # type: ignore[attr-defined]  # for the one test that reads it
     yield server
-    server.down()
-    assert processes_of(home / "neo4j") == []
+    end_server(server)
 
 
 @pytest.fixture
@@ -332,7 +331,6 @@ def test_jar_that_java_cannot_read_is_fetched_again_and_a_port_lost_at_the_last_
         uri = server.up().uri
         assert stolen and not uri.endswith(f":{stolen[0]}")
         assert repository.asked == [jar.path]
-    assert server.down()
 
 
 def test_server_that_does_not_come_up_in_time_is_stopped(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,7 +360,7 @@ def test_full_disk(make: Make, tmp_path: Path) -> None:
             assert fault is StartFault.DISK and "is full" in sentence
         (disk / "filler").unlink()
         assert make(disk).up()
-        assert make(disk).down()
+        end_server(make(disk))
 
 
 @pytest.mark.parametrize(
