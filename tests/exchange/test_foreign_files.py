@@ -8,18 +8,14 @@ from pathlib import Path
 import igraph
 import networkx
 import pytest
-from graph_lines import Line, good, link, write
+from graph_lines import Line, good, write
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.exchange import check as checking
-from kgplatform.exchange.check import Make, check_elements
 from kgplatform.exchange.csv_folder import cell_of
 from kgplatform.exchange.elements import Node, Relationship, Spool, read_lines
 from kgplatform.exchange.exporter import whole
 from kgplatform.exchange.graphml import write_graphml
-
-UNMADE: Make = lambda rows: None  # noqa: E731 - for files whose dates no database needs to make
 
 
 def refused(kg: KnowledgeGraph, path: Path, message: str) -> None:
@@ -188,11 +184,3 @@ def test_places_that_cannot_be_written_and_names_that_cannot_be_exported(kg: Kno
 def test_lists_that_a_cell_cannot_hold(value: list[str]) -> None:
     with pytest.raises(ValueError, match="a list"):
         cell_of(value)
-
-
-def test_ends_are_looked_at_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "_BATCH", 2)
-    lines = [*good(), *(link("KNEW", "a", "b") for _ in range(5)), link("KNEW", "a", "none"), link("KNEW", "a", "b")]
-    path = write(tmp_path / "g.jsonl", lines)
-    with pytest.raises(InputError, match="line 14, joins"):
-        check_elements(path, read_lines(path), UNMADE)

@@ -1,10 +1,9 @@
-"""The test doubles that users get: a scripted chat, hashed vectors, and a server that fails on purpose."""
+"""The test doubles that users get: a scripted chat, hashed vectors, and a server, whose faults tests/models shows."""
 
 from __future__ import annotations
 
 import base64
 import http.client
-import json
 import threading
 from typing import Any
 
@@ -92,43 +91,6 @@ class TestServer:
         unpacked = [np.frombuffer(base64.b64decode(each.embedding), "<f4") for each in packed]  # type: ignore[arg-type]
         for vectors in ([each.embedding for each in floats], unpacked):
             np.testing.assert_allclose(np.array(vectors), HashEmbedder().embed(["a b", "c"]), atol=1e-6)
-
-    def test_statuses_and_retry_after(self) -> None:
-        faults = [Fault.rate_limit(3), Fault.rate_limit(60, as_date=True), Fault.refuse(503, "busy")]
-        with OpenAIServer(["never"], faults=faults) as server:
-            with pytest.raises(openai.RateLimitError) as first:
-                complete(server)
-            with pytest.raises(openai.RateLimitError) as second:
-                complete(server)
-            with pytest.raises(openai.InternalServerError, match="busy"):
-                complete(server)
-        assert first.value.response.headers["retry-after"] == "3"
-        assert second.value.response.headers["retry-after"].endswith("GMT")
-
-    def test_answers_that_break_off_and_bodies_that_are_none(self) -> None:
-        broken = Fault.break_off("many words in this answer that never ends")
-        others = [Fault.malformed(), Fault.no_choices(), Fault.length_limit("half"), Fault.no_usage("x")]
-        with OpenAIServer([broken, broken, *others]) as server, client(server) as api:
-            events = iter(api.chat.completions.create(model="m", messages=HELLO, stream=True))  # type: ignore[arg-type]
-            assert next(events).choices[0].delta.content == "many words in th"
-            with pytest.raises(openai.APIConnectionError):
-                list(events)
-            with pytest.raises(openai.APIConnectionError):
-                complete(server)
-            with pytest.raises(json.JSONDecodeError):
-                complete(server)
-            assert complete(server).choices == []
-            assert complete(server).choices[0].finish_reason == "length"
-            assert complete(server).usage is None
-
-    def test_faults_may_depend_on_the_request(self) -> None:
-        def only_embeddings(request: Any) -> Fault | None:
-            return Fault.refuse(500, "no") if request.path.endswith("/embeddings") else None
-
-        with OpenAIServer(["Hi."], faults=only_embeddings) as server, client(server) as api:
-            assert complete(server).choices[0].message.content == "Hi."
-            with pytest.raises(openai.InternalServerError):
-                api.embeddings.create(model="m", input="a")
 
     def test_what_it_cannot_answer_is_said(self) -> None:
         """The end of its script, a function that raises, another path, and what is no JSON."""
