@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import load_query
 from kgplatform.search.evidence import Evidence
+from kgplatform.search.pages import Okapi
 from kgplatform.settings import load_settings
 
 QUESTION = "Who fired the bricks?"
@@ -163,3 +165,21 @@ def test_from_the_end_is_the_reading_order_turned_round(evidence: Evidence) -> N
     within = [each.id for page, _ in evidence.in_reading_order(100, chosen) for each in page]
     assert [each.id for page, _ in evidence.in_reading_order(2, chosen, from_end=True) for each in page] == within[::-1]
     assert len(within) < len(forwards)
+
+
+# ---------------------------------------------------------------------------------------------------------------- ranks
+
+
+def test_okapi_by_hand() -> None:
+    """Three texts of 4, 2 and 3 words; "kiln" is in two of them, "bricks" in one."""
+    index = Okapi("Kiln bricks?")
+    for id_, text in (("a", "kiln fired bricks."), ("b", "Kiln cold"), ("c", "it was raining")):
+        index.add(id_, text)
+    index.add("a", "KILN")
+    assert index.ranked(5) == ["a", "b"]
+    assert index.ranked(1) == ["a"]
+    kiln, bricks = math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
+    longer = 1.2 * (1 - 0.75 + 0.75 * 4 / 3)
+    expected = kiln * 2 * 2.2 / (2 + longer) + bricks * 1 * 2.2 / (1 + longer)
+    assert index._score("a", {"kiln": kiln, "bricks": bricks}, 3.0) == pytest.approx(expected)
+    assert Okapi("Kiln?").ranked(3) == []
