@@ -76,5 +76,5 @@ def test_what_the_sentence_does_not_say_stays(lives: KnowledgeGraph) -> None:
     """A triple in the words of another name is no repetition."""
     renamed = "MATCH (f:Fact {kind: 'triple', subject: 'Ada Lovelace'}) SET f.subject = 'Countess of Lovelace'"
     lives.cypher(renamed, write=True)
-    (ada, *_) = lives.look.find("Ada Lovelace")
-    assert {fact.kind for fact in lives.look.node(ada.id).facts} == {"triple", "atomic"}
+    (row,) = lives.cypher("MATCH (e:Entity {name: 'Ada Lovelace'}) RETURN e.id").rows
+    assert {fact.kind for fact in lives.look.node(row[0]).facts} == {"triple", "atomic"}
