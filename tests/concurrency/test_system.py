@@ -146,14 +146,17 @@ def test_a_step_that_waits_for_ever_ends_though_it_takes_no_processor(tmp_path: 
     assert system.ended_by(done.returncode) == "time"
 
 
-def test_a_process_is_told_by_when_it_began() -> None:
-    mark = system._mark_elsewhere(os.getpid())
-    assert mark == system._mark_elsewhere(os.getpid())
+def test_a_process_is_told_by_when_it_began_and_a_zombie_is_gone() -> None:
+    """By what Linux tells, and by what is told elsewhere."""
+    ways = (system.process_mark, system._mark_elsewhere)
+    marks = [mark_of(os.getpid()) for mark_of in ways]
+    assert marks == [mark_of(os.getpid()) for mark_of in ways]
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        assert system._mark_elsewhere(child.pid) not in (None, mark)
+        for mark_of, mark in zip(ways, marks, strict=True):
+            assert mark_of(child.pid) not in (None, mark)
         system.end_process(child.pid)
-        child.wait()
-        assert system._mark_elsewhere(child.pid) is None
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert [mark_of(child.pid) for mark_of in ways] == [None, None]
 
 
 @pytest.fixture

@@ -35,7 +35,6 @@ from kgplatform.neo4j.process import (
     choose_ports,
     find_fault,
     load_record,
-    process_mark,
 )
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection
@@ -420,17 +419,6 @@ def test_broken_pid_file_is_no_server(make: Make, content: str) -> None:
     home.mkdir(parents=True)
     (home / "server.json").write_text(content)
     assert not server.status().running and server.down() is False
-
-
-def test_zombie_counts_as_gone_and_a_mark_is_stable() -> None:
-    assert process_mark(os.getpid()) == process_mark(os.getpid()) is not None
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        mark = process_mark(child.pid)
-        assert mark is not None and mark != process_mark(os.getpid())
-        assert child.stdin is not None
-        child.stdin.close()
-        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        assert process_mark(child.pid) is None
 
 
 def test_ports_are_remembered_if_free_else_the_next_are_taken() -> None:
