@@ -150,6 +150,7 @@ def test_a_process_is_told_by_when_it_began_and_a_zombie_is_gone() -> None:
     """By what Linux tells, and by what is told elsewhere."""
     ways = (system.process_mark, system._mark_elsewhere)
     marks = [mark_of(os.getpid()) for mark_of in ways]
+    assert None not in marks
     assert marks == [mark_of(os.getpid()) for mark_of in ways]
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         for mark_of, mark in zip(ways, marks, strict=True):
