@@ -437,7 +437,7 @@ class TestBuilding:
         report = graph.ingest(folder, extractor="llm")
         assert (report.extracted, report.passages) == (3, 6)
 
-    def test_naming_communities(self, built: tuple[KnowledgeGraph, Silent], tmp_path: Path) -> None:
+    def test_naming_communities_and_gists(self, built: tuple[KnowledgeGraph, Silent], tmp_path: Path) -> None:
         graph, model = built
         graph.ingest(texts(tmp_path / "texts"), extractor="local")
         model.silent_from(1)
@@ -449,16 +449,13 @@ class TestBuilding:
         assert report.named_by_model > 0
         assert report.stopped == ""
 
-    def test_gists(self, built: tuple[KnowledgeGraph, Silent], tmp_path: Path) -> None:
-        graph, model = built
-        graph.ingest(texts(tmp_path / "texts"), extractor="local")
         model.silent_from(4)
         working = Working(lambda stop: graph.within(stop).gist())
         model.wait()
         assert isinstance(working.stopped(), StoppedError)
         model.silent_from(None)
-        report = graph.gist()
-        assert (report.written, report.complete_documents) == (3, 6)
+        written = graph.gist()
+        assert (written.written, written.complete_documents) == (3, 6)
 
     def test_embedding_on_this_machine_ends_between_two_batches(self) -> None:
         from kgplatform.models.embed import LocalEmbedder
