@@ -78,11 +78,9 @@ def test_options_reach_their_reader_with_their_values(
     [
         ("--reader graphreader --nodes 3", "Write --option nodes=VALUE in place of --nodes."),
         ("--reader youtu --no-agent", "Write --option agent=false in place of --no-agent."),
-        ("--reader readagent --choice=A", "Write --option choices=VALUE in place of --choice."),
         ("--reader graphreader --option nodes=many", "nodes=many cannot be used: it must be a whole number."),
         ("--option nodes=3", "The reader retrieve has no option nodes. Leave it out, or use the reader graphreader."),
         ("--reader graphreader --top-k 3", "The reader graphreader has no option --top-k."),
-        ("--reader youtu --option without=paths", 'Unknown route "paths". Did you mean path?'),
         ("--option top_k", "--option 'top_k' is not NAME=VALUE."),
     ],
 )
