@@ -58,28 +58,22 @@ def test_a_follow_up_that_is_kept_nowhere(client: httpx.Client, sample: Knowledg
     earlier = [{"question": first["question"], "answer": first["text"]}]
     answer = client.post("/api/ask", json={"question": FOLLOW_UP, "earlier": earlier}).json()
     assert answer["question"] == "Which cable did James Anderson lay?"
-    assert answer["note"].startswith("Asked as: Which cable did James Anderson lay?")
-    assert answer["trace"][0]["name"] == "stand alone"
-    assert answer["usage"]["calls"] + answer["usage"]["cached_calls"] == 2
     assert snapshot(sample.store) == before
     error(client.post("/api/ask", json={"question": "Why?", "earlier": earlier * 51}), 422, "InputError")
 
 
-def test_what_is_refused(client: httpx.Client, thread: dict[str, Any]) -> None:
-    for method in (client.get, client.delete):
-        error(method("/api/threads/nowhere"), 404, "NotFoundError")
+def test_what_is_refused(client: httpx.Client, sample: KnowledgeGraph, thread: dict[str, Any]) -> None:
+    """A server that only reads keeps no thread."""
+    at = f"/api/threads/{thread['thread']}"
+    error(client.delete("/api/threads/nowhere"), 404, "NotFoundError")
     for headers in ({}, {"Accept": "text/event-stream"}):
         error(client.post("/api/threads/nowhere", json={"question": "Why?"}, headers=headers), 404, "NotFoundError")
         wrong = {"question": "Why?", "reader": "sage"}
-        error(client.post(f"/api/threads/{thread['thread']}", json=wrong, headers=headers), 400, "InputError")
-
-
-def test_a_server_that_only_reads_keeps_no_thread(sample: KnowledgeGraph, thread: dict[str, Any]) -> None:
+        error(client.post(at, json=wrong, headers=headers), 400, "InputError")
     before = snapshot(sample.store)
-    with client_of(sample, read_only=True) as client:
-        at = f"/api/threads/{thread['thread']}"
-        assert client.get(at).status_code == 200
-        error(client.post("/api/threads", json={"question": CAPTAIN}), 403, "ReadOnlyError")
-        error(client.post(at, json={"question": FOLLOW_UP}), 403, "ReadOnlyError")
-        error(client.delete(at), 403, "ReadOnlyError")
+    with client_of(sample, read_only=True) as reading:
+        assert reading.get(at).status_code == 200
+        error(reading.post("/api/threads", json={"question": CAPTAIN}), 403, "ReadOnlyError")
+        error(reading.post(at, json={"question": FOLLOW_UP}), 403, "ReadOnlyError")
+        error(reading.delete(at), 403, "ReadOnlyError")
     assert snapshot(sample.store) == before

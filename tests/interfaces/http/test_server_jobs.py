@@ -157,7 +157,7 @@ def raising(*given: object, **options: object) -> None:
     raise RuntimeError("What Ada wrote.")
 
 
-@pytest.mark.parametrize("broken", ["ingest", "finish_uploads", "plain"])
+@pytest.mark.parametrize("broken", ["ingest", "finish_uploads"])
 def test_whatever_a_job_raises_is_told_in_a_sentence(
     graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, broken: str
 ) -> None:
