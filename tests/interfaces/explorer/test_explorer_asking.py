@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 from explorer_steps import CLOSING, NOTHING, USAGE, answer_with, answering, ask, put
 from playwright.sync_api import Page, expect
@@ -16,21 +17,41 @@ pytest_plugins = ["explorer_page"]
 CAPTAIN = "Who was the captain of the Great Eastern?"
 
 
-def test_an_answer_leads_to_the_words_that_support_it(page: Page, explorer: str) -> None:
+def test_an_answer_leads_to_the_words_that_support_it_and_the_graph_stands_beside_them(
+    page: Page, explorer: str
+) -> None:
     page.goto(explorer)
     ask(page, CAPTAIN)
-    answer = page.get_by_role("article", name="Answer")
+    answer, mark = page.get_by_role("article", name="Answer"), page.locator("mark")
+    citation = answer.get_by_role("button", name="Citation 1:")
     expect(answer).to_contain_text("James Anderson")
     expect(page.locator("#announcer")).to_contain_text("The answer is there, with 1 citation")
-    answer.get_by_role("button", name="Citation 1:").click()
-    mark = page.locator("mark")
+    citation.click()
     expect(mark).to_have_text(re.compile(r"James Anderson,\s+a\s+captain"))
     expect(mark).to_be_in_viewport()
     expect(mark).to_be_focused()
     assert "doc=" in page.url and "at=" in page.url
     page.go_back()
     expect(mark).to_be_hidden()
-    expect(answer.get_by_role("button", name="Citation 1:")).to_be_focused()
+    expect(citation).to_be_focused()
+    citation.click()
+    expect(mark).to_be_visible()
+    page.get_by_role("button", name="Graph", exact=True).click()
+    expect(mark).to_be_hidden()
+    citation.click()
+    expect(mark).to_be_focused()
+    for name in ("Width of the view", "Width of the graph"):
+        border = page.get_by_role("separator", name=name)
+        before, was = border.get_attribute("aria-valuenow"), (border.bounding_box() or {})["x"]
+        border.focus()
+        page.keyboard.press("ArrowLeft")
+        expect(border).to_have_attribute("aria-valuenow", str(int(before or 0) - 2))
+        assert (border.bounding_box() or {})["x"] < was
+    page.reload()
+    expect(page.get_by_role("separator", name="Width of the view")).to_have_attribute("aria-valuenow", "40")
+    expect(mark).to_be_visible()
+    expect(page.locator(".canvas")).to_be_visible()
+    expect(page.get_by_role("button", name="Both")).to_have_attribute("aria-pressed", "true")
 
 
 PATH = """async (question) => {
@@ -65,30 +86,6 @@ def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: Know
     expect(page.locator("mark")).to_be_in_viewport()
     page.get_by_role("button", name="Close the document").click()
     expect(page.locator(".graph-title")).to_contain_text("entities")
-
-
-def test_the_graph_and_the_open_document_stand_beside_each_other(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    ask(page, CAPTAIN)
-    mark, citation = page.locator("mark"), page.get_by_role("button", name="Citation 1:")
-    citation.click()
-    expect(mark).to_be_visible()
-    page.get_by_role("button", name="Graph", exact=True).click()
-    expect(mark).to_be_hidden()
-    citation.click()
-    expect(mark).to_be_focused()
-    for name in ("Width of the view", "Width of the graph"):
-        border = page.get_by_role("separator", name=name)
-        before, was = border.get_attribute("aria-valuenow"), (border.bounding_box() or {})["x"]
-        border.focus()
-        page.keyboard.press("ArrowLeft")
-        expect(border).to_have_attribute("aria-valuenow", str(int(before or 0) - 2))
-        assert (border.bounding_box() or {})["x"] < was
-    page.reload()
-    expect(page.get_by_role("separator", name="Width of the view")).to_have_attribute("aria-valuenow", "40")
-    expect(mark).to_be_visible()
-    expect(page.locator(".canvas")).to_be_visible()
-    expect(page.get_by_role("button", name="Both")).to_have_attribute("aria-pressed", "true")
 
 
 def test_an_earlier_conversation_comes_back(page: Page, explorer: str) -> None:
@@ -207,28 +204,12 @@ def test_an_answer_and_its_statements_are_copied_whole(page: Page, explorer: str
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(":param vector => [") and copied.rstrip().endswith(";")
     assert "…" not in copied, "what is copied is whole"
+    link = page.locator(".statements > li").filter(has=page.get_by_text("search/entity", exact=True))
+    address = unquote(link.get_by_role("link", name="Neo4j Browser").get_attribute("href") or "")
+    assert "WHERE e.key IN ['" in address and ":param" not in address, "one statement, its values in it, is drawn"
 
 
 OF_NEO4J_BROWSER = ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
-
-
-def written_in(browser: Page, word: str) -> str:
-    """What stands in the editor of Neo4j Browser, once ``word`` does."""
-    editor = browser.locator(".view-lines").first
-    expect(editor).to_contain_text(word, timeout=60_000)
-    return (editor.text_content() or "").replace("\u00a0", " ")
-
-
-def test_neo4j_browser_has_the_statement_in_its_editor(page: Page, explorer: str, allowed_errors: list[str]) -> None:
-    allowed_errors += OF_NEO4J_BROWSER
-    page.goto(explorer)
-    ask(page, CAPTAIN)
-    page.locator(".step-head").first.click()
-    statement = page.locator(".statements > li").filter(has=page.get_by_text("search/entity", exact=True))
-    with page.expect_popup() as opened:
-        statement.get_by_role("link", name="Neo4j Browser").click()
-    written = written_in(opened.value, "MATCH")
-    assert "WHERE e.key IN ['" in written and ":param" not in written, "one statement, its values in it, is drawn"
 
 
 def test_no_character_breaks_the_link_to_neo4j_browser(
@@ -240,7 +221,9 @@ def test_no_character_breaks_the_link_to_neo4j_browser(
     page.get_by_label("Statement").fill(statement)
     with page.expect_popup() as opened:
         page.get_by_role("button", name="Neo4j Browser").click()
-    written = written_in(opened.value, "RETURN")
+    editor = opened.value.locator(".view-lines").first
+    expect(editor).to_contain_text("RETURN", timeout=60_000)
+    written = (editor.text_content() or "").replace("\u00a0", " ")
     told = written.replace("\\u0026", "&").replace("\\u0023", "#")
     assert told == statement
     assert sample.cypher(written).rows == sample.cypher(statement).rows, "Cypher reads the escapes as the characters"
@@ -252,25 +235,7 @@ def search(page: Page, question: str, route: str) -> None:
     page.get_by_role("button", name="Search", exact=True).click()
 
 
-def test_search_alone(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    page.get_by_label("Reader", exact=True).select_option(label="Search only, no answer")
-    search(page, CAPTAIN, "path")
-    evidence = page.get_by_role("region", name="Evidence")
-    expect(evidence).to_contain_text("Great Eastern")
-    evidence.get_by_role("button", name="Expedition of 1865").first.click()
-    expect(page.locator("mark")).to_be_visible()
-    page.locator("summary", has_text="Only documents with").click()
-    page.get_by_label("Metadata").select_option("subject")
-    page.get_by_label("Value").select_option("people (1)")
-    expect(page.locator("summary", has_text="Only documents with subject people")).to_be_visible()
-    search(page, CAPTAIN, "all")
-    expect(evidence).to_have_count(2)
-    kept = evidence.last.locator("li.passage > button.place")
-    assert set(kept.all_text_contents()) == {"Cyrus Field"}
-
-
-def test_a_search_shows_best_sentences_and_folds_away_what_is_off_the_question(
+def test_search_alone_shows_best_sentences_and_folds_away_what_is_off_the_question(
     page: Page, explorer: str, sample: KnowledgeGraph
 ) -> None:
     question = "Who designed the Great Eastern?"
@@ -289,6 +254,14 @@ def test_a_search_shows_best_sentences_and_folds_away_what_is_off_the_question(
     expect(hidden.locator("li").first).to_be_hidden()
     evidence.locator("li.passage button").first.click()
     expect(page.locator("mark")).to_contain_text(quote.text[:20])
+    page.locator("summary", has_text="Only documents with").click()
+    page.get_by_label("Metadata").select_option("subject")
+    page.get_by_label("Value").select_option("people (1)")
+    expect(page.locator("summary", has_text="Only documents with subject people")).to_be_visible()
+    search(page, CAPTAIN, "all")
+    expect(evidence).to_have_count(2)
+    kept = evidence.last.locator("li.passage > button.place")
+    assert set(kept.all_text_contents()) == {"Cyrus Field"}
 
 
 def test_options_of_a_reader(page: Page, explorer: str) -> None:

@@ -24,7 +24,10 @@ def upload(page: Page, *files: Path) -> None:
 
 
 def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_path: Path) -> None:
-    page.goto(empty_explorer)
+    for view, title in (("tree", "No documents yet"), ("runs", "No saved runs"), ("graph", "The graph is empty")):
+        page.goto(f"{empty_explorer}/#/{view}")
+        expect(page.get_by_role("heading", name=title).first).to_be_visible()
+    page.goto(f"{empty_explorer}/#/ask")
     expect(page.get_by_role("list", name="Steps")).to_contain_text("The graph is empty.")
     expect(page.locator(".graph-notice")).to_contain_text("empty")
     page.get_by_role("link", name="Add documents").first.click()
