@@ -9,7 +9,7 @@ import pytest
 from drawings import ODD_NAMES, draw, edge, large_map, node, pixel, place, settle, triangle, wheel_of
 from playwright.sync_api import Page
 
-from kgplatform.interfaces.neo4j_browser.style import color_of
+from kgplatform.interfaces.neo4j_browser.style import KINDS, TYPES, color_of
 
 pytest_plugins = ["explorer_page", "drawing_page"]
 
@@ -290,6 +290,16 @@ def test_relations_take_the_places_of_a_maps_lines(box: Page) -> None:
     box.evaluate("fresh => view.addGraph(fresh, { around: 'e0' })", fresh)
     settle(box)
     assert sizes(box) == [10, lines + 2]
+
+
+def test_colours_are_those_of_neo4j_browser(box: Page) -> None:
+    names = [*KINDS, *TYPES, "人物", "risk factor", "", "toString", "constructor", "__proto__", "É", "🙂", "x" * 500]
+    ask = """async ([names, theme]) => {
+      const colors = await import("/shared/colors.js");
+      return names.map((name) => colors.typeColor(name, theme));
+    }"""
+    for theme in ("light", "dark"):
+        assert box.evaluate(ask, [names, theme]) == [color_of(name) for name in names]
 
 
 _PICTURE = """async (theme) => {

@@ -111,6 +111,10 @@ def test_keys_walk_through_it_and_letters_find_names(box: Page) -> None:
     box.keyboard.press("Enter")
     assert box.evaluate("told") == ["Engines"]
     assert item(box, "Engines").get_attribute("aria-selected") == "true"
+    light = item(box, "Places").locator("text").first.get_attribute("fill")
+    box.evaluate("tree.setTheme('dark')")
+    assert focused(box) == "Engines", "the keyboard stays when the theme changes"
+    assert item(box, "Places").locator("text").first.get_attribute("fill") != light
     typed = """keys => keys.forEach((key) =>
       document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })))"""
     for keys, there in (("pl", "Places"), ("x", "Engines")):

@@ -23,15 +23,12 @@ NAMES = query_names("saved")
 TABLES = {"saved/most_connected", "saved/outside_schema"}
 
 
-def lines_of(name: str) -> tuple[list[str], str]:
-    """The header without its slashes, and the statement."""
-    source = (ROOT / "cypher" / f"{name}.cypher").read_text(encoding="utf-8")
-    lines = source.splitlines()
+def statement_of(name: str) -> neo4j.Query:
+    """The statement below the header."""
+    lines = (ROOT / "cypher" / f"{name}.cypher").read_text(encoding="utf-8").splitlines()
     header = [line for line in lines if line.startswith("//")]
     assert lines[: len(header)] == header, "the header comes first, and there is no comment after it"
-    assert source.endswith("\n")
-    assert max(map(len, lines)) <= 120
-    return [line.removeprefix("// ") for line in header], "\n".join(lines[len(header) :])
+    return neo4j.Query("\n".join(lines[len(header) :]))
 
 
 @pytest.fixture(scope="module")
@@ -54,27 +51,21 @@ def browser(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         yield session
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_planner_finds_nothing_wrong(browser: neo4j.Session, name: str) -> None:
-    summary = browser.run(neo4j.Query(f"EXPLAIN {lines_of(name)[1]}")).consume()
-    assert summary.query_type == "r"
-    assert complaints(summary) == []
+def test_the_planner_finds_nothing_wrong(browser: neo4j.Session) -> None:
+    for name in NAMES:
+        summary = browser.run(neo4j.Query(f"EXPLAIN {statement_of(name).text}")).consume()
+        assert (summary.query_type, complaints(summary)) == ("r", []), name
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_shows_something_and_the_same_each_time(browser: neo4j.Session, name: str) -> None:
-    def run() -> list[list[object]]:
-        return [record.values() for record in browser.run(neo4j.Query(lines_of(name)[1]))]
-
-    rows = run()
-    assert 0 < len(rows) <= 500
-    assert [shown(row) for row in run()] == [shown(row) for row in rows]
-    is_graph = any(isinstance(value, neo4j.graph.Path) for row in rows for value in row)
-    assert is_graph == (name not in TABLES)
-
-
-def test_a_walk_shows_the_passages_that_it_read_in_full(browser: neo4j.Session) -> None:
-    assert any(record["read"] for record in browser.run(neo4j.Query(lines_of("saved/walk")[1])))
+def test_it_shows_something_and_the_same_each_time(browser: neo4j.Session) -> None:
+    for name in NAMES:
+        rows, again = ([record.values() for record in browser.run(statement_of(name))] for _ in range(2))
+        assert 0 < len(rows) <= 500, name
+        assert [shown(row) for row in again] == [shown(row) for row in rows], name
+        is_graph = any(isinstance(value, neo4j.graph.Path) for row in rows for value in row)
+        assert is_graph == (name not in TABLES), name
+    walked = browser.run(statement_of("saved/walk"))
+    assert any(record["read"] for record in walked), "a walk shows the passages that it read in full"
 
 
 def shown(value: object) -> object:
