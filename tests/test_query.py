@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgplatform.query import data_folder, load_query, parse_query, query_names
+from kgplatform.query import parse_query
 
 GOOD = """// Things nearest to a question,
 // in order.
@@ -31,7 +31,6 @@ def test_a_header_and_a_statement() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("// mode: read\n", "", "`// mode: read`, `write` or `schema`"),
         ("// mode: read\n", "// mode: erase\n", "`// mode: read`, `write` or `schema`"),
         ("// mode: read\n", "// mode: read\n// mode: write\n", "`// mode: read`, `write` or `schema`"),
         ("// param $k: int: how many\n", "", r"used but not declared: \['k'\]"),
@@ -43,13 +42,3 @@ def test_headers_that_do_not_agree(old: str, new: str, said: str) -> None:
     assert old in GOOD
     with pytest.raises(ValueError, match=f"cypher/a/b.cypher: .*{said}"):
         parse_query("a/b", GOOD.replace(old, new))
-
-
-def test_names_are_those_of_the_files() -> None:
-    names = query_names()
-    assert names == sorted(names)
-    assert {name.partition("/")[0] for name in names} >= {"ingest", "tree", "search", "explore"}
-    assert query_names("neo4j/schema") == [name for name in names if name.startswith("neo4j/schema/")]
-    assert len(names) == len(list(data_folder("cypher").rglob("*.cypher")))  # type: ignore[attr-defined]  # a Path here
-    with pytest.raises(FileNotFoundError):
-        load_query("ingest/nothing")

@@ -70,14 +70,12 @@ def graph(
         yield graph
 
 
-def test_there_are_statements() -> None:
+def test_statements_have_rows(graph: KnowledgeGraph) -> None:
     assert len(STATEMENTS) > 20
     assert {name for name, _ in STATEMENTS} >= {*PAGES}
-
-
-@pytest.mark.parametrize(("name", "statement"), STATEMENTS)
-def test_a_statement_has_rows(graph: KnowledgeGraph, name: str, statement: str) -> None:
-    if not graph.cypher("MATCH (e:Entity {name: $name}) RETURN e", {"name": NAMED[0]}).rows:
+    is_sample = graph.cypher("MATCH (e:Entity {name: $name}) RETURN e", {"name": NAMED[0]}).rows
+    for name, statement in STATEMENTS:
+        asked = statement
         for theirs, mine in zip(NAMED, OWN_NAMES, strict=True):
-            statement = statement.replace(f"'{theirs}'", f"'{mine}'")
-    assert graph.cypher(statement).rows, name
+            asked = asked if is_sample else asked.replace(f"'{theirs}'", f"'{mine}'")
+        assert graph.cypher(asked).rows, (name, asked)

@@ -106,9 +106,6 @@ def test_settings_in_force(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert lines[:2] == [["Setting", "Value", "From"], ["KGPLATFORM_HOME", f"{tmp_path}/here", "argument"]]
     assert ["KGPLATFORM_WORKERS", "many", "environment"] in lines
     assert ["NEO4J_PASSWORD", "********", "environment"] in lines
-    monkeypatch.delenv("KGPLATFORM_WORKERS")
-    (first, *_) = run("settings", "--json").document["settings"]
-    assert list(first) == ["name", "value", "source", "default", "unit", "help"]
 
 
 def test_a_run_that_finishes_what_another_left_says_so(run: Run, store: Store, tmp_path: Path) -> None:
