@@ -20,7 +20,7 @@ from kgplatform.extract.schema import reserved_label, reserved_relationship
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import prompt_names
-from kgplatform.query import Query, load_query, query_names
+from kgplatform.query import Query, load_query, parse_query, query_names
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 from kgplatform.tree import build_tree
@@ -33,7 +33,6 @@ QUERY_TYPES = {"read": {"r"}, "write": {"w", "rw"}, "schema": {"s"}}
 WAITS = "neo4j/schema/await_indexes"
 # The sizes that a database is given, and strings, tell nothing about spelling.
 _LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`")
-# Columns of a procedure or of SHOW have the names that Neo4j gave them.
 
 
 def code_of(query: Query) -> str:
@@ -205,3 +204,43 @@ def test_every_statement_is_run_by_somebody_and_every_name_exists() -> None:
     usable = [pattern for pattern in patterns if pattern.partition("/")[0] in folders]
     unused = [name for name in NAMES if name not in named and not any(re.fullmatch(each, name) for each in usable)]
     assert unused == []
+
+
+# ----------------------------------------------------------------------------------------------------------- the loader
+
+GOOD = """// Things nearest to a question,
+// in order.
+// mode: read
+// param $k: int: how many
+// param $rows: list<map>: id, name
+// returns: id, score
+MATCH (n {id: $rows[0].id})
+// a remark
+RETURN n.id AS id, $k AS score
+"""
+
+
+def test_a_header_and_a_statement() -> None:
+    query = parse_query("a/b", GOOD)
+    assert query.name == "a/b"
+    assert query.about == "Things nearest to a question,"
+    assert query.mode == "read"
+    assert query.parameters == {"k": "int: how many", "rows": "list<map>: id, name"}
+    assert query.returns == ("id", "score")
+    assert query.text == "MATCH (n {id: $rows[0].id})\nRETURN n.id AS id, $k AS score"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("// mode: read\n", "// mode: erase\n", "`// mode: read`, `write` or `schema`"),
+        ("// mode: read\n", "// mode: read\n// mode: write\n", "`// mode: read`, `write` or `schema`"),
+        ("// param $k: int: how many\n", "", r"used but not declared: \['k'\]"),
+        ("$k AS", "1 AS", r"declared but not used: \['k'\]"),
+        ("// param $k: int", "// param $K: int", r"declared but not used: \['K'\]; used but not declared: \['k'\]"),
+    ],
+)
+def test_headers_that_do_not_agree(old: str, new: str, said: str) -> None:
+    assert old in GOOD
+    with pytest.raises(ValueError, match=f"cypher/a/b.cypher: .*{said}"):
+        parse_query("a/b", GOOD.replace(old, new))

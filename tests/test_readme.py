@@ -163,3 +163,32 @@ def test_what_the_demo_prints_is_what_the_readme_shows() -> None:
     for line in shown.splitlines():
         if line and not line.startswith(("==", "  ")):
             assert line in stated or line in questions
+
+
+# ----------------------------------------------------------------------------------------------------------- the papers
+
+PAPERS = sorted(next(DOCS.rglob("papers")).glob("*.md"))
+TESTS = {
+    path.relative_to(ROOT / "tests").as_posix(): set(
+        re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.M)
+    )
+    for path in (ROOT / "tests").rglob("test_*.py")
+}
+
+
+def test_every_test_that_a_page_names_is_there() -> None:
+    """``file.py::test_name`` names a file; a bare ``test_name`` is somewhere in the tests."""
+    assert PAPERS
+    for paper in PAPERS:
+        text = paper.read_text(encoding="utf-8")
+        named = re.findall(r"`((?:[\w./]*test_\w+\.py)(?:::test_\w+)?|test_\w+)`", text)
+        assert named
+        assert [each for each in named if not _is_there(each)] == [], paper
+
+
+def _is_there(name: str) -> bool:
+    file, _, function = name.rpartition("::") if "::" in name else ("", "", name)
+    if name.endswith(".py"):
+        return any(known.endswith(name) for known in TESTS)
+    places = [functions for known, functions in TESTS.items() if known.endswith(file)]
+    return any(function in functions for functions in places)

@@ -138,25 +138,6 @@ def test_every_printed_statement_gives_the_same_rows(
     assert any(rows for *_, rows in again)
 
 
-@pytest.mark.parametrize(("reader", "window"), [("fulltext", 4096), ("chunknotes", 1000)])
-def test_what_the_readers_of_whole_texts_ran_is_printed_too(
-    letters: KnowledgeGraph, reader: str, window: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def born(messages: Messages) -> str:
-        said = {"answer": f"In Stockbridge [{Prompt(messages).number_of('born in Stockbridge')}].", "sufficient": True}
-        return json.dumps({**said, "notes": ""} if reader == "chunknotes" else said)
-
-    answer = with_model(letters, ScriptedChat(born)).ask(QUESTION, reader, window_tokens=window)
-    assert answer.text == "In Stockbridge [1]."
-    assert [each.text for each in answer.citations] == ["Cyrus Field was born in Stockbridge in 1819."]
-    show_run(answer, as_json=False, trace=True)
-    out = capsys.readouterr().out
-    again = pasted(letters, out[out.index("\nStatements\n") :])
-    told = [run for step in answer.trace for run in step.queries]
-    assert [(name, count(name, rows)) for _, name, _, rows in again] == [(run.name, run.rows) for run in told]
-    assert again[0][1] == "search/reading_order"
-
-
 def test_a_walk_is_printed_path_by_path_with_its_function_calls(
     letters: KnowledgeGraph, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -300,24 +281,6 @@ def test_a_kept_run_holds_its_steps_and_their_evidence(graph: KnowledgeGraph) ->
     cited = rows_of(reading, "MATCH (:Run)-[c:CITES]->(k:Chunk) RETURN c.number, c.start, c.end, k.id", {})
     assert cited == [[n, each.start, each.end, each.passage] for n, each in enumerate(answer.citations, 1)]
     assert cited
-
-
-def test_a_kept_walk_is_a_chain_for_each_path_over_the_key_elements(graph: KnowledgeGraph) -> None:
-    answer = walk(graph, QUESTION, "John Pender", "Stockbridge", keep=True)
-    follows = "MATCH (a:Step)-[:NEXT_STEP]->(b:Step) RETURN a.index, b.index ORDER BY a.index, b.index"
-    assert rows_of(graph, follows, {}) == [
-        *([1, 2], [2, 3], [2, 6]),
-        *([3, 4], [4, 5], [5, 9]),
-        *([6, 7], [7, 8], [8, 9]),
-    ]
-    paths = rows_of(graph, "MATCH (s:Step) RETURN s.index, s.path, s.prompt ORDER BY s.index", {})
-    assert paths == [[n, step.path, step.prompt] for n, step in enumerate(answer.trace, start=1)]
-    at = rows_of(graph, "MATCH (s:Step)-[:AT]->(k:KeyElement) RETURN s.index, k.id ORDER BY s.index, k.id", {})
-    assert at == [[n, each] for n, step in enumerate(answer.trace, start=1) for each in sorted(step.elements)]
-    assert {index for index, _ in at} == {3, 5, 6, 8}, "at the facts and at the neighbours of a node"
-    drawn = rows_of(graph, load_query("explore/kept_run").text, {"run": answer.run})
-    assert len(drawn) == len(answer.trace)
-    assert "KeyElement" in str(drawn[2][1])
 
 
 def test_the_function_calls_of_kept_walks_are_counted(

@@ -246,24 +246,14 @@ def test_a_map_has_circles_in_circles_and_the_same_each_time(box: Page) -> None:
 
 def test_a_map_names_its_communities_first_and_then_what_is_in_them(box: Page) -> None:
     map_ = large_map(2500, 3000)
-    # Each of the ten outermost circles is joined to the next.
-    for at in range(0, 2500, 5):
-        map_["sources"].append(at)
-        map_["targets"].append((at + 250) % 2500)
     draw(box, None)
     box.evaluate("map => (view.onRest = (ids) => told.push(['rest', ids.length]), view.setMap(map))", map_)
     settle(box)
-    outer = np.array(box.evaluate("view.scene.discs.filter(({ level }) => !level).map(({ x, y }) => [x, y])"))
-    apart = np.hypot(*(outer[:, None] - outer).transpose(2, 0, 1))
-    beside = np.mean([apart[at, (at + 1) % 10] for at in range(10)])
-    assert beside < 0.8 * apart.sum() / 90, "what is joined lies near each other"
     far = box.evaluate(_WORDS)
-    named = [each[5] for each in far if each[0] == "disc"]
-    assert sorted(named) == list(range(10)), "from afar each outermost circle is named"
+    assert sorted(each[5] for each in far if each[0] == "disc") == list(range(10)), "each outermost circle is named"
     hubs = [each[5] for each in far if each[0] == "node"]
     assert {"e0", "e1", "e2"} <= set(hubs) and len(hubs) < 20, "and what is connected most"
     assert_apart(far, by=-1)
-
     _, x, y, *_ = next(each for each in far if each[5] == 3)  # a circle's
     box.mouse.click(x + 20, y + 10)
     settle(box)

@@ -82,19 +82,6 @@ def test_an_upload_is_ingested_and_told(client: httpx.Client, folder: Path) -> N
     assert after["characters"] > before["characters"]
 
 
-def test_an_upload_beyond_the_bounds_is_skipped_and_the_others_are_ingested(store: Store, tmp_path: Path) -> None:
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64", file_seconds=1)
-    with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph, client_of(graph) as client:
-        hostile = b"It *says* so.\n\n" * 250_000
-        end = wait_for(client, started(upload(client, ("field.txt", FIELD), ("hostile.md", hostile))))
-        reason = "takes more than 1 s to parse: raise KGPLATFORM_FILE_SECONDS to read it"
-        assert (end["state"], end["report"]["skipped"]) == (
-            "done",
-            [{"path": "hostile.md", "reason": reason, "in_part": False}],
-        )
-        assert names(client) == ["field"]
-
-
 def test_an_upload_that_nothing_came_of_leaves_the_earlier_one(client: httpx.Client, folder: Path) -> None:
     wait_for(client, started(upload(client, ("field.txt", FIELD))))
     end = wait_for(client, started(upload(client, ("field.txt", b""), ("ship.txt", SHIP))))
@@ -201,18 +188,6 @@ def test_an_upload_while_the_graph_is_embedded_again_waits_as_a_job(client: http
         until(lambda: client.get(f"/api/jobs/{job['id']}").json()["stage"].startswith("waiting for embedding"))
         record_embedder(turn.store, kg.embedder, reembedding=False)
     assert wait_for(client, job)["report"]["added"] == 1
-
-
-def test_asking_while_an_ingest_runs(slow: KnowledgeGraph) -> None:
-    with client_of(slow) as client:
-        wait_for(client, started(upload(client, ("ship.txt", SHIP))))
-        job = started(upload(client, ("field.txt", FIELD), extractor="llm"))
-        with client.stream("GET", f"/api/jobs/{job['id']}/events") as response:
-            next(told for _, told in events(response) if told["stage"] in ("documents", "extracting"))
-            found = client.post("/api/search", json={"question": "What laid the cable?", "route": "passage"})
-            assert found.json()["passages"][0]["title"] == "ship"
-        client.delete(f"/api/jobs/{job['id']}")
-        assert wait_for(client, job)["state"] == "stopped"
 
 
 # ----------------------------------------------------------------------------------------------- all uploads together
