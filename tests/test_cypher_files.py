@@ -26,11 +26,13 @@ from kgplatform.testing import ScriptedChat
 from kgplatform.tree import build_tree
 
 ROOT = Path(__file__).parent.parent
-# The saved queries have a header of their own: see test_browse.py.
+# The saved queries have a header of their own.
+SAVED = query_names("saved")
 NAMES = [name for name in query_names() if not name.startswith("saved/")]
 QUERY_TYPES = {"read": {"r"}, "write": {"w", "rw"}, "schema": {"s"}}
 # Waits only, but outside of any transaction with data.
 WAITS = "neo4j/schema/await_indexes"
+OF_RUNS = {"gists", "last_run", "walk", "outside_schema"}
 # The sizes that a database is given, and strings, tell nothing about spelling.
 _LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`")
 
@@ -181,6 +183,24 @@ def test_the_planner_agrees_and_reading_statements_run(planner: neo4j.Session, s
             assert complaints(summary) == []
             if query.mode == "read":
                 planner.run(neo4j.Query(query.text), parameters).consume()
+
+
+def test_saved_queries_only_read_and_show_the_same_each_time(planner: neo4j.Session) -> None:
+    """That they show something of any graph is tested in test_statements.py, but for those of runs and gists."""
+    for name in SAVED:
+        statement = (ROOT / "cypher" / f"{name}.cypher").read_text(encoding="utf-8")
+        summary = planner.run(neo4j.Query(f"EXPLAIN {statement}")).consume()
+        assert (summary.query_type, complaints(summary)) == ("r", []), name
+        rows, again = ([shown(each.values()) for each in planner.run(neo4j.Query(statement))] for _ in range(2))
+        assert len(rows) <= 500 and rows == again, name
+        assert rows or name.removeprefix("saved/") not in OF_RUNS, name
+
+
+def shown(value: object) -> object:
+    """``value`` as something that can be compared."""
+    if isinstance(value, neo4j.graph.Path):
+        return [node["id"] for node in value.nodes]
+    return sorted(map(str, map(shown, value))) if isinstance(value, list) else value
 
 
 # ------------------------------------------------------------------------------------------------------------- the use

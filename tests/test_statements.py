@@ -13,6 +13,7 @@ import pytest
 from conftest import EXAMPLES, ROOT, wipe
 from corpora import put
 from doc_pages import page
+from test_cypher_files import OF_RUNS
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
@@ -33,8 +34,6 @@ Niels Holm was born in Aarhus. The Skagen Railway ran over the Lunden Bridge fro
     "town.txt": """Lunden is a town in Jutland. Greta Holm died in Lunden in 1950. The Lunden Museum keeps drawings by
 G. Holm. The museum was founded by Niels Holm. The Lunden Bridge Board meets in the Lunden Museum.""",
 }
-_SAVED_NEED = {"gists", "last_run", "walk", "outside_schema"}
-"""Saved queries that show what readers did, and what a schema did not foresee, which may be nothing."""
 
 
 def statements() -> Iterator[tuple[str, str]]:
@@ -47,7 +46,7 @@ def statements() -> Iterator[tuple[str, str]]:
         for line in re.findall(r"^kgplatform cypher .+$", text, re.M):
             yield name, shlex.split(line)[2].replace("$name", f"'{NAMED[0]}'")
     for name in query_names("saved"):
-        if name.removeprefix("saved/") not in _SAVED_NEED:
+        if name.removeprefix("saved/") not in OF_RUNS:
             yield name, (ROOT / "cypher" / f"{name}.cypher").read_text("utf-8")
 
 
