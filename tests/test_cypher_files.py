@@ -90,7 +90,10 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
     recorded = {
         "document": "ada.txt",
         "entities": [*entities, {"name": "London", "type": "Place"}],
-        "triples": [{"subject": "Ada Lovelace", "predicate": "born in", "object": "London", "quote": "born in London"}],
+        "triples": [
+            {"subject": "Ada Lovelace", "predicate": predicate, "object": "London", "quote": "born in London"}
+            for predicate in ("born in", "waltzed through")  # one that the schema does not have
+        ],
         "attributes": [{"entity": "Ada Lovelace", "key": "born", "value": "1815"}],
         "facts": [{"text": "Ada was born in London.", "key_elements": ["Ada Lovelace", "born", "London's"]}],
         "proposals": [{"kind": "relation", "name": "knew", "confidence": 0.95, "example": "knew Lady Lovelace"}],

@@ -304,10 +304,8 @@ def test_a_chat_through_a_pipe(ada: Path, run: Run, monkeypatch: pytest.MonkeyPa
     said()
     shown = run("chat", "--thread", thread)
     assert shown.out.count("[1] ada, characters 0–40") == 3
-    assert "> Where was she born?" in shown.out
     assert "> Why?\n(no answer)\n" in shown.out
-    listed = run("chat", "--list")
-    assert re.search(rf"^{thread}\t4\t.*\tWho was Ada Lovelace\?$", listed.out, re.M)
+    assert re.search(rf"^{thread}\t4\t.*\tWho was Ada Lovelace\?$", run("chat", "--list").out, re.M)
     assert run("chat", "--remove", thread).out.splitlines()[-1] == "0 threads"
     assert run("chat", "--thread", thread).code == 2
 
