@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import EXAMPLES, JARS
@@ -123,16 +122,6 @@ def test_both_hops_are_the_evidence_that_the_question_needs(first: subprocess.Co
     assert told[0] == QUESTION["facts"][0]
     assert len(places) == 2
     assert QUESTION["answer"] in told[1]
-
-
-@pytest.mark.long
-def test_the_second_run_changes_nothing(graph: KnowledgeGraph, home: Path, quick_java: Path) -> None:
-    before: Any = graph.stats()
-    second = run_demo(home, quick_java)
-    assert second.returncode == 0, second.stderr
-    assert "Nothing changed: 20 documents are up to date." in part(second.stdout, "The corpus")
-    assert "Starting Neo4j" not in second.stderr
-    assert graph.stats() == before
 
 
 def test_a_home_that_cannot_be_used(

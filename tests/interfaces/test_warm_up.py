@@ -14,6 +14,7 @@ from conftest import DIMENSION
 from numpy.typing import NDArray
 
 from kgplatform import KnowledgeGraph
+from kgplatform.interfaces.cli import serve
 from kgplatform.interfaces.cli.serve import warming_up
 from kgplatform.models.embed import HashEmbedder
 
@@ -46,8 +47,10 @@ def _end(of: float = 30.0) -> None:
 
 
 def test_it_searches_and_ends_by_itself_or_with_the_server(
-    kg: KnowledgeGraph, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    monkeypatch.setattr(serve, "_SEARCHES", 9)
+
     def asked(counting: Counting, ends: Callable[[], None] = _end) -> int:
         kg.embedder = counting
         with warming_up(kg):
@@ -59,8 +62,8 @@ def test_it_searches_and_ends_by_itself_or_with_the_server(
     (tmp_path / "note.md").write_text("Ada Lovelace worked with Charles Babbage.", "utf-8")
     kg.embedder = HashEmbedder(DIMENSION)
     kg.ingest(tmp_path / "note.md", extractor="local")
-    assert asked(Counting("hash:64")) == 40
-    assert asked(Counting("hash:64", pause=0.2), lambda: None) < 40, "who ends the server does not wait"
+    assert asked(Counting("hash:64")) == 9
+    assert asked(Counting("hash:64", pause=0.2), lambda: None) < 9, "who ends the server does not wait"
     assert asked(Counting("openai:text-embedding-3-small")) == 0, "nothing is embedded that costs money"
     asked(Counting("hash:64", dimension=2 * DIMENSION))
     (told,) = [each.getMessage() for each in caplog.records if each.name == warming_up.__module__]

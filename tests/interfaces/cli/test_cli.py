@@ -340,7 +340,7 @@ def test_an_answer_is_written_on_a_terminal(ada: Path, environment: None, monkey
     """What was shown while it was written is gone at the end; a mark of a wrong citation is not in the answer."""
     said = "In London [1.1], in 1815. [1.7]"
     reply = {"sufficient": True, "answer": said}
-    with OpenAIServer(lambda messages: json.dumps(reply), faults=lambda request: Fault.slowly(0.4)) as server:
+    with OpenAIServer(lambda messages: json.dumps(reply), faults=lambda request: Fault.slowly(0.2)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         shown = _on_terminal("ask", "Where was Ada Lovelace born?")
     cleared = shown.rpartition("\x1b[2K")
@@ -509,7 +509,7 @@ def test_ctrl_c_while_a_model_is_silent(store: Store, environment: None, texts: 
             text=True,
             env={**os.environ, "OPENAI_BASE_URL": server.base_url},
         )
-        until(lambda: len(server.requests) == 3 or process.poll() is not None)
+        until(lambda: server.requests or process.poll() is not None)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (1, "")

@@ -393,7 +393,7 @@ def test_an_answer_appears_while_it_is_written(page: Page, sample: KnowledgeGrap
     said = "## The captain\n\nIt was **James Anderson** 😀 [1], says the report. [2]"
     cited = [{"passage": 1, "quote": "no such words"}]
     written = json.dumps({"sufficient": True, "answer": said, "citations": cited})
-    with answering(sample, lambda messages: written, faults=lambda request: Fault.slowly(0.4)) as address:
+    with answering(sample, lambda messages: written, faults=lambda request: Fault.slowly(0.2)) as address:
         page.goto(address)
         page.get_by_label("Reader", exact=True).select_option("retrieve")
         put(page, CAPTAIN)

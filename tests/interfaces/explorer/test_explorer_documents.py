@@ -81,7 +81,7 @@ def test_progress_while_documents_are_read_and_what_was_left_out(
     )
     files = [tmp_path / f"Ship {number}.txt" for number in range(12)]
     for number, file in enumerate(files):
-        file.write_text(f"Captain {number} commanded the ship Number {number}. " * 1000)
+        file.write_text(f"Captain {number} commanded the ship Number {number}. " * 500)
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     page.goto(f"{empty_explorer}/#/documents")
     upload(page, tmp_path / "picture.png", *files)

@@ -134,26 +134,15 @@ def test_it_draws_in_our_colours_and_runs_what_links_bring_and_nothing_leaves_th
         (first, *_) = graph.store.read("explore/highlights/entities", limit=1)
         statement = "MATCH (e:Entity&!Chunk {id: $id}) // #1 & more\nWHERE e.name <> $no RETURN e"
         written = with_values(statement, {"id": first["id"], "no": "a & b #'\\\"`+%"})
-        tab = next_tab(page, browser_link(site.address, written))
+        page.wait_for_function(_CONNECTION)
+        tab = context.new_page()
+        tab.goto(browser_link(f"{site.address}/browser/", written))
+        run_in(tab)
         assert nodes_drawn(tab) == {first["name"]: color_of(first["type"])}
-
-        # As ``ask --trace`` prints parameters and statement, for who pastes them. Browser ticks them off one by one.
-        pasted = ":param k => 3;\n:param names => ['a & b'];\nRETURN $k, $names;"
-        tab = next_tab(tab, browser_link(f"{site.address}/browser/", pasted))
-        tab.locator("[data-testid=multi-statement-list-icon][title='Status: success']").nth(2).wait_for()
 
         assert set(asked) <= {_CHROMIUMS_OWN}
         page.goto("http://outside.example/")
         assert "http://outside.example/" in asked, "so it would have been seen"
-
-
-def next_tab(page: Page, link: str) -> Page:
-    """Another tab, with what ``link`` puts into its editor run. Each finds the connection that the one before kept."""
-    page.wait_for_function(_CONNECTION)
-    tab = page.context.new_page()
-    tab.goto(link)
-    run_in(tab)
-    return tab
 
 
 # ------------------------------------------------------------------------------------------------------ the next start
@@ -253,7 +242,7 @@ def test_names_of_a_document_are_run_by_nobody(chromium: Browser, kg: KnowledgeG
             page.locator("h3:visible", has_text=title).wait_for()
             arrows = page.locator("pre.runnable:visible .fa-play-circle-o")
             frames = page.get_by_test_id("frameCommand")
-            for number in range(arrows.count()):
+            for number in range(min(arrows.count(), 2)):
                 ran = frames.count()
                 arrows.nth(number).click()
                 frames.nth(ran).wait_for()
