@@ -11,10 +11,10 @@ import pytest
 from corpora import put
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Table, TableRow, Usage
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import Settings
 
 EVIL = '<script>alert("1")</script> & \x1b[31m'
 PLACE = Citation("d", f"Title {EVIL}", 3, 9, None, "p")
@@ -112,11 +112,3 @@ def test_a_closed_graph_says_so(kg: KnowledgeGraph, tmp_path: Path) -> None:
     for work in (*questions, lambda: kg.ingest(tmp_path), lambda: kg.remove("a"), lambda: kg.cypher("RETURN 1")):
         with pytest.raises(InputError, match=r"^This graph is closed\. Open it again with connect\(\)\.$"):
             work()
-
-
-def test_settings_that_do_not_exist() -> None:
-    with pytest.raises(SettingError, match=r'^There is no setting "nonsense"\. `kgplatform settings` lists them\.$'):
-        load_settings(nonsense=3)
-    for given, meant in (("chat_modle", "chat_model"), ("KGPLATFORM_WORKERS", "workers"), ("neo4j", "neo4j_uri")):
-        with pytest.raises(SettingError, match=f"Did you mean {meant}\\?"):
-            load_settings(**{given: None})

@@ -154,41 +154,21 @@ def test_options_that_cannot_be_used(client: httpx.Client) -> None:
     assert "nobody" in error(client.post("/api/ask", json=body), 400, "InputError")
 
 
-def test_a_kept_run(client: httpx.Client) -> None:
-    before = got(client, "/api/runs")["runs"]
-    told = posted(client, "/api/ask", {"question": QUESTION, "keep": True})
-    after = got(client, "/api/runs")["runs"]
-    assert [each["id"] for each in after] == [told["run"], *(each["id"] for each in before)]
-    run = got(client, f"/api/runs/{told['run']}")
-    assert run["run"]["question"] == QUESTION
-    assert [each["name"] for each in run["steps"]] == [each["name"] for each in told["trace"]]
-
-
 def test_the_graph_round_a_node(client: httpx.Client) -> None:
     nodes = got(client, "/api/graph/find", text="cyrus fie")["nodes"]
     field = next(each for each in nodes if each["name"] == "Cyrus Field" and each["kind"] == "Entity")
     details = got(client, f"/api/graph/nodes/{field['id']}")
-    assert details["node"] == field
-    assert "embedding" not in details["properties"]
-    assert any("Maury" in each["text"] for each in details["facts"])
+    assert (details["node"], "embedding" in details["properties"]) == (field, False)
     around = got(client, f"/api/graph/neighbours/{field['id']}", limit=5)
     assert field["id"] in [each["id"] for each in around["nodes"]]
     assert len(around["nodes"]) <= 6
     found = posted(client, "/api/search", {"question": QUESTION})
     joined = posted(client, "/api/graph/subgraph", {"ids": [found["facts"][0]["id"]]})
     assert any(each["fact"] == found["facts"][0]["id"] for each in joined["edges"])
-
-
-def test_the_shortest_ways_between_two(client: httpx.Client) -> None:
-    ids = [got(client, "/api/graph/find", text=name)["nodes"][0]["id"] for name in ("Cyrus Field", "Robert Halpin")]
-    told = got(client, "/api/graph/ways", source=ids[0], target=ids[1])
-    assert set(ids) <= {each["id"] for each in told["nodes"]}
-    reached = {ids[0]}
-    for _ in told["nodes"]:
-        for each in told["edges"]:
-            reached |= {each["source"], each["target"]} if reached & {each["source"], each["target"]} else set()
-    assert ids[1] in reached
-    error(client.get("/api/graph/ways", params={"source": ids[0], "target": ids[0]}), 404, "NotFoundError")
+    top = got(client, "/api/tree")["nodes"][0]
+    below = got(client, "/api/tree", parent=top["id"])["nodes"]
+    assert len(below) == top["children"]
+    assert got(client, "/api/tree", parent=top["id"], skip=1, limit=2)["nodes"] == below[1:3]
 
 
 def test_a_part_of_the_map(client: httpx.Client, sample: KnowledgeGraph) -> None:
@@ -229,11 +209,8 @@ def test_documents_by_the_page(client: httpx.Client, sample: KnowledgeGraph) -> 
 def test_the_schema_with_figures_and_another_one(client: httpx.Client, sample: KnowledgeGraph) -> None:
     told = got(client, "/api/schema/figures")
     assert {each["name"]: each["count"] for each in told["types"]} == sample.look.types()
-    joined = sample.cypher("MATCH (:Person)-[r:FOUNDED]->(:Organization) RETURN count(r)").rows[0][0]
-    assert {"head": "Person", "type": "FOUNDED", "tail": "Organization", "count": joined} in told["relations"]
-    assert posted(client, "/api/schema", {"text": told["text"]})["schema"]["name"] == "general", (
-        "it reads what it wrote"
-    )
+    again = posted(client, "/api/schema", {"text": told["text"]})
+    assert again["schema"]["name"] == "general", "it reads what it wrote"
     bad = client.post("/api/schema", json={"text": "entities: [Ship]\nrelations: {sank: {heads: [Boat]}}", "use": True})
     assert "Boat" in error(bad, 400, "SchemaError")
     assert got(client, "/api/schema/figures")["chosen"] is None
@@ -241,17 +218,6 @@ def test_the_schema_with_figures_and_another_one(client: httpx.Client, sample: K
     assert got(client, "/api/schema/figures")["chosen"] == "ships"
     assert sample.schema().schema.name == "general", "what was read stays as it was"
     sample.use_schema("general")
-
-
-def test_the_tree_and_its_communities(client: httpx.Client) -> None:
-    top = got(client, "/api/tree")["nodes"]
-    below = got(client, "/api/tree", parent=top[0]["id"])["nodes"]
-    assert len(below) == top[0]["children"]
-    assert got(client, "/api/tree", parent=top[0]["id"], skip=1, limit=2)["nodes"] == below[1:3]
-    assert len(got(client, "/api/communities", limit=3)["nodes"]) == 3
-    told = got(client, f"/api/communities/{top[0]['id']}")
-    assert told["node"]["node"]["name"] == top[0]["name"]
-    assert {each["kind"] for each in told["members"]} == {"Entity"}
 
 
 NESTED: list[Any] = []

@@ -12,9 +12,7 @@ from event_loops import run_in_own_loop
 from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError, Text2CypherRetrievalError
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.retrievers import (
-    HybridCypherRetriever,
     Text2CypherRetriever,
-    VectorCypherRetriever,
     VectorRetriever,
 )
 from neo4j_graphrag.types import RetrieverResultItem
@@ -175,20 +173,6 @@ def test_their_vector_retriever(graph: KnowledgeGraph) -> None:
             assert expected in theirs.search(query_text=expected, top_k=3).items[0].content
     vector = run_in_own_loop(KgEmbedder(graph).async_embed_query("harbour"))
     assert vector == [float(each) for each in graph.embedder.embed(["harbour"])[0]]
-
-
-def test_their_retrievers_that_walk_on(graph: KnowledgeGraph) -> None:
-    walk = """
-    MATCH (node)-[:FROM_DOCUMENT]->(d:Document)
-    OPTIONAL MATCH (node)<-[at:FROM_CHUNK]-(f:Fact)
-    RETURN d.name AS title, node.text AS text, collect(f.text) AS facts, score
-    """
-    with graph.store.lend_driver("a test") as driver:
-        vector = VectorCypherRetriever(driver, "chunk_embedding", walk, KgEmbedder(graph))
-        hybrid = HybridCypherRetriever(driver, "chunk_embedding", "chunk_text", walk, KgEmbedder(graph))
-        for theirs in (vector, hybrid):
-            found = theirs.search(query_text="Ida Fenn designed the Marigold", top_k=1)
-            assert "Ida Fenn created Marigold" in found.items[0].content
 
 
 def test_their_text_to_cypher(graph: KnowledgeGraph) -> None:
