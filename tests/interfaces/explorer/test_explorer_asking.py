@@ -79,15 +79,15 @@ def test_an_earlier_conversation_comes_back(page: Page, explorer: str) -> None:
     page.get_by_role("button", name="New conversation").click()
     expect(page.get_by_role("textbox", name="Question")).to_be_focused()
     ask(page, "Who was Cyrus Field?")
-    expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
+    answer = page.get_by_role("article", name="Answer")
+    expect(answer).to_contain_text("Cyrus Field")
     page.go_back()
-    expect(page.get_by_role("region", name="Earlier conversations")).to_contain_text(CAPTAIN)
     page.go_back()
-    expect(page.get_by_role("article", name="Answer")).to_contain_text("James Anderson")
+    expect(answer).to_contain_text("James Anderson")
     page.get_by_role("link", name="Schema").click()
     expect(page.get_by_role("heading", name="Entity types")).to_be_visible()
     page.get_by_role("link", name="Ask", exact=True).click()
-    expect(page.get_by_role("article", name="Answer")).to_contain_text("James Anderson")
+    expect(answer).to_contain_text("James Anderson")
     assert "talk=" in page.url
 
 
@@ -497,8 +497,6 @@ def test_a_conversation_that_the_graph_keeps(page: Page, explorer: str, sample: 
     page.get_by_role("link", name=re.compile(f"^{re.escape(CAPTAIN)} ?1 question")).click()
     expect(page.get_by_text("This conversation is kept in the graph.")).to_be_visible()
     put(page, "Which cable did he lay?")
-    answers = page.get_by_role("article", name="Answer")
-    expect(answers).to_have_count(2)
-    expect(answers.last).to_contain_text("Asked as: Which cable did James Anderson lay?")
+    expect(page.get_by_role("article", name="Answer")).to_have_count(2)
     assert [turn.asked for turn in thread.turns] == [CAPTAIN, "Which cable did he lay?"]
     sample.remove_thread(thread.id)

@@ -69,8 +69,7 @@ def test_files_are_put_aside_then_in_their_place(tmp_path: Path) -> None:
     assert not list(uploads.folder.glob("*.txt"))
     assert [path.read_bytes() for path in uploads.put(staged)] == [b"one", b"two"]
     uploads.keep(staged, lambda file: False)
-    again = uploads.stage([("a.txt", io.BytesIO(b"three"))], "graph")
-    again.drop()
+    uploads.stage([("a.txt", io.BytesIO(b"three"))], "graph").drop()
     for name, is_used, kept in (("a.txt", False, b"one"), ("b.txt", True, b"four")):
         later = uploads.stage([(name, io.BytesIO(b"four"))], "graph")
         uploads.put(later)

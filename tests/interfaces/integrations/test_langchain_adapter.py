@@ -11,10 +11,6 @@ import pytest
 from graph_state import snapshot
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
-from langchain_core.language_models import FakeListChatModel
-from langchain_core.output_parsers import StrOutputParser
-from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import RunnablePassthrough
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from small_graph import QUESTION, TEXTS, ingest, small_graph
 
@@ -49,20 +45,6 @@ def test_documents_with_their_places_and_facts_with_their_citations(graph: Knowl
     assert [each.metadata["routes"] for each in found] == [["bm25"]]
     with pytest.raises(InputError, match="Unknown route"):
         KgRetriever(graph=graph, route="entitty").invoke(QUESTION)
-
-
-def test_inside_a_chain(graph: KnowledgeGraph) -> None:
-    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
-    seen: list[str] = []
-    chain = (
-        {"context": KgRetriever(graph=graph, top_k=1), "question": RunnablePassthrough()}
-        | prompt
-        | (lambda value: seen.append(value.to_string()) or value)
-        | FakeListChatModel(responses=["Ida Fenn."])
-        | StrOutputParser()
-    )
-    assert chain.invoke(QUESTION) == "Ida Fenn."
-    assert TEXTS["The Marigold"] in seen[0]
 
 
 # ----------------------------------------------------------------------------------------------------- graph documents
