@@ -9,10 +9,10 @@ import socket
 import ssl
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -188,6 +188,15 @@ def settings(tmp_path: Path) -> Settings:
 def kg(store: Store, settings: Settings) -> KnowledgeGraph:
     """An empty graph with a deterministic embedder and no language model."""
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION))
+
+
+@contextmanager
+def emptied(connection: Connection, home: Path, **more: Any) -> Iterator[KnowledgeGraph]:
+    """The same for the tests of a module, with a home of its own, and ``more`` that a graph takes, such as a model."""
+    with Store(connection) as store:
+        wipe(store)
+        settings = load_settings(home=home, embedder=f"hash:{DIMENSION}")
+        yield KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION), **more)
 
 
 @pytest.fixture(scope="session")

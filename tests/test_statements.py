@@ -10,16 +10,14 @@ import shlex
 from collections.abc import Iterator
 
 import pytest
-from conftest import EXAMPLES, ROOT, wipe
+from conftest import EXAMPLES, ROOT, emptied
 from corpora import put
 from doc_pages import page
 from test_cypher_files import OF_RUNS
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Connection
 from kgplatform.query import query_names
-from kgplatform.settings import load_settings
 
 PAGES = ("cypher-recipes.md", "graph-model.md", "commands.md", "tree.md")
 NAMED = ("Cyrus Field", "William Thomson", "cable")
@@ -60,10 +58,7 @@ def graph(
     """Read by the rules, with its tree."""
     folder = tmp_path_factory.mktemp("graph")
     texts = EXAMPLES / "corpus" if request.param == "the sample corpus" else put(folder / "texts", OWN)
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:64")
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with emptied(neo4j_server, folder / "home") as graph:
         graph.ingest(texts, extractor="local")
         graph.build_tree()
         yield graph

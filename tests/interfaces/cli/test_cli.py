@@ -17,16 +17,14 @@ from typing import Any
 
 import pytest
 from command_line import Run, name_server, runner
-from conftest import EXAMPLES, ROOT, wipe
+from conftest import EXAMPLES, ROOT, emptied
 from corpora import put
 from pypdf import PdfReader, PdfWriter
 from stopped import until
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli import main as cli
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import duration
 
@@ -64,10 +62,8 @@ def ada(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> I
     """A graph of one document, for tests that only read it; its file. Those that empty the graph stand elsewhere."""
     folder = tmp_path_factory.mktemp("ada")
     (folder / "ada.txt").write_text(ADA, encoding="utf-8")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:64")
-        KnowledgeGraph(store, settings, embedder=HashEmbedder(64)).ingest(folder / "ada.txt", extractor="local")
+    with emptied(neo4j_server, folder / "home") as graph:
+        graph.ingest(folder / "ada.txt", extractor="local")
         yield folder / "ada.txt"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import wipe
+from conftest import emptied
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from graphreader_runs import walk
@@ -27,7 +27,6 @@ from kgplatform.neo4j.store import Connection, Store, trace
 from kgplatform.prompt import Messages
 from kgplatform.query import load_query
 from kgplatform.records import Answer, QueryRun, Step, Usage
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 QUESTION = "Where was the founder of the Atlantic Telegraph Company born?"
@@ -64,10 +63,8 @@ def three_documents(kg: KnowledgeGraph, folder: Path) -> KnowledgeGraph:
 def letters(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Three documents, without a language model. Tests that write come after those that read it, and have their own."""
     folder = tmp_path_factory.mktemp("letters")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:64")
-        yield three_documents(KnowledgeGraph(store, settings, embedder=HashEmbedder(64)), folder)
+    with emptied(neo4j_server, folder / "home") as graph:
+        yield three_documents(graph, folder)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from conftest import wipe
+from conftest import emptied
 from web_answers import QUESTION, error
 from web_server import client_of, served
 
@@ -15,7 +15,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import Settings
 
 TOKEN = "0123456789abcdef-secret"
 ASKED = {"question": QUESTION}
@@ -25,10 +25,8 @@ SITES = ("cross-site", "same-site")
 @pytest.fixture(scope="module")
 def kg(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """The empty graph: no test here changes it."""
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=tmp_path_factory.mktemp("guard"), embedder="hash:64")
-        yield KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with emptied(neo4j_server, tmp_path_factory.mktemp("guard")) as graph:
+        yield graph
 
 
 @pytest.fixture(scope="module")

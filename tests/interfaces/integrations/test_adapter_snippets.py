@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES, ROOT, wipe
+from conftest import EXAMPLES, ROOT, emptied
 from doc_pages import blocks, page
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import SettingError
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
@@ -31,10 +30,7 @@ SNIPPETS = [
 @pytest.fixture(scope="module")
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Connection:
     """The examples are in the graph."""
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=tmp_path_factory.mktemp("snippets"))
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with emptied(neo4j_server, tmp_path_factory.mktemp("snippets")) as kg:
         kg.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
     return neo4j_server
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import wipe
+from conftest import emptied
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from mcp import Client
@@ -23,9 +23,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.mcp.app import make_server
 from kgplatform.interfaces.mcp.results import bounded
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
-from kgplatform.settings import load_settings
+from kgplatform.neo4j.store import Connection
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 READING = {
@@ -40,10 +38,7 @@ QUESTION = "Who founded the Atlantic Telegraph Company?"
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Some letters, which no test here may change."""
     folder = tmp_path_factory.mktemp("mcp")
-    settings = load_settings(home=folder / "home", embedder="hash:64")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(reply))
+    with emptied(neo4j_server, folder / "home", chat=ScriptedChat(reply)) as graph:
         graph.ingest(put(folder / "texts", FIELD | OTHERS), recorded=put_jsonl(folder / "rec.jsonl", RECORDING))
         yield graph
 

@@ -13,18 +13,17 @@ from typing import Any
 import httpx
 import pytest
 from browser_server import Site, browser_site
-from conftest import wipe
+from conftest import emptied
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError
 from kgplatform.interfaces.neo4j_browser.guide import favorites
 from kgplatform.interfaces.neo4j_browser.site import BrowserProgram, for_browsers, reachable_from
 from kgplatform.interfaces.web_server import listen_as_localhost
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.browser import announced_browser, browser_url_of
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Connection
 from kgplatform.query import query_names
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import Settings
 
 HOSTILE = [
     "'); MATCH (n) DETACH DELETE n //",
@@ -39,11 +38,8 @@ HOSTILE = [
 @pytest.fixture(scope="module")
 def site(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A site on an empty graph. Tests that fill the graph come last."""
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=tmp_path_factory.mktemp("site"), embedder="hash:64")
-        with browser_site(KnowledgeGraph(store, settings, embedder=HashEmbedder(64))) as site:
-            yield site
+    with emptied(neo4j_server, tmp_path_factory.mktemp("site")) as graph, browser_site(graph) as site:
+        yield site
 
 
 def get(address: str, **more: Any) -> httpx.Response:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from browser_server import Site, browser_site
-from conftest import EXAMPLES, ROOT, wipe
+from conftest import EXAMPLES, ROOT, emptied
 from test_browser_site import hostile_graph
 from watching_proxy import watching_proxy
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.neo4j_browser.guide import browser_link, with_values
 from kgplatform.interfaces.neo4j_browser.style import KINDS, color_of
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
-from kgplatform.settings import load_settings
+from kgplatform.neo4j.store import Connection
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -40,10 +38,7 @@ _CONNECTION = """() => {
 @pytest.fixture(scope="module")
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Some of the sample corpus, with its tree."""
-    settings = load_settings(home=tmp_path_factory.mktemp("browser"), embedder="hash:64")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with emptied(neo4j_server, tmp_path_factory.mktemp("browser")) as graph:
         files = sorted((EXAMPLES / "corpus").iterdir())[:8]
         graph.ingest(files, recorded=EXAMPLES / "extraction.jsonl")
         graph.build_tree()
