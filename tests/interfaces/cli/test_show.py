@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kgplatform.interfaces.cli.show import answers, terminal
-from kgplatform.records import Citation, FoundCommunity, FoundPassage, FoundPath, SearchResult, Usage
+from kgplatform.records import FoundCommunity, FoundPassage, FoundPath, SearchResult
 
 Call = tuple[float, str, int, int]
 """The second at which it is called, the stage, how much is done, how much there is."""
@@ -50,20 +50,6 @@ def test_a_line_every_few_seconds(
     assert lines(calls, monkeypatch, capsys) == said
 
 
-def test_what_a_model_writes_is_told_in_tokens_a_second(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    now, spent = [0.0], [Usage(1, 100, 1000)]
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
-    with terminal.ProgressLines() as progress:
-        progress.by(lambda: spent[-1])
-        progress("extracting", 0, 4)
-        now[0] = 20.0
-        spent.append(Usage(2, 1500, 1500))
-        progress("extracting", 1, 4)
-    assert capsys.readouterr().err == "extracting: 1 of 4, 25 tokens/s, 1 min 00 s left\n"
-
-
 def test_it_is_said_that_no_passage_fits(capsys: pytest.CaptureFixture[str]) -> None:
     near = FoundPassage("p", "file:///p", "note", 0, 5, None, "Rain.", 1.0, ("passage",), relevance=0.012)
     answers.show_search(SearchResult("Who?", (near,), (), 0.002, fits=False))
@@ -84,13 +70,3 @@ def test_communities_and_paths_without_facts_are_something(capsys: pytest.Captur
     assert "Great Eastern —[lies off]→ Valentia" in capsys.readouterr().out
     answers.show_search(SearchResult("Who?", (), (), 0.002))
     assert capsys.readouterr().out == "Nothing was found.\n"
-
-
-def test_copies_of_a_text_are_named_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
-    copy = Citation("file:///three.txt", "three", 0, 5, None, "three")
-    one, two = (
-        FoundPassage(name, f"file:///{name}.txt", name, 0, 5, None, text, 0.5, ("dense",), copies=copies)
-        for name, text, copies in (("one", "Ahoy.", (copy,)), ("two", "Land.", ()))
-    )
-    answers.show_search(SearchResult("Who?", (one, two), (), 0.002))
-    assert "The same text: three (file:///three.txt)\n  2. two" in capsys.readouterr().out
