@@ -258,7 +258,7 @@ def test_ask_without_a_model_gives_evidence_and_with_one_cites(
     mark = "     “In London, in 1816 [1].”: not in the cited text: 1816"
     verdict = "     “In London, in 1816 [1].”: the model finds this not supported by its citation"
     assert verified.out.splitlines() == ["In London, in 1816 [1].", mark, verdict, *CITED]
-    assert re.fullmatch(r"2 model calls, \d+ tokens in, \d+ out, [\d.]+ m?s\n", verified.err)
+    assert re.fullmatch(r"2 model calls, [\d,]+ tokens in, \d+ out, [\d.]+ m?s\n", verified.err)
     (statement,) = told["statements"]
     assert (statement["citations"], statement["unread"], statement["supported"]) == ([1], ["1816"], False)
     assert told["sufficient"] is True
