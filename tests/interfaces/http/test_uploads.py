@@ -158,9 +158,12 @@ def test_the_tree_is_a_job(client: httpx.Client, kg: KnowledgeGraph) -> None:
 
 def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
     with client_of(slow, limits=Limits(jobs=1, waiting_jobs=1)) as client:
+        wait_for(client, started(upload(client, ("calm.txt", SHIP))))
         first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
         with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
             next(job for _, job in events(response) if job["stage"] in ("documents", "extracting"))
+        found = client.post("/api/search", json={"question": "What laid the cable?", "route": "passage"})
+        assert found.json()["passages"][0]["title"] == "calm", "questions are answered while an ingest runs"
         second = started(upload(client, ("ship.txt", SHIP)))
         assert client.get(f"/api/jobs/{second['id']}").json()["state"] == "waiting"
         busy = upload(client, ("more.txt", SHIP))
@@ -174,7 +177,7 @@ def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
         assert len(list(put_aside.glob(".new-*"))) == 1, "what waited is forgotten at once"
         client.delete(f"/api/jobs/{first['id']}")
         assert wait_for(client, first)["state"] == "stopped"
-        assert names(client) == ["field"], "what was done is kept, and what waited did not begin"
+        assert names(client) == ["calm", "field"], "what was done is kept, and what waited did not begin"
         end = wait_for(client, started(upload(client, ("field.txt", FIELD))))
         assert (end["state"], end["report"]["complete"]) == ("done", True)
         assert client.delete(f"/api/jobs/{first['id']}").json()["job"]["state"] == "stopped", "once more is no harm"
