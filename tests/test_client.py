@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -295,3 +296,22 @@ def test_a_reader_without_a_model_or_with_one_that_fails_gives_its_evidence(kg: 
             graph.ask("Who was Matthew Fontaine Maury?", reader)
         assert caught.value.evidence is not None
         assert [passage.id for passage in caught.value.evidence.passages] == found
+
+
+# --------------------------------------------------------------------------------------------------------------- py2neo
+
+
+def test_a_query_through_py2neo(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    pytest.importorskip("py2neo")
+    (tmp_path / "a.txt").write_text("Cyrus Field met Samuel Morse in New York.")
+    kg.ingest(tmp_path / "a.txt", extractor="local")
+    graph = kg.py2neo()
+    found = graph.run("MATCH (e:Entity {key: $key}) RETURN e.name AS name", key="cyrus field").data()
+    assert found == [{"name": "Cyrus Field"}]
+    assert graph.nodes.match("Document").count() == 1
+
+
+def test_without_py2neo_it_says_what_to_install(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "py2neo", None)
+    with pytest.raises(SettingError, match=r"pip install 'kgplatform\[py2neo\]'"):
+        kg.py2neo()
