@@ -1,11 +1,13 @@
-"""Keyboard alone, narrow screens, a server that goes away, a token, a model that fails, and what Axe finds."""
+"""Keyboard alone, narrow screens, a server that goes away, a token, a model or a job that fails, and what Axe finds."""
 
 from __future__ import annotations
 
+import json
 import re
+from urllib.parse import parse_qs, urlsplit
 
 from explorer_steps import CLOSING, answering, ask, faults_on, put
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from simulated_readers import reply
 from web_server import served
 
@@ -248,3 +250,40 @@ def test_a_read_only_server_offers_no_change(page: Page, sample: KnowledgeGraph,
         page.goto(f"{address}/#/documents")
         expect(page.get_by_text("This server is read-only")).to_be_visible()
         expect(page.get_by_role("button", name=re.compile("Remove|Add to|tree"))).to_have_count(0)
+
+
+def test_more_of_a_text_comes_once(page: Page, explorer: str) -> None:
+    text = "".join(f"Sentence {number}. " for number in range(2000))
+
+    def answer(route: Route) -> None:
+        asked = parse_qs(urlsplit(route.request.url).query)
+        start, end = (min(int(asked[name][0]), len(text)) for name in ("start", "end"))
+        told = {"id": "long", "title": "Long", "uri": "file:///Long.txt", "source": "", "characters": len(text)}
+        route.fulfill(json=told | {"start": start, "end": end, "text": text[start:end], "facts": []})
+
+    page.route("**/api/documents/long?*", answer)
+    page.goto(f"{explorer}/#/documents?doc=long")
+    page.get_by_role("button", name="Show more").evaluate("button => (button.click(), button.click())")
+    shown = page.locator(".document-text")
+    expect(shown).to_have_text(text[:16_000].strip(), use_inner_text=False)
+    expect(page.get_by_role("region", name="Text of Long")).to_be_focused()
+
+
+JOB = {"id": "job", "kind": "ingest", "done": 0, "total": 0, "seconds": 1, "files": ["Ship.txt"]}
+JOB |= {"report": None, "error": None}
+
+
+def test_a_job_that_waits_and_one_that_the_server_no_longer_knows(
+    page: Page, explorer: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors.append("status of 404")
+    waiting = JOB | {"id": "left", "state": "waiting", "stage": "", "note": "Its files lie on another machine."}
+    gone = JOB | {"id": "gone", "kind": "tree", "state": "running", "stage": "communities", "done": 1, "total": 9}
+    told = f"event: progress\ndata: {json.dumps(waiting)}\n\n"
+    page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [waiting, gone]}))
+    page.route("**/api/jobs/left/events", lambda route: route.fulfill(content_type="text/event-stream", body=told))
+    page.goto(f"{explorer}/#/documents")
+    expect(page.get_by_role("article", name="Reading documents")).to_contain_text("Its files lie on another machine.")
+    expect(page.get_by_role("article", name="Building the tree")).to_contain_text("The server has forgotten this job")
+    page.get_by_role("button", name="Dismiss this report").click()
+    expect(page.get_by_role("article", name="Building the tree")).to_have_count(0)
