@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ from stopped import until
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.neo4j.store import Connection, Store
+from kgplatform.readers import readers
+from kgplatform.readers.readers import READERS, find, options_for
+from kgplatform.records import Answer, SearchResult, Usage
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import duration
 
@@ -372,6 +376,50 @@ def test_cypher(ada: Path, run: Run) -> None:
     assert "1 nodes deleted" in run("cypher", "MATCH (n:Note) DELETE n", "--write").out
 
 
+OPTIONS = {
+    "readagent": {
+        "--mode open --option lookup=sequential --option pages=3 --option interim=true --document ada": {
+            **{"mode": "open", "lookup": "sequential", "pages": 3, "interim": True},
+        },
+        "--option by_importance=true --option choices=1866 --option choices=1867 --option window_tokens=3000": {
+            **{"by_importance": True, "choices": ("1866", "1867"), "window_tokens": 3000},
+        },
+        "--option preset=paper --answer-style phrase": {"preset": "paper", "answer_style": "phrase"},
+    },
+    "longagent": {
+        "--option member_tokens=none --option member_model=small --option members=retrieved:3": {
+            **{"member_tokens": None, "member_model": "small", "members": "retrieved:3"},
+        },
+    },
+    "youtu": {
+        "--top-k 3 --option agent=false --option without=path": {"top_k": 3, "agent": False, "without": ("path",)},
+    },
+    "cypher": {"--option timeout=2.5": {"timeout": 2.5}},
+}
+"""Lines of ``ask`` by reader, with the values that they stand for: of each type, with and without a flag."""
+
+
+def test_options_of_ask_reach_their_reader_with_their_values(
+    ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (document,) = run("documents", "--json").document["documents"]
+    got: list[object] = []
+
+    def answer(question: str, run: object, options: object) -> Answer:
+        got.append(options)
+        return Answer(question, "any", None, (), SearchResult(question, (), (), 0.0), (), Usage(), "")
+
+    monkeypatch.setattr(readers, "READERS", [replace(each, answer=answer) for each in READERS])
+    for reader, lines in OPTIONS.items():
+        for line, values in lines.items():
+            done = run("ask", "Who?", "--reader", reader, *line.split())
+            assert done.code == 0, done.err
+            chosen = {"documents": (document["id"],)} if "--document" in line else {}
+            assert got.pop() == options_for(reader, values | chosen)
+    shown = re.sub(r"[\s│]+", " ", run("ask", "--help").out)
+    assert all(f"{option.name} (" in shown for reader in READERS for option in find(reader.name).options)
+
+
 # -------------------------------------------------------------------------------------------------------------- errors
 
 
@@ -387,6 +435,19 @@ def test_cypher(ada: Path, run: Run) -> None:
         (["cypher", "RETURN $x"], 1, "Expected parameter(s): x"),
         (["search"], 2, "Missing argument 'question'"),
         (["search", "Who?", "--route", "wrong"], 2, "Invalid value for '--route': 'wrong' is not one of"),
+        (
+            ["ask", "Who?", "--reader", "graphreader", "--nodes", "3"],
+            2,
+            "Write --option nodes=VALUE in place of --nodes.",
+        ),
+        (["ask", "Who?", "--reader", "youtu", "--no-agent"], 2, "Write --option agent=false in place of --no-agent."),
+        (["ask", "Who?", "--option", "nodes=3"], 2, "The reader retrieve has no option nodes. Leave it out, or use"),
+        (
+            ["ask", "Who?", "--reader", "graphreader", "--top-k", "3"],
+            2,
+            "The reader graphreader has no option --top-k.",
+        ),
+        (["ask", "Who?", "--option", "top_k"], 2, "--option 'top_k' is not NAME=VALUE."),
         (["frobnicate"], 2, "No such command 'frobnicate'"),
         (["export", "new.txt"], 2, "or give --format FORMAT."),
         (["import", "x.txt"], 2, "x.txt, line 1, is not valid JSON. Nothing was imported."),
