@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Locator, Page, expect
+from stopped import until
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.explore.info import MapFilter
@@ -91,6 +92,14 @@ def test_the_legend_hides_a_type_of_one_picture_and_covers_nothing(page: Page, e
 def drawn(page: Page) -> None:
     expect(page.locator(".graph-title")).to_contain_text(re.compile(r"All \d+ entities"))
     expect(page.locator(".canvas")).to_have_attribute("aria-busy", "false")
+
+
+def test_the_card_of_a_document_opens_it(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    page.get_by_role("combobox", name="Find in the graph").fill("Expedition of 1865")
+    page.get_by_role("option", name="Expedition of 1865 Document").click()
+    card_of(page).get_by_role("button", name="Open").click()
+    expect(page.locator(".document-text")).to_contain_text("Great Eastern")
 
 
 def test_an_entity_as_a_page(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
@@ -222,6 +231,7 @@ def test_cypher_shows_rows_and_draws_nodes_and_a_line_leads_to_the_words_that_st
     page.locator("summary", has_text="History").click()
     page.locator(".history button", has_text="$name").click()
     expect(page.get_by_label("As JSON")).to_have_value('{"name": "Cyrus Field"}')
+    page.get_by_label("As JSON").fill("{}")
     page.get_by_label("Statement").fill(
         "MATCH (s:Entity)-[r]->(o:Entity) WHERE r.fact IS NOT NULL AND COUNT { (s)--(o) } = 1 "
         "RETURN s, o ORDER BY s.name, o.name LIMIT 1"
@@ -234,3 +244,19 @@ def test_cypher_shows_rows_and_draws_nodes_and_a_line_leads_to_the_words_that_st
     expect(card.get_by_role("heading", name="Where it is stated")).to_be_visible()
     card.locator("button.place").first.click()
     expect(page.locator("mark")).to_be_focused()
+
+
+def test_a_statement_is_stopped_on_the_server(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    page.goto(f"{explorer}/#/cypher")
+    page.get_by_label("Statement").fill("MATCH (a), (b), (c) WHERE a.id + b.id = c.id RETURN count(*) AS slow")
+    page.keyboard.press("Control+Enter")
+    running = "SHOW TRANSACTIONS YIELD currentQuery AS q WHERE q ENDS WITH 'AS slow' RETURN q"
+
+    def runs() -> bool:
+        with sample.lend_driver("the tests") as driver:
+            return bool(driver.execute_query(running).records)
+
+    until(runs)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_text("Stopped.", exact=True)).to_be_visible()
+    until(lambda: not runs())
