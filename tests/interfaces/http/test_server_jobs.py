@@ -184,3 +184,18 @@ def test_a_job_whose_servers_all_died_is_given_up(graph: KnowledgeGraph, model: 
         assert (end["state"], end["error"]["kind"]) == ("failed", "ServerError")
         assert end["error"]["message"].startswith("Gave up after 5 attempts")
         assert [each.name for each in (graph.settings.home_folder / "uploads").iterdir()] == ["field.txt"], "it is laid"
+
+
+def test_an_outcome_that_was_noted_is_carried_out(graph: KnowledgeGraph, model: Silent) -> None:
+    """A server that died as it had ingested, but had not cleaned up: nothing is read again."""
+    with client_of(graph) as client:
+        job = sent(client, "field.txt")
+        model.wait()
+    place = (graph.settings.home_folder / "uploads.id").read_text().split()[0]
+    dead = JobQueue(graph.store, place, "one that died", 0)
+    claim = dead.claim()
+    assert claim is not None
+    assert dead.note_outcome(claim, "stopped", None, None)
+    with client_of(graph) as client:
+        assert wait_for(client, job)["state"] == "stopped"
+        assert not list((graph.settings.home_folder / "uploads").glob(".new-*"))

@@ -93,6 +93,8 @@ def test_a_copied_home_that_serves_the_same_graph_is_another_place(tmp_path: Pat
     assert Uploads(tmp_path / "own-graph").place() == place  # its graph was copied too, with the jobs in it
     (tmp_path / "home").rename(tmp_path / "renamed")
     assert Uploads(tmp_path / "renamed", shares_graph=True).place() == place
+    (tmp_path / "uploads.id").write_text("0123abc")  # of an earlier version
+    assert [Uploads(tmp_path, shares_graph=True).place() for _ in range(2)] == ["0123abc", "0123abc"]
 
 
 def test_a_link_in_the_folder_is_replaced_not_followed(tmp_path: Path) -> None:
