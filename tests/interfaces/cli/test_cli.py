@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Run, name_server, runner
+from command_line import Run
 from conftest import EXAMPLES, ROOT, emptied
 from corpora import put
 from pypdf import PdfReader, PdfWriter
@@ -32,23 +32,13 @@ from kgplatform.records import Answer, SearchResult, Usage
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import duration
 
+pytest_plugins = ["command_line"]
+
 KGPLATFORM = [sys.executable, "-m", "kgplatform.interfaces.cli.main"]
 COMMANDS = sorted(
     each.name or each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None
 )
 ADA = "Ada Lovelace was born in London in 1815. Charles Babbage designed the Analytical Engine. " * 2
-
-
-@pytest.fixture
-def environment(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run's server, and an embedder without a model."""
-    name_server(neo4j_server, monkeypatch)
-
-
-@pytest.fixture
-def run(environment: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command line in this process."""
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -12,22 +12,17 @@ from model_by_prompt import Prompt
 from typer.testing import CliRunner
 
 from kgplatform.interfaces.cli.main import app
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.testing import Fault, OpenAIServer
 
+pytest_plugins = ["command_line"]
+
 
 @pytest.fixture
-def settled(store: Store, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The environment names the tests' server, whose graph has a document of four pages and one of one."""
-    for name, value in {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_USERNAME": neo4j_server.username,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_EMBEDDER": "hash:64",
-        "KGPLATFORM_MODEL_RETRIES": "0",
-    }.items():
-        monkeypatch.setenv(name, value)
+def settled(store: Store, environment: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The tests' server has a document of four pages and one of one."""
+    monkeypatch.setenv("KGPLATFORM_MODEL_RETRIES", "0")
     files = put(tmp_path, {"ten.txt": story([100] * 10), "one.txt": paragraph("one", 30)})
     opened(store, tmp_path / "home", None).ingest(files, extractor="local")
 

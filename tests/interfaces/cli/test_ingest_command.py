@@ -5,22 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import Run, name_server, runner
+from command_line import Run
 from corpora import put
 
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.testing import Fault, OpenAIServer
 
+pytest_plugins = ["command_line"]
+pytestmark = pytest.mark.usefixtures("store")
+
 ADA = "Ada Lovelace was born in London in 1815. "
-
-
-@pytest.fixture
-def run(
-    store: Store, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Run:
-    """Run a command line in this process, on an empty graph."""
-    name_server(neo4j_server, monkeypatch)
-    return runner(monkeypatch, capsys)
 
 
 @pytest.mark.parametrize(
