@@ -303,10 +303,10 @@ def _called(function: ast.expr) -> str:
 
 def test_every_reply_is_asked_for_in_a_form_and_within_a_bound() -> None:
     """``ask`` and ``ask_said`` take a form; they are given ``tokens``, and what sends by itself says what is wanted."""
-    calls = [(module, node) for module, tree in trees() for node in tree]
     given = [
         (f"{module}, line {node.lineno}", _called(node.func), {each.arg for each in node.keywords})
-        for module, node in calls
+        for module, tree in trees()
+        for node in tree
         if isinstance(node, ast.Call)
     ]
     asked = [(where, keywords) for where, function, keywords in given if function in ("ask", "ask_said")]
