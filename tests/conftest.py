@@ -9,10 +9,10 @@ import socket
 import ssl
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -190,15 +190,22 @@ def kg(store: Store, settings: Settings) -> KnowledgeGraph:
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION))
 
 
+@contextmanager
+def emptied(connection: Connection, home: Path, **more: Any) -> Iterator[KnowledgeGraph]:
+    """The same for the tests of a module, with a home of its own, and ``more`` that a graph takes, such as a model."""
+    with Store(connection) as store:
+        wipe(store)
+        settings = load_settings(home=home, embedder=f"hash:{DIMENSION}")
+        yield KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION), **more)
+
+
 @pytest.fixture(scope="module")
 def shared_kg(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """As ``kg``, but one for the tests of a module that only read: they stand before those that ask for an empty one,
     which shares the database.
     """
-    settings = load_settings(home=tmp_path_factory.mktemp("shared"), embedder=f"hash:{DIMENSION}")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        yield KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION))
+    with emptied(neo4j_server, tmp_path_factory.mktemp("shared")) as graph:
+        yield graph
 
 
 @pytest.fixture(scope="session")
