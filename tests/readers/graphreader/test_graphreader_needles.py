@@ -51,7 +51,7 @@ def is_right(answer: Answer, hay: Haystack, told: str) -> bool:
 def test_every_single_needle_is_found_and_cited_at_every_depth(
     graph: KnowledgeGraph, model: OpenAIServer, tmp_path: Path
 ) -> None:
-    hay = single_needles(12_000, depths=5)
+    hay = single_needles(6_000, depths=5)
     ingest(graph, hay, tmp_path)
     answers = [graph.ask(each.question, "graphreader", window_tokens=WINDOW) for each in hay.needles]
     assert [is_right(answer, hay, each.answer) for answer, each in zip(answers, hay.needles, strict=True)] == [True] * 5
