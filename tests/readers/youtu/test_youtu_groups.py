@@ -1,11 +1,10 @@
-"""The reader ``youtu`` and questions about groups: near communities with their summaries. Each test has its graph."""
+"""The reader ``youtu`` and questions about groups: near communities with their summaries."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import pytest
 from answers import steps_of
 from model_by_prompt import Model
 from youtu_runs import MILL_LINES, REFUSES, TYPES, concludes, fill_graph, plan
@@ -36,24 +35,19 @@ def run(evidence: Evidence, model: Model, question: str, **options: Any) -> Answ
     return answer(question, Run(evidence, ScriptedChat(model), Ledger(), lambda: TYPES), Options(**options))
 
 
-@pytest.fixture
-def grouped(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
-    """The same graph with its tree, whose communities have a summary."""
-    found = fill_graph(kg, tmp_path, TEXTS, MILL_LINES)
-    kg.build_tree()
-    kg.store.run_statement(
-        "MATCH (c:Community) SET c.summary = 'All of them came to the valley over water.'",
-        {},
-        write=True,
-        timeout=30,
-        limit=1,
-    )
-    return found
-
-
-def test_groups_are_shown_with_what_stands_under_them(grouped: Evidence) -> None:
+def test_groups_are_shown_with_what_stands_under_them(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Where there is a tree, to questions about groups alone, unless communities are left out."""
+    evidence = fill_graph(kg, tmp_path, TEXTS, MILL_LINES)
     model = lines(decompose=plan(IN_COMMON, group=True))
-    done = run(grouped, model, IN_COMMON, top_k=3)
+    done = run(evidence, model, IN_COMMON)
+    assert not any("Groups near" in prompt.user for prompt in model.asked)
+    assert not any("groups near" in step.detail for step in done.trace)
+
+    kg.build_tree()
+    summed = f"MATCH (c:Community) SET c.summary = '{SUMMARY}'"
+    kg.store.run_statement(summed, {}, write=True, timeout=30, limit=1)
+    model = lines(decompose=plan(IN_COMMON, group=True))
+    done = run(evidence, model, IN_COMMON, top_k=3)
     for prompt in model.of("answer", "reflect"):
         assert "Groups near the question" in prompt.user
         assert SUMMARY in prompt.user
@@ -63,20 +57,7 @@ def test_groups_are_shown_with_what_stands_under_them(grouped: Evidence) -> None
     assert {passage.id for passage in done.evidence.passages} & set(step.passages), "its passages are evidence"
     assert all(f"] {fact.text}" in model.of("answer")[0].user for fact in done.evidence.facts)
 
-
-def test_other_questions_show_no_groups(grouped: Evidence) -> None:
-    for found, model, options in (
-        (grouped, lines(decompose=plan(IN_COMMON, group=False)), {}),
-        (grouped, lines(decompose=plan(IN_COMMON, group=True)), {"community": False}),
-        (grouped, lines(decompose=plan(IN_COMMON, group=True)), {"without": ("community",)}),
-    ):
-        run(found, model, IN_COMMON, **options)
+    for group, options in ((False, {}), (True, {"community": False}), (True, {"without": ("community",)})):
+        model = lines(decompose=plan(IN_COMMON, group=group))
+        run(evidence, model, IN_COMMON, **options)
         assert not any("Groups near" in prompt.user for prompt in model.asked)
-
-
-def test_a_graph_without_a_tree_has_no_groups(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    evidence = fill_graph(kg, tmp_path, TEXTS, MILL_LINES)
-    model = lines(decompose=plan(IN_COMMON, group=True))
-    done = run(evidence, model, IN_COMMON)
-    assert not any("Groups near" in prompt.user for prompt in model.asked)
-    assert not any("groups near" in step.detail for step in done.trace)
