@@ -56,9 +56,8 @@ class PageReader(RuleReader):
         return " ".join(line for line in said if any(name in line for name in names))
 
 
-def paged(hay: Haystack, *, told: bool) -> list[Written]:
-    """Pages of four paragraphs. A gist is the first sentence of each; ``told``: also what a needle is about, and not
-    its value."""
+def paged(hay: Haystack) -> list[Written]:
+    """Pages of four paragraphs. A gist is the first sentence of each, and what a needle is about without its value."""
     paragraphs = hay.text.split("\n\n")
     pages: list[Written] = []
     for at in range(0, len(paragraphs), 4):
@@ -66,7 +65,7 @@ def paged(hay: Haystack, *, told: bool) -> list[Written]:
         needles = re.findall(r"The [a-z]+ of (?:the )?[A-Z][\w ]*? is [\w ]+\.", " ".join(four))
         hidden = {needle: _VALUE.sub(" is told.", needle) for needle in needles}
         gists = [next(line for line in re.split(r"(?<=\.) ", part) if line not in hidden) for part in four]
-        pages.append(("\n\n".join(four), " ".join([*gists, *(hidden.values() if told else ())])))
+        pages.append(("\n\n".join(four), " ".join([*gists, *hidden.values()])))
     return pages
 
 
@@ -77,8 +76,8 @@ def reader() -> Iterator[tuple[PageReader, OpenAIServer]]:
         yield model, server
 
 
-def remembered(store: Store, folder: Path, hay: Haystack, server: OpenAIServer, *, told: bool = True) -> KnowledgeGraph:
-    fill(store, folder, {"hay.txt": paged(hay, told=told)})
+def remembered(store: Store, folder: Path, hay: Haystack, server: OpenAIServer) -> KnowledgeGraph:
+    fill(store, folder, {"hay.txt": paged(hay)})
     settings = load_settings(home=folder / "home", embedder="hash:64", openai_base_url=server.base_url)
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
 
@@ -99,20 +98,6 @@ def test_a_value_that_no_gist_has_is_found_by_looking_up_and_not_without(
         assert found == [right] * 5, lookup
 
 
-def test_a_needle_that_no_gist_hints_at_is_not_found(
-    store: Store, reader: tuple[PageReader, OpenAIServer], tmp_path: Path
-) -> None:
-    """The known limit of the method: what a gist leaves out altogether cannot lead to its page."""
-    hay = single_needles(6_000, depths=5)
-    graph = remembered(store, tmp_path, hay, reader[1], told=False)
-    answers = [graph.ask(each.question, "readagent") for each in hay.needles]
-    assert [is_right(answer, hay, each.answer) for answer, each in zip(answers, hay.needles, strict=True)] == [
-        False
-    ] * 5
-    by_words = [graph.ask(each.question, "readagent", lookup="bm25", pages=2) for each in hay.needles]
-    assert all(is_right(answer, hay, each.answer) for answer, each in zip(by_words, hay.needles, strict=True))
-
-
 def test_a_page_that_only_another_page_names_is_found_in_sequence_and_not_at_once(
     store: Store, reader: tuple[PageReader, OpenAIServer], tmp_path: Path
 ) -> None:
@@ -127,7 +112,7 @@ def test_a_page_that_only_another_page_names_is_found_in_sequence_and_not_at_onc
     assert is_right(in_sequence, hay, needle.answer)
     asked = [each for each in model.asked if each.kind == "next"]
     first = int(asked[1].read.removeprefix("Page "))
-    pages = paged(hay, told=True)
+    pages = paged(hay)
     assert asked[0].memory[first] == pages[first][1]
     assert asked[1].plain(first) == in_lines(pages[first][0]), "the page in full, in the next prompt"
     assert in_sequence.counts["pages.looked_up"] >= 2
