@@ -82,19 +82,6 @@ def told(*tasks: NeedleTask) -> Knows:
     return knows
 
 
-def finds_number(instruction: str, passage: str) -> str:
-    """A pass key, or a hidden number."""
-    found = re.search(r"(?:pass key|hidden number) is (\d+)\.|\b(\d+) is the (?:pass key|hidden number)\.", passage)
-    return (found[1] or found[2]) if found else ""
-
-
-def finds_value(instruction: str, passage: str) -> str:
-    """The value of the key that the instruction names."""
-    key = re.search(r'"([0-9a-f-]{36})"', instruction)
-    found = re.search(rf'"{key[1]}": "([0-9a-f-]{{36}})"', passage) if key else None
-    return found[1] if found else ""
-
-
 # ------------------------------------------------------------------------------------------------------------- prompts
 
 

@@ -12,14 +12,12 @@ from pathlib import Path
 
 import pytest
 from conftest import wipe
-from erring_model import ErringModel, ask_all, check, cites_an_invention
+from erring_model import ErringModel, ask_all, check
 from erring_readers import FLEET, READAGENT, READERS
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.prompt import render, with_reminder
-from kgplatform.records import Statement
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
@@ -86,23 +84,3 @@ def test_where_every_call_errs_readers_come_to_an_end_all_the_same(graph: Knowle
         assert tally.errors.total() == tally.calls
         assert tally.most <= MOST_CALLS[reader]
         assert tally.invented == 0
-
-
-def test_an_invention_is_cited_where_its_own_statement_cites_something_and_has_no_mark() -> None:
-    """As "saints [1], storms [2]. Most of them are kept by Nemo Drake." does not."""
-    cited = Statement("Nemo Drake [1].", (1,))
-    others = (replace(cited, unread=("Nemo", "Drake")), replace(cited, citations=()), replace(cited, text="Ada [1]."))
-    assert [cites_an_invention(each) for each in (cited, *others)] == [True, False, False, False]
-
-
-def test_a_reply_is_paid_twice_only_if_it_was_of_use() -> None:
-    """Whoever says that it was of none, and asks in other words, may ask in the same words later."""
-    model = ErringModel(READAGENT)
-    inputs = {"noun": "a book", "rules": "", "words": "9", "fence": "data-a1a1a1a1a1a1"}
-    useful, useless = (render("gist/gist", passage=text, **inputs) for text in ("The mill burnt.", "The mill stood."))
-    for messages in (useful, useless, with_reminder(useless, "\n\nA reply to this could not be used: It is empty.")):
-        model(messages)
-    model(useless)
-    assert model.again == 0
-    model(useful)
-    assert model.again == 1

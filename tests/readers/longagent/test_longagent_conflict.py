@@ -222,19 +222,6 @@ def test_all_pairs_of_a_round_are_asked_at_once_and_an_odd_one_waits() -> None:
     assert len(done.clusters) == 1
 
 
-def test_what_does_not_contradict_stays_beside_the_winner() -> None:
-    done = tournament(told("lamp", "boat", "pier"), [(0, 2)], reader({(1, 3): "pier"}), random.Random(0))
-    assert left(done) == ["boat", "pier"]
-
-
-def test_the_sentences_of_the_reading_are_kept() -> None:
-    clusters = clustered({1: Found("Hull", ("1.2",)), 2: Found("York", ("4.1",))})
-    for sentences, kept in (((), ("1.2",)), (("1.5",), ("1.5",))):
-        reread = reader({(1, 2): "Hull", (2, 1): "Hull"}, sentences)
-        done = tournament(clusters, [(0, 1)], reread, random.Random(0))
-        assert done.clusters == (Cluster("Hull", (1,), kept),)
-
-
 # ------------------------------------------------------------------------------------------------------------- once
 
 

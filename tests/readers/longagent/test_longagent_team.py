@@ -189,30 +189,6 @@ def test_members_see_their_own_part_and_the_instruction_alone(graph: Store, tmp_
     assert done.counts["rounds"] == 2
 
 
-def test_the_cost_is_linear_and_printed(graph: Store, tmp_path: Path) -> None:
-    said = {(3,): "Jon Reed", (7,): "Mara Voss", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
-    for documents, room in ((("lamp",), NOTE_TOKENS), (("lamp", "long paragraph"), 100)):
-        script = Script([instructs(ASKED), answers("Mara Voss")], by_note(said))
-        done = ask(
-            graph, script, tmp_path / f"{room}{len(documents)}", QUESTION, documents=documents, member_tokens=room
-        )
-        members, merges = done.counts["members"], done.counts.get("calls.merge", 0)
-        assert done.counts["calls.member"] == members
-        grouped = len(script.of("group"))
-        assert done.usage.calls == len(script.asked) == members + merges + grouped + 2
-        assert grouped == (room == NOTE_TOKENS)
-        (step,) = steps_of(done, "members")
-        found = re.fullmatch(
-            r"round 1; parts: (\d+); all calls: (\d+), tokens: ([\d,]+) in and ([\d,]+) out; "
-            r"found something: (\d)(?: \(each a step of its own\))?, nothing: (\d+)",
-            step.detail,
-        )
-        assert found
-        assert (int(found[1]), int(found[2]), int(found[5]) + int(found[6])) == (members, members, members)
-        alone = [each for each in done.trace if each.name == "members" or each.name.startswith("member ")]
-        assert int(found[3].replace(",", "")) == sum(each.usage.input_tokens for each in alone)
-
-
 def test_every_step_knows_what_it_spent(graph: Store, tmp_path: Path) -> None:
     said = {(3,): "Jon Reed", (7,): "Mara Voss", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
     script = Script([instructs(ASKED), instructs("Who?"), answers("Mara Voss")], by_note(said))
@@ -278,32 +254,6 @@ def test_members_are_told_as_they_answer_before_their_round(graph: Store, tmp_pa
         done = kg.ask(QUESTION, "longagent", on_step=listen, **options)
     assert told[2:5] == ["member 7", "member 3", "members"]
     assert [each.name for each in done.trace][2:5] == ["members", "member 3", "member 7"], "always by their numbers"
-
-
-def test_a_kept_run_has_parallel_members_between_the_leaders_steps(graph: Store, tmp_path: Path) -> None:
-    said = {(3,): "Mara Voss", (7,): "Mara Voss"}
-    script = Script([instructs(ASKED), answers("Mara Voss")], by_note(said))
-    with graph_with(graph, script, tmp_path) as kg:
-        done = kg.ask(QUESTION, "longagent", keep=True, documents=("lamp",), member_tokens=NOTE_TOKENS)
-        rows = kg.cypher(
-            "MATCH (:Run {id: $run})-[:HAS_STEP]->(a:Step)-[:NEXT_STEP]->(b:Step) RETURN a.name, b.name",
-            {"run": done.run},
-        ).rows
-        found = kg.cypher(
-            "MATCH (:Run {id: $run})-[:HAS_STEP]->(s:Step {name: 'member 7'})-[:FOUND]->(c:Chunk) RETURN c.text",
-            {"run": done.run},
-        ).rows
-        kg.cypher("MATCH (n) WHERE n:Run OR n:Step DETACH DELETE n", write=True)
-    assert {tuple(row) for row in rows} == {
-        ("team", "instruction"),
-        ("instruction", "members"),
-        ("members", "member 3"),
-        ("members", "member 7"),
-        ("member 3", "decision"),
-        ("member 7", "decision"),
-    }
-    assert len(found) == 1
-    assert "Mara Voss" in found[0][0]
 
 
 def test_where_the_leader_overlooks_what_members_found_it_is_asked_once_more(graph: Store, tmp_path: Path) -> None:
