@@ -5,6 +5,7 @@ The texts are our own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
