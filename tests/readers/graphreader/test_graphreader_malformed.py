@@ -122,14 +122,6 @@ def test_asking_again_says_what_was_wrong_and_repeats_the_prompt(evidence: Evide
     assert len(again.messages) == 2
 
 
-def test_a_server_error_that_passes_is_not_noticed(evidence: Evidence, settings: Settings) -> None:
-    model = Walker(["Hollow Ford"], facts=Script(Fault.refuse(500, "Broken."), reads(1)))
-    done, requests = served(settings, evidence, model)
-    assert walked(done) == ["read_chunk", "search_more", "termination"]
-    assert not any(name.startswith(("malformed", "failed")) for name in done.counts)
-    assert requests == done.usage.calls + 1
-
-
 def test_a_server_error_that_stays_ends_the_path_with_its_notebook(evidence: Evidence, settings: Settings) -> None:
     model = Walker(["Hollow Ford"], facts=Script(reads(1, notebook="Anna Reed, perhaps.")))
     model.rules["chunk"] = Script(Fault.refuse(500, "Broken."))
@@ -214,24 +206,17 @@ def test_a_selection_that_cannot_be_read_is_asked_for_again(evidence: Evidence) 
     assert len(model.of("nodes")) == 2
 
 
-def test_without_a_valid_node_those_that_the_question_names_are_taken(evidence: Evidence) -> None:
-    model = Walker(nodes=proposals({"Atlantis": 100}))
-    done = answer_about("Did Anna Reed or Thomas Pike build the mill?", evidence, model)
-    assert [each.removeprefix("at ").partition(";")[0] for each in chosen(done)] == ["Thomas Pike", "Anna Reed"]
-    assert done.counts["malformed.no initial node"] == 1
-    assert steps_of(done, "initial nodes")[-1].detail == (
-        "none of the nodes was proposed; the nearest: Thomas Pike, Anna Reed"
-    )
-
-
-def test_else_the_nearest_by_meaning(evidence: Evidence) -> None:
-    model = Walker(nodes=proposals({}))
-    done = answer_about("who was it that did build a mill?", evidence, model)
-    assert len(chosen(done)) == 2
-    last = steps_of(done, "initial nodes")[-1]
-    assert last.detail == "none of the nodes was proposed; the nearest: Hollow Ford, mill"
-    assert "malformed.fabricated node" not in done.counts
-
-
-def answer_about(question: str, evidence: Evidence, model: Walker) -> Answer:
-    return ask(evidence, model, question, nodes=2)
+@pytest.mark.parametrize(
+    ("question", "proposed", "begins"),
+    [
+        ("Did Anna Reed or Thomas Pike build the mill?", {"Atlantis": 100}, "Thomas Pike, Anna Reed"),
+        ("who was it that did build a mill?", {}, "Hollow Ford, mill"),
+    ],
+)
+def test_without_a_valid_node_those_that_the_question_names_are_taken_else_the_nearest(
+    evidence: Evidence, question: str, proposed: dict[str, float], begins: str
+) -> None:
+    done = ask(evidence, Walker(nodes=proposals(proposed)), question, nodes=2)
+    assert [each.removeprefix("at ").partition(";")[0] for each in chosen(done)] == begins.split(", ")
+    assert not proposed or done.counts["malformed.no initial node"] == 1
+    assert steps_of(done, "initial nodes")[-1].detail == f"none of the nodes was proposed; the nearest: {begins}"

@@ -175,11 +175,6 @@ def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evi
     check(model)
 
 
-def test_a_bound_on_passages_is_said(evidence: Evidence) -> None:
-    done = ask(evidence, wordy(MARKET), QUESTION, nodes=1, passages=7, calls=1, **PAPER)
-    assert "210 facts of the nearest 7 of 30 passages shown" in steps_of(done, "stop_and_read_neighbor")[0].detail
-
-
 def test_a_group_that_is_larger_than_a_page_is_split(evidence: Evidence) -> None:
     model = wordy(MARKET)
     done = ask(evidence, model, QUESTION, nodes=1, calls=1, preset="paper", window_tokens=2432)

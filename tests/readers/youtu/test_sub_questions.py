@@ -11,7 +11,7 @@ from youtu_runs import TYPES
 from kgplatform.models.chat import Ledger
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window
-from kgplatform.readers.youtu.sub_questions import arrange, decompose, fill, known_types
+from kgplatform.readers.youtu.sub_questions import arrange, decompose, known_types
 from kgplatform.testing import ScriptedChat
 
 QUESTION = "Where was the builder of the mill at Hollow Ford born?"
@@ -46,16 +46,6 @@ def test_a_mark_of_the_question_itself_is_a_word() -> None:
         ("Who sang A?", ()),
         ("Was A the #1 hit of 1990?", ()),
     ]
-
-
-def test_several_answers_are_filled_in_up_to_a_bound() -> None:
-    _, _, part = arrange(["Who made A?", "Who made B?", "Did #1 know #2?"], "?", 4)
-    assert fill(part, {0: ("Ann",), 1: ("Bo",)}) == ("Did Ann know Bo?",)
-    assert fill(part, {0: ("Ann", "Cy"), 1: ("Bo", "Di")}) == (
-        "Did Ann know Bo?",
-        "Did Ann know Di?",
-        "Did Cy know Bo?",
-    )
 
 
 @pytest.mark.parametrize("reply", [{}, {"sub_questions": [5, None]}])

@@ -99,6 +99,11 @@ def test_new_queries_without_end_stop_at_five(evidence: Evidence) -> None:
     assert done.trace[-2].detail == "stopped after 5 steps"
     assert (done.text, cited(done)) == ("In Saltmarsh [1]", [("reed", BORN)])
     assert QUESTION in model.asked[-1].user
+    asked = [prompt.messages for prompt in model.asked[1:]]
+    shown = [each[0]["content"] + each[1]["content"].partition("\n\nNotes:")[0].partition("\n</")[0] for each in asked]
+    assert all(later.startswith(earlier) for earlier, later in pairwise(shown)), "so that a server reads what is new"
+    assert "Anna Reed was born in Saltmarsh" in shown[0]
+    assert len(shown[-1]) > len(shown[0]), "what was found since is behind it"
 
 
 @pytest.mark.parametrize(("options", "reflected"), [({"steps": 2}, 2), ({"steps": 0}, 0), ({"agent": False}, 0)])
@@ -236,18 +241,6 @@ def run_over_the_wire(evidence: Evidence, settings: Settings, model: Model, **op
         return answer(QUESTION, Run(evidence, make_chat(told, ledger), ledger, lambda: TYPES), Options(**options))
 
 
-def test_what_a_prompt_shows_stands_at_the_beginning_of_the_next_one_to_the_letter(evidence: Evidence) -> None:
-    """So that a server which keeps what it has read reads only what came since."""
-    model = wandering()
-    run(evidence, model, top_k=1)
-    asked = [prompt.messages for prompt in model.asked[1:]]
-    told = [each[0]["content"] + each[1]["content"].partition("\n\nNotes:")[0].partition("\n</")[0] for each in asked]
-    assert [prompt.kind for prompt in model.asked] == ["decompose", "answer", *["reflect"] * 5, "answer"]
-    assert all(later.startswith(earlier) for earlier, later in pairwise(told))
-    assert "Anna Reed was born in Saltmarsh" in told[0]
-    assert len(told[-1]) > len(told[0]), "what was found since is behind it"
-
-
 # ------------------------------------------------------------------------------------------------------------- options
 
 
@@ -262,14 +255,6 @@ def test_modes(evidence: Evidence) -> None:
     assert [one == other for one, other in zip(*asked, strict=True)] == [True, False, True, False]
 
 
-def test_without_communities_their_route_takes_no_part(evidence: Evidence) -> None:
-    for community in (True, False):
-        done = run(evidence, lines(reflect=[looks_for("Vink?"), DONE]), community=community)
-        asked = [{run.name for run in step.queries} for step in steps_of(done, "search")]
-        assert ["search/community" in names for names in asked] == [community, community]
-        assert all("search/triple" in names for names in asked)
-
-
 STATEMENTS = {
     "entity": "search/facts_of_entities",
     "triple": "search/triple",
@@ -279,13 +264,16 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("route", ["triple", "community"])
-def test_a_route_can_be_left_out(evidence: Evidence, route: str) -> None:
-    done = run(evidence, lines(reflect=[looks_for("Where did Joost Vink come from?"), DONE]), without=(route,))
+@pytest.mark.parametrize(
+    ("options", "left_out"),
+    [({}, set()), ({"without": ("triple",)}, {"triple"}), ({"community": False}, {"community"})],
+)
+def test_a_route_can_be_left_out(evidence: Evidence, options: dict[str, Any], left_out: set[str]) -> None:
+    done = run(evidence, lines(reflect=[looks_for("Where did Joost Vink come from?"), DONE]), **options)
     asked = [{run.name for run in step.queries} for step in steps_of(done, "search")]
     assert len(asked) == 2
     for names in asked:
-        assert {part for part, statement in STATEMENTS.items() if statement in names} == set(PARTS) - {route}
+        assert {part for part, statement in STATEMENTS.items() if statement in names} == set(PARTS) - {left_out}
 
 
 @pytest.mark.parametrize(

@@ -188,47 +188,6 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     assert cited(done) == [("taylor", quotes[0]), ("riggs", quotes[1])]
 
 
-# ----------------------------------------------------------------------------------------------------------------- Y3
-
-STUDIES = {
-    "lovell.txt": "Ines Lovell, who studied at the University of Ghent, was given the Turing Award for her compilers.",
-    "brandt.txt": "Otto Brandt studied at the Polytechnic of Riga, and was given the city's medal for his bridges.",
-}
-STUDY_LINES = [
-    {
-        "document": "lovell.txt",
-        "entities": entities({"Ines Lovell": "Person", "University of Ghent": "Organization"}),
-        "triples": [triple("Ines Lovell", "educated_at", "University of Ghent")],
-        "attributes": [{"entity": "Ines Lovell", "key": "award", "value": "Turing Award"}],
-    },
-    {
-        "document": "brandt.txt",
-        "entities": entities({"Otto Brandt": "Person", "Polytechnic of Riga": "Organization"}),
-        "triples": [triple("Otto Brandt", "educated_at", "Polytechnic of Riga")],
-    },
-]
-
-
-def test_y3_the_schema_is_in_the_prompt_and_names_what_is_involved(
-    kg: KnowledgeGraph, tmp_path: Path, ask: Ask
-) -> None:
-    evidence = fill_graph(kg, tmp_path, STUDIES, STUDY_LINES)
-    parts = "Who has the award Turing Award?", "Where was #1 educated?"
-    model = Model(
-        decompose=plan(*parts, nodes=["Person"], relations=["Educated At", "married to"], attributes=["Award"]),
-        fill_in=filled("Ines Lovell"),
-        answer=says("At the University of Ghent", "Ines Lovell, who studied at the University of Ghent"),
-        reflect=concludes("the University of Ghent"),
-    )
-    done = ask("Where did the winner of the Turing Award study?", evidence, model, Options())
-    assert "Relations: directed by, signed, educated_at" in model.asked[0].user
-    assert "Attributes: award, death date, revenue" in model.asked[0].user
-    assert steps_of(done, "decompose")[0].detail.endswith(
-        "types: Person, educated_at, award | not in the schema: married to"
-    )
-    assert done.text == "At the University of Ghent [1]"
-
-
 # ----------------------------------------------------------------------------------------------------------------- Y4
 
 LABELS = {
