@@ -69,7 +69,7 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
 def test_most_answers_stay_right_where_one_call_in_five_errs(
     graph: KnowledgeGraph, tmp_path: Path, reader: str
 ) -> None:
-    trial = replace(READERS[reader], questions=READERS[reader].questions[:8])
+    trial = replace(READERS[reader], questions=READERS[reader].questions[:6])
     none, some = (
         ask_all(graph, reader, trial, errs=errs, seeds=seeds, folder=tmp_path)
         for errs, seeds in ((0.0, (1,)), (0.2, (1, 2)))
@@ -79,7 +79,7 @@ def test_most_answers_stay_right_where_one_call_in_five_errs(
 
 def test_where_every_call_errs_readers_come_to_an_end_all_the_same(graph: KnowledgeGraph, tmp_path: Path) -> None:
     for reader, trial in READERS.items():
-        few = replace(trial, questions=trial.questions[:3])
+        few = replace(trial, questions=trial.questions[:2])
         tally = ask_all(graph, reader, few, errs=1.0, seeds=(1,), folder=tmp_path)
         assert tally.errors.total() == tally.calls
         assert tally.most <= MOST_CALLS[reader]

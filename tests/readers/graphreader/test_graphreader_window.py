@@ -136,23 +136,6 @@ def test_the_neighbours_of_a_hub_are_paged_and_one_function_call(evidence: Evide
     check(model)
 
 
-def test_the_first_page_that_names_a_neighbour_wins(evidence: Evidence) -> None:
-    model = wordy(STREET)
-    wanted = sorted(OTHERS[:700])[650]
-
-    def second(asked: Asked) -> str:
-        names = asked.data.splitlines()
-        return go(wanted if wanted in names else "")
-
-    model.rules["neighbours"] = second
-    done = ask(evidence, model, QUESTION, nodes=1, calls=3, **PAPER)
-    first, *more = [name for name in walked(done) if "neighbo" in name][1:]
-    assert first.startswith("neighbours, page 1 of ")
-    assert "read_neighbor_node" in more
-    assert done.counts["neighbours.read_neighbor_node"] == 1
-    assert steps_of(done, "read_neighbor_node")[0].detail == f"from {STREET} to {wanted}, of 700 neighbours"
-
-
 def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evidence: Evidence) -> None:
     model = wordy(MARKET)
 

@@ -14,13 +14,10 @@ from answers import cited, steps_of
 from longagent_runs import Asked, Script, actions, answers, ask, by_note, fill, instructs, notes
 
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.testing import Fault
 
 SANDER = "In which publication did Sander publish an article questioning racial preferences in law schools?"
 SAID = "Note 5: Sander's doubts about admissions were printed in the Yale Law Journal."
 WRONG = [1, 7, 8, 13, 15, 17, 18, 22, 23, 24, 28, 29, 31, 32, 33, 34, 35, 37, 39, 42, 43]
-CITIES = "Did Leshan or Quanzhou have a population of 658,798 in 2002?"
-LESHAN, QUANZHOU = "What was the population of Leshan in 2002?", "What was the population of Quanzhou in 2002?"
 TEAM = "Which team does the player named 2015 Diamond Head Classic MVP play for?"
 WHO = "Who was the most valuable player of the 2015 Diamond Head Classic?"
 WHICH = "Which team does Buddy Hield play for?"
@@ -38,14 +35,6 @@ def pair(number: int) -> str:
 
 TEXTS = {
     "law.txt": notes(43, {5: "Sander's doubts about admissions were printed in the Yale Law Journal."}),
-    "cities.txt": notes(
-        31,
-        {
-            1: "In 2002 the town of Leshan had 121,277 people.",
-            7: "Half of the 1.5 million of the coast live inland.",
-            11: "In 2002 Quanzhou had a population of 658,798.",
-        },
-    ),
     "games.txt": notes(
         9,
         {
@@ -95,31 +84,6 @@ def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: P
     assert done.counts["no mention"] == 43 - 23
 
 
-def test_two_hops_one_after_the_other(graph: Store, tmp_path: Path) -> None:
-    found: dict[str, dict[tuple[int, ...], str]] = {
-        LESHAN: {(1,): "121,277"},
-        QUANZHOU: {(7,): "1.5 million", (11,): "658,798", (7, 11): "658,798"},
-    }
-
-    def member(prompt: Asked) -> str | Fault:
-        return by_note(found[prompt.section("Instruction")])(prompt)
-
-    script = Script([instructs(LESHAN), instructs(QUANZHOU), answers("Quanzhou")], member)
-    done = ask(graph, script, tmp_path, CITIES, documents=("cities",), conflict="once")
-    assert done.counts["members"] == 31
-    assert actions(done) == ["QUERY", "QUERY", "CONFLICT", "ANSWER"]
-    first, second = script.of("decide")
-    assert (first.replies, second.replies) == (["Member 1: 121,277"], ["Member 1: 658,798"])
-    assert script.merges() == [(7, 11)]
-    history = "\n".join(each["content"] for each in second.messages[1:-1])
-    assert [each["role"] for each in second.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert "Member 1: 121,277" in history
-    assert instructs(QUANZHOU) in history
-    assert done.text == "Quanzhou [1]"
-    assert cited(done) == [("cities", "Note 11: In 2002 Quanzhou had a population of 658,798.")]
-    assert all(CITIES not in each.user and "Leshan or" not in each.user for each in script.of("member"))
-
-
 @pytest.mark.parametrize("conflict", ["group", "once"])
 def test_the_running_example(graph: Store, tmp_path: Path, conflict: str) -> None:
     found: dict[str, dict[tuple[int, ...], str]] = {
@@ -132,10 +96,13 @@ def test_the_running_example(graph: Store, tmp_path: Path, conflict: str) -> Non
     )
     done = ask(graph, script, tmp_path, TEAM, documents=("games",), conflict=conflict)
     assert actions(done) == ["QUERY", "CONFLICT", "QUERY", "ANSWER"]
-    assert [each.replies for each in script.of("decide")] == [
-        ["Member 1: Buddy Hield"],
-        ["Member 1: Sacramento Kings"],
-    ]
+    first, second = script.of("decide")
+    assert (first.replies, second.replies) == (["Member 1: Buddy Hield"], ["Member 1: Sacramento Kings"])
+    assert [each["role"] for each in second.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
+    history = "\n".join(each["content"] for each in second.messages[1:-1])
+    assert "Member 1: Buddy Hield" in history
+    assert instructs(WHICH) in history
+    assert all(TEAM not in each.user for each in script.of("member"))
     if conflict == "group":
         shown = script.of("joint")[0].section("Answers")
         assert re.search(r"^- Buddy Hield \[\d+\.\d+\]$", shown, re.MULTILINE), "with the number of its sentence"

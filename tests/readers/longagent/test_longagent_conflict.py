@@ -208,20 +208,6 @@ def test_a_member_that_says_nothing_decides_nothing(fails: tuple[bool, bool], an
     assert left(done) == answers
 
 
-def test_all_pairs_of_a_round_are_asked_at_once_and_an_odd_one_waits() -> None:
-    asked: list[list[tuple[int, int]]] = []
-
-    def reread(duels: Sequence[Duel]) -> list[SharedReading]:
-        asked.append([(each.i, each.j) for each in duels])
-        return [SharedReading(each.y.answer, sentences=("1.1",)) for each in duels]
-
-    answers = ("lamp", "boat", "pier", "quay", "mole")
-    done = tournament(told(*answers), [(0, 1, 2, 3, 4)], reread, random.Random(0))
-    assert [len(each) for each in asked] == [2, 1, 1]
-    assert len(done.merges) == 4
-    assert len(done.clusters) == 1
-
-
 # ------------------------------------------------------------------------------------------------------------- once
 
 
@@ -290,14 +276,3 @@ def test_one_member_with_the_truth_wins_against_any_number_of_others(way: str) -
             done = tournament(clusters, [(0, 1)], reread, random.Random(1))
         assert left(done) == ["Hull"]
         assert len(done.merges) == 1
-
-
-def test_who_speaks_for_a_cluster_is_drawn_and_repeats_with_the_seed() -> None:
-    clusters = [Cluster("York", tuple(range(1, 30))), Cluster("Hull", (30,))]
-
-    def drawn(seed: int) -> int:
-        done = once(clusters, lambda duels: [SharedReading("Hull")], random.Random(seed))
-        return done.merges[0].duel.i
-
-    assert [drawn(seed) for seed in range(5)] == [drawn(seed) for seed in range(5)]
-    assert len({drawn(seed) for seed in range(20)}) > 5
