@@ -23,7 +23,7 @@ QUESTION = "Which of the streets leads to the old harbour?"
 PAPER = {"preset": "paper", "window_tokens": 4096}
 """All names, all pages; this window for prompt and reply."""
 STREET, MARKET, SCROLL = "Anchor Street", "Zebra Market", "Long Scroll"
-NAMES = 5000
+NAMES = 3000
 _SOUNDS = "ba cor dan el fir gal hem is jor kan lu mer nor or pel quin ros san tor ul ver wen xan yor zel"
 
 
@@ -114,7 +114,7 @@ def test_all_names_are_shown_in_as_many_prompts_as_they_need(evidence: Evidence)
     model = wordy(SCROLL)
     done = ask(evidence, model, QUESTION, nodes=1, calls=1, **PAPER)
     batches = [each.data.splitlines() for each in model.of("nodes")]
-    assert len(batches) > 5
+    assert len(batches) > 3
     assert sorted(name for batch in batches for name in batch) == sorted([*OTHERS, STREET, MARKET, SCROLL])
     steps = steps_of(done, "initial nodes")
     assert len(steps) == len(batches), "a call for each"
@@ -171,7 +171,7 @@ def test_a_passage_that_is_larger_than_the_window_is_read_in_parts(evidence: Evi
     model.rules["facts"] = lambda asked: reads(1)
     done = ask(evidence, model, QUESTION, nodes=1, calls=500, **PAPER)
     parts = list({each.data: each for each in model.of("chunk")}.values())
-    assert len(parts) > 20
+    assert len(parts) > 10
     assert " ".join(said for part in parts for said in part.numbers) == LONG_TEXT
     assert done.counts["chunk.search_more"] == len(parts), "a function call each"
     assert ", sentences 1 to " in steps_of(done, "search_more")[0].detail
