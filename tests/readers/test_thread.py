@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
+from conftest import wipe
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from model_by_prompt import Model, Prompt
@@ -15,7 +16,9 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
 from kgplatform.explore.runs import ThreadInfo
 from kgplatform.models.embed import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.thread import FAILED, Exchange, standalone_messages, why_not
+from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 FOUNDER = "Who founded the Atlantic Telegraph Company?"
@@ -44,11 +47,23 @@ def model() -> Model[Prompt]:
     )
 
 
+@pytest.fixture(scope="module")
+def filled(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """The texts, which are only read, without a model."""
+    folder = tmp_path_factory.mktemp("threads")
+    with Store(neo4j_server) as store:
+        wipe(store)
+        settings = load_settings(home=folder / "home", embedder="hash:64")
+        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        kg.ingest(put(folder / "texts", FIELD | OTHERS), recorded=put_jsonl(folder / "recording.jsonl", RECORDING))
+        yield kg
+
+
 @pytest.fixture
-def graph(kg: KnowledgeGraph, tmp_path: Path, model: Model[Prompt]) -> KnowledgeGraph:
-    files = put(tmp_path / "texts", FIELD | OTHERS)
-    kg.ingest(files, recorded=put_jsonl(tmp_path / "recording.jsonl", RECORDING))
-    return KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
+def graph(filled: KnowledgeGraph, model: Model[Prompt]) -> KnowledgeGraph:
+    """With nothing that was asked before."""
+    filled.cypher("MATCH (n) WHERE n:Run OR n:Step DETACH DELETE n", write=True)
+    return KnowledgeGraph(filled.store, filled.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
 
 
 # ------------------------------------------------------------------------------------------------------------- threads
@@ -133,8 +148,8 @@ def test_a_removed_thread_leaves_nothing(graph: KnowledgeGraph) -> None:
             gone(thread.id)
 
 
-def test_a_thread_without_a_model(kg: KnowledgeGraph, graph: KnowledgeGraph) -> None:
-    thread = kg.chat()
+def test_a_thread_without_a_model(filled: KnowledgeGraph) -> None:
+    thread = filled.chat()
     thread.ask(FOUNDER)
     second = thread.ask("Where was he born?")
     assert (second.text, second.question) == (None, "Where was he born?")
