@@ -1,16 +1,18 @@
-"""The reader ``youtu`` and questions about groups: near communities with their summaries."""
+"""The reader ``youtu`` on graphs with a tree, and on graphs that hardly hold anything. Each test has its own."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from answers import steps_of
+from answers import cited, steps_of
+from corpora import put
 from model_by_prompt import Model
-from youtu_runs import MILL_LINES, REFUSES, TYPES, concludes, fill_graph, plan
+from youtu_runs import MILL_LINES, REFUSES, TYPES, concludes, entities, fill_graph, plan, says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
+from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.run import Run
 from kgplatform.readers.youtu.reader import Options, answer
 from kgplatform.records import Answer
@@ -24,6 +26,7 @@ TEXTS = {
     "lamp.txt": "Ebbing has a lighthouse of its own.",
 }
 SUMMARY = "All of them came to the valley over water."
+QUESTION = "Who built a mill?"
 IN_COMMON = "What do the people of the valley have in common?"
 
 
@@ -61,3 +64,25 @@ def test_groups_are_shown_with_what_stands_under_them(kg: KnowledgeGraph, tmp_pa
         model = lines(decompose=plan(IN_COMMON, group=group))
         run(evidence, model, IN_COMMON, **options)
         assert not any("Groups near" in prompt.user for prompt in model.asked)
+
+
+def test_a_graph_of_one_entity(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    known = {"document": "one.txt", "entities": entities({"Anna Reed": "Person"})}
+    evidence = fill_graph(kg, tmp_path, {"one.txt": "Anna Reed."}, [known])
+    told = plan("Who?", nodes=["Person"])
+    model = Model(decompose=told, answer=says("Anna Reed", "Anna Reed"), reflect=concludes(""))
+    done = run(evidence, model, QUESTION)
+    assert (done.text, cited(done)) == ("Anna Reed [1]", [("one", "Anna Reed.")]), "the sentence"
+    assert model.kinds == ["decompose", "answer", "reflect"]
+
+
+def test_a_graph_without_passages_refuses_and_asks_no_more(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.ingest(put(tmp_path, {"one.txt": "Anna Reed built a mill."}), extractor="local")
+    kg.remove("one")
+    evidence = Evidence(kg.store, kg.embedder)
+    model = Model(decompose=plan(QUESTION))
+    done = run(evidence, model, QUESTION)
+    assert (done.text, done.note, model.kinds) == (REFUSAL, NOTHING_NEAR, ["decompose"])
+    model = Model(decompose=plan(QUESTION), answer='{"sufficient": false, "answer": "A miller."}')
+    done = run(evidence, model, QUESTION, mode="open")
+    assert (done.text, done.note, model.kinds) == ("A miller.", OWN_KNOWLEDGE, ["decompose", "answer"])
