@@ -175,12 +175,3 @@ def test_where_nothing_was_found_only_the_open_mode_asks() -> None:
 def test_errors_of_the_model_are_the_callers_news(evidence: Evidence, error: ModelError) -> None:
     with pytest.raises(type(error), match=str(error)):
         ask(evidence, error)
-
-
-def test_calls_are_counted_and_bounded() -> None:
-    calls = Calls(ScriptedChat(["one", "two", "three"]), Ledger(), limit=2)
-    for _ in range(2):
-        calls.send([], stage="answer")
-    assert (calls.made, calls.left) == (2, 0)
-    with pytest.raises(ReplyError, match="has used up its 2 language-model calls"):
-        calls.send([], stage="answer")
