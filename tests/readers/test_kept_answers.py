@@ -27,6 +27,10 @@ def shown(passages: list[dict[str, str]]) -> Numbering:
     return numbering
 
 
+def test_there_are_a_hundred() -> None:
+    assert len(CASES) == 100
+
+
 @pytest.mark.parametrize("case", CASES, ids=[f"{n}: {each['question']}" for n, each in enumerate(CASES, 1)])
 def test_nothing_of_a_right_answer_is_lost_and_what_is_marked_is_true(case: dict[str, Any]) -> None:
     answer = json.loads(case["reply"])["answer"]
