@@ -51,23 +51,21 @@ def left(done: Resolution) -> list[str]:
 
 
 def test_members_with_the_same_answer_are_together_in_order() -> None:
-    answers = {3: "The Lamp", 5: "lamp!", 4: "Hull"}
+    answers = {3: "A Lamp", 5: "a lamp!", 4: "Hull"}
     found = {number: Found(answer, (f"{number}.1",)) for number, answer in answers.items()}
-    assert clustered(found) == [Cluster("The Lamp", (3, 5), ("3.1",)), Cluster("Hull", (4,), ("4.1",))]
+    assert clustered(found) == [Cluster("A Lamp", (3, 5), ("3.1",)), Cluster("Hull", (4,), ("4.1",))]
     assert [each.members for each in clustered(found, exact=True)] == [(3,), (4,), (5,)]
 
 
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("the Yale Law Journal", "Yale Law Journal"),
+        ("Yale Law-Journal", "yale law journal"),
         ("1,000", "1000"),
         ("12.3.1990", "12/3/1990"),
         ("−5 °C", "-5°C"),
-        ("It was 1859.", "1859"),
-        ("on the 15th of September, 1859", "1859-09-15"),
+        ("15 September 1859", "1859-09-15"),
         ("1859年9月15日", "15 settembre 1859"),
-        ("twelve ships", "12 ships"),
     ],
 )
 def test_answers_that_are_the_same(first: str, second: str) -> None:
@@ -78,7 +76,6 @@ def test_answers_that_are_the_same(first: str, second: str) -> None:
 @pytest.mark.parametrize(
     ("part", "whole"),
     [
-        ("Brunel", "Isambard Kingdom Brunel"),
         ("1859", "15 September 1859"),
         ("September 1859", "15 September 1859"),
     ],
@@ -109,13 +106,16 @@ def test_a_part_of_two_answers_is_with_neither() -> None:
         ("before 1859", "1859"),
         ("3 May 1859", "15 September 1859"),
         ("York", "New York"),
+        ("Brunel", "Isambard Kingdom Brunel"),
+        ("it was 1859", "1859"),
         ("lamp", "lamp keeper"),
     ],
 )
-def test_answers_that_are_not(first: str, second: str) -> None:
+def test_answers_that_are_not_unless_the_leader_says_so(first: str, second: str) -> None:
     assert not same(first, second)
     assert not is_part(first, second)
     assert not is_part(second, first)
+    assert len(told(first, second)) == 2
 
 
 # -------------------------------------------------------------------------------------------------- groups of meaning
@@ -160,7 +160,7 @@ def test_groups_with_a_common_member_are_one_conflict_and_unknown_numbers_are_le
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"), [("Hull", ["Hull"]), ("the York", ["the York"]), ("Hull, and not Bath", ["Hull"])]
+    ("said", "kept"), [("Hull", ["Hull"]), ("the York", ["York"]), ("Hull, and not Bath", ["Hull"])]
 )
 def test_one_reading_decides_between_two_answers_where_it_names_sentences(said: str, kept: list[str]) -> None:
     done = settle({(1, 2): said}, "Hull", "York")
@@ -189,7 +189,7 @@ def test_answers_that_are_both_right_are_united(sentences: tuple[str, ...]) -> N
         ("Hull", "York", ["Hull", "York"]),
         (None, None, []),
         ("Hull", "Hull and York", ["Hull", "York"]),
-        ("Hull, not York", "Hull", ["Hull"]),
+        ("Hull, not York", "Hull", ["Hull", "York"]),
     ],
 )
 def test_where_no_sentence_is_named_a_second_member_reads(
