@@ -140,14 +140,7 @@ def test_after_two_such_replies_the_answer_is_unrated(
 # --------------------------------------------------------------------------------------------------------------- judge
 
 
-@pytest.mark.parametrize(
-    ("reply", "score"),
-    [
-        ('{"reasoning": "It is she.", "correct": 1}', 1),
-        ("1", 1),
-        ("0", 0),
-    ],
-)
+@pytest.mark.parametrize(("reply", "score"), [('{"reasoning": "It is she.", "correct": 1}', 1), ("0", 0)])
 def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
     question = Question("q", "Who?", answers=("Ingrid Moe", "Mrs\nMoe"))
     done, model = rated("judge", ToRate(question, "Ingrid [1]."), tmp_path, judge=reply)
@@ -187,17 +180,11 @@ def test_a_reply_that_breaks_off_in_its_thoughts_is_no_verdict(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("rater", RATERS)
-@pytest.mark.parametrize("text", [None, "", "  "])
-def test_an_answer_that_is_missing_scores_nothing_and_costs_nothing(
-    tmp_path: Path, rater: str, text: str | None
-) -> None:
-    done, model = rated(rater, ToRate(QUESTION, text), tmp_path)
-    assert done.scores == dict.fromkeys(METRICS[rater], 0.0)
-    assert (done.flags, model.asked) == ((), [])
-
-
-@pytest.mark.parametrize("rater", RATERS)
-def test_questions_that_cannot_be_rated_have_no_score(tmp_path: Path, rater: str) -> None:
+def test_what_is_missing_scores_nothing_what_cannot_be_rated_has_no_score(tmp_path: Path, rater: str) -> None:
+    for text in (None, "  "):
+        done, model = rated(rater, ToRate(QUESTION, text), tmp_path)
+        assert done.scores == dict.fromkeys(METRICS[rater], 0.0)
+        assert (done.flags, model.asked) == ((), [])
     unanswerable = Question("q", "Who?", answers=("nobody",), answerable=False)
     for question in (unanswerable, Question("q", "Who?")):
         done, model = rated(rater, ToRate(question, "Ingrid"), tmp_path)

@@ -49,7 +49,7 @@ def test_nothing_cannot_be_estimated() -> None:
 
 
 @given(SHARES, st.randoms())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_the_mean_is_within_its_bounds_and_order_is_of_no_consequence(
     values: list[float], chance: random.Random
 ) -> None:
