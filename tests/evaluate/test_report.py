@@ -59,17 +59,7 @@ def shown(results: Results, timing: Timing, width: int, folder: Path, monkeypatc
 
 def test_the_first_table_has_scores_with_intervals_and_what_a_question_costs() -> None:
     results = results_of(FIVE)
-    heads, *rows = table(markdown(results, timing_of(results), PRICES), "Scores and costs")
-    assert heads[:3] == ["Setup", "Judged right", "EM"]
-    assert heads[-7:] == [
-        "Calls",
-        "Tokens in",
-        "Tokens out",
-        "Seconds p50",
-        "Seconds p95",
-        "Failed",
-        "USD per question",
-    ]
+    rows = table(markdown(results, timing_of(results), PRICES), "Scores and costs")[1:]
     by_name = {row[0]: row[1:] for row in rows}
     assert list(by_name) == list(FIVE)
     assert re.fullmatch(r"60\.0 \(\d+\.\d–\d+\.\d\)", by_name["graphreader"][0])
@@ -168,33 +158,24 @@ def test_names_of_users_are_no_markup() -> None:
     assert "q # 3" in [row[0] for row in table(report, "Questions")]
 
 
-def test_construction_and_rating_stand_apart() -> None:
-    results = results_of(FIVE)
-    timing = replace(
-        timing_of(results),
-        construction={"graph": {"extract": Spent(3, 1_000_000, 0)}},
-        rating={"judge": Spent(7, 100_000, 0)},
-    )
-    rows = table(markdown(results, timing, PRICES), "Construction and rating")[1:]
-    assert rows == [
-        ["graph", "extract", "3", "1,000,000", "0", "0.15"],
-        ["rating", "judge", "7", "100,000", "0", "0.25"],  # by the rater's own model
-    ]
-
-
 def test_every_stage_of_a_setup_is_paid_by_its_own_model() -> None:
     results = results_of({"retrieve": "+-"})
     spent = {"embed": Spent(2, 1_000_000, 0), "answer": Spent(2, 1_000_000, 500_000)}
     setups = tuple(replace(each, spent=spent) for each in results.setups)
     results = replace(results, setups=setups, embedder="small")
     prices = replace(PRICES, models={**PRICES.models, "small": (0.02, 0.0)})
-    timing = replace(timing_of(results), construction={"graph": {"embed": Spent(3, 2_000_000, 0)}})
+    built = {"graph": {"extract": Spent(3, 1_000_000, 0), "embed": Spent(3, 2_000_000, 0)}}
+    timing = replace(timing_of(results), construction=built, rating={"judge": Spent(7, 100_000, 0)})
     report = markdown(results, timing, prices)
     assert table(report, "Costs by stage")[1:] == [
         ["retrieve", "embed", "2", "1,000,000", "0", "0.020"],
         ["retrieve", "answer", "2", "1,000,000", "500,000", "0.45"],
     ]
-    assert table(report, "Construction and rating")[1:] == [["graph", "embed", "3", "2,000,000", "0", "0.040"]]
+    assert table(report, "Construction and rating")[1:] == [
+        ["graph", "embed", "3", "2,000,000", "0", "0.040"],
+        ["graph", "extract", "3", "1,000,000", "0", "0.15"],
+        ["rating", "judge", "7", "100,000", "0", "0.25"],  # by the rater's own model
+    ]
 
 
 # --------------------------------------------------------------------------------------------------------- the terminal

@@ -36,11 +36,6 @@ def test_the_interval_of_a_share_is_the_binomial_one() -> None:
     assert (found.low, found.high) == (pytest.approx(low, abs=0.011), pytest.approx(high, abs=0.011))
 
 
-@pytest.mark.parametrize("values", [[1.0] * 20, [0.0], [0.3], [1 / 3] * 7])
-def test_values_without_a_spread_are_their_own_bounds(values: list[float]) -> None:
-    assert estimate(values) == Mean(values[0], values[0], values[0], len(values))
-
-
 def test_nothing_cannot_be_estimated() -> None:
     with pytest.raises(ValueError, match="nothing to estimate"):
         estimate([])

@@ -58,7 +58,7 @@ def test_questions_stand_in_lists_and_lines(tmp_path: Path, content: Any) -> Non
     assert dataset.faults == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(some.lists(some.recursive(some.none() | some.integers() | some.text(), some.lists, max_leaves=4), min_size=1))
 def test_a_list_is_read_as_json_reads_it(values: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -100,16 +100,13 @@ def test_what_is_no_text_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "is empty."),
         (b"\xef\xbb\xbf \n", "is empty."),
         ("[1]".encode("utf-16"), "is in UTF-16: save it again as UTF-8."),
         ('[{"question": "Où?"}]'.encode("latin-1"), "is not in UTF-8 throughout: save it again as UTF-8."),
         (b"[]", "holds an empty list."),
         (b'[{"question": "Who?", "answer": "a"}, {"quest', "is broken in item 2 (not valid JSON: unterminated string"),
         (b'[{"question": "Who?", "answer": "a"}', "is broken in item 1 (the list is not closed). If it was down"),
-        (b'[{"question": "Who?", "answer": "a"} {}]', "is broken in item 1 (no comma follows). If it was downloaded"),
         (b"Who?\nWhere?\n", "is in no known format of questions: found not valid JSON: expecting value; expected "),
-        (b'"Who?"', "is in no known format of questions: found a text; expected "),
     ],
 )  # fmt: skip
 def test_a_file_that_is_broken_as_a_whole_is_one_sentence(tmp_path: Path, content: bytes, reason: str) -> None:
