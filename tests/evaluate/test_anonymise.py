@@ -73,8 +73,8 @@ def test_a_common_word_is_a_name_only_with_its_capital() -> None:
 # ------------------------------------------------------------------------------------------------------------- entities
 
 
-def person(name: str, *aliases: str, weight: int = 1) -> Candidate:
-    return Candidate("PERSON", name, aliases, is_person=True, weight=weight)
+def person(name: str, *aliases: str) -> Candidate:
+    return Candidate("PERSON", name, aliases, is_person=True)
 
 
 def untyped(name: str, *aliases: str) -> Candidate:
