@@ -35,7 +35,6 @@ class Built:
     seconds: float
     embedding: float
     computed: int
-    remembered: int
     peak: float
     processor: tuple[float, float]
 
@@ -119,9 +118,7 @@ class Graphs:
             seconds, after = time.perf_counter() - started, self.processor_seconds(home)
         processor = (after[0] - before[0], after[1] - before[1])
         spent = self.embedder
-        return Built(
-            home, reports, seconds, spent.seconds, spent.computed, spent.remembered, memory.megabytes(), processor
-        )
+        return Built(home, reports, seconds, spent.seconds, spent.computed, memory.megabytes(), processor)
 
     @contextmanager
     def open(self, home: Path, **settings: Any) -> Iterator[KnowledgeGraph]:

@@ -29,7 +29,7 @@ MEMORY_LIMIT = 1500
 class RememberingEmbedder:
     """Another embedder that computes no text twice. ``seconds`` are all those spent in ``embed``, lookups included.
 
-    ``computed`` and ``remembered`` count texts since the last ``reset``.
+    ``computed`` counts texts since the last ``reset``.
     """
 
     def __init__(self, inner: Embedder) -> None:
@@ -42,7 +42,7 @@ class RememberingEmbedder:
     def reset(self) -> None:
         """Set the counters to nothing; the vectors stay."""
         self.seconds = 0.0
-        self.computed = self.remembered = 0
+        self.computed = 0
 
     @property
     def dimension(self) -> int:
@@ -64,7 +64,6 @@ class RememberingEmbedder:
         vectors = np.array([self._vectors[key] for key in keys], np.float32).reshape(-1, self.dimension)
         with self._lock:
             self.computed += len(missing)
-            self.remembered += len(texts) - len(missing)
             self.seconds += time.perf_counter() - started
         return vectors
 
