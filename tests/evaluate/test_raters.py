@@ -45,22 +45,13 @@ def served(model: Model, folder: Path, cache: bool = False, **settings: Any) -> 
         chat.close()
 
 
-def in_form(rater: str, said: Any) -> Any:
-    """A verdict in the form of ``rater``, or several; what is no verdict as it is."""
-    degrees = {"YES": "yes", "NO": "no", "Yes": "yes", "No": "no", "Yes, partially": "partially"}
-    if callable(said):
-        return lambda prompt: in_form(rater, said(prompt))
-    if isinstance(said, list):
-        return [in_form(rater, each) for each in said]
-    if not isinstance(said, str):
-        return said
-    if said in degrees:
-        return json.dumps({"agrees": degrees[said]})
-    return json.dumps({"correct": int(said)}) if said in ("0", "1") else said
+def agrees(degree: str) -> str:
+    """A verdict of the strict rater, or of the permissive one."""
+    return json.dumps({"agrees": degree})
 
 
 def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Rating, Model]:
-    model = Model({f"rater_{name}": in_form(f"rater_{name}", said) for name, said in replies.items()})
+    model = Model({f"rater_{name}": said for name, said in replies.items()})
     with served(model, folder) as chat:
         return rate(rater, item, chat), model
 
@@ -71,24 +62,25 @@ def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Ratin
 @pytest.mark.parametrize(
     ("strict", "permissive", "lr1", "lr2"),
     [
-        ("YES", "Yes", 1, 1),
-        ("YES", "Yes, partially", 1, 1),
-        ("YES", "No", 1, 1),
-        ("NO", "Yes", 1, 1),
-        ("NO", "Yes, partially", 0, 1),
-        ("NO", "No", 0, 0),
+        ("yes", "yes", 1, 1),
+        ("yes", "partially", 1, 1),
+        ("yes", "no", 1, 1),
+        ("no", "yes", 1, 1),
+        ("no", "partially", 0, 1),
+        ("no", "no", 0, 0),
     ],
 )
 def test_the_truth_table(tmp_path: Path, strict: str, permissive: str, lr1: int, lr2: int) -> None:
     """GraphReader, appendix B; ReadAgent, section 4.1: all six cells."""
-    done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=strict, permissive=permissive)
-    single = {"strict": float(strict == "YES"), "permissive": float(permissive != "No")}
+    item = ToRate(QUESTION, "Ingrid")
+    done, model = rated("lr", item, tmp_path, strict=agrees(strict), permissive=agrees(permissive))
+    single = {"strict": float(strict == "yes"), "permissive": float(permissive != "no")}
     assert done == Rating({"lr1": lr1, "lr2": lr2, **single})
     assert model.kinds == ["rater_strict", "rater_permissive"], "both are applied to every answer"
 
 
 def by_reference(said: dict[str, str]) -> Callable[[Prompt], str]:
-    return lambda prompt: said[prompt.section("The right answer")]
+    return lambda prompt: agrees(said[prompt.section("The right answer")])
 
 
 def test_of_several_right_answers_the_best_counts_each_compared_by_itself(tmp_path: Path) -> None:
@@ -97,8 +89,8 @@ def test_of_several_right_answers_the_best_counts_each_compared_by_itself(tmp_pa
         "lr",
         ToRate(question, "Ingrid [1]."),
         tmp_path,
-        strict=by_reference({"Nils Moe": "NO", "Ingrid Moe": "NO", "the keeper": "NO"}),
-        permissive=by_reference({"Nils Moe": "No", "Ingrid Moe": "Yes", "the keeper": "Yes, partially"}),
+        strict=by_reference({"Nils Moe": "no", "Ingrid Moe": "no", "the keeper": "no"}),
+        permissive=by_reference({"Nils Moe": "no", "Ingrid Moe": "yes", "the keeper": "partially"}),
     )
     assert done.scores == {"lr1": 1, "lr2": 1, "strict": 0, "permissive": 1}
     shown = [each.section("The right answer") for each in model.of("rater_strict")]
@@ -108,15 +100,14 @@ def test_of_several_right_answers_the_best_counts_each_compared_by_itself(tmp_pa
 
 def test_after_two_full_agreements_no_more_right_answers_are_asked_about(tmp_path: Path) -> None:
     question = Question("q", "Who?", answers=("a", "b", "c"))
-    replies = {"strict": by_reference({"a": "NO", "b": "YES"}), "permissive": by_reference({"a": "No", "b": "Yes"})}
-    done, model = rated("lr", ToRate(question, "b"), tmp_path, **replies)
+    verdict = by_reference({"a": "no", "b": "yes"})
+    done, model = rated("lr", ToRate(question, "b"), tmp_path, strict=verdict, permissive=verdict)
     assert (done.scores["lr1"], len(model.asked)) == (1, 4)
 
 
 def test_a_reply_without_a_verdict_is_asked_for_once_more_with_what_was_wrong(tmp_path: Path) -> None:
-    done, model = rated(
-        "lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=["YES or NO", "YES"], permissive=["", "Yes, partially"]
-    )
+    replies = {"strict": ["YES or NO", agrees("yes")], "permissive": ["", agrees("partially")]}
+    done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, **replies)
     assert done == Rating({"lr1": 1, "lr2": 1, "strict": 1, "permissive": 1})
     first, second = model.of("rater_strict")
     assert second.messages[-1]["content"].startswith(first.messages[-1]["content"])
@@ -127,7 +118,7 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more_with_what_was_wrong(tm
 
 @pytest.mark.parametrize(
     ("strict", "permissive", "silent"),
-    [("Perhaps", "Yes", "strict"), ("YES", "Perhaps", "permissive")],
+    [("Perhaps", agrees("yes"), "strict"), (agrees("yes"), "Perhaps", "permissive")],
 )
 def test_after_two_such_replies_the_answer_is_unrated(
     tmp_path: Path, strict: str, permissive: str, silent: str
@@ -140,7 +131,7 @@ def test_after_two_such_replies_the_answer_is_unrated(
 # --------------------------------------------------------------------------------------------------------------- judge
 
 
-@pytest.mark.parametrize(("reply", "score"), [('{"reasoning": "It is she.", "correct": 1}', 1), ("0", 0)])
+@pytest.mark.parametrize(("reply", "score"), [('{"reasoning": "It is she.", "correct": 1}', 1), ('{"correct": 0}', 0)])
 def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
     question = Question("q", "Who?", answers=("Ingrid Moe", "Mrs\nMoe"))
     done, model = rated("judge", ToRate(question, "Ingrid [1]."), tmp_path, judge=reply)
@@ -151,7 +142,7 @@ def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
 
 
 def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong_flagged(tmp_path: Path) -> None:
-    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", "1"])
+    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", '{"correct": 1}'])
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 2)
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge="Hm.")
     assert (done.scores, done.settled, len(model.asked)) == ({"judge": 0}, False, 2)
@@ -220,8 +211,8 @@ def test_all_text_stands_between_tags_that_it_cannot_contain(rater: str) -> None
 
 
 def test_what_raters_cost_is_counted_by_rater(tmp_path: Path) -> None:
-    said = {"rater_judge": "1", "rater_strict": "NO", "rater_permissive": "No"}
-    with OpenAIServer(Model({name: in_form(name, each) for name, each in said.items()})) as server:
+    said = {"rater_judge": '{"correct": 1}', "rater_strict": agrees("no"), "rater_permissive": agrees("no")}
+    with OpenAIServer(Model(said)) as server:
         ledger = Ledger()
         chat = OpenAIChat(load_settings(openai_base_url=server.base_url), ledger, None)
         for rater in RATERS:

@@ -14,11 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from kgplatform import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets import DATA_SETS, load, write_corpus
+from kgplatform.evaluate.datasets import DATA_SETS, load
 from kgplatform.evaluate.datasets.entries import entries
-from kgplatform.evaluate.terms import Text
 
 OWN = {"question": "Who?", "answer": "Odd"}
 HOTPOT = {"question": "Who?", "answer": "Odd", "context": [["A", ["Odd."]]], "supporting_facts": [["A", 0]]}
@@ -209,19 +207,3 @@ def test_a_sample_is_the_same_every_time_and_a_larger_one_holds_it(tmp_path: Pat
     assert ids != [f"q{n}" for n in range(20)]
     assert len(small.corpus) == 61
     assert len(load(file, sample=100).questions) == 60
-
-
-# ----------------------------------------------------------------------------------------------- the corpus
-
-
-def test_a_written_corpus_is_ingested_under_its_titles(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    texts = (Text("Über  den\tLeuchtturm", "Odd keeps it."), Text("A", "One."), Text("A", "Two."))
-    values = [{"title": each.title, "text": each.text} for each in texts]
-    written(tmp_path / "in" / "corpus.json", values)
-    written(tmp_path / "in" / "questions.jsonl", OWN)
-    dataset = load(tmp_path / "in")
-    file = write_corpus(dataset, tmp_path / "out" / "corpus.jsonl")
-    kg.ingest([file], extractor="local")
-    named = sorted(each.title for each in kg.documents())
-    assert named == sorted(each.title for each in dataset.corpus) == ["A", "A", "Über den Leuchtturm"]
-    assert [each.name for each in file.parent.iterdir()] == ["corpus.jsonl"]
