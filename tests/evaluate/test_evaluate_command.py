@@ -58,7 +58,6 @@ def test_what_cannot_be_done_is_one_sentence(arguments: list[str], sentence: str
     [
         ([QUESTIONS, "--readers", "yuotu"], 'Unknown reader "yuotu". Did you mean youtu? Choose one of retrieve, '),
         ([QUESTIONS, "--prices", "none.yaml"], "The prices in none.yaml cannot be read: "),
-        (["--needles", "single", "--lengths", "many"], "'many'"),
         ([QUESTIONS, "--grid", "none.yaml"], "none.yaml"),
     ],
 )
@@ -156,15 +155,6 @@ def test_repeated_runs_ask_again_and_their_spread_is_told(monkeypatch: pytest.Mo
     assert "scores of 2 runs" in report
     assert "| Contains | 50.0 ± 70.7 |" in report
     assert json.loads((out / "run-2" / "results.json").read_text())["answers"][0]["text"] == "I do not know."
-
-
-@pytest.mark.usefixtures("sample")
-def test_readagent_without_pages_is_said_before_anything_is_asked(server: OpenAIServer, tmp_path: Path) -> None:
-    assert said(QUESTIONS, "--limit", "1", "--readers", "retrieve,readagent") == (
-        "readagent reads gists of pages, and 20 documents have none. Run `kgplatform gist` first, or add --prepare."
-    )
-    assert server.requests == []
-    assert (tmp_path / "evaluation" / "answers.jsonl").read_text() == ""
 
 
 def test_questions_find_the_files_of_a_corpus_that_a_grid_names() -> None:

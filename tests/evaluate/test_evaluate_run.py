@@ -17,7 +17,7 @@ from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import MOST_FAILURES
-from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
+from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.evaluate.comparators import OFFICIAL, is_installed
 from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
@@ -219,16 +219,6 @@ def test_a_plan_that_cannot_be_followed(desk: Desk, changes: dict[str, Any], sai
     with pytest.raises(InputError, match=said):
         desk.run("closed", **changes)
     assert desk.asked == []
-
-
-def test_without_a_model_it_says_what_to_set(settings: Settings, tmp_path: Path) -> None:
-    with (
-        Graphs(settings, embedder=HashEmbedder(64)) as graphs,
-        pytest.raises(
-            SettingError, match=r"^An evaluation needs a language model for the answers\. Set OPENAI_API_KEY, or "
-        ),
-    ):
-        evaluate(graphs, EvaluationPlan(ASKED, parse_setups("closed"), tmp_path / "out"))
 
 
 def test_costs_are_what_was_paid_and_not_what_the_cache_gave(desk: Desk, settings: Settings, tmp_path: Path) -> None:
