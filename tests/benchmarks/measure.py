@@ -110,6 +110,11 @@ def growth(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> str:
+    """The same in words; nothing where there is no growth to speak of."""
+    return f"n^{growth(sizes, values):.2f}" if len(sizes) > 1 and min(values) > 0 else ""
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """The value below which ``share`` percent of ``values`` lie."""
     return float(np.percentile(values, share))

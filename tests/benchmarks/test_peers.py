@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from data_sets import Place
 from invented import Invented
-from measure import growth
+from measure import exponent, growth
 from peer_environments import PEERS, NotInstalled, Peer, python_of
 from tables import Section, Table
 
@@ -207,10 +207,6 @@ def _grown(peer: Peer, sizes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     memory = [each["peak_megabytes"] - each["before_megabytes"] for each in sizes]
     passages = [each["passages"] for each in sizes]
     series = (clock, processors)
-    whole = [_exponent(passages, values) for values in series]
-    last = [_exponent(passages[-2:], values[-2:]) for values in series]
-    return (peer.name, peer.version, *whole, *last, _exponent(passages, memory))
-
-
-def _exponent(passages: Sequence[float], values: Sequence[float]) -> str:
-    return f"n^{growth(passages, values):.2f}" if len(passages) > 1 and min(values) > 0 else ""
+    whole = [exponent(passages, values) for values in series]
+    last = [exponent(passages[-2:], values[-2:]) for values in series]
+    return (peer.name, peer.version, *whole, *last, exponent(passages, memory))
