@@ -91,6 +91,10 @@ class Graphs:
         """2Wiki's passages with what the rules extract."""
         return self.once("2wiki", [Step(self._data.file("2wiki/corpus.json"))])
 
+    def medical(self) -> Built:
+        """The medical text with what the rules extract."""
+        return self.once("medical", [Step(self._data.file("medical/corpus.json"))])
+
     def combined(self) -> Built:
         """2Wiki by the rules, MuSiQue as recorded, HotpotQA by the rules, in one graph."""
         recorded = self._data.file("musique/openie_gpt-3.5.json")

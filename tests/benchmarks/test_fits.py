@@ -72,12 +72,7 @@ def test_fits(section: Callable[[str, str], Section], graphs: Graphs, data: Data
     _measure(found, "HotpotQA (the weights are from it)", fitted)
     held_out = {
         "MuSiQue, recorded triples": _ask(graphs, graphs.musique(), musique, [*hotpotqa, *medical[1::2]]),
-        "Medical, one text": _ask(
-            graphs,
-            graphs.once("medical", [Step(data.file("medical/corpus.json"))]),
-            medical[1::2],
-            [*musique, *hotpotqa],
-        ),
+        "Medical, one text": _ask(graphs, graphs.medical(), medical[1::2], [*musique, *hotpotqa]),
         "HotpotQA, near misses": _near_misses(graphs, data, hotpotqa),
     }
     for name, asked in held_out.items():
