@@ -181,28 +181,23 @@ def test_a_driver_that_fails_when_it_is_closed_does_not_hide_ctrl_c(given: Setti
 
 
 @pytest.mark.long
-def test_several_data_sets_have_graphs_of_their_own_and_an_empty_graph_begins_anew(managed: Settings) -> None:
-    """Each in a folder of its own, one server at a time; the home's own server is not even started.
+def test_a_data_set_has_a_graph_of_its_own_and_an_empty_graph_begins_anew(managed: Settings) -> None:
+    """In a folder of its own, with a server that runs while it is used; the home's own server is not even started.
 
     Whatever a run that was killed left in the folder of an empty graph is gone: here texts, an embedding model and a
     schema. The folder is one that was a data set's, for a server takes long to start.
     """
     lines: list[str] = []
-    build = Build(passage_tokens=20)
+    apart, build = data_set("birds-apart", BIRDS), Build(passage_tokens=20)
     with pytest.raises(KeyboardInterrupt), Graphs(managed, lines.append) as graphs:
-        ships = graphs.for_data_set(data_set(), alone=False)
-        assert graphs.for_data_set(data_set(), alone=False) is ships
-        assert len(ships.documents()) == len(SHIPS)
-        shipping = graphs.name_of(ships)
-        assert shipping.startswith("ships-local-")
-        graphs.release(ships)
-        assert running(managed.home_folder) == []
-        birds = graphs.for_data_set(data_set("birds-apart", BIRDS), build, alone=False)
+        birds = graphs.for_data_set(apart, build, alone=False)
+        assert graphs.for_data_set(apart, build, alone=False) is birds
+        assert graphs.name_of(birds).startswith("birds-apart-local-")
         folder = birds.settings.home_folder
         assert birds.settings.passage_tokens == 20
         assert (len(birds.documents()), birds.schema() is None) == (len(BIRDS), False)
         assert birds.state()["embeddingModel"]
-        assert set(graphs.seconds) == {shipping, graphs.name_of(birds)}
+        assert set(graphs.seconds) == {graphs.name_of(birds)}
         raise KeyboardInterrupt
     assert running(managed.home_folder) == []
     build = Build(extractor="local", passage_tokens=20)  # which was chosen for the data set
@@ -214,5 +209,7 @@ def test_several_data_sets_have_graphs_of_their_own_and_an_empty_graph_begins_an
         assert graph.state() == {}
         with Graphs(managed) as others, pytest.raises(InputError, match="Another evaluation is using"):
             others.empty("birds", build)
+        graphs.release(graph)
+        assert running(managed.home_folder) == []
     assert not (managed.home_folder / "neo4j").exists()
-    assert len([line for line in lines if "into a graph of its own" in line and "extractor local" in line]) == 2
+    assert len([line for line in lines if "into a graph of its own" in line and "extractor local" in line]) == 1
