@@ -73,17 +73,18 @@ def test_what_cannot_be_used_is_one_sentence(
 
 @pytest.fixture(scope="module")
 def corpus(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The sample corpus, without gists and tree: made once, for no test but the last changes it."""
+    """What the first questions of the sample corpus ask about: made once, for no test but the last changes it."""
     settings = load_settings(home=tmp_path_factory.mktemp("corpus"))
+    files = ("Cyrus_Field.md", "People.json", "Voyages.jsonl", "Success_of_1866.md", "Cable_francais_de_1869.txt")
     with Store(neo4j_server) as store:
         wipe(store)
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
+        graph.ingest([EXAMPLES / "corpus" / name for name in files], extractor="local")
 
 
 @pytest.fixture
 def sample(corpus: None, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment names the tests' server, whose graph is that of the sample corpus."""
+    """The environment names the tests' server, whose graph has that."""
     for name, value in {
         "NEO4J_URI": neo4j_server.uri,
         "NEO4J_USERNAME": neo4j_server.username,
