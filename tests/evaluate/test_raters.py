@@ -1,11 +1,16 @@
-"""The raters over a server on loopback: the papers' tables, replies that misbehave, and what is never asked."""
+"""The raters over a server on loopback: the papers' tables, replies that misbehave, what is never asked, and ratings
+on disk.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +24,19 @@ from kgplatform.evaluate.raters import (
     Agreement,
     Correctness,
     Rating,
+    Ratings,
     StrictAgreement,
     ToRate,
     prompts,
     rate,
+    remarks,
 )
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.forms import Form
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.models.reply import ask
+from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
@@ -37,7 +45,7 @@ QUESTION = Question("q1", "Who lit the lamp of Skerry Point first?", answers=("I
 
 
 @contextmanager
-def served(model: Model, folder: Path, cache: bool = False, **settings: Any) -> Iterator[Chat]:
+def served(model: Callable[..., Any], folder: Path, cache: bool = False, **settings: Any) -> Iterator[Chat]:
     with OpenAIServer(model) as server:
         given = load_settings(openai_base_url=server.base_url, model_retries=0, **settings)
         chat = OpenAIChat(given, Ledger(given.token_budget), folder / "llm-cache" if cache else None)
@@ -243,3 +251,162 @@ def test_errors_of_the_model_are_the_callers_news(tmp_path: Path) -> None:
 def test_no_verdict(form: type[Form], reply: str) -> None:
     with pytest.raises(ReplyError):
         ask(ScriptedChat([reply, reply]), [{"role": "user", "content": "?"}], form, stage="rate")
+
+
+# ---------------------------------------------------- on disk: none is paid for twice, whatever stopped the run before
+
+NUMBERS = range(12)
+
+
+def item(number: int) -> ToRate:
+    """A question of its own; every third answer is wrong."""
+    right = f"buoy {number}"
+    question = Question(f"q{number}", f"What lies at mark {number}?", (right,))
+    return ToRate(question, "a rock" if number % 3 == 0 else right)
+
+
+ITEMS = [item(number) for number in NUMBERS]
+EXPECTED = [Rating({"judge": float(number % 3 > 0)}) for number in NUMBERS]
+
+
+def mark(messages: Messages) -> int:
+    found = re.search(r"at mark (\d+)", messages[1]["content"])
+    assert found is not None
+    return int(found[1])
+
+
+def judge(messages: Messages) -> str:
+    """Right where the right answer stands in the other one."""
+    return json.dumps({"correct": int(messages[1]["content"].count(f"buoy {mark(messages)}\n") > 1)})
+
+
+Reply = Callable[[Messages], "str | Fault"]
+
+
+class Counting:
+    """A model, and how often it was asked about each mark."""
+
+    def __init__(self, reply: Reply = judge) -> None:
+        self.reply = reply
+        self.asked: Counter[int] = Counter()
+        self._lock = threading.Lock()
+
+    def __call__(self, messages: Messages) -> str | Fault:
+        with self._lock:
+            self.asked[mark(messages)] += 1
+        return self.reply(messages)
+
+
+def all_rated(file: Path, model: Reply, items: Sequence[ToRate] = ITEMS, **settings: Any) -> list[Rating]:
+    """What the judge makes of ``items``, by a chat without a cache: the file alone remembers."""
+    with served(model, file.parent, **settings) as chat, Ratings(file, chat, 4) as ratings:
+        return ratings.all("judge", items)
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def test_ratings_come_in_order_and_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    file, model = tmp_path / "ratings.jsonl", Counting()
+    assert all_rated(file, model) == EXPECTED
+    assert model.asked == Counter(NUMBERS)
+    before = file.read_bytes()
+    assert all_rated(file, model) == EXPECTED
+    assert model.asked == Counter(NUMBERS)
+    assert file.read_bytes() == before
+    assert all_rated(file, model, ITEMS[::-1]) == EXPECTED[::-1]
+    assert sorted((line["question"], line["scores"]["judge"]) for line in lines(file)) == sorted(
+        (f"q{number}", float(number % 3 > 0)) for number in NUMBERS
+    )
+    assert file.stat().st_mode & 0o077 == 0, "answers may be private"
+
+
+def test_the_same_answer_to_the_same_question_is_rated_once(tmp_path: Path) -> None:
+    model = Counting()
+    again = replace(ITEMS[1], question=replace(ITEMS[1].question, id="another setup's"))
+    assert all_rated(tmp_path / "r.jsonl", model, [ITEMS[1], again, ITEMS[1]]) == [EXPECTED[1]] * 3
+    assert model.asked == Counter([1])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(ITEMS[1], text="another buoy"),
+        replace(ITEMS[1], question=replace(ITEMS[1].question, answers=("buoy 1", "a buoy"))),
+        replace(ITEMS[1], question=replace(ITEMS[1].question, text="What lies near, at mark 1?")),
+    ],
+)
+def test_what_a_rating_depends_on_makes_it_another(tmp_path: Path, other: ToRate) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    all_rated(file, model, [ITEMS[1]])
+    all_rated(file, model, [other])
+    all_rated(file, model, [ITEMS[1]])
+    assert model.asked == Counter({1: 2})
+    all_rated(file, model, [ITEMS[1]], chat_model="another")
+    assert model.asked == Counter({1: 3}), "another model is another rater"
+    assert len({line["key"] for line in lines(file)}) == 3
+
+
+def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    unanswerable = ToRate(replace(ITEMS[1].question, answerable=False), "buoy 1")
+    items = [replace(ITEMS[1], text=None), replace(ITEMS[1], text=REFUSAL, refused=True), unanswerable, ITEMS[2]]
+    assert all_rated(file, model, items) == [Rating({"judge": 0}), Rating({"judge": 0}), Rating({}), EXPECTED[2]]
+    assert model.asked == Counter([2])
+    assert len(lines(file)) == 1
+
+
+# ------------------------------------------------------------------------------------------------------------- failures
+
+
+def test_what_the_model_fails_at_or_gives_no_verdict_of_is_asked_for_by_the_next_run(tmp_path: Path) -> None:
+    file, odd = tmp_path / "r.jsonl", {5: Fault.refuse(500, "overloaded"), 7: "Hm."}
+    done = all_rated(file, Counting(lambda messages: odd.get(mark(messages)) or judge(messages)))
+    assert done[5].scores == {}
+    assert done[5].flags[0].startswith("unrated: ") and "overloaded" in done[5].flags[0]
+    assert (done[7].scores, done[7].settled) == ({"judge": 0}, False)
+    others = [number for number in NUMBERS if number not in odd]
+    assert [done[number] for number in others] == [EXPECTED[number] for number in others]
+    model = Counting()
+    assert all_rated(file, model) == EXPECTED
+    assert model.asked == Counter(odd.keys())
+
+
+def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    with pytest.raises(BudgetError, match="The budget of 1,500 tokens is used up .* token_budget"):
+        all_rated(file, model, token_budget=1500)
+    kept = len(lines(file))
+    assert 0 < kept == model.asked.total() < len(ITEMS)
+    assert all_rated(file, model) == EXPECTED
+    assert model.asked == Counter(NUMBERS), "none twice"
+
+
+def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    all_rated(file, model, ITEMS[:3])
+    kept = file.read_text("utf-8").splitlines()
+    key = json.loads(kept[1])["key"]
+    odd = [json.dumps({"key": key, "scores": {"judge": "high"}, "flags": []}), "[]", '{"text": "x"}']
+    file.write_text("\n".join([kept[0], *odd, kept[2], ""]), encoding="utf-8")
+    with served(model, tmp_path) as chat, Ratings(file, chat, 1) as ratings:
+        assert len(ratings.faults) == 3
+        assert all("r.jsonl" in each for each in ratings.faults)
+        assert ratings.all("judge", ITEMS[:3]) == EXPECTED[:3]
+    assert model.asked.total() == 4
+
+
+# -------------------------------------------------------------------------------------------------------------- remarks
+
+
+def test_remarks_say_what_scores_leave_out() -> None:
+    unrated = Rating({}, ("unrated: the model is overloaded.",), settled=False)
+    flagged = Rating({"judge": 0}, ("flagged: the judge gave no verdict, asked twice: wrong.",), settled=False)
+    assert remarks("judge", [Rating({"judge": 1})]) == ()
+    assert remarks("judge", [Rating({"judge": 1}), unrated, flagged, unrated]) == (
+        "Rater judge: 2 of 4 answers unrated, counted neither as right nor as wrong; the first: "
+        "the model is overloaded.",
+        "Rater judge: 1 of 4 answers without a verdict, counted as wrong; the first: "
+        "the judge gave no verdict, asked twice: wrong.",
+    )

@@ -1,4 +1,4 @@
-"""neo4j-graphrag's own retrievers, from the real library, over a graph of the platform's."""
+"""Comparators of readers: neo4j-graphrag's own retrievers over a graph of the platform's, and the model alone."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from conftest import wipe
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.evaluate import comparators
-from kgplatform.evaluate.comparators import OFFICIAL, Official, official_answer
+from kgplatform.evaluate.comparators import OFFICIAL, ClosedOptions, Official, answer_closed, official_answer
+from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.records import FoundPassage
+from kgplatform.prompt import source_of
+from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.run import Calls
+from kgplatform.records import Answer, FoundPassage
 from kgplatform.settings import load_settings
-from kgplatform.testing import OpenAIServer
+from kgplatform.testing import OpenAIServer, ScriptedChat
 
 pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
 
@@ -119,3 +123,39 @@ def test_without_the_package(graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPa
 def test_an_empty_graph(kg: KnowledgeGraph) -> None:
     with pytest.raises(InputError, match="The graph is empty"):
         official_search(kg, "Who?", "official-vector")
+
+
+# ----------------------------------------------------------------------------------------------------- the model alone
+
+COPIED = next(line for line in source_of("evaluate/zero_shot").splitlines() if line.startswith("{"))
+USELESS = ["", COPIED, '{"reasoning": "It was', "Brunel", '{"reasoning": "No.", "answer": ""}']
+
+
+def closed(*replies: str) -> tuple[Answer, ScriptedChat]:
+    chat = ScriptedChat(list(replies))
+    return answer_closed(
+        "Who designed the Great Eastern?", Calls(chat, Ledger()), ClosedOptions("open", "phrase")
+    ), chat
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ('{"reasoning": "Not Watt: it was Brunel.", "answer": "Brunel"}', "Brunel"),
+        ('{"answer": "(B) Brunel"}', "(B) Brunel"),
+        ('{"reasoning": "I cannot recall it.", "answer": "I do not know."}', "I do not know."),
+    ],
+)
+def test_an_answer_is_read_without_its_thoughts(reply: str, text: str) -> None:
+    answer, chat = closed(reply)
+    assert (answer.text, answer.note) == (text, OWN_KNOWLEDGE)
+    assert [step.name for step in answer.trace] == ["answer"]
+    assert (chat.calls[0].stage, chat.calls[0].wanted.tokens) == ("answer", 400)
+
+
+@pytest.mark.parametrize("useless", USELESS)
+def test_what_cannot_be_read_is_asked_for_once_more(useless: str) -> None:
+    answer, _ = closed(useless, '{"answer": "Brunel"}')
+    assert answer.text == "Brunel"
+    answer, _ = closed(useless, useless)
+    assert (answer.text, answer.note) == (REFUSAL, "The language model gave no answer from its own knowledge.")
