@@ -16,12 +16,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from campaigns import WHOLE
+from conftest import ROOT
 from schedules import Campaign, Outcome
 from tables import Section
 
 from kgplatform.neo4j.store import Connection, Store
 
-ROOT = Path(__file__).parent.parent.parent
 SEED = int(os.environ.get("KGPLATFORM_BENCH_SEED", "20"))
 SCHEDULES = int(os.environ.get("KGPLATFORM_BENCH_SCHEDULES", "40"))
 ALONE = 8
