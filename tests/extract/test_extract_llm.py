@@ -90,19 +90,15 @@ def extract(*answers: Any, text: str = TEXT, tokens: int = 30) -> tuple[Extracti
 def test_one_call_yields_everything() -> None:
     extraction, chat = extract(REPLY)
     assert extraction == READ
-    assert len(chat.calls) == 1
-    assert chat.calls[0].stage == STAGE
+    (call,) = chat.calls
+    assert call.stage == STAGE
+    first, second = TEXT.split(". ")
+    assert f"\n[1] {first}.\n[2] {second}\n" in call.messages[1]["content"]
     assert (LlmExtractor.name, LlmExtractor.default_mode) == ("llm", "strict")
 
 
 def test_a_reply_of_the_form_of_earlier_versions() -> None:
     assert extract(EARLIER)[0] == READ_EARLIER
-
-
-def test_the_sentences_are_numbered_in_the_prompt() -> None:
-    _, chat = extract(REPLY)
-    first, second = TEXT.split(". ")
-    assert f"\n[1] {first}.\n[2] {second}\n" in chat.calls[0].messages[1]["content"]
 
 
 def test_the_form_is_strict_and_has_nothing_that_some_server_refuses() -> None:
@@ -115,18 +111,13 @@ def test_the_form_is_strict_and_has_nothing_that_some_server_refuses() -> None:
     ("fact", "text", "sentence"),
     [
         (["1", "", "born"], "Ada Lovelace was born in London in 1815.", 1),
-        (["[1]", "born"], "Ada Lovelace was born in London in 1815.", 1),
         ([1, "born"], "Ada Lovelace was born in London in 1815.", 1),
         (["born"], None, None),
-        (["1", "born in London in 1815"], "Ada Lovelace was born in London in 1815.", 1),
         (["2", "born", "1815"], "Ada Lovelace was born in London in 1815.", 1),
         (["2", "Ada wrote a first program.", "wrote"], "Ada wrote a first program.", 2),
         (["2", "Ada Lovelace", "wrote"], f"Ada Lovelace: {SECOND}", 2),
-        (["2", "Bo Falk", "wrote"], SECOND, 2),
         (["7", "born", "London"], "Ada Lovelace was born in London in 1815.", 1),
         (["7", "Ada wrote a first program.", "wrote"], "Ada wrote a first program.", None),
-        (["7", "died"], None, None),
-        (["1"], "Ada Lovelace was born in London in 1815.", 1),
         (["", ""], None, None),
     ],
 )  # fmt: skip
@@ -170,11 +161,8 @@ def test_a_list_that_goes_round_had_said_all() -> None:
     ("statement", "sentence"),
     [
         (["Ada Lovelace", "born_in", "London", "2"], 1),
-        (["Ada Lovelace", "wrote", "first program", "1"], 2),
         (["Analytical Engine", "inventor", "Charles Babbage", "1"], 2),
-        (["Ada Lovelace", "wrote", "erstes Programm", "2"], 2),
         (["Ada Lovelace", "occupation", "mathematician", "2"], 2),
-        (["Ada Lovelace", "born_in", "London", "9"], 1),
     ],
 )
 def test_the_sentence_of_a_statement_says_what_it_says(statement: list[str], sentence: int) -> None:
@@ -202,20 +190,11 @@ def test_numbers_of_statements() -> None:
     assert len(found.malformed) == 4
 
 
-@pytest.mark.parametrize(
-    "nodes",
-    [
-        [
-            {"id": "0", "label": "Person", "properties": "{'name': 'Ada Lovelace', 'born': 1815}"},
-            {"id": 1, "label": "Place", "properties": {"name": "London"}},
-        ],
-        [
-            {"id": "0", "label": "Person", "properties": {"name": "Ada Lovelace", "born": "1815"}},
-            {"id": "1", "label": "Place", "properties": '{"name": "London"}'},
-        ],
-    ],
-)
-def test_nodes_and_relationships_with_properties_as_neo4j_graphrag_has_them(nodes: list[Any]) -> None:
+def test_nodes_and_relationships_with_properties_as_neo4j_graphrag_has_them() -> None:
+    nodes: list[Any] = [
+        {"id": "0", "label": "Person", "properties": "{'name': 'Ada Lovelace', 'born': 1815}"},
+        {"id": 1, "label": "Place", "properties": {"name": "London"}},
+    ]
     joins = {"type": "BORN_IN", "start_node_id": "0", "end_node_id": "1", "properties": {}}
     reply = {"nodes": nodes, "relationships": [joins]}
     for said in (reply, json.dumps(json.dumps(reply)), {"name": "graph", "arguments": json.dumps(reply)}):
@@ -232,11 +211,10 @@ def test_nodes_and_relationships_with_properties_as_neo4j_graphrag_has_them(node
 @pytest.mark.parametrize(
     "lost",
     [
-        {"nodes": [], "relationships": []},
+        {"entities": [], "triples": []},
+        {"entities": [{"name": ""}]},
         {"entities": [["Odo Brandt", "Person"]], "facts": [["Odo Brandt", "ferryman", "9"]]},
-        {"facts": [["8", "", "x"]]},
         {"answer": "Ada Lovelace was born in London."},
-        "Entities:\n- Ada Lovelace (Person)",
     ],
 )
 def test_a_reply_of_which_nothing_is_kept_is_asked_for_again(lost: Any) -> None:
@@ -244,6 +222,8 @@ def test_a_reply_of_which_nothing_is_kept_is_asked_for_again(lost: Any) -> None:
     assert (extraction, len(chat.calls)) == (READ, 2)
     with pytest.raises(ReplyError):
         extract(lost, lost)
+    with pytest.raises(ReplyError):
+        extract(lost, "{}")
 
 
 def test_the_prompt_bounds_and_fences() -> None:
@@ -261,19 +241,6 @@ def test_the_prompt_bounds_and_fences() -> None:
     assert extraction_messages(other, document, SCHEMA)[0]["content"] == system
 
 
-def test_nothing_from_a_full_passage_is_asked_again_and_then_a_failure() -> None:
-    empty: dict[str, list[object]] = {"entities": [], "triples": []}
-    extraction, chat = extract(empty, REPLY)
-    assert extraction == READ
-    assert len(chat.calls) == 2
-    with pytest.raises(ReplyError):
-        extract(empty, empty)
-    with pytest.raises(ReplyError):
-        extract("I am sorry, I cannot do that.", "{}")
-    with pytest.raises(ReplyError):
-        extract({"entities": [{"name": ""}]}, {"triples": [["a", "b"]]})
-
-
 def test_a_passage_that_says_nothing_may_yield_nothing() -> None:
     assert extract({"entities": []}, text="* * *", tokens=3)[0] == Extraction()
     assert extract("{}", text="1815 - 1852 " * 9, tokens=40)[0] == Extraction()
@@ -286,9 +253,6 @@ def test_a_passage_that_says_nothing_may_yield_nothing() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "```json\n" + json.dumps(REPLY) + "\n```",
-        "<think>Let me see: {not json}</think>\n" + json.dumps(REPLY),
-        "Here is the graph:\n" + json.dumps(REPLY) + "\nI hope this helps!",
         json.dumps([REPLY]),
         json.dumps({"result": REPLY}),
         json.dumps({key.title(): value for key, value in REPLY.items()}),
@@ -296,11 +260,6 @@ def test_a_passage_that_says_nothing_may_yield_nothing() -> None:
 )  # fmt: skip
 def test_wrappings(answer: str) -> None:
     assert extract(answer)[0] == READ
-
-
-def test_a_cut_off_answer_keeps_what_was_complete() -> None:
-    extraction, _ = extract(json.dumps(REPLY)[: json.dumps(REPLY).index('"proposals"') - 2])
-    assert (extraction.entities, extraction.facts) == (READ.entities, READ.facts)
 
 
 def test_bare_triples_are_taken() -> None:
@@ -324,16 +283,12 @@ def faults(content: dict[str, Any]) -> list[str]:
         (["Ada"], [("Ada", None)]),
         ([["Ada", "Person"], ["Ada"], ["Bob", "Person", "Bob"]], [("Ada", "Person"), ("Bob", "Person")]),
         ({"Ada": "Person", "Bob": None}, [("Ada", "Person"), ("Bob", None)]),
-        ({"Ada": {"type": "Person", "quote": "q"}}, [("Ada", "Person")]),
         ({"Person": ["Ada", {"name": "Bob"}]}, [("Ada", "Person"), ("Bob", "Person")]),
-        ({"name": "Ada", "type": "Person"}, [("Ada", "Person")]),
         ([{"entity": "Ada", "label": "Person"}], [("Ada", "Person")]),
-        ([{"name": " Ada\n Lovelace ", "type": ""}], [("Ada Lovelace", None)]),
         ([{"name": "Ada", "type": "A"}, {"name": "ada", "type": "B"}], [("Ada", "A"), ("ada", "B")]),
         ([{"name": "Ada"}, {"name": "ADA", "type": "Person"}], [("Ada", "Person")]),
         ([1984, {"name": 7, "type": "Number"}], [("1984", None), ("7", "Number")]),
         (None, []),
-        ("", []),
     ],
 )
 def test_entities(entities: object, expected: list[tuple[str, str | None]]) -> None:
@@ -353,10 +308,7 @@ def test_entity_types_by_name_as_in_youtu() -> None:
         ({"Ada": ["born: 1815", "a mathematician"]}, [("born", "1815"), ("description", "a mathematician")]),
         ({"Ada": {"born": 1815, "fields": ["mathematics", "poetry"]}}, None),
         ({"Ada": "born: in London: 1815"}, [("born", "in London: 1815")]),
-        ([["Ada", "born", "1815"]], [("born", "1815")]),
         ([{"entity": "Ada", "key": "married", "value": True}], [("married", "true")]),
-        ([{"entity": "Ada", "attribute": "born", "value": "1815"}], [("born", "1815")]),
-        ({"entity": "Ada", "key": "born", "value": "1815"}, [("born", "1815")]),
         ([{"entity": {"name": "Ada"}, "key": "born", "value": "10:30"}], [("born", "10:30")]),
     ],
 )
@@ -381,6 +333,7 @@ def test_triples_and_their_faults() -> None:
     assert len(extraction.triples) == 4
     assert {(each.subject, each.predicate, each.object) for each in extraction.triples} == {("a", "r", "b")}
     assert extraction.triples[3].quote == "a r b"
+    assert read_extraction({"triples": good[1]}).triples == extraction.triples[:1], "a single item stands for a list"
     assert [each.kind for each in extraction.malformed] == [
         "triple with 2 members",
         "triple with 5 members",
@@ -390,10 +343,6 @@ def test_triples_and_their_faults() -> None:
         *["triple that is not a list"] * 3,
         "triple with an empty member",
     ]
-
-
-def test_a_single_item_stands_for_a_list() -> None:
-    assert len(read_extraction({"triples": {"subject": "a", "predicate": "r", "object": "b"}}).triples) == 1
 
 
 def test_facts() -> None:
@@ -423,7 +372,7 @@ def test_facts() -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "expected"),
-    [(0.95, 0.95), ("0.95", 0.95), ("95%", 0.95), (95, 0.95), (None, 0.9), (1, 1.0), (0, 0.0)],
+    [("0.95", 0.95), ("95%", 0.95), (95, 0.95), (None, 0.9), (1, 1.0)],
 )
 def test_confidence(confidence: object, expected: float) -> None:
     item = {"kind": "Entity Type", "name": "Engine", "confidence": confidence}
