@@ -42,30 +42,18 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-@pytest.mark.parametrize("bytes_ahead", [100_000_000, 1_000], ids=["all sent", "large ones read here"])
-def test_workers_give_what_this_process_gives(folder: Path, monkeypatch: pytest.MonkeyPatch, bytes_ahead: int) -> None:
-    monkeypatch.setattr(module, "_BYTES_AHEAD", bytes_ahead)
+def test_workers_give_what_this_process_gives_and_cut_as_it_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = list(load([folder]))
     assert len([each for each in wanted if isinstance(each, Document)]) == 12 * 3 + 1 + 5
     with LocalWorkers(2) as workers, BoundedCalls(60, 2000) as calls:
-        assert list(load_by(workers, [folder], USUAL, calls, NEVER)) == wanted
-
-
-def test_workers_cut_as_this_process_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CUT_AT_ONCE", 60)
-    items = list(load([folder]))
-    wanted = [(item, cut_document(item, 20)) if isinstance(item, Document) else item for item in items]
-    with LocalWorkers(2) as workers:
-        assert list(cut_by(workers, items, 20, NEVER)) == wanted
-
-
-def test_a_path_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
-    with (
-        LocalWorkers(2) as workers,
-        BoundedCalls(60, 2000) as calls,
-        pytest.raises(DocumentError, match="no such file"),
-    ):
-        next(load_by(workers, [tmp_path / "nothing"], USUAL, calls, NEVER))
+        for bytes_ahead in (100_000_000, 1_000):  # all are sent, or large ones are read here
+            monkeypatch.setattr(module, "_BYTES_AHEAD", bytes_ahead)
+            assert list(load_by(workers, [folder], USUAL, calls, NEVER)) == wanted
+        with pytest.raises(DocumentError, match="no such file"):
+            next(load_by(workers, [folder / "nothing"], USUAL, calls, NEVER))
+        monkeypatch.setattr(module, "_CUT_AT_ONCE", 60)
+        parts = [(item, cut_document(item, 20)) if isinstance(item, Document) else item for item in wanted]
+        assert list(cut_by(workers, wanted, 20, NEVER)) == parts
 
 
 def test_it_can_be_stopped(folder: Path) -> None:
