@@ -70,10 +70,10 @@ def killed(neo4j_server: Connection, tmp_path: Path, passes: Driver) -> Killer:
     return Killer(neo4j_server, passes, SMALL, home=tmp_path / "home", embedder="hash:64", passage_tokens=40)
 
 
-def opened(store: Store, home: Path, dimension: int = 64, **more: Any) -> KnowledgeGraph:
-    settings = load_settings(home=home, passage_tokens=40, embedder=f"hash:{dimension}", **more)
+def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
+    settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
     ledger = Ledger()
-    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(dimension), chat=make_chat(settings, ledger))
+    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=make_chat(settings, ledger))
     graph.ledger = ledger
     return graph
 
@@ -119,19 +119,6 @@ def test_a_change_that_was_killed(store: Store, tmp_path: Path, killed: Killer) 
         killed(point, "remove", [files[6].as_uri(), files[7].as_uri()])
     kg.remove([files[6].as_uri(), files[7].as_uri()])
     assert difference(snapshot(store), remaining) == []
-
-
-def test_a_killed_reembedding(store: Store, tmp_path: Path, killed: Killer) -> None:
-    files = invented(tmp_path / "notes", 4)
-    opened(store, tmp_path / "home", 32).ingest(files, extractor="local")
-    wanted = snapshot(store)
-    wipe(store)
-    opened(store, tmp_path / "home").ingest(files, extractor="local")
-    kg = opened(store, tmp_path / "home", 32)
-    for point in [("ingest/unembed", 1), ("embedding facts", 1)]:
-        killed(point, "reembed", settings={"embedder": "hash:32"})
-    kg.reembed()
-    assert difference(snapshot(store), wanted) == []
 
 
 def sentences_as_facts(messages: Messages) -> str:

@@ -73,7 +73,7 @@ def killing(left: int) -> Callable[[QueryRun], None]:
     return count
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_any_history_ends_with_the_graph_of_what_is_left(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
@@ -126,10 +126,7 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
 
 
 # At what an ingest reads or writes, another one begins.
-_MOMENTS = (
-    *("ingest/file_sizes", "ingest/mentions", "ingest/pending_counts", "ingest/pending_elements"),
-    *("ingest/like_entities", "ingest/form_elements"),
-)
+_MOMENTS = ("ingest/mentions", "ingest/pending_elements", "ingest/form_elements")
 
 
 @pytest.mark.parametrize("moment", _MOMENTS)

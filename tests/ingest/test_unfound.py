@@ -16,6 +16,7 @@ from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 PEOPLE = [{"name": "Ada Lovelace", "type": "Person"}, {"name": "London", "type": "Place"}]
+ROUTES = ("all", "triple", "entity", "path")
 BORN = {"subject": "Ada Lovelace", "predicate": "born_in", "object": "London"}
 
 
@@ -33,24 +34,17 @@ def told(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
     return kg
 
 
-@pytest.mark.parametrize("route", ["all", "triple", "entity", "path"])
-def test_no_search_shows_them(told: KnowledgeGraph, route: str) -> None:
+def test_no_search_shows_them_until_a_passage_says_so(told: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
     assert told.cypher("MATCH (f:Fact) RETURN f.text").rows == [["Ada Lovelace born in London"]]
-    found = told.search("Where was Ada Lovelace born?", route=route)
-    assert (found.facts, found.paths) == ((), ())
-
-
-def test_once_a_passage_says_so_they_are_shown(told: KnowledgeGraph, tmp_path: Path) -> None:
+    for route in ROUTES:
+        found = told.search("Where was Ada Lovelace born?", route=route)
+        assert (found.facts, found.paths) == ((), ()), route
+    assert store.read("search/node_facts", node="London", vector=[0.0] * 64, count=5, documents=None) == []
     files = put(tmp_path / "more", {"life.txt": "Ada Lovelace was born in London, in December 1815."})
     told.ingest(files, recorded=put_jsonl(tmp_path / "s.jsonl", [line("life.txt", BORN)]))
-    for route in ("all", "triple", "entity", "path"):
+    for route in ROUTES:
         found = told.search("Where was Ada Lovelace born?", route=route)
         assert [fact.text for fact in found.facts] == ["Ada Lovelace born in London"], route
-
-
-def test_a_node_of_graphreader_has_only_facts_that_a_passage_states(told: KnowledgeGraph, store: Store) -> None:
-    rows = store.read("search/node_facts", node="London", vector=[0.0] * 64, count=5, documents=None)
-    assert rows == []
 
 
 def test_what_a_model_invents_stays_out_and_is_counted(store: Store, tmp_path: Path) -> None:
