@@ -104,17 +104,6 @@ def test_a_second_run_waits_for_the_first(store: Store, tmp_path: Path) -> None:
     assert_memory(kg, "one")
 
 
-def test_pages_that_overlap_are_no_complete_memory(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path, {"ten.txt": TEN})
-    kg.gist()
-    kg.cypher("MATCH (p:Page {index: 0}) SET p.end = p.end + 1", write=True)
-    report = kg.gist()
-    assert (report.complete, report.replaced) == (True, 0)
-    assert_memory(kg, "ten")
-    assert any("had gaps" in note for note in report.notes)
-
-
 def test_what_gists_save_is_said_after_a_kill_before_it_was(store: Store, tmp_path: Path) -> None:
     home = tmp_path / "home"
     ingested(opened(store, home), tmp_path, {"ten.txt": TEN})

@@ -19,7 +19,7 @@ def test_the_presets_are_those_of_the_paper() -> None:
     assert sizes == {"article": (600, 280), "transcript": (600, 280), "book": (3000, 500), "script": (1000, 600)}
 
 
-@pytest.mark.parametrize(("most", "least"), [(400, 187), (600, 280), (800, 373), (1200, 560), (1, 1)])
+@pytest.mark.parametrize(("most", "least"), [(400, 187), (600, 280), (1, 1)])
 def test_the_largest_size_alone_scales_the_smallest(most: int, least: int) -> None:
     """As in the paper's ablation (Table 6)."""
     options = GistOptions.of(max_words=most)
@@ -33,8 +33,6 @@ def test_the_largest_size_alone_scales_the_smallest(most: int, least: int) -> No
         ({"preset": "poem"}, 'Unknown preset "poem". Choose one of report, article, book, script, transcript'),
         ({"shrink": "fold"}, 'Unknown shrink "fold". Did you mean older? Choose one of merge, older'),
         ({"min_words": 0}, "min_words is 0: it must be 1 or more"),
-        ({"max_words": -1}, "max_words is -1: it must be 1 or more"),
-        ({"fit": 0}, "fit is 0: it must be 1 or more"),
         ({"min_words": 700}, "at least 700 and at most 600 words. Give max_words too"),
         ({"question": "  "}, "The question is empty"),
     ],

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +24,6 @@ from kgplatform.prompt import Messages
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 from kgplatform.tree import partition
-from kgplatform.tree.build_tree import TreeReport
 from kgplatform.tree.community_names import (
     Named,
     NamesReply,
@@ -360,34 +357,6 @@ def test_a_tree_that_is_all_new_is_not_searched_before_it_has_vectors(
     assert kg.search("Doctor 1").facts
     kg.build_tree()
     assert kg.search("Doctor 1", route="community").communities
-
-
-# ---------------------------------------------------------------------------------------------------------- two at once
-
-
-def test_a_second_run_waits_for_the_first(store: Store, settings: Settings, tmp_path: Path) -> None:
-    told, reports = list[str](), list[TreeReport]()
-
-    def second() -> None:
-        graph = opened(store, settings, ScriptedChat(names))
-        reports.append(graph.build_tree(progress=lambda stage, done, total: told.append(stage)))
-
-    thread = threading.Thread(target=second)
-
-    def interrupted(messages: Messages) -> str:
-        if not thread.ident:
-            thread.start()
-            while not told:
-                time.sleep(0.02)
-        return names(messages)
-
-    ingest(opened(store, settings, ScriptedChat(names)), tmp_path, GROUPS[:3])
-    opened(store, settings, ScriptedChat(interrupted)).build_tree()
-    thread.join()
-    assert told[0].startswith("waiting for building the tree (process ")
-    assert_whole(store)
-    assert named_by(store) == {"model": 3}
-    assert [report.communities_kept for report in reports] == [3]
 
 
 # --------------------------------------------------------------------------------------------------------------- counts
