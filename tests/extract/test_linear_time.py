@@ -26,12 +26,8 @@ GENERAL = load_schema("general")
 
 PAGES = {
     "cells": "<td></td>",
-    "bars": "| ",
     "blank elements": "<b> </b>",
     "items": "<li>",
-    "paragraphs": "<p>Ada <i>met</i> Bo.",
-    "links": '<a href="x">a</a>',
-    "comments": "<!-- a -->",
     "open tags": "<a ",
     "entities": "&nbsp;",
 }

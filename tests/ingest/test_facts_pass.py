@@ -230,8 +230,7 @@ def test_the_estimate_counts_the_pass(store: Store, tmp_path: Path) -> None:
     kg.ingest(files, extractor="local")
     assert kg.estimate(files, extractor="local", facts=True).input_tokens == told.input_tokens
     kg.ingest(facts=True)
-    sent = sum(usage.input_tokens for usage in [kg.estimate(facts=True)])
-    assert (kg.estimate(facts=True).calls, sent) == (0, 0)
+    assert (kg.estimate(facts=True).calls, kg.estimate(facts=True).input_tokens) == (0, 0)
 
 
 def test_over_the_wire_answers_are_paid_for_once(store: Store, tmp_path: Path) -> None:
@@ -278,12 +277,7 @@ def test_the_command_reads_reports_and_counts(
         status, said = run("ingest", "--facts")
         assert (status, "atomic facts in 3 passages that the model read now" in said) == (0, True)
         assert "Documents:" not in said
-        status, said = run("ingest", "--facts", "--json")
-        assert (
-            json.loads(said)["facts_read"],
-            json.loads(said)["facts_failed"],
-            len(server.requests_to("/completions")),
-        ) == (0, [], 3)
+        told = json.loads(run("ingest", "--facts", "--json")[1])
+        assert (told["facts_read"], told["facts_failed"], len(server.requests_to("/completions"))) == (0, [], 3)
         assert "All passages of the graph already have atomic facts" in run("ingest", "--facts")[1]
-    assert json.loads(run("stats", "--json")[1])["elements"]["nodes"] > 10
     assert "For GraphReader: " in run("stats")[1]

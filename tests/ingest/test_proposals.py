@@ -90,16 +90,13 @@ def test_one_document_more_reads_the_types_that_it_proposes(store: Store, tmp_pa
 
 
 def test_an_older_graph_gets_its_proposals_with_the_next_change(store: Store, tmp_path: Path) -> None:
+    """A removal from it keeps what others propose."""
     kg = graph(store, tmp_path)
     ingest(kg, tmp_path, **TOWED)
     wanted = snapshot(store)
     make_older(kg, TOWED)
     ingest(kg, tmp_path, **TOWED)
     assert difference(snapshot(store), wanted) == []
-
-
-def test_a_removal_from_an_older_graph_keeps_what_others_propose(store: Store, tmp_path: Path) -> None:
-    kg = graph(store, tmp_path)
     documents = TOWED | {"slow": []}
     ingest(kg, tmp_path, **documents)
     make_older(kg, documents)

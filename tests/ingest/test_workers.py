@@ -156,12 +156,15 @@ def test_an_extractor_that_cannot_be_sent_is_refused_in_one_sentence(store: Stor
     assert children() == []
 
 
-def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_outlives_an_error_and_is_replaced_where_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that kills every worker is given up; a worker without work ends, and the next work starts another."""
+
     def elsewhere(argument: object) -> object:
         return argument
 
     elsewhere.__module__, elsewhere.__qualname__ = "of_a_notebook", "elsewhere"
     monkeypatch.setitem(sys.modules, "of_a_notebook", SimpleNamespace(elsewhere=elsewhere))
+    monkeypatch.setattr(work, "_DEATHS", 3)
     with LocalWorkers(1) as workers:
         for function, argument, error in (
             (len, 7, "object of type 'int' has no len"),
@@ -170,12 +173,13 @@ def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on(monkeypatch:
             with pytest.raises(RuntimeError, match=rf"A worker failed:\nTraceback[\s\S]*{error}"):
                 workers.submit(function, argument).result()
         assert workers.submit(len, "four").result() == 4
-
-
-def test_work_that_kills_every_worker_is_given_up() -> None:
-    with LocalWorkers(2) as workers:
-        with pytest.raises(KgError, match="The same task killed 10 workers in a row"):
+        with pytest.raises(KgError, match="The same task killed 3 workers in a row"):
             workers.submit(os._exit, 9).result()
+        assert workers.submit(len, "four").result() == 4
+    monkeypatch.setattr(work, "_IDLE_SECONDS", 0.1)
+    with LocalWorkers(1) as workers:
+        first = workers.submit(os.getsid, 0).result()  # of its own session
+        until(lambda: not psutil.pid_exists(first))
         assert workers.submit(len, "four").result() == 4
 
 
@@ -183,14 +187,6 @@ def test_workers_that_cannot_start_are_said_and_nothing_hangs(monkeypatch: pytes
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with LocalWorkers(2) as workers, pytest.raises(KgError, match="The same task killed 10 workers in a row"):
         workers.submit(len, "four").result()
-
-
-def test_a_worker_without_work_ends_and_the_next_work_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "_IDLE_SECONDS", 0.1)
-    with LocalWorkers(1) as workers:
-        first = workers.submit(os.getsid, 0).result()  # of its own session
-        until(lambda: not psutil.pid_exists(first))
-        assert workers.submit(len, "four").result() == 4
 
 
 def test_two_ingests_of_the_same_files_pay_once(store: Store, tmp_path: Path) -> None:

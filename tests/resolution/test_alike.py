@@ -14,27 +14,20 @@ from kgplatform.text import normalise_name
 ALIKE = [
     ("Barack Obama", "Obama, Barack"),
     ("Lord Kelvin", "Kelvin"),
-    ("The Great Eastern", "Great Eastern"),
     ("University of Oxford", "Oxford University"),
     ("Mendeleev", "Mendeleyev"),
-    ("Philip Reis", "Phillip Reiss"),
     ("Émile Zola", "Emile Zola"),
     ("Dvořák Antonín", "Antonin Dvorak"),
-    ("Владимир Путин", "Путин"),
     ("نجيب محفوظ", "محفوظ"),
     ("Apollo 11 mission", "Apollo 11"),
-    ("鲁迅", "鲁迅"),
 ]
 UNLIKE = [
     ("1866 cable", "cable"),
     ("Apollo 11", "Apollo 12"),
-    ("Apollo 11", "Apollo"),
     ("Henry VIII of England", "Henry of Navarre"),
-    ("John Smith", "John Brown"),
     ("Paris", "Pairs of shoes"),
     ("鲁迅", "鲁肃"),
     ("Ida", "Ada"),
-    ("World War 1", "World War 2"),
     ("", "Ada"),
 ]
 

@@ -616,13 +616,9 @@ def test_other_accepted_shapes(tmp_path: Path) -> None:
     assert isinstance(context, Document) and (context.title, context.text) == ("Medical", "Long text.")
     (within,) = members(tmp_path / "c.json", {"docs": [{"idx": "1", "passage": "One."}], "average": 3})
     assert isinstance(within, Document) and (within.text, within.metadata) == ("One.", {"idx": "1"})
-
-
-@pytest.mark.parametrize("key", ["text", "contents", "page_content"])
-def test_texts_under_other_usual_keys(tmp_path: Path, key: str) -> None:
-    (found,) = members(tmp_path / "a.json", [{"title": "T", key: "One."}])
-    assert isinstance(found, Document)
-    assert (found.title, found.text) == ("T", "One.")
+    for key in ("text", "contents", "page_content"):
+        (found,) = members(tmp_path / "d.json", [{"title": "T", key: "One."}])
+        assert isinstance(found, Document) and (found.title, found.text) == ("T", "One.")
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "long.jsonl"])

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import tree_measures
-from trees import Line, assert_whole, centers, communities, group, ingest, names, numbers, rows
+from trees import assert_whole, centers, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, InputError, ModelError
+from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.onnx_encoder import Vectors
@@ -23,7 +22,6 @@ from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
-from kgplatform.tree import partition
 from kgplatform.tree.community_names import (
     Named,
     NamesReply,
@@ -336,55 +334,7 @@ def test_a_rebuild_that_dies_while_naming_leaves_a_tree_that_can_be_searched(
     assert_whole(store)
 
 
-def test_a_tree_that_is_all_new_is_not_searched_before_it_has_vectors(
-    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kg = opened(store, settings, ScriptedChat(names))
-    first = ingest(kg, tmp_path / "first", GROUPS[:3])
-    kg.build_tree()
-    ingest(kg, tmp_path / "then", GROUPS[3:])
-    kg.remove([file.as_uri() for file in first])
-
-    def dying(texts: Sequence[str]) -> Vectors:
-        raise Killed
-
-    monkeypatch.setattr(kg.embedder, "embed", dying)
-    with pytest.raises(Killed):
-        kg.build_tree(rebuild=True)
-    monkeypatch.undo()
-    with pytest.raises(InputError, match="no finished knowledge tree"):
-        kg.search("Doctor 1", route="community")
-    assert kg.search("Doctor 1").facts
-    kg.build_tree()
-    assert kg.search("Doctor 1", route="community").communities
-
-
 # --------------------------------------------------------------------------------------------------------------- counts
-
-
-def test_the_counts_of_names_add_up(
-    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By a method that leaves a hermit alone."""
-    by_relations = partition.Method("of the test", lambda graph, _: tree_measures.by_relations(graph))
-    monkeypatch.setitem(partition.METHODS, "relations", by_relations)
-    alone: Line = {"document": "hermit.txt", "entities": [{"name": "Hermit", "type": "Person"}], "triples": []}
-
-    def counts(chat: ScriptedChat, **how: str) -> tuple[int, ...]:
-        report = opened(store, settings, chat).build_tree(**how)
-        ways = (report.named_by_model, report.named_by_members, report.named_after_member, report.names_kept)
-        assert sum(ways) == report.communities == 4
-        return (*ways, report.failed_names)
-
-    def only_bakers(messages: Messages) -> str:
-        items = json.loads(names(messages))["communities"]
-        return json.dumps({"communities": [each for each in items if "Baker" in each[0]]})
-
-    ingest(opened(store, settings, ScriptedChat(names)), tmp_path, [*GROUPS[:3], alone])
-    assert counts(ScriptedChat(only_bakers), method="relations") == (1, 2, 1, 0, 2)
-    assert counts(ScriptedChat(only_bakers)) == (0, 2, 0, 2, 2)
-    assert counts(ScriptedChat(names)) == (2, 0, 0, 2, 0)
-    assert counts(ScriptedChat(names)) == (0, 0, 0, 4, 0)
 
 
 # ---------------------------------------------------------------------------------------------------------------- words
