@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -25,7 +24,6 @@ from kgplatform.gist.pagination import (
     pause_messages,
     uniform_ends,
 )
-from kgplatform.prompt import Messages
 from kgplatform.testing import ScriptedChat
 
 TEN = story([100] * 10)
@@ -182,21 +180,3 @@ def test_uniform_pages_are_as_long_as_the_model_s_on_average() -> None:
         ends.append(chat(next_offer(found, ends[-1], ARTICLE)))
     uniform = uniform_ends(found, GistOptions.of(uniform=True))
     assert abs(len(uniform) - (len(ends) - 1)) < 0.1 * len(ends)
-
-
-def test_the_words_that_prompts_carry_are_bounded() -> None:
-    """Over prompts as they are sent: what they carry of the text is at most max / min times its words."""
-    chance = random.Random(3)
-    text = story([chance.randint(20, 200) for _ in range(80)])
-    sent: list[int] = []
-
-    def first(messages: Messages) -> str:
-        passage = re.sub(r"^<\d+>$|…", "", Prompt(messages).data, flags=re.M)
-        sent.append(len(passage.split()))
-        return paused(labels(messages)[0])
-
-    ends_of(text, ScriptedChat(first), ARTICLE)
-    words = len(text.split())
-    assert len(sent) > 15
-    assert max(sent) <= 600
-    assert words < sum(sent) <= words * 600 / 280

@@ -235,18 +235,17 @@ def test_killed_anywhere_and_run_again(
 # ---------------------------------------------------------------------------------------------------- what is refused
 
 
-def test_what_a_model_reads_is_written_as_it_comes(managed: Settings, own: Store, tmp_path: Path) -> None:
+def test_a_small_corpus_and_what_a_model_reads_are_written_by_transactions(
+    managed: Settings, own: Store, tmp_path: Path
+) -> None:
     server = pid_of(managed)
-    with OpenAIServer(extracted) as model:
-        report = opened(own, managed, openai_base_url=model.base_url).ingest(invented(tmp_path, 2), extractor="llm")
-    assert (report.extracted, report.notes) == (6, [])
-    assert pid_of(managed) == server
-
-
-def test_a_small_corpus_is_written_by_transactions(managed: Settings, own: Store, tmp_path: Path) -> None:
-    server = pid_of(managed)
-    report = opened(own, managed, bulk_import=10).ingest(invented(tmp_path, 3), extractor="local")
+    report = opened(own, managed, bulk_import=10).ingest(invented(tmp_path / "small", 3), extractor="local")
     assert (report.passages, report.extracted, report.notes) == (9, 9, [])
+    wipe(own)
+    with OpenAIServer(extracted) as model:
+        graph = opened(own, managed, openai_base_url=model.base_url)
+        report = graph.ingest(invented(tmp_path / "read", 2), extractor="llm")
+    assert (report.extracted, report.notes) == (6, [])
     assert pid_of(managed) == server
 
 

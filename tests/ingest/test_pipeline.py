@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import EXAMPLES, wipe
-from corpora import FIELD, OTHERS, RECORDING, difference, extracted, invented, put, put_jsonl
+from corpora import FIELD, OTHERS, difference, extracted, invented, put, put_jsonl
 from graph_state import Snapshot, snapshot
 
 from kgplatform.client import KnowledgeGraph
@@ -216,21 +216,6 @@ def check_offsets(kg: KnowledgeGraph, files: list[Path]) -> None:
         words = texts[uri][start:end]
         assert words.strip() == words
         assert any(letter.isalnum() for letter in words), text
-
-
-def test_same_as_joins_and_never_merges(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    recording = put_jsonl(tmp_path / "r.jsonl", RECORDING)
-    kg.ingest(put(tmp_path, FIELD | OTHERS), recorded=recording)
-    joined = rows(
-        kg, "MATCH (a:Entity)-[s:SAME_AS]->(b:Entity) RETURN a.id < b.id, a.key, b.key, s.score, a.type = b.type"
-    )
-    assert [(row[0], {row[1], row[2]}) for row in joined] == [(True, {"cyrus field", "cyrus west field"})]
-    assert 0.8 <= joined[0][3] <= 1
-    strict = KnowledgeGraph(kg.store, load_settings(same_as_threshold=0.99), embedder=HashEmbedder(64))
-    wipe(kg.store)
-    strict.ingest(put(tmp_path, FIELD | OTHERS), recorded=recording)
-    assert rows(kg, "MATCH ()-[s:SAME_AS]->() RETURN s") == []
-    assert len(rows(kg, "MATCH (e:Person) RETURN e")) == 3
 
 
 # -------------------------------------------------------------------------------------------------- names that are data

@@ -14,7 +14,7 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings
 from kgplatform.testing import ScriptedChat
-from kgplatform.tree import build_tree, stored_tree
+from kgplatform.tree import build_tree
 
 GROUPS = [group("Sailor", 6), group("Miner", 5), group("Baker", 4)]
 NEWCOMER: Line = {
@@ -214,8 +214,14 @@ def test_a_new_document_costs_what_it_changes(
 
 
 def test_removal_leaves_no_debris(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
-    files = ingest(kg, tmp_path, GROUPS)
+    more: Line = {**group("Sailor", 8), "document": "more.txt"}
+    *files, last = ingest(kg, tmp_path, [*GROUPS, more])
     kg.build_tree()
+    kg.remove(last.as_uri())
+    assert rows(store, "MATCH (k:Keyword) WHERE NOT (k)<-[:REPRESENTED_BY]-() RETURN k") == []
+    report = kg.build_tree()
+    assert_whole(store)
+    assert (report.entities_gone, report.communities_kept) == (2, 2), "one that lost members is counted anew"
     kg.remove(files[0].as_uri())
     assert len(communities(store)) == 2
     assert len(rows(store, "MATCH (k:Keyword) RETURN k")) == 9
@@ -223,18 +229,6 @@ def test_removal_leaves_no_debris(kg: KnowledgeGraph, store: Store, tmp_path: Pa
     assert_whole(store)
     kg.remove([file.as_uri() for file in files[1:]])
     assert rows(store, "MATCH (n:Community|Keyword) RETURN n") == []
-
-
-def test_a_community_that_lost_members_is_counted_anew(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
-    more: Line = {**group("Sailor", 8), "document": "more.txt"}
-    files = ingest(kg, tmp_path, [*GROUPS, more])
-    kg.build_tree()
-    kg.remove(files[-1].as_uri())
-    orphans = rows(store, "MATCH (k:Keyword) WHERE NOT (k)<-[:REPRESENTED_BY]-() RETURN k")
-    assert orphans == []
-    report = kg.build_tree()
-    assert_whole(store)
-    assert (report.entities_gone, report.communities_kept) == (2, 2)
 
 
 def test_a_tree_that_is_rebuilt_keeps_the_names_of_what_stays(
@@ -265,20 +259,6 @@ def test_a_tree_by_a_method_that_is_gone_is_built_anew(kg: KnowledgeGraph, store
     assert_whole(store)
     with pytest.raises(InputError, match='Unknown method "louvain". Choose one of multiplex, leidenalg, paper'):
         kg.build_tree(method="louvain")
-
-
-def test_a_tree_in_many_transactions_is_the_same(
-    kg: KnowledgeGraph, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ingest(kg, tmp_path, GROUPS)
-    kg.build_tree()
-    whole = communities(store)
-    kg.cypher("MATCH (n:Community|Keyword) DETACH DELETE n", write=True)
-    monkeypatch.setattr(stored_tree, "AT_ONCE", 3)
-    monkeypatch.setattr(stored_tree, "_SLICE", 2)
-    kg.build_tree(rebuild=True)
-    assert communities(store) == whole
-    assert_whole(store)
 
 
 def test_reembedding_embeds_the_communities_too(

@@ -13,15 +13,13 @@ from trees import assert_whole, centers, communities, group, ingest, names, numb
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.onnx_encoder import Vectors
-from kgplatform.models.openai_chat import make_chat
 from kgplatform.models.reply import parse_reply
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
-from kgplatform.settings import Settings, load_settings
-from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
+from kgplatform.settings import Settings
+from kgplatform.testing import ScriptedChat
 from kgplatform.tree.community_names import (
     Named,
     NamesReply,
@@ -172,57 +170,6 @@ def test_the_budget_stops_cleanly(store: Store, settings: Settings, tmp_path: Pa
     chat = ScriptedChat(names)
     rest = opened(store, settings, chat).build_tree()
     assert (rest.named_by_model, rest.complete, len(chat.calls)) == (2, True, 1)
-
-
-def test_a_model_that_fails_throughout_is_asked_no_more(settings: Settings) -> None:
-    """What was named is committed."""
-    asked: list[Messages] = []
-
-    def dying(messages: Messages) -> str | Fault:
-        asked.append(messages)
-        reply = json.dumps({"communities": [["The mill"]]})
-        return Fault.refuse(401, "No such key.") if len(asked) > 3 else reply
-
-    found: list[str] = []
-    with OpenAIServer(dying) as server:
-        chat = make_chat(settings.model_copy(update={"openai_base_url": server.base_url}), Ledger())
-        naming = name_communities(
-            chat,
-            [[f"mill {number}"] for number in range(24)],
-            lambda ids: [Unnamed(each, 2, [(each, None)], []) for each in ids],
-            1,
-            lambda named: found.extend(each.id for each in named),
-        )
-    assert naming.stopped.startswith("10 calls to name communities in a row failed, the last: ")
-    assert naming.stopped.endswith("What was named is kept; fix that and run the same command again.")
-    assert (found, len(naming.failed), len(asked)) == (["mill 0", "mill 1", "mill 2"], 10, 13)
-
-
-def test_over_the_wire_nothing_is_paid_for_twice(store: Store, tmp_path: Path) -> None:
-    """A reply that is of no use is asked for anew by the next run; a good one is never asked for again."""
-    asked: list[Messages] = []
-
-    def first_of_no_use(messages: Messages) -> str:
-        asked.append(messages)
-        return names(messages) if len(asked) > 1 else '{"communities": []}'
-
-    with OpenAIServer(first_of_no_use, faults=[None, Fault(status=500), None]) as server:
-        settings = load_settings(
-            home=tmp_path / "home", embedder="hash:64", openai_base_url=server.base_url, model_retries=0
-        )
-        ledger = Ledger()
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=make_chat(settings, ledger))
-        kg.ledger = ledger
-        ingest(kg, tmp_path / "in", GROUPS[:2])
-        first = kg.build_tree()
-        assert (first.failed_names, first.usage["tree"].calls) == (2, 1)
-        assert kg.build_tree().failed_names == 2
-        third = kg.build_tree()
-        assert (third.failed_names, third.named_by_model, third.usage["tree"].calls) == (0, 2, 1)
-        assert len(server.requests) == 3
-        assert kg.build_tree().usage == {}
-        assert len(server.requests) == 3
-    assert_whole(store)
 
 
 # -------------------------------------------------------------------------------------------------------------- cut off
