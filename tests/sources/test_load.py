@@ -20,17 +20,21 @@ from hypothesis import strategies as st
 from made_pdf import pdf, typeset
 from pypdf import PdfReader, PdfWriter
 
+from kgplatform.concurrency.bounded import BoundedCalls
 from kgplatform.concurrency.open_workers import bounded_calls
-from kgplatform.concurrency.stopping import NEVER
-from kgplatform.errors import DocumentError, InputError
+from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.workers import LocalWorkers
+from kgplatform.errors import DocumentError, InputError, StoppedError
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
-from kgplatform.sources.corpus_file import HARMLESS_BYTES, Fields
+from kgplatform.sources import load as of_load
+from kgplatform.sources.corpus_file import HARMLESS_BYTES, USUAL, Fields
+from kgplatform.sources.cut import cut_document
 from kgplatform.sources.files import pdf as of_pdf
 from kgplatform.sources.files import scan
 from kgplatform.sources.files.pdf import read_pdf
 from kgplatform.sources.files.scan import TO_INSTALL
-from kgplatform.sources.load import find_files, load
+from kgplatform.sources.load import cut_by, find_files, load, load_by
 from kgplatform.text import node_id
 
 
@@ -234,14 +238,6 @@ def test_no_bytes_make_loading_fail(tmp_path_factory: pytest.TempPathFactory, co
 )
 def test_what_is_no_text_is_reported_with_the_reason(tmp_path: Path, name: str, content: bytes, expected: str) -> None:
     assert expected in reason(tmp_path / name, content)
-
-
-def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"")
-    (tmp_path / "b.txt").write_text("Good.")
-    (tmp_path / "c.pdf").write_bytes(b"%PDF-1.4\nrubbish")
-    (tmp_path / "d.txt").write_text("Good too.")
-    assert [type(r).__name__ for r in load([tmp_path])] == ["SkippedFile", "Document", "SkippedFile", "Document"]
 
 
 @pytest.mark.parametrize(
@@ -749,3 +745,49 @@ def test_a_page_nested_very_deeply_keeps_its_text(tmp_path: Path) -> None:
     deep = f"{'<div>' * 100_000}Deep.{'</div>' * 100_000}"
     found = document(tmp_path / "a.html", f"<html><title>T</title><script>x()</script><p>First.{deep}<p>Last.</html>")
     assert (found.title, found.text) == ("T", "First.\n\nDeep.\n\nLast.")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Files of all kinds, good and bad, whose names are in no order of kinds."""
+    place = tmp_path / "files"
+    place.mkdir()
+    for number in range(12):
+        pages = [f"Report {number}.", *([None] if number == 4 else []), "The end."]  # one picture: slow to read
+        (place / f"{number:02}.pdf").write_bytes(pdf(pages, f"Report {number}"))
+        (place / f"{number:02}.html").write_text(f"<html><title>Page {number}</title><p>A river runs here.</p></html>")
+        (place / f"{number:02}.txt").write_text(f"Note {number}.")
+    word = docx.Document()
+    word.add_paragraph("A letter.")
+    word.save(str(place / "03-letter.docx"))
+    lines = (json.dumps({"title": str(number), "text": f"Item {number}."}) for number in range(5))
+    (place / "05-items.jsonl").write_text("\n".join(lines))
+    (place / "07-damaged.pdf").write_bytes(b"%PDF-1.4\nrubbish")
+    (place / "08-empty.html").write_text("")
+    (place / "09-dead.pdf").symlink_to(place / "nothing.pdf")
+    (place / "10-folder.pdf").mkdir()
+    return place
+
+
+def test_workers_give_what_this_process_gives_and_cut_as_it_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = list(load([folder]))
+    assert len([each for each in wanted if isinstance(each, Document)]) == 12 * 3 + 1 + 5
+    with LocalWorkers(2) as workers, BoundedCalls(60, 2000) as calls:
+        for bytes_ahead in (100_000_000, 1_000):  # all are sent, or large ones are read here
+            monkeypatch.setattr(of_load, "_BYTES_AHEAD", bytes_ahead)
+            assert list(load_by(workers, [folder], USUAL, calls, NEVER)) == wanted
+        with pytest.raises(DocumentError, match="no such file"):
+            next(load_by(workers, [folder / "nothing"], USUAL, calls, NEVER))
+        monkeypatch.setattr(of_load, "_CUT_AT_ONCE", 60)
+        parts = [(item, cut_document(item, 20)) if isinstance(item, Document) else item for item in wanted]
+        assert list(cut_by(workers, wanted, 20, NEVER)) == parts
+
+
+def test_it_can_be_stopped(folder: Path) -> None:
+    stop = Stop()
+    with LocalWorkers(2) as workers, BoundedCalls(60, 2000, stop) as calls:
+        items = load_by(workers, [folder], USUAL, calls, stop)
+        next(items)
+        stop.set()
+        with pytest.raises(StoppedError):
+            list(items)
