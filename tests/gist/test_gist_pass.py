@@ -181,15 +181,6 @@ def test_a_question_costs_no_new_gist(store: Store, tmp_path: Path) -> None:
     assert (pages_of(kg, "ten"), len(tasks(kg))) == (before, calls)
 
 
-def test_without_a_model_or_documents(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match="Gists are written by a language model, and none is configured. Set OPENAI_API_KEY"
-    ):
-        opened(store, tmp_path / "home", None).gist()
-    with pytest.raises(InputError, match="The graph is empty. Run `kgplatform ingest"):
-        opened(store, tmp_path / "home").gist()
-
-
 # ----------------------------------------------------------------------------------------------- what goes wrong
 
 

@@ -91,15 +91,6 @@ def test_a_likeness_goes_and_comes_with_the_name_that_is_shown(
     assert difference(snapshot(store), wanted) == []
 
 
-def test_removing_all_leaves_what_the_graph_knows_of_itself(
-    kg: KnowledgeGraph, tmp_path: Path, recording: Path
-) -> None:
-    kg.ingest(put(tmp_path, FIELD | OTHERS), recorded=recording)
-    kg.remove([info.id for info in kg.documents()])
-    assert kg.stats().nodes == {"Graph": 1}
-    assert kg.stats().relationships == {}
-
-
 def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
     """Wherever it stops, the same call again gives the same graph: the documents keep their names to the end."""
     first, others = put(tmp_path, FIELD), put(tmp_path, OTHERS)
