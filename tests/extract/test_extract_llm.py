@@ -68,22 +68,6 @@ READ = Extraction(
     ),
     (Proposal("relation", "wrote", 0.95, SECOND),),
 )
-EARLIER = {
-    "entities": [{"name": "Ada Lovelace", "type": "Person", "quote": "Ada Lovelace"}],
-    "attributes": [{"entity": "Ada Lovelace", "key": "birth year", "value": 1815, "quote": "in 1815"}],
-    "triples": [{"subject": "Ada Lovelace", "predicate": "born_in", "object": "London", "quote": "born in London"}],
-    "facts": [
-        {"text": "Ada was born in London.", "key_elements": ["Ada", "born", "London"], "quote": "born in London"}
-    ],
-    "proposals": [{"kind": "relation", "name": "wrote", "confidence": "0.95", "example": "wrote the first program"}],
-}
-READ_EARLIER = Extraction(
-    (ExtractedEntity("Ada Lovelace", "Person", "Ada Lovelace"),),
-    (ExtractedTriple("Ada Lovelace", "born_in", "London", "born in London"),),
-    (ExtractedAttribute("Ada Lovelace", "birth year", "1815", "in 1815"),),
-    (AtomicFact("Ada was born in London.", ("Ada", "born", "London"), "born in London"),),
-    (Proposal("relation", "wrote", 0.95, "wrote the first program"),),
-)
 
 
 def passage_of(text: str = TEXT, tokens: int = 30) -> tuple[Passage, Document]:
@@ -107,10 +91,6 @@ def test_one_call_yields_everything() -> None:
     first, second = TEXT.split(". ")
     assert f"\n[1] {first}.\n[2] {second}\n" in call.messages[1]["content"]
     assert (LlmExtractor.name, LlmExtractor.default_mode) == ("llm", "strict")
-
-
-def test_a_reply_of_the_form_of_earlier_versions() -> None:
-    assert extract(EARLIER)[0] == READ_EARLIER
 
 
 def test_the_form_is_strict_and_has_nothing_that_some_server_refuses() -> None:
@@ -272,14 +252,6 @@ def test_a_passage_that_says_nothing_may_yield_nothing() -> None:
 )  # fmt: skip
 def test_wrappings(answer: str) -> None:
     assert extract(answer)[0] == READ
-
-
-def test_bare_triples_are_taken() -> None:
-    extraction, _ = extract([["Ada", "born in", "London"], ["Ada", "wrote"]])
-    assert extraction.triples == (ExtractedTriple("Ada", "born in", "London"),)
-    assert [(each.kind, each.detail) for each in extraction.malformed] == [
-        ("triple with 2 members", '["Ada", "wrote"]')
-    ]
 
 
 # ---------------------------------------------------------------------------------------------- shapes

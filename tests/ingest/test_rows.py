@@ -94,20 +94,6 @@ def test_the_title_may_go_unsaid() -> None:
     assert [row["found"] for row in made.triples.values()] == [True]
 
 
-def test_atomic_facts_and_key_elements() -> None:
-    fact = AtomicFact("Ada liked it.", ("ada", "liked", " Liked ", "", "x" * 501))
-    made = rows(Extraction((ADA,), facts=(fact, AtomicFact("Ada liked it.", ("it",)))))
-    ada = node_id("entity", "ada", "Person")
-    elements = [ada, node_id("key element", "liked"), node_id("key element", "it")]
-    (row,) = made.atomic_facts.values()
-    assert row["elements"] == sorted(elements)
-    assert set(made.key_elements) == set(elements[1:])
-    assert made.mentions[ada, "c"]["names"] == ["Ada", "ada"]
-    assert made.mentions[elements[1], "c"]["names"] == ["Liked", "liked"]
-    other = rows(Extraction((ADA,), facts=(fact,)), name="c2")
-    assert set(other.atomic_facts).isdisjoint(made.atomic_facts), "the same words in another passage are another fact"
-
-
 def test_a_name_under_two_types_means_the_first() -> None:
     made = rows(Extraction((PETREL, ExtractedEntity("petrel", "Person"), ADA), (SAILED,)))
     (row,) = made.triples.values()
