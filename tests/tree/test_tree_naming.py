@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from trees import assert_whole, centers, communities, group, ingest, names, numbers, rows
+from trees import assert_whole, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.models.onnx_encoder import Vectors
 from kgplatform.models.reply import parse_reply
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import Settings
 from kgplatform.testing import ScriptedChat
+from kgplatform.tree import stored_tree
 from kgplatform.tree.community_names import (
     Named,
     NamesReply,
@@ -179,84 +180,51 @@ class Killed(BaseException):
     """Nothing that anybody handles."""
 
 
-def test_a_run_that_dies_while_naming_goes_on(store: Store, settings: Settings, tmp_path: Path) -> None:
-    asked: list[str] = []
+def dying(call: Callable[..., Any], after: int) -> Callable[..., Any]:
+    """``call``, until it was called so often."""
+    calls = 0
 
-    def dying(messages: Messages) -> str:
-        if asked:
+    def counted(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > after:
             raise Killed
-        asked.extend(centers(messages))
-        return names(messages)
+        return call(*arguments)
 
-    kg = opened(store, settings, ScriptedChat(dying))
-    ingest(kg, tmp_path, GROUPS)
-    with pytest.raises(Killed):
-        kg.build_tree()
-    assert named_by(store) == {"model": 5, "members": 2}
-    chat = ScriptedChat(names)
-    report = opened(store, settings, chat).build_tree()
-    assert_whole(store)
-    assert not set(asked) & {center for call in chat.calls for center in centers(call.messages)}
-    assert (report.named_by_model, named_by(store)) == (2, {"model": 7})
+    return counted
 
 
-def test_a_run_that_dies_while_writing_goes_on(
-    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("where", "after"), [("names", 1), ("writes", 5), ("vectors", 0), ("vectors", 1)])
+def test_a_run_that_dies_goes_on_and_pays_for_nothing_twice(
+    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, after: int
 ) -> None:
-    from kgplatform.tree import stored_tree
-
-    chat = ScriptedChat(names)
-    kg = opened(store, settings, chat)
+    """While it names, while it writes, before the names, and after them: the tree is that of an undisturbed run."""
+    first = ScriptedChat(names)
+    kg = opened(store, settings, first)
     ingest(kg, tmp_path, GROUPS)
     kg.build_tree()
     whole = communities(store)
     kg.cypher("MATCH (n:Community|Keyword) DETACH DELETE n", write=True)
     kg.cypher("MATCH (g:Graph) REMOVE g.treeMethod, g.treeState", write=True)
-    monkeypatch.setattr(stored_tree, "AT_ONCE", 3)
-    monkeypatch.setattr(stored_tree, "_SLICE", 4)
-    writing, left = store.write, 5
-
-    def dying(*statements: tuple[str, dict[str, object]]) -> object:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise Killed
-        return writing(*statements)
-
-    monkeypatch.setattr(store, "write", dying)
-    with pytest.raises(Killed):
-        kg.build_tree()
-    monkeypatch.setattr(store, "write", writing)
+    chat = ScriptedChat(dying(names, after) if where == "names" else names)
+    again = opened(store, settings, chat)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        if where == "writes":
+            patch.setattr(stored_tree, "AT_ONCE", 3)
+            patch.setattr(stored_tree, "_SLICE", 4)
+            patch.setattr(store, "write", dying(store.write, after))
+        elif where == "vectors":
+            patch.setattr(again.embedder, "embed", dying(again.embedder.embed, after))
+        again.build_tree()
     assert communities(store)
-    kg.build_tree()
+    if where == "names":
+        assert named_by(store) == {"model": 5, "members": 2}
+    rest = ScriptedChat(names)
+    opened(store, settings, rest).build_tree()
     assert communities(store) == whole
     assert_whole(store)
-
-
-@pytest.mark.parametrize(("vectors", "asked"), [(0, 0), (1, 2)], ids=["before the names", "after the names"])
-def test_a_run_that_dies_before_the_vectors_goes_on(
-    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vectors: int, asked: int
-) -> None:
-    chat = ScriptedChat(names)
-    kg = opened(store, settings, chat)
-    ingest(kg, tmp_path, GROUPS)
-    embed, left = kg.embedder.embed, vectors
-
-    def dying(texts: Sequence[str]) -> Vectors:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise Killed
-        return embed(texts)
-
-    monkeypatch.setattr(kg.embedder, "embed", dying)
-    with pytest.raises(Killed):
-        kg.build_tree()
-    monkeypatch.undo()
-    assert len(chat.calls) == asked
-    opened(store, settings, chat).build_tree()
-    assert len(chat.calls) == 2, "what was paid for is not asked for again"
-    assert_whole(store)
+    assert len(first.calls) == 2
+    assert len(chat.calls) + len(rest.calls) == (3 if where == "names" else 2), "only what was under way is asked again"
 
 
 def test_a_rebuild_that_dies_while_naming_leaves_a_tree_that_can_be_searched(
