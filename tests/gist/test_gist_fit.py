@@ -84,22 +84,6 @@ def test_pages_are_merged_where_no_new_part_begins(store: Store, tmp_path: Path)
     assert assert_memory(kg, "story") == before
 
 
-def test_only_pages_of_no_are_merged_and_gisted_again(store: Store, tmp_path: Path) -> None:
-    def third(messages: Messages) -> str:
-        if Prompt(messages).kind == "merge":
-            return json.dumps({"new_part": "no" if "Page 2:\nPgqa" in Prompt(messages).data else "yes"})
-        return in_short(messages)
-
-    kg = opened(store, tmp_path / "home", third)
-    ingested(kg, tmp_path, {"story.txt": TWENTY})
-    kg.gist()
-    tokens = sum(page["gistTokens"] for page in pages_of(kg))
-    report = kg.gist(fit=tokens - 1)
-    assert report.merged == {"said no": 1, "said yes": 5, "merged, no new part begins": 1}
-    assert (report.written, report.pages) == (1, 6)
-    assert [page["words"] for page in assert_memory(kg, "story")] == [300, 600, 300, 300, 300, 200]
-
-
 def test_where_every_page_begins_a_part_the_shortest_pair_is_merged(store: Store, tmp_path: Path) -> None:
     def always_yes(messages: Messages) -> str:
         return '{"new_part": "yes"}' if Prompt(messages).kind == "merge" else in_short(messages)

@@ -73,6 +73,9 @@ def test_a_second_run_has_nothing_to_do_and_says_so(store: Store, tmp_path: Path
     assert report.notes == ["All pages of these documents already have gists; no model was called."]
     assert (report.written, report.kept, report.complete) == (0, 5, True)
     assert (report.pages, report.words, report.gist_words) == (first.pages, first.words, first.gist_words)
+    for question in ("Who founded it?", "When was that?"):  # every question reads the same memory (section 3.3)
+        assert kg.search(question).passages
+        assert kg.gist().written == 0
     assert (snapshot(store), len(tasks(kg))) == (before, calls)
 
 
@@ -138,16 +141,12 @@ def test_other_options_replace_the_memory(store: Store, tmp_path: Path) -> None:
     assert kg.gist(instruction="Keep all dates.").replaced == 2
     assert kg.gist(instruction=" Keep  all dates. ").written == 0
     assert kg.gist(preset="transcript", instruction="Keep all dates.").replaced == 2
-
-
-def test_uniform_pages_need_no_model_for_their_ends(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path, {"ten.txt": TEN})
-    report = kg.gist(uniform=True)
+    before = len(tasks(kg))
+    report = kg.gist("ten", uniform=True)
     assert [page["words"] for page in assert_memory(kg, "ten", made=GistOptions.of(uniform=True))] == [500, 500]
-    assert (set(tasks(kg)), report.uniform, report.written) == ({"gist"}, True, 2)
-    assert kg.gist(uniform=True).written == 0
-    assert kg.gist().replaced == 1
+    assert (set(tasks(kg)[before:]), report.uniform, report.written) == ({"gist"}, True, 2), "no model for their ends"
+    assert kg.gist("ten", uniform=True).written == 0
+    assert kg.gist("ten").replaced == 1
 
 
 def test_a_conditional_memory_stands_beside_the_other(store: Store, tmp_path: Path) -> None:
@@ -175,18 +174,6 @@ def test_a_conditional_memory_stands_beside_the_other(store: Store, tmp_path: Pa
     assert assert_memory(kg, "ten") == plain
     assert kg.gist(question="Who drowned?").written == 4
     assert len(pages_of(kg, "ten", "Who sailed?")) > 2
-
-
-def test_a_question_costs_no_new_gist(store: Store, tmp_path: Path) -> None:
-    """The memory is made once, and every question reads the same (section 3.3)."""
-    kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path, {"ten.txt": TEN})
-    kg.gist()
-    before, calls = pages_of(kg, "ten"), len(tasks(kg))
-    for question in ("Who founded it?", "When was that?"):
-        assert kg.search(question).passages
-        assert kg.gist().written == 0
-    assert (pages_of(kg, "ten"), len(tasks(kg))) == (before, calls)
 
 
 # ----------------------------------------------------------------------------------------------- what goes wrong
