@@ -186,6 +186,9 @@ def test_a_verdict_that_fails_leaves_the_memory_as_it_was(store: Store, tmp_path
     assert opened(store, tmp_path / "home", in_short).gist(fit=60).complete
 
 
+# ----------------------------------------------------------------------------------------------- which pages are merged
+
+
 def of_words(*words: int) -> list[Page]:
     """Pages of so many words, each of which is a character here."""
     starts = [sum(words[:index]) for index in range(len(words))]

@@ -416,6 +416,9 @@ def test_a_later_ingest_leaves_pages_alone(store: Store, tmp_path: Path) -> None
     assert_memory(kg, "ten")
 
 
+# ------------------------------------------------------------------------------------------------------------ meanwhile
+
+
 MEANWHILE = "The document ten was changed or removed while it was read. It was read again."
 
 

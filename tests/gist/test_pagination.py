@@ -186,6 +186,9 @@ def test_uniform_pages_are_as_long_as_the_model_s_on_average() -> None:
     assert abs(len(uniform) - (len(ends) - 1)) < 0.1 * len(ends)
 
 
+# ---------------------------------------------------------------------------------------------------- presets and sizes
+
+
 def test_the_presets_are_those_of_the_paper() -> None:
     """Table 10: QuALITY and QMSum, NarrativeQA's books, NarrativeQA's film scripts."""
     sizes = {name: (preset.max_words, preset.min_words) for name, preset in PRESETS.items()}

@@ -143,6 +143,9 @@ def test_how_a_document_may_be_named(kg: KnowledgeGraph, tmp_path: Path, recordi
     assert kg.documents() == []
 
 
+# -------------------------------------------------------------------------------------- files and folders that are gone
+
+
 ADA = "Ada Lovelace was born in London in 1815."
 CHARLES = "Charles Babbage designed the Analytical Engine in London."
 GRACE = "Grace Hopper was born in New York City in 1906."

@@ -254,6 +254,9 @@ def test_an_older_graph_gets_its_stems_with_the_next_change(kg: KnowledgeGraph, 
     assert difference(snapshot(kg.store), wanted) == []
 
 
+# --------------------------------------------------------------------------------------- names that are likely the same
+
+
 ALIKE = [
     ("Barack Obama", "Obama, Barack"),
     ("Lord Kelvin", "Kelvin"),

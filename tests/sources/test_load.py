@@ -747,6 +747,9 @@ def test_a_page_nested_very_deeply_keeps_its_text(tmp_path: Path) -> None:
     assert (found.title, found.text) == ("T", "First.\n\nDeep.\n\nLast.")
 
 
+# ----------------------------------------------------------------------------------------------------------- by workers
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Files of all kinds, good and bad, whose names are in no order of kinds."""

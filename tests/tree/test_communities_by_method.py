@@ -377,7 +377,7 @@ def test_a_small_community_joins_the_one_that_it_fits_best() -> None:
     assert partition.joined(graph, np.arange(9), only).tolist() == list(range(9))
 
 
-# ---------------------------------------------------------------------------------------------- neighbours and measures
+# --------------------------------------------------------------------------------------------------------------- layers
 
 
 def test_the_layers_together_are_worth_what_the_two_are() -> None:

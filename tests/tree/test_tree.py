@@ -279,6 +279,9 @@ def test_reembedding_embeds_the_communities_too(
     assert other.build_tree().communities_new == 0
 
 
+# ---------------------------------------------------------------------------------------------------------- the command
+
+
 @pytest.fixture
 def settled(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment names the tests' server."""
