@@ -20,7 +20,7 @@ from kgplatform.ingest.graph_state import define_graph
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
-from kgplatform.neo4j.store import Store, trace
+from kgplatform.neo4j.store import Connection, Store, trace
 from kgplatform.prompt import Messages
 from kgplatform.query import load_query
 from kgplatform.records import Document, QueryRun
@@ -312,9 +312,16 @@ def test_a_schema_may_not_take_our_names_nor_break_out(kg: KnowledgeGraph, tmp_p
 # ------------------------------------------------------------------------------------------------------ language models
 
 
-@pytest.fixture
-def notes(tmp_path: Path) -> list[Path]:
-    return invented(tmp_path / "notes", 6)
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return invented(tmp_path_factory.mktemp("notes"), 6)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(neo4j_server: Connection, notes: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """The graph of the notes as a model reads them."""
+    with Store(neo4j_server) as store, OpenAIServer(extracted) as server:
+        return graph_of(paying(store, server, tmp_path_factory.mktemp("home")), notes, extractor="llm")
 
 
 def paying(store: Store, server: OpenAIServer, home: Path, **more: Any) -> KnowledgeGraph:
@@ -333,7 +340,7 @@ def passage_of(messages: Messages) -> str:
 
 
 def test_an_ingest_whose_model_fails_throughout_stops_and_goes_on_later(
-    store: Store, notes: list[Path], tmp_path: Path
+    undisturbed: Snapshot, store: Store, notes: list[Path], tmp_path: Path
 ) -> None:
     """After ten failures in a row; what was read before is kept, and paid for once."""
     asked: list[Messages] = []
@@ -342,9 +349,6 @@ def test_an_ingest_whose_model_fails_throughout_stops_and_goes_on_later(
         asked.append(messages)
         return extracted(messages) if len(asked) <= 4 else Fault.refuse(500, "out of memory")
 
-    with OpenAIServer(extracted) as server:
-        wanted = graph_of(paying(store, server, tmp_path / "other"), notes, extractor="llm")
-        wipe(store)
     with OpenAIServer(dying) as server:
         kg = paying(store, server, tmp_path / "home", concurrency=1)
         report = kg.ingest(notes)
@@ -355,10 +359,12 @@ def test_an_ingest_whose_model_fails_throughout_stops_and_goes_on_later(
     with OpenAIServer(extracted) as server:
         healed = paying(store, server, tmp_path / "home").ingest(notes)
         assert (healed.complete, healed.extracted, len(server.requests_to("/completions"))) == (True, 14, 14)
-        assert difference(snapshot(store), wanted) == []
+        assert difference(snapshot(store), undisturbed) == []
 
 
-def test_a_passage_that_fails_is_reported_and_read_next_time(store: Store, notes: list[Path], tmp_path: Path) -> None:
+def test_a_passage_that_fails_is_reported_and_read_next_time(
+    undisturbed: Snapshot, store: Store, notes: list[Path], tmp_path: Path
+) -> None:
     broken = threading.Event()
     broken.set()
 
@@ -367,10 +373,6 @@ def test_a_passage_that_fails_is_reported_and_read_next_time(store: Store, notes
             return Fault.refuse(500, "out of order")
         return extracted(messages)
 
-    with OpenAIServer(extracted) as server:
-        kg = paying(store, server, tmp_path / "other")
-        wanted = graph_of(kg, notes, extractor="llm")
-        wipe(store)
     with OpenAIServer(answer) as server:
         report = paying(store, server, tmp_path / "home").ingest(notes)
         assert (report.extractor, report.complete, report.extracted, report.passages) == ("llm", False, 17, 18)
@@ -384,7 +386,7 @@ def test_a_passage_that_fails_is_reported_and_read_next_time(store: Store, notes
         healed = kg.ingest(notes)
         assert (healed.complete, healed.extracted, healed.failed) == (True, 1, [])
         assert len(server.requests_to("/completions")) == before + 1
-        assert difference(snapshot(store), wanted) == []
+        assert difference(snapshot(store), undisturbed) == []
 
 
 def is_again(messages: Messages) -> bool:
@@ -424,10 +426,9 @@ def test_bad_answers_are_asked_for_once_more_and_then_only_where_it_is_wished(
         assert rows(kg, "MATCH (c:Chunk) WHERE c.unreadBy IS NOT NULL RETURN c.id") == []
 
 
-def test_a_budget_stops_cleanly_and_goes_on(store: Store, notes: list[Path], tmp_path: Path) -> None:
-    with OpenAIServer(extracted) as server:
-        wanted = graph_of(paying(store, server, tmp_path / "other"), notes, extractor="llm")
-        wipe(store)
+def test_a_budget_stops_cleanly_and_goes_on(
+    undisturbed: Snapshot, store: Store, notes: list[Path], tmp_path: Path
+) -> None:
     with OpenAIServer(extracted) as server:
         home = tmp_path / "home"
         report = paying(store, server, home, token_budget=4000).ingest(notes)
@@ -447,7 +448,7 @@ def test_a_budget_stops_cleanly_and_goes_on(store: Store, notes: list[Path], tmp
         assert runs > 1
         prompts = Counter(json.dumps(each.body["messages"]) for each in server.requests_to("/completions"))
         assert (len(prompts), max(prompts.values())) == (18, 1)
-    assert difference(snapshot(store), wanted) == []
+    assert difference(snapshot(store), undisturbed) == []
 
 
 def test_never_more_calls_at_once_than_set(store: Store, notes: list[Path], tmp_path: Path) -> None:
