@@ -70,14 +70,6 @@ def test_a_sentence_that_stands_twice_is_where_its_number_says() -> None:
     assert (row["start"] - 100, row["end"] - 100) == (24, 34)
 
 
-def test_what_the_text_does_not_say_is_marked() -> None:
-    lost = ExtractedTriple("Ada", "sailed on", "Albatross", "Ada sank the Albatross in 1900", in_schema=False)
-    made = rows(Extraction((ADA, ExtractedEntity("Albatross")), (lost,)))
-    (row,) = made.triples.values()
-    assert (row["found"], row["start"], row["end"], row["type"]) == (False, 100, 100 + len(TEXT), "RELATED_TO")
-    assert made.found() == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("value", "found"),
     [("1815", True), ("10 December 1815", True), ("1815-12-10", True), ("1816", False), ("40 years", True)],

@@ -54,6 +54,7 @@ def test_what_a_model_invents_stays_out_and_is_counted(store: Store, tmp_path: P
     said = {
         "entities": [{"name": name, "type": "Person" if name != "London" else "Place"} for name in names],
         "triples": [["Ada Lovelace", "born_in", "London"], ["Odo Brandt", "born_in", "Lindau"]],
+        "attributes": [{"entity": "John Smith", "key": "birth date", "value": "1815"}],
     }
     settings = load_settings(home=tmp_path / "home", embedder="hash:64")
     chat = ScriptedChat([json.dumps(said)])

@@ -329,15 +329,6 @@ wrote the first program.</p><p>She worked with <a href="b">Babbage</a> on the An
 <script>track("you")</script><footer>Copyright</footer></body></html>"""
 
 
-def test_html_gives_its_main_text(tmp_path: Path) -> None:
-    found = document(tmp_path / "a.html", HTML)
-    assert found.title == "Ada – page"
-    assert "Ada was a mathematician and wrote the first program.\n\nShe worked with Babbage on" in found.text
-    assert "Year: 1815 | Event: born" in found.text
-    for rubbish in ("track", "Contact", "Copyright", "p {}"):
-        assert rubbish not in found.text
-
-
 PROSE = "Ada Lovelace wrote the first program, for a machine that nobody had built, and published it in 1843."
 SITE = """<html><body>
 <header><a href="/">Site</a> Motto of the site</header>
