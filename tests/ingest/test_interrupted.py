@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,41 +155,6 @@ def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -
     assert len(server.requests_to("/completions")) - asked <= 60 + under_way, (
         "only what was under way is asked for again"
     )
-    assert difference(snapshot(store), wanted) == []
-
-
-def test_no_answer_is_paid_for_twice(store: Store, tmp_path: Path, killed: Killer) -> None:
-    """Only what was under way at the moment of the kill may be asked for again: nobody has its answer."""
-    files = invented(tmp_path / "notes", 30)
-    with OpenAIServer(extracted) as server:
-        kg = opened(store, tmp_path / "other", openai_base_url=server.base_url)
-        undisturbed = kg.ingest(files, extractor="llm")
-        wanted = snapshot(store)
-        wipe(store)
-    assert [each.name for each in undisturbed.expansions] == ["Vessel"], "the schema grows on the way"
-    lock, prompts = threading.Lock(), Counter[str]()
-
-    def counted(messages: Messages) -> str:
-        with lock:
-            prompts[json.dumps(messages)] += 1
-        return extracted(messages)
-
-    with OpenAIServer(counted) as server:
-        model = {"openai_base_url": server.base_url, "concurrency": 4}
-        folder = [str(tmp_path / "notes")]
-        killed(("extracting", 30), "ingest", folder, extractor="llm", settings=model)
-        killed(("extracting", 50), "ingest", folder, extractor="llm", settings=model)
-        again = sum(prompts.values()) - len(prompts)
-        assert again <= 4
-        kg = opened(store, tmp_path / "home", openai_base_url=server.base_url, concurrency=4)
-        report = kg.ingest(files, extractor="llm")
-        assert report.complete
-        assert len(prompts) == undisturbed.passages == 90
-        assert sum(prompts.values()) - len(prompts) <= 8
-        asked = sum(prompts.values())
-        assert kg.ingest(files, extractor="llm").extracted == 0
-        assert sum(prompts.values()) == asked
-    assert report.expansions == undisturbed.expansions
     assert difference(snapshot(store), wanted) == []
 
 

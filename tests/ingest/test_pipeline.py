@@ -451,27 +451,6 @@ def test_a_budget_stops_cleanly_and_goes_on(
     assert difference(snapshot(store), undisturbed) == []
 
 
-def test_never_more_calls_at_once_than_set(store: Store, notes: list[Path], tmp_path: Path) -> None:
-    lock, waiting = threading.Lock(), threading.Condition()
-    now = most = 0
-
-    def answer(messages: Messages) -> str:
-        nonlocal now, most
-        with lock:
-            now += 1
-            most = max(most, now)
-        with waiting:  # until as many as may be are here, or no more come
-            waiting.notify_all()
-            waiting.wait_for(lambda: now >= 3, timeout=0.2)
-        with lock:
-            now -= 1
-        return extracted(messages)
-
-    with OpenAIServer(answer) as server:
-        assert paying(store, server, tmp_path, concurrency=3).ingest(notes).complete
-    assert most == 3
-
-
 def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> None:
     """The first 64 passages see the seed; what two documents of them propose counts from then on."""
     files = invented(tmp_path / "notes", 30)

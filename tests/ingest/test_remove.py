@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from conftest import wipe
 from corpora import FIELD, OTHERS, RECORDING, difference, put, put_jsonl
 from graph_state import Snapshot, snapshot
-from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import DocumentError, InputError
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Store, trace
+from kgplatform.neo4j.store import trace
 from kgplatform.records import GoneFile, QueryRun
-from kgplatform.settings import Settings
 
 
 @pytest.fixture
@@ -62,33 +56,6 @@ def test_removing_the_second_gives_the_first_alone(kg: KnowledgeGraph, tmp_path:
     removed = kg.remove([path.name for path in others[:1]] + [others[1].as_uri()])
     assert sorted(each.uri for each in removed) == sorted(path.as_uri() for path in others)
     assert difference(snapshot(kg.store), wanted) == []
-
-
-class LoudEmbedder(HashEmbedder):
-    """Hears capitals, as real models do."""
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return super().embed([f"{text} loud loud loud" if text.isupper() else text for text in texts])
-
-
-def test_a_likeness_goes_and_comes_with_the_name_that_is_shown(
-    store: Store, settings: Settings, tmp_path: Path
-) -> None:
-    kg = KnowledgeGraph(store, settings, embedder=LoudEmbedder(64))
-    likely = "MATCH (:Entity {key: 'cyrus field'})-[:SAME_AS]-(e) RETURN e.name"
-    quiet = [("one.txt", "Cyrus Field"), ("two.txt", "Cyrus West Field")]
-    loud = [("three.txt", "CYRUS FIELD"), ("four.txt", "CYRUS FIELD")]
-    files = put(tmp_path, {name: f"{person} laid a cable." for name, person in quiet + loud})
-    lines = [{"document": name, "entities": [{"name": person, "type": "Person"}]} for name, person in quiet + loud]
-    options: dict[str, Any] = {"recorded": put_jsonl(tmp_path / "r.jsonl", lines)}
-    wanted, both = alone(kg, files[:2], **options), alone(kg, files, **options)
-    kg.ingest(files[:2], **options)
-    assert rows(kg, likely) == [["Cyrus West Field"]]
-    kg.ingest(files, **options)
-    assert rows(kg, likely) == []
-    assert difference(snapshot(store), both) == []
-    kg.remove([str(file) for file in files[2:]])
-    assert difference(snapshot(store), wanted) == []
 
 
 def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
