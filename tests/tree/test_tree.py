@@ -122,7 +122,8 @@ def test_one_entity_is_a_tree_of_one_community(
         tmp_path,
         [{"document": "one.txt", "entities": [{"name": "Great Eastern", "type": "Product"}], "triples": []}],
     )
-    modelled.build_tree()
+    report = modelled.build_tree()
+    assert (report.named_after_member, report.named_by_members, report.calls) == (1, 0, 0)
     assert_whole(store)
     [found] = communities(store).values()
     assert (found["name"], found["size"]) == ("Great Eastern", 1)

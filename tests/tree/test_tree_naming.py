@@ -13,7 +13,7 @@ import pytest
 from trees import assert_whole, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, ModelError
+from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.reply import parse_reply
 from kgplatform.neo4j.store import Store
@@ -152,6 +152,27 @@ def test_a_time_out_costs_only_its_own_communities(store: Store, settings: Setti
     assert opened(store, settings, ScriptedChat(names)).build_tree().named_by_model == 2
 
 
+def test_a_model_that_fails_throughout_is_asked_no_more() -> None:
+    """What was named is committed."""
+    asked, found = list[Messages](), list[str]()
+
+    def failing(messages: Messages) -> str:
+        asked.append(messages)
+        if len(asked) > 3:
+            raise ModelError("No such key.")
+        return json.dumps({"communities": [["The mill"]]})
+
+    naming = name_communities(
+        ScriptedChat(failing),
+        [[f"mill {number}"] for number in range(24)],
+        lambda ids: [Unnamed(each, 2, [(each, None)], []) for each in ids],
+        1,
+        lambda named: found.extend(each.id for each in named),
+    )
+    assert naming.stopped.startswith("10 calls to name communities in a row failed, the last: No such key.")
+    assert (found, len(naming.failed), len(asked)) == (["mill 0", "mill 1", "mill 2"], 10, 13)
+
+
 def test_the_budget_stops_cleanly(store: Store, settings: Settings, tmp_path: Path) -> None:
     said: list[int] = []
 
@@ -219,6 +240,9 @@ def test_a_run_that_dies_goes_on_and_pays_for_nothing_twice(
     assert communities(store)
     if where == "names":
         assert named_by(store) == {"model": 5, "members": 2}
+    if (where, after) == ("vectors", 0):
+        with pytest.raises(InputError, match="no finished knowledge tree"):
+            again.search("Doctor 1", route="community")
     rest = ScriptedChat(names)
     opened(store, settings, rest).build_tree()
     assert communities(store) == whole
