@@ -24,9 +24,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
 from kgplatform.ingest.pipeline import IngestReport
-from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.process import ServerRecord, load_record
 from kgplatform.neo4j.server import LocalNeo4j, drop_half_import, import_full
 from kgplatform.neo4j.store import Store
@@ -83,10 +81,7 @@ def own(managed: Settings) -> Iterator[Store]:
 
 
 def opened(store: Store, settings: Settings, **more: Any) -> KnowledgeGraph:
-    given, ledger = settings.model_copy(update=more), Ledger()
-    graph = KnowledgeGraph(store, given, embedder=HashEmbedder(64), chat=make_chat(given, ledger))
-    graph.ledger = ledger
-    return graph
+    return KnowledgeGraph(store, settings.model_copy(update=more), embedder=HashEmbedder(64))
 
 
 def pid_of(settings: Settings) -> int | None:

@@ -15,9 +15,7 @@ from killed_passes import Driver, Killer, driver
 from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
@@ -70,10 +68,7 @@ def killed(neo4j_server: Connection, tmp_path: Path, passes: Driver) -> Killer:
 
 def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
     settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
-    ledger = Ledger()
-    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=make_chat(settings, ledger))
-    graph.ledger = ledger
-    return graph
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
 
 
 def test_killed_anywhere_and_run_again(store: Store, tmp_path: Path, killed: Killer) -> None:

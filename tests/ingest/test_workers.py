@@ -29,9 +29,7 @@ from kgplatform.errors import InputError, KgError
 from kgplatform.extract.bound import Mode
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.pipeline import IngestReport
-from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
@@ -43,10 +41,7 @@ Undisturbed = tuple[list[Path], IngestReport, Snapshot]
 
 def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
     settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
-    ledger = Ledger(settings.token_budget)
-    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=make_chat(settings, ledger))
-    graph.ledger = ledger
-    return graph
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
 
 
 def children() -> list[psutil.Process]:
