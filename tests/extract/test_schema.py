@@ -281,28 +281,17 @@ def test_youtu_schema(tmp_path: Path) -> None:
         ("!!python/object:os.system {}", "schema"),
         ("entities: &a [*a]", "recursive"),
         ("[" * 3_000, "not a valid schema"),
+        ('{"entities": ["A"],\n "relations": [}', "line 2: not valid JSON"),
+        ('{"entities": {"A": "x", "A": "y"}}', "'A' is given twice"),
+        ('{"a": ' + "[" * 100_000, "not a valid schema"),
     ],
 )
 def test_wrong_files_say_what_is_wrong_and_where(tmp_path: Path, text: str, sentence: str) -> None:
-    path = saved(tmp_path, text)
+    path = saved(tmp_path, text, "s.json" if text.startswith('{"') else "s.yaml")
     with pytest.raises(SchemaError) as caught:
         load_schema(path)
     assert sentence in str(caught.value)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ('{"entities": ["A"],\n "relations": [}', "line 2: not valid JSON"),
-        ('{"entities": {"A": "x", "A": "y"}}', "'A' is given twice"),
-        ("[" * 100_000, "not a valid schema"),
-    ],
-)
-def test_wrong_json(tmp_path: Path, text: str, sentence: str) -> None:
-    with pytest.raises(SchemaError) as caught:
-        load_schema(saved(tmp_path, text, "s.json"))
-    assert sentence in str(caught.value)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -392,19 +392,7 @@ def test_a_document_that_is_half_there_is_not_gisted(store: Store, tmp_path: Pat
     assert (pages_of(kg, "ten"), report.pages, report.complete) == ([], 1, False)
 
 
-def test_embedded_again_pages_have_vectors_of_the_other_model(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path, {"ten.txt": TEN})
-    kg.gist()
-    KnowledgeGraph(store, kg.settings, embedder=HashEmbedder(32)).reembed()
-    sizes = "MATCH (p:Page) RETURN DISTINCT size(p.embedding), p:Pending"
-    assert kg.cypher(sizes).rows == [[32, False]]
-    index = "SHOW INDEXES YIELD name, options WHERE name = 'page_embedding' RETURN options"
-    assert kg.cypher(index).rows[0][0]["indexConfig"]["vector.dimensions"] == 32
-    assert_memory(kg, "ten")
-
-
-def test_a_later_ingest_leaves_pages_alone(store: Store, tmp_path: Path) -> None:
+def test_a_later_ingest_leaves_pages_alone_and_another_model_embeds_them_again(store: Store, tmp_path: Path) -> None:
     """Also those whose vectors are due, since the run that wrote their gists was killed: the next one sees to that."""
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path, {"ten.txt": TEN})
@@ -413,6 +401,12 @@ def test_a_later_ingest_leaves_pages_alone(store: Store, tmp_path: Path) -> None
     kg.ingest(put(tmp_path, {"one.txt": paragraph("one", 30)}), extractor="local")
     assert kg.cypher("MATCH (p:Page:Pending) RETURN p.index").rows == [[1]]
     assert kg.gist("one").written == 1
+    assert_memory(kg, "ten")
+    KnowledgeGraph(store, kg.settings, embedder=HashEmbedder(32)).reembed()
+    sizes = "MATCH (p:Page) RETURN DISTINCT size(p.embedding), p:Pending"
+    assert kg.cypher(sizes).rows == [[32, False]]
+    index = "SHOW INDEXES YIELD name, options WHERE name = 'page_embedding' RETURN options"
+    assert kg.cypher(index).rows[0][0]["indexConfig"]["vector.dimensions"] == 32
     assert_memory(kg, "ten")
 
 
