@@ -747,7 +747,7 @@ def folder(tmp_path: Path) -> Path:
     place = tmp_path / "files"
     place.mkdir()
     for number in range(8):
-        pages = [f"Report {number}.", *["More."] * (200 if number == 4 else 0), "The end."]  # one is slow to read
+        pages = [f"Report {number}.", *["More."] * (60 if number == 4 else 0), "The end."]  # one is slow to read
         (place / f"{number:02}.pdf").write_bytes(pdf(pages, f"Report {number}"))
         (place / f"{number:02}.html").write_text(f"<html><title>Page {number}</title><p>A river runs here.</p></html>")
         (place / f"{number:02}.txt").write_text(f"Note {number}.")
