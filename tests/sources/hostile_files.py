@@ -193,7 +193,7 @@ _FILES: dict[str, Callable[[int], bytes]] = {
     "operators of 60 MB.pdf": lambda _: _pdf(repeat(b"0 0 m 1 1 l S\n" * 1000, 4_300), 1),
     "a page 100,000 times.pdf": lambda _: _pdf([_SAYS], 100_000),
     "a million forms.pdf": lambda _: _pdf([_SAYS, b"/X Do " * 10], 1, [*([b"/X Do " * 10] * 5), _SAYS]),
-    "stream of 250 MB.pdf": lambda _: _pdf(chain(repeat(b" " * 1_000_000, 250), [_SAYS]), 1),
+    "stream of 500 MB.pdf": lambda _: _pdf(chain(repeat(b" " * 1_000_000, 500), [_SAYS]), 1),
     "laughs.docx": lambda _: zipped({"word/document.xml": _LAUGHS + b"<w>&a9;</w>"}),
     "laughs.pptx": lambda _: slides(_LAUGHS + b"<w>&a9;</w>"),
     "laughs.xlsx": lambda _: workbook(_LAUGHS + b"<w>&a9;</w>"),
