@@ -163,7 +163,7 @@ def test_what_a_crash_cuts_off_is_said_and_not_taken_as_gone(
     monkeypatch.setattr(of_load, "HARMLESS_BYTES", 1000)
     monkeypatch.setattr(of_compare, "_GROUP_ITEMS", 5)
     path = tmp_path / "large.json"  # more than a pipe holds: the child waits until it is read
-    path.write_text(json.dumps([{"title": f"Item {number}", "text": "It says this. " * 400} for number in range(30)]))
+    path.write_text(json.dumps([{"title": f"Item {number}", "text": "It says this. " * 400} for number in range(40)]))
     graph = opened(store, tmp_path)
     graph.ingest(path)
     groups = []
@@ -172,7 +172,7 @@ def test_what_a_crash_cuts_off_is_said_and_not_taken_as_gone(
             if not groups:
                 os.kill(children()[0].pid, signal.SIGKILL)
             groups.append(group)
-    assert 5 <= sum(len(group.documents) for group in groups) < 30
+    assert 5 <= sum(len(group.documents) for group in groups) < 40
     assert [group.gone for group in groups] == [{}] * len(groups)
     (skipped,) = (each for group in groups for each in group.skipped)
     assert isinstance(skipped, CutShort)
