@@ -205,7 +205,7 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options,
 
 
 def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> _Found:
-    """The statement that found something, else one that ran, else the last; after ``options.repairs`` repairs at most."""
+    """The statement that found something, else one that ran, else the last; ``options.repairs`` repairs at most."""
     tries: list[_Found] = []
     sent = messages
     for attempt in range(options.repairs + 1):
