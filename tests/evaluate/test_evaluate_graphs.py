@@ -106,7 +106,7 @@ def test_a_graph_with_just_these_texts_is_used_as_it_is(
     with Graphs(given, lines.append) as graphs:
         graph = graphs.for_data_set(data_set(corpus=spaced), alone=alone)
         assert {each.source for each in graph.documents()} == {file.as_uri()}
-    assert lines == ["ships: the graph that is there holds just its 3 texts."]
+    assert lines == ["ships: the current graph contains exactly its 3 texts."]
 
 
 def test_other_passages_would_change_recall(given: Settings, kg: KnowledgeGraph, tmp_path: Path) -> None:
