@@ -155,7 +155,7 @@ def test_what_says_nothing_and_other_texts_of_an_id_are_left_out_and_told(kg: Kn
     assert [info.title for info in kg.documents() if info.title != "Cable"] == [SHIP]
     report = kg.ingest([Page(CABLE), Page(" "), Text(SHIP, id="k1"), Text(BOOK, id="k1"), Text(SHIP, id="k1")])
     assert report.notes[0] == "Left out, since they are empty: 1 of the texts."
-    assert report.notes[1].startswith("Left out, since another text before them has their id: 1 of the texts.")
+    assert report.notes[1].startswith("Left out, since an earlier text has the same id: 1 of the texts.")
     assert kg.remove("k1")
     assert BOOK not in {info.title for info in kg.documents()}
 
