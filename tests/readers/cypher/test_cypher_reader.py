@@ -215,7 +215,7 @@ def test_a_statement_that_comes_back_unchanged_is_not_run_again(graph: Knowledge
     broken = statement("MATCH (p:Person RETURN p")
     failed, _ = asked(graph, broken, broken)
     assert failed.text == NOT_RUN
-    assert failed.note.startswith("Invalid input")
+    assert "Invalid input" in failed.note
 
 
 def test_questions_about_one_graph_share_the_beginning_of_their_prompts(graph: KnowledgeGraph) -> None:
