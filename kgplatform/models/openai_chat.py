@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import BINARY
-from kgplatform.errors import ModelError, ReplyError, SettingError, StoppedError
+from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted, within
 from kgplatform.models.failures import BadAnswerError, FaultError, RefusedError
 from kgplatform.models.json_text import circles, split_thoughts
@@ -178,13 +178,6 @@ class Pieces:
         return {"choices": [{"message": self._message, "finish_reason": self._reason}], "usage": self._usage}
 
 
-@dataclass
-class _Successor:
-    """What the threads that waited for a stopped one wait for next: the call of the first of them to go on."""
-
-    future: Future[Reply | _Successor] | None = None
-
-
 @dataclass(frozen=True)
 class _Asked:
     """What a model is asked: ``key`` is that of the reply in the cache."""
@@ -217,7 +210,8 @@ class OpenAIChat(ServedModel):
     def _of_its_own(self) -> None:
         """What no other model shares."""
         self._abilities = KeptAbilities(self._folder, self._wire.address, self.model)
-        self._under_way: dict[str, Future[Reply | _Successor]] = {}
+        self._under_way: dict[str, Future[Reply | None]] = {}
+        """The calls that threads wait for, by their keys; None comes of one whose own thread was stopped."""
         self._lock = threading.Lock()
 
     def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Reply:
@@ -275,40 +269,30 @@ class OpenAIChat(ServedModel):
 
         Where that thread is stopped, one of those that wait for it asks in its place, and the others wait for that one.
         """
-        successor = _Successor()
         while True:
+            mine: Future[Reply | None] = Future()
             with self._lock:
-                future = successor.future or self._under_way.get(asked.key)
-                pays = future is None
-                if future is None:
-                    future = self._under_way[asked.key] = Future()
-                successor.future = future
-            if pays:
-                return self._pay_for_all(asked, future)
-            shared = self._stop.result_of(future)
-            if isinstance(shared, Reply):
-                return _from_cache(shared)
-            successor = shared
+                under_way = self._under_way.setdefault(asked.key, mine)
+            if under_way is mine:
+                return self._pay_for_all(asked, mine)
+            if (reply := self._stop.result_of(under_way)) is not None:
+                return _from_cache(reply)
 
-    def _pay_for_all(self, asked: _Asked, mine: Future[Reply | _Successor]) -> Reply:
+    def _pay_for_all(self, asked: _Asked, mine: Future[Reply | None]) -> Reply:
+        outcome: Reply | ModelError | None = None
         try:
-            reply = self._known(asked) or self._pay(asked)
-        except BaseException as error:  # whatever stops this thread must also wake those that wait for it
-            self._finish(asked.key)
-            if isinstance(error, StoppedError):
-                mine.set_result(_Successor())
-            else:
-                name = type(error).__name__
-                said = f"The thread that asked the language model was stopped ({name}); run it again."
-                mine.set_exception(error if isinstance(error, ModelError) else ModelError(said))
+            outcome = self._known(asked) or self._pay(asked)
+            return outcome
+        except ModelError as error:
+            outcome = error
             raise
-        self._finish(asked.key)
-        mine.set_result(reply)
-        return reply
-
-    def _finish(self, key: str) -> None:
-        with self._lock:
-            del self._under_way[key]
+        finally:
+            with self._lock:
+                del self._under_way[asked.key]
+            if isinstance(outcome, ModelError):
+                mine.set_exception(outcome)
+            else:
+                mine.set_result(outcome)
 
     def _pay(self, asked: _Asked) -> Reply:
         reply = self._call(asked)
