@@ -201,8 +201,25 @@ class Wire:
         import openai
 
         most = self._settings.model_retries if retries is None else retries
+
+        def once() -> Any:
+            if on_text is not None:
+                self._pace.learn(lambda: (self.get(PROPERTIES, stop) or {}).get("total_slots"))
+            with self._pace.one(stop) as turn:
+                self._pause.wait(self._sleep or stop.sleep)
+                before()
+                try:
+                    answer = self._send(path, body, stop, on_text, turn)
+                except ValueError as error:  # the client decodes the body: not JSON, or not UTF-8
+                    raise BadAnswerError("it is not JSON.") from error
+                except (openai.APITimeoutError, openai.InternalServerError, openai.RateLimitError):
+                    self._pace.failed(turn)
+                    raise
+                turn.work = _work(answer)
+            return read(_as_object(answer))
+
         try:
-            return self._tried(partial(self._post_once, path, body, stop, before, read, on_text), most, stage, stop)
+            return self._tried(once, most, stage, stop)
         except BadAnswerError as error:
             raise ModelError(f"The model server's answer in stage {stage} cannot be used: {error}") from error
         except CancelledError as error:
@@ -230,32 +247,6 @@ class Wire:
             opened, self._opened = self._opened, None
         if opened is not None:
             opened[0].close()
-
-    def _post_once(
-        self,
-        path: str,
-        body: dict[str, Any],
-        stop: Stop,
-        before: Callable[[], None],
-        read: Callable[[dict[str, Any]], Any],
-        on_text: Listener | None,
-    ) -> Any:
-        import openai
-
-        if on_text is not None:
-            self._pace.learn(lambda: (self.get(PROPERTIES, stop) or {}).get("total_slots"))
-        with self._pace.one(stop) as turn:
-            self._pause.wait(self._sleep or stop.sleep)
-            before()
-            try:
-                answer = self._send(path, body, stop, on_text, turn)
-            except ValueError as error:  # the client decodes the body: not JSON, or not UTF-8
-                raise BadAnswerError("it is not JSON.") from error
-            except (openai.APITimeoutError, openai.InternalServerError, openai.RateLimitError):
-                self._pace.failed(turn)
-                raise
-            turn.work = _work(answer)
-        return read(_as_object(answer))
 
     def _send(self, path: str, body: dict[str, Any], stop: Stop, on_text: Listener | None, turn: Turn) -> object:
         """The server's answer, whole. What it is silent about for ``model_timeout`` seconds is given up, and its
