@@ -9,7 +9,7 @@ graph.chat(thread.id).turns                        # later, perhaps in another p
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from typing import Any, Protocol
@@ -36,25 +36,12 @@ class Asked(Protocol):
     def model_name(self) -> str | None:
         """The language model's name, or None if none is configured."""
 
-    def ask(
-        self,
-        /,
-        question: str,
-        reader: str | None = None,
-        *,
-        options: Mapping[str, Any] | None = None,
-        where: Mapping[str, Any] | None = None,
-        keep: bool = False,
-        verify: bool = False,
-        on_step: Tell | None = None,
-        on_text: Hear | None = None,
-        stop: Stop | None = None,
-    ) -> Answer:
+    @property
+    def ask(self) -> Callable[..., Answer]:
         """See ``KnowledgeGraph.ask``."""
 
-    def run(
-        self, *, on_step: Tell | None = None, on_text: Hear | None = None, stop: Stop | None = None
-    ) -> AbstractContextManager[Run]:
+    @property
+    def run(self) -> Callable[..., AbstractContextManager[Run]]:
         """See ``KnowledgeGraph.run``."""
 
 
