@@ -10,35 +10,26 @@ from neo4j.exceptions import DriverError
 from kgplatform.concurrency.maven import Report
 from kgplatform.errors import SettingError
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import SCHEMES, Connection, Store
 from kgplatform.query import load_query
 from kgplatform.settings import Settings
 
-_SCHEMES = tuple(f"{protocol}{security}" for protocol in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 
-
-def find_connection(settings: Settings, report: Report) -> Connection:
-    """The given server, else the managed local one, started if need be; ``report`` gets a line about what takes long.
+def open_store(settings: Settings, report: Report) -> Store:
+    """The database of the given server, else of the managed local one, which is started if need be, and again where it
+    ends by itself; ``report`` gets a line about what takes long.
 
     Raises ``SettingError`` for another protocol or no password, ``ServerError`` if the local server does not start.
     """
     if settings.neo4j_uri is None:
-        return LocalNeo4j(settings, report).up()
-    scheme = settings.neo4j_uri.partition("://")[0]
-    if scheme not in _SCHEMES:
+        server = LocalNeo4j(settings, report)
+        return Store(server.up(), server.revive)
+    if settings.neo4j_uri.partition("://")[0] not in SCHEMES:
         raise SettingError(f"NEO4J_URI={settings.neo4j_uri} cannot be used: it must begin with neo4j:// or bolt://.")
     if settings.neo4j_password is None:
         raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
     password = settings.neo4j_password.get_secret_value()
-    return Connection(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database)
-
-
-def open_store(settings: Settings, report: Report) -> Store:
-    """The database of ``find_connection``. A managed server that ends by itself is started again."""
-    if settings.neo4j_uri is not None:
-        return Store(find_connection(settings, report))
-    server = LocalNeo4j(settings, report)
-    return Store(server.up(), server.revive)
+    return Store(Connection(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database))
 
 
 def meet_again(store: Store) -> None:

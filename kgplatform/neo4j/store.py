@@ -96,7 +96,7 @@ Row = dict[str, Any]
 Parameters = dict[str, Any]
 
 OLDEST_SERVER = (5, 26)
-_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _THREADS = 4
 """Threads shared by all searches of a store; with more, they contend for the interpreter lock."""
 _RETRY_SECONDS = 30
@@ -464,7 +464,7 @@ def trace(callback: Tracer) -> Iterator[None]:
 def _is_address(uri: str) -> bool:
     try:
         parts = urlsplit(uri)
-        return parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+        return parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
     except ValueError:  # the port is not a number, or too large
         return False
 
