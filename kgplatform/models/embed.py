@@ -144,7 +144,7 @@ class LocalEmbedder:
         """384 for the platform's own models, which are not loaded for that; else what the model makes."""
         if self._model in OWN_MODELS or self._model == _E5:
             return WIDTH
-        return self._encoder().embed(["dimension"], 1, NEVER).shape[1]
+        return int(self._encoder().embed(["dimension"], 1, NEVER).shape[1])
 
     def question(self, text: str) -> str:
         """``text`` with what the model wants before a question."""
