@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
@@ -17,7 +17,7 @@ from kgplatform.client import MODES, KnowledgeGraph, extractors
 from kgplatform.errors import InputError
 from kgplatform.explore.jobs import Files, Job
 from kgplatform.extract.schema import schema_of_text
-from kgplatform.interfaces.http.failures import HttpRequestError, busy, errors, not_found
+from kgplatform.interfaces.http.failures import HttpRequestError, busy, errors, not_found, where_and_what
 from kgplatform.interfaces.http.parts import Parts, Served
 from kgplatform.interfaces.http.streams import STREAMED, stream
 from kgplatform.interfaces.http.streams import job_events as events_of
@@ -30,29 +30,27 @@ router = APIRouter(prefix="/api")
 _LONGEST_SCHEMA = 200_000
 _MOST_IDS = 10_000
 DocumentWork = Literal["reread", "gist", "remove"]
-_TRUE = ("true", "1", "on", "yes")
-_FALSE = ("false", "0", "off", "no", "")
-_FIELDS = ("schema", "extractor", "mode", "facts", "retry_failed")
-_FORM = {
-    "type": "object",
-    "required": ["files"],
-    "properties": {
-        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
-        "schema": {
-            "type": "string",
-            "default": "",
-            "description": "One of the schemas of /api/about; by default the graph's own, `general` for a new graph.",
-        },
-        "extractor": {"type": "string", "enum": ["", *extractors()], "default": ""},
-        "mode": {"type": "string", "enum": ["", *MODES], "default": ""},
-        "facts": {"type": "boolean", "default": False, "description": "Also have a model read atomic facts."},
-        "retry_failed": {
-            "type": "boolean",
-            "default": False,
-            "description": "Ask the model again about passages without a usable reply.",
-        },
-    },
-}
+
+
+class UploadFields(BaseModel):
+    """How to read files that are uploaded."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_: str = Field(
+        "",
+        alias="schema",
+        description="One of the schemas of /api/about; by default the graph's own, `general` for a new graph.",
+    )
+    extractor: str = Field("", json_schema_extra={"enum": ["", *extractors()]})
+    mode: str = Field("", json_schema_extra={"enum": ["", *MODES]})
+    facts: bool = Field(False, description="Also have a model read atomic facts.")
+    retry_failed: bool = Field(False, description="Ask the model again about passages without a usable reply.")
+
+
+_FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
+_FIELDS = UploadFields.model_json_schema()
+_FORM = {**_FIELDS, "properties": {"files": _FILES, **_FIELDS["properties"]}, "required": ["files"]}
 
 
 class TreeBody(BaseModel):
@@ -100,7 +98,7 @@ async def upload(request: Request, parts: Served) -> Response:
     size = int(request.headers.get("content-length", parts.limits.upload))  # without one it may be the largest
     with parts.quota.reserve(size, kept=load.bytes), _disk_errors():
         # Arriving files have no name in any folder: nothing of them is left if this process is killed.
-        async with request.form(max_files=parts.limits.files, max_fields=len(_FIELDS)) as form:
+        async with request.form(max_files=parts.limits.files, max_fields=len(UploadFields.model_fields)) as form:
             work = partial(_take_in, parts, form, size)
             return await parts.workers.answer(request, lambda graph: work(), status=202)
 
@@ -145,32 +143,24 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
 
     A schema is a shipped one or the graph's own, never a path: that would be one of the server's files.
     """
-    schemas = graph.schemas()
-    _check_choice("field", *sorted(set(given) - set(_FIELDS))[:1], choices=("files", *_FIELDS))
-    schema, extractor, mode = (given.get(name, "") for name in ("schema", "extractor", "mode"))
-    _check_choice("schema", schema, choices=schemas)
-    _check_choice("extractor", extractor, choices=extractors())
-    _check_choice("mode", mode, choices=MODES)
+    try:
+        asked = UploadFields.model_validate(dict(given))
+    except ValidationError as error:
+        raise InputError("; ".join(map(where_and_what, error.errors())) + ".") from error
+    for what, name, known in (
+        ("schema", asked.schema_, graph.schemas()),
+        ("extractor", asked.extractor, extractors()),
+        ("mode", asked.mode, MODES),
+    ):
+        if name and name not in known:
+            raise InputError(unknown(what, name, known))
     return {
-        "schema": schema,
-        "extractor": extractor or None,
-        "mode": mode or None,
-        "facts": _is_true(given, "facts"),
-        "retry_failed": _is_true(given, "retry_failed"),
+        "schema": asked.schema_,
+        "extractor": asked.extractor or None,
+        "mode": asked.mode or None,
+        "facts": asked.facts,
+        "retry_failed": asked.retry_failed,
     }
-
-
-def _is_true(given: Mapping[str, str], name: str) -> bool:
-    value = given.get(name, "").lower()
-    if value not in (*_TRUE, *_FALSE):
-        raise InputError(f"`{name}` must be true or false.")
-    return value in _TRUE
-
-
-def _check_choice(what: str, *given: str, choices: Collection[str]) -> None:
-    for value in given:
-        if value and value not in choices:
-            raise InputError(unknown(what, value, choices))
 
 
 def _remove(parts: Parts, id: str) -> dict[str, Any]:
