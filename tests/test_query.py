@@ -50,6 +50,6 @@ def test_names_are_those_of_the_files() -> None:
     assert names == sorted(names)
     assert {name.partition("/")[0] for name in names} >= {"ingest", "tree", "search", "explore"}
     assert query_names("neo4j/schema") == [name for name in names if name.startswith("neo4j/schema/")]
-    assert len(names) == len(list(data_folder("cypher").rglob("*.cypher")))  # type: ignore[attr-defined]  # a Path here
+    assert len(names) == len(list(data_folder("cypher").rglob("*.cypher")))
     with pytest.raises(FileNotFoundError):
         load_query("ingest/nothing")

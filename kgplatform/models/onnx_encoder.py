@@ -74,7 +74,7 @@ def with_fixed_ranges(network: bytes, ranges: Sequence[Range], heads: int) -> by
     ``heads``: of its attention. It takes token ids without padding; its output is ``(n, 1, width)``, the first token.
     Raises ``ValueError`` if it is not such a network.
     """
-    model = _model_class().FromString(network)
+    model = model_class().FromString(network)
     graph = model.graph
     _keep_first_token(graph)
     _fix_ranges(graph, ranges)
@@ -86,17 +86,9 @@ def with_fixed_ranges(network: bytes, ranges: Sequence[Range], heads: int) -> by
     return rewritten
 
 
-def with_inputs_shown(network: bytes) -> bytes:
-    """``network``, whose outputs are followed by the input of each quantised layer, to measure their ranges."""
-    model = _model_class().FromString(network)
-    for node in _quantisers(model.graph):
-        model.graph.output.add(name=node.input[0])
-    shown: bytes = model.SerializeToString()
-    return shown
-
-
 @lru_cache(maxsize=1)
-def _model_class() -> Any:
+def model_class() -> Any:
+    """The class of networks, of which ``_FORMAT`` is known."""
     from google.protobuf import (  # type: ignore[import-untyped]  # it has no types
         descriptor_pb2,
         descriptor_pool,
@@ -117,7 +109,8 @@ def _model_class() -> Any:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("onnx_part.Model"))
 
 
-def _quantisers(graph: Any) -> list[Any]:
+def quantisers(graph: Any) -> list[Any]:
+    """What makes whole numbers of each quantised layer's input, in order."""
     return [node for node in graph.node if node.op_type == "DynamicQuantizeLinear"]
 
 
@@ -140,7 +133,7 @@ def _keep_first_token(graph: Any) -> None:
 
 
 def _fix_ranges(graph: Any, ranges: Sequence[Range]) -> None:
-    for node, (least, greatest) in zip(_quantisers(graph), ranges, strict=True):
+    for node, (least, greatest) in zip(quantisers(graph), ranges, strict=True):
         scale = np.float32((greatest - least) / _STEPS)
         zero = np.uint8(np.clip(round(-least / float(scale)), 0, _STEPS))
         _, scale_name, zero_name = node.output

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -81,11 +80,7 @@ def _build_tree(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress:
 
 def _load_sample(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
     folder = data_folder("examples")
-    with (
-        resources.as_file(folder / "corpus") as corpus,
-        resources.as_file(folder / "extraction.jsonl") as recorded,
-    ):
-        report = graph.ingest(corpus, recorded=recorded, progress=progress)
+    report = graph.ingest(folder / "corpus", recorded=folder / "extraction.jsonl", progress=progress)
     graph.build_tree(progress=progress)
     return _told(report, notes=[_SAMPLE_NOTE, *report.notes])
 
