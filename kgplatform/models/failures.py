@@ -21,8 +21,6 @@ _NAMED = ("response_format", "temperature", "max_tokens", "max_completion_tokens
 _BLAMES = re.compile(r"system (?:role|message|prompt)|jinja|template|grammar|schema|response_format|unsupported param")
 _TOO_LONG = re.compile(r"context.?length|context.?window|context.?size|too long|too many tokens|maximum.{0,20}tokens")
 _SHOWN = 300
-_LONG_HEAD = "Receive buffer too long"
-"""What the HTTP library says of a head of more than 100 kB."""
 
 
 class BadAnswerError(ModelError):
@@ -113,8 +111,6 @@ def _fault(error: openai.APIError, status: int | None, said: str) -> str:
     if isinstance(error, openai.APITimeoutError):
         return "no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT may help."
     if isinstance(error, openai.APIConnectionError):
-        if _has_long_head(error):
-            return "the head of its answer does not end."
         broke = f"it cannot be reached, or broke the connection ({error.__cause__})"
         return f"{broke}. Is it running, and is OPENAI_BASE_URL right?"
     wait = retry_after(error)
@@ -122,16 +118,12 @@ def _fault(error: openai.APIError, status: int | None, said: str) -> str:
     return f"it answered {status}{pause}. {said}"
 
 
-def _has_long_head(error: BaseException) -> bool:
-    return _LONG_HEAD in str(error.__cause__)
-
-
 def is_transient(error: BaseException) -> bool:
     """Whether the request may be answered if it is sent again."""
     import openai
 
     if isinstance(error, (BadAnswerError, openai.APIConnectionError)):
-        return not _has_long_head(error)
+        return True
     if not isinstance(error, openai.APIStatusError) or error.code == "insufficient_quota":
         return False
     if _refuses(error):

@@ -221,7 +221,7 @@ class OpenAIChat(ServedModel):
         reply = self._known(asked) or self._shared(asked)
         if reply.usage.cached_calls:
             self._count(stage, reply.usage, reply.worth)
-            self._log_reply(asked, reply, 0.0, {"model": self.model})
+            self._log_call(asked, _said(reply), 0.0, {"model": self.model})
         if wanted.on_text:
             wanted.on_text(reply.text)
         return reply
@@ -337,33 +337,29 @@ class OpenAIChat(ServedModel):
     def _post(self, asked: _Asked, body: dict[str, Any], retries: int | None = None) -> tuple[Reply, bool]:
         """The reply, and whether the model thought before it; spanned and logged."""
         started = time.perf_counter()
+        answered: tuple[Reply, bool]
         try:
             with span(f"chat {self.model}", _asked_attributes(body, self._wire.address)) as tell:
-                reply, thought = self._sent(asked, body, retries)
-                tell(_replied_attributes(reply))
+                answered = self._wire.post(
+                    "/chat/completions",
+                    body,
+                    stage=asked.stage,
+                    stop=self._stop,
+                    before=self._ledger.check,
+                    read=partial(self._read, asked=asked),
+                    on_text=partial(Pieces, asked.wanted.on_text),
+                    retries=retries,
+                )
+                tell(_replied_attributes(answered[0]))
         except ModelError as error:
-            if self._log:
-                self._log.failed(asked.stage, asked.messages, error, time.perf_counter() - started, body)
+            self._log_call(asked, {"error": str(error)}, time.perf_counter() - started, body)
             raise
-        self._log_reply(asked, reply, time.perf_counter() - started, body)
-        return reply, thought
-
-    def _log_reply(self, asked: _Asked, reply: Reply, seconds: float, body: dict[str, Any]) -> None:
-        if self._log:
-            self._log.replied(asked.stage, asked.messages, reply, seconds, body)
-
-    def _sent(self, asked: _Asked, body: dict[str, Any], retries: int | None) -> tuple[Reply, bool]:
-        answered: tuple[Reply, bool] = self._wire.post(
-            "/chat/completions",
-            body,
-            stage=asked.stage,
-            stop=self._stop,
-            before=self._ledger.check,
-            read=partial(self._read, asked=asked),
-            on_text=partial(Pieces, asked.wanted.on_text),
-            retries=retries,
-        )
+        self._log_call(asked, _said(answered[0]), time.perf_counter() - started, body)
         return answered
+
+    def _log_call(self, asked: _Asked, said: dict[str, Any], seconds: float, body: dict[str, Any]) -> None:
+        if self._log:
+            self._log.add(asked.stage, asked.messages, said, seconds, body)
 
     def _read(self, answer: dict[str, Any], asked: _Asked) -> tuple[Reply, bool]:
         try:
@@ -401,6 +397,11 @@ def _replied_attributes(reply: Reply) -> dict[str, Any]:
         "gen_ai.usage.output_tokens": reply.usage.output_tokens,
         "gen_ai.response.finish_reasons": ("length" if reply.cut_off else "stop",),
     }
+
+
+def _said(reply: Reply) -> dict[str, Any]:
+    """Of a reply, for the log."""
+    return {"reply": reply.text, "cut_off": reply.cut_off, "lack": reply.lack, "usage": asdict(reply.usage)}
 
 
 def _from_cache(reply: Reply) -> Reply:
@@ -460,18 +461,8 @@ class CallLog:
         self._lock = threading.Lock()
         self._warned = False
 
-    def replied(self, stage: str, messages: Messages, reply: Reply, seconds: float, body: dict[str, Any]) -> None:
-        """A call that brought a ``reply``, from the server or from the cache; ``body``: the request."""
-        said = {"reply": reply.text, "cut_off": reply.cut_off, "lack": reply.lack, "usage": asdict(reply.usage)}
-        self._append(stage, messages, seconds, body, said)
-
-    def failed(self, stage: str, messages: Messages, error: Exception, seconds: float, body: dict[str, Any]) -> None:
-        """A call that failed, also one that is made again in another form."""
-        self._append(stage, messages, seconds, body, {"error": str(error)})
-
-    def _append(
-        self, stage: str, messages: Messages, seconds: float, body: dict[str, Any], said: dict[str, Any]
-    ) -> None:
+    def add(self, stage: str, messages: Messages, said: dict[str, Any], seconds: float, body: dict[str, Any]) -> None:
+        """A call with what came of it, from the server or from the cache; ``body``: the request."""
         parameters = {name: value for name, value in body.items() if name != "messages"}
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         told = {"time": now, "stage": stage, "seconds": round(seconds, 3), "request": parameters, "messages": messages}
