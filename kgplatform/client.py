@@ -61,10 +61,9 @@ from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
-from kgplatform.neo4j.connect import open_store
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, Turn, wait_meanwhile
-from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.server import LocalNeo4j, open_store
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Row, Store
 from kgplatform.readers.answer import joined

@@ -28,7 +28,6 @@ from typing import Literal
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import machine
 from kgplatform.errors import InputError, KgError, ServerError, StoreError
-from kgplatform.neo4j.connect import meet_again
 from kgplatform.neo4j.process import is_gone, own_mark
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress
@@ -152,7 +151,7 @@ class Pass:
         is_near = any(_lives_here(row["id"]) for row in before)
         try:
             if is_near:
-                meet_again(self._plain)
+                self._plain.meet_again()
             return self._asked(turn, gone)
         except ServerError:
             if not is_near:

@@ -28,7 +28,7 @@ from kgplatform.concurrency.files import file_lock, write_atomically
 from kgplatform.concurrency.maven import Report
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import own_session
-from kgplatform.errors import ServerError, StoppedError
+from kgplatform.errors import ServerError, SettingError, StoppedError
 from kgplatform.neo4j.config import (
     Files,
     check_arguments,
@@ -67,7 +67,7 @@ from kgplatform.query import load_query
 from kgplatform.settings import Settings
 
 if TYPE_CHECKING:
-    from kgplatform.neo4j.store import Connection
+    from kgplatform.neo4j.store import Connection, Store
 
 _USUAL_PORTS = Ports(bolt=7687, http=7474)
 _USERNAME = "neo4j"
@@ -505,3 +505,22 @@ def drop_half_import(home: Path) -> None:
 
 def _mark(home: Path) -> Path:
     return home / "importing.json"
+
+
+def open_store(settings: Settings, report: Report) -> Store:
+    """The database of the given server, else of the managed local one, which is started if need be, and again where it
+    ends by itself; ``report`` gets a line about what takes long.
+
+    Raises ``SettingError`` for another protocol or no password, ``ServerError`` if the local server does not start.
+    """
+    from kgplatform.neo4j.store import SCHEMES, Connection, Store
+
+    if settings.neo4j_uri is None:
+        server = LocalNeo4j(settings, report)
+        return Store(server.up(), server.revive)
+    if settings.neo4j_uri.partition("://")[0] not in SCHEMES:
+        raise SettingError(f"NEO4J_URI={settings.neo4j_uri} cannot be used: it must begin with neo4j:// or bolt://.")
+    if settings.neo4j_password is None:
+        raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
+    password = settings.neo4j_password.get_secret_value()
+    return Store(Connection(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database))

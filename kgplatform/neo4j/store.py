@@ -263,6 +263,20 @@ class Store:
                 elif result.peek() is None:  # rows that come in lists may be none, and more lists follow
                     return
 
+    def meet_again(self) -> None:
+        """Forget what was of a server that has been started again with another database on the same port.
+
+        Connections are closed, and a bookmark of the old database would be waited for. Raises ``ServerError``.
+        """
+        with translated("neo4j/last_change"):
+            with contextlib.suppress(driver_errors.DriverError):  # one that is closed takes the other ones with it
+                self._driver.verify_connectivity()
+            with self._driver.session() as session:
+                session.run(neo4j.Query(load_query("neo4j/last_change").text)).consume()
+                now = session.last_bookmarks().raw_values
+            bookmarks = self._driver.execute_query_bookmark_manager
+            bookmarks.update_bookmarks(bookmarks.get_bookmarks(), now)
+
     def last_change(self) -> frozenset[str]:
         """Another value after each transaction that changed the database, whoever ran it: the bookmark of a read."""
 

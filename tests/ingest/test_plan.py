@@ -11,7 +11,7 @@ from corpora import put
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.open_workers import bounded_calls
+from kgplatform.concurrency.bounded import bounded_calls
 from kgplatform.concurrency.stopping import NEVER
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.compare import Compared, Group, compare

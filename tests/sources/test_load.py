@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from made_pdf import pdf, typeset
 from pypdf import PdfReader, PdfWriter
 
-from kgplatform.concurrency.open_workers import bounded_calls
+from kgplatform.concurrency.bounded import bounded_calls
 from kgplatform.concurrency.stopping import NEVER
 from kgplatform.errors import DocumentError, InputError
 from kgplatform.records import Document, SkippedFile
