@@ -324,7 +324,9 @@ class KnowledgeGraph:
     def reembed(self, *, progress: Progress = SILENT) -> dict[str, float]:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
         with self._writing("reembed", progress) as turn:
-            self._embed_as_set()
+            self._forget_embedder()
+            *_, whole = self._wholes()  # the embedder that is set, whichever the graph was embedded with
+            whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger, whole._report)
             return reembed(turn.store, self.embedder, self.settings, progress)
 
     def build_tree(
@@ -786,12 +788,6 @@ class KnowledgeGraph:
         while part is not None:
             yield part
             part = part._whole
-
-    def _embed_as_set(self) -> None:
-        """Use the embedder that is set, whichever the graph was embedded with."""
-        self._forget_embedder()
-        *_, whole = self._wholes()
-        whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger, whole._report)
 
     def _forget_embedder(self) -> None:
         """Look again which model made the graph's vectors."""

@@ -82,7 +82,10 @@ class ChatThread:
         False or the token budget is used up. Raises what ``ask`` raises.
         """
         started = time.perf_counter()
-        alone, note, steps, spent = _stand_alone(self._graph, question, self._earlier(question), on_step, stop)
+        # What was asked before, less the same question, which failed.
+        turns = (turn for turn in self.turns if turn.text is not None or tidy(turn.asked) != tidy(question))
+        earlier = [Exchange(turn.question, turn.text) for turn in turns]
+        alone, note, steps, spent = _stand_alone(self._graph, question, earlier, on_step, stop)
 
         def kept(answer: Answer, *, failed: bool = False) -> Answer:
             told = joined(note, answer.note)
@@ -110,11 +113,6 @@ class ChatThread:
                     kept(Answer(alone, name, None, (), nothing, error.steps, cost, why), failed=True)
             raise
         return kept(answer)
-
-    def _earlier(self, question: str) -> list[Exchange]:
-        """What was asked before, less the same question, which failed."""
-        turns = (turn for turn in self.turns if turn.text is not None or tidy(turn.asked) != tidy(question))
-        return [Exchange(turn.question, turn.text) for turn in turns]
 
 
 def ask_on(

@@ -307,15 +307,12 @@ def _local(model: str, settings: Settings, report: Report) -> Embedder:
             )
         return LocalEmbedder(model, settings, report)
     if model not in OWN_MODELS and find_spec("sentence_transformers") is None:
+        own = " and ".join(f"local:{each}" for each in OWN_MODELS)
         raise SettingError(
             f"The embedder local:{model} needs the extra `sentence-transformers`: "
-            f"pip install 'kgplatform[sentence-transformers]'; {_listed(OWN_MODELS)} need nothing more."
+            f"pip install 'kgplatform[sentence-transformers]'; {own} need nothing more."
         )
     return LocalEmbedder(model, settings, report)
-
-
-def _listed(models: Iterable[str]) -> str:
-    return " and ".join(f"local:{model}" for model in models)
 
 
 def _sentence(model: str) -> SentenceEncoder:

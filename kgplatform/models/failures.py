@@ -48,6 +48,8 @@ def translated(
     error: openai.APIError, hide: Callable[[str], str], where: str, stage: str, model: str, retries: int
 ) -> ModelError:
     """``error`` in our words. ``hide`` takes the key out of the server's, after they were understood."""
+    import openai
+
     status = getattr(error, "status_code", None)
     raw = _server_words(error)
     said = hide(raw)
@@ -62,7 +64,9 @@ def translated(
         )
     if error.code == "insufficient_quota":
         return ModelError(f"{where}: the account has no credit left (stage {stage}). {said}")
-    tries = f"{counted(_tries(error, retries), 'try')} in all" if is_transient(error) else "not tried again"
+    if isinstance(error, openai.APITimeoutError):
+        retries = min(retries, TIME_OUT_RETRIES)
+    tries = f"{counted(retries + 1, 'try')} in all" if is_transient(error) else "not tried again"
     sentence = f"{where} failed in stage {stage}, {tries}: {_fault(error, status, said)}"
     return FaultError(sentence) if status == 500 else ModelError(sentence)
 
@@ -84,12 +88,6 @@ def _refusal(error: openai.APIError, raw: str, said: str, where: str, model: str
 def _refuses(error: openai.APIError) -> bool:
     """Whether a 500 blames the request, as servers do whose template or grammar fails."""
     return getattr(error, "status_code", None) == 500 and bool(_BLAMES.search(_server_words(error).lower()))
-
-
-def _tries(error: BaseException, retries: int) -> int:
-    import openai
-
-    return min(retries, TIME_OUT_RETRIES) + 1 if isinstance(error, openai.APITimeoutError) else retries + 1
 
 
 def why(error: BaseException | None) -> str:
@@ -141,10 +139,7 @@ def retry_after(error: BaseException | None) -> float | None:
     try:
         return max(0.0, float(text)) if float(text) < float("inf") else None
     except ValueError:
-        return _until_date(text, headers.get("date"))
-
-
-def _until_date(text: str, now: str | None) -> float | None:
+        now = headers.get("date")
     try:
         start = parsedate_to_datetime(now).timestamp() if now else time.time()
         return max(0.0, parsedate_to_datetime(text).timestamp() - start)

@@ -281,7 +281,12 @@ class OpenAIChat(ServedModel):
     def _pay_for_all(self, asked: _Asked, mine: Future[Reply | None]) -> Reply:
         outcome: Reply | ModelError | None = None
         try:
-            outcome = self._known(asked) or self._pay(asked)
+            outcome = self._known(asked)
+            if outcome is None:
+                outcome = self._call(asked)
+                if self._cache and outcome.text.strip() and not outcome.cut_off:
+                    usage = outcome.usage
+                    self._cache.put(asked.key, KeptReply(outcome.text, usage.input_tokens, usage.output_tokens))
             return outcome
         except ModelError as error:
             outcome = error
@@ -293,12 +298,6 @@ class OpenAIChat(ServedModel):
                 mine.set_exception(outcome)
             else:
                 mine.set_result(outcome)
-
-    def _pay(self, asked: _Asked) -> Reply:
-        reply = self._call(asked)
-        if self._cache and reply.text.strip() and not reply.cut_off:
-            self._cache.put(asked.key, KeptReply(reply.text, reply.usage.input_tokens, reply.usage.output_tokens))
-        return reply
 
     def _call(self, asked: _Asked) -> Reply:
         """Ask the server; what it refuses of the request is left out, now and from now on."""
@@ -318,21 +317,15 @@ class OpenAIChat(ServedModel):
                     raise
                 trying, retries = trying.model_copy(update={"form": NOTHING}), 0
             else:
-                self._learn(trying, body, thought)
-                return replace(reply, full=reply.cut_off and self._is_full(asked, trying, body))
+                proven = trying.proven or "response_format" in body
+                self._abilities.learn(trying.model_copy(update={"proven": proven, "thinks": trying.thinks or thought}))
+                # Where the bound of the reply is not ours, asking for more changes nothing.
+                longer = replace(asked, wanted=replace(asked.wanted, tokens=sys.maxsize))
+                return replace(reply, full=reply.cut_off and self._body(longer, trying) == body)
 
     def _body(self, asked: _Asked, abilities: Abilities) -> dict[str, Any]:
         context = self._settings.context_tokens or abilities.context
         return shaped(self.model, asked.messages, asked.wanted, self._settings.chat_parameters, abilities, context)
-
-    def _is_full(self, asked: _Asked, abilities: Abilities, body: dict[str, Any]) -> bool:
-        """Whether the bound of the reply in ``body`` is not ours, so that asking for more changes nothing."""
-        longer = replace(asked, wanted=replace(asked.wanted, tokens=sys.maxsize))
-        return self._body(longer, abilities) == body
-
-    def _learn(self, took: Abilities, body: dict[str, Any], thought: bool) -> None:
-        proven = took.proven or "response_format" in body
-        self._abilities.learn(took.model_copy(update={"proven": proven, "thinks": took.thinks or thought}))
 
     def _post(self, asked: _Asked, body: dict[str, Any], retries: int | None = None) -> tuple[Reply, bool]:
         """The reply, and whether the model thought before it; spanned and logged."""
@@ -350,11 +343,18 @@ class OpenAIChat(ServedModel):
                     on_text=partial(Pieces, asked.wanted.on_text),
                     retries=retries,
                 )
-                tell(_replied_attributes(answered[0]))
+                reply = answered[0]
+                tell(
+                    {
+                        "gen_ai.usage.input_tokens": reply.usage.input_tokens,
+                        "gen_ai.usage.output_tokens": reply.usage.output_tokens,
+                        "gen_ai.response.finish_reasons": ("length" if reply.cut_off else "stop",),
+                    }
+                )
         except ModelError as error:
             self._log_call(asked, {"error": str(error)}, time.perf_counter() - started, body)
             raise
-        self._log_call(asked, _said(answered[0]), time.perf_counter() - started, body)
+        self._log_call(asked, _said(reply), time.perf_counter() - started, body)
         return answered
 
     def _log_call(self, asked: _Asked, said: dict[str, Any], seconds: float, body: dict[str, Any]) -> None:
@@ -388,14 +388,6 @@ def _asked_attributes(body: dict[str, Any], address: str) -> dict[str, Any]:
         "gen_ai.request.model": body["model"],
         "server.address": urlsplit(address).hostname or "",
         **bound,
-    }
-
-
-def _replied_attributes(reply: Reply) -> dict[str, Any]:
-    return {
-        "gen_ai.usage.input_tokens": reply.usage.input_tokens,
-        "gen_ai.usage.output_tokens": reply.usage.output_tokens,
-        "gen_ai.response.finish_reasons": ("length" if reply.cut_off else "stop",),
     }
 
 

@@ -96,10 +96,12 @@ class Show:
 
     def listener(self) -> Callable[[str], None]:
         """What listens to the raw reply."""
-        return lambda written: self.tell(partial_text(written, self.field) if self._is_wanted(written) else "")
 
-    def _is_wanted(self, written: str) -> bool:
-        return self.only is None or partial_text(written, self.only[0]).casefold() == self.only[1]
+        def hear(written: str) -> None:
+            is_wanted = self.only is None or partial_text(written, self.only[0]).casefold() == self.only[1]
+            self.tell(partial_text(written, self.field) if is_wanted else "")
+
+        return hear
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,8 @@ def _values(text: str, *, cut_off: bool) -> Iterator[tuple[Any, bool]]:
 def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
     """``value`` without what models put around it: an object of one key, a list of one item, a function's call, the
     quotes of a string."""
-    known = set() if issubclass(shape, RootModel) else {plain(name) for name in _names(shape)}
+    fields = {} if issubclass(shape, RootModel) else shape.model_fields
+    known = {plain(each) for name, field in fields.items() for each in (name, field.alias or name)}
     for _ in range(_DEEPEST_WRAPPING if known else 0):
         if isinstance(value, str):
             value = value_of(value)
@@ -216,11 +219,6 @@ def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
             return value
         value = inner
     return value
-
-
-def _names(shape: type[BaseModel]) -> Iterator[str]:
-    for name, field in shape.model_fields.items():
-        yield from {name, field.alias or name}
 
 
 def _inside(value: dict[str, Any]) -> Any:

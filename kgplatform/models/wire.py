@@ -227,7 +227,10 @@ class Wire:
         except openai.APIError as error:
             where = f"The model server at {_USER.sub('', self.address)}"
             failed = translated(error, self._hide_key, where, stage, str(body["model"]), most)
-            raise failed from self._without_key(error)
+            # The server's text may repeat the key.
+            error.message, error.body = self._hide_key(error.message), None
+            error.args = tuple(self._hide_key(arg) if isinstance(arg, str) else arg for arg in error.args)
+            raise failed from error
 
     def get(self, path: str, stop: Stop) -> dict[str, Any] | None:
         """What the server says of itself at ``path``; None where it says nothing that is JSON within seconds."""
@@ -321,13 +324,6 @@ class Wire:
                 if asked is not None or getattr(error, "status_code", 0) == 429:
                     self._pause.extend(wait)
             (self._sleep or stop.sleep)(wait)
-
-    def _without_key(self, error: openai.APIError) -> openai.APIError:
-        """``error`` itself, less the key if the server's text repeats it."""
-        error.message = self._hide_key(error.message)
-        error.args = tuple(self._hide_key(arg) if isinstance(arg, str) else arg for arg in error.args)
-        error.body = None
-        return error
 
     def _hide_key(self, text: str) -> str:
         key = self._key.get_secret_value() if self._key else ""

@@ -306,15 +306,12 @@ class LocalNeo4j:
         arguments = write_configuration(self._home, memory, ports, jars)
         ensure_password(self._home)
         if not has_store(self._home):
-            self._give_password()
+            # Neo4j's own admin tool writes the first password's hash; later the server's store holds it.
+            self._run_tool(set_password_arguments(self._home))
         self._report(f"Starting Neo4j {VERSION} on port {ports.bolt} …")
         ready = self._wait(self._launch(arguments, ports, memory))
         self._ports_file.write_text(json.dumps(asdict(ports)), "utf-8")
         return ready
-
-    def _give_password(self) -> None:
-        """Neo4j's own admin tool writes the first password's hash; later the server's store holds it."""
-        self._run_tool(set_password_arguments(self._home))
 
     def _run_tool(self, arguments: list[str]) -> None:
         with self._java_starts(), self.log.open("wb") as log:
