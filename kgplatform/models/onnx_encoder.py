@@ -7,6 +7,7 @@ is fetched once, into the folder of the managed server's program files, and read
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -32,33 +33,17 @@ _OF_LAYER = 6
 _PRODUCT, _MICROSOFT = "MatMulIntegerToFloat", "com.microsoft"
 _FLOAT, _UINT8, _INT64 = 1, 2, 7
 _INT_ATTRIBUTE = 2
-_REPEATED, _OPTIONAL = 3, 1
-_STRING, _MESSAGE, _BYTES, _INT = 9, 11, 12, 3
-# The part of ONNX's format that is read or written here; protobuf keeps the rest as it is.
-_FORMAT: dict[str, list[tuple[str, int, int, str | int]]] = {
-    "Model": [("graph", 7, _OPTIONAL, "Graph"), ("opset", 8, _REPEATED, "Opset")],
-    "Opset": [("domain", 1, _OPTIONAL, _STRING), ("version", 2, _OPTIONAL, _INT)],
-    "Graph": [
-        ("node", 1, _REPEATED, "Node"),
-        ("initializer", 5, _REPEATED, "Tensor"),
-        ("output", 12, _REPEATED, "Value"),
-    ],
-    "Node": [
-        ("input", 1, _REPEATED, _STRING),
-        ("output", 2, _REPEATED, _STRING),
-        ("op_type", 4, _OPTIONAL, _STRING),
-        ("attribute", 5, _REPEATED, "Attribute"),
-        ("domain", 7, _OPTIONAL, _STRING),
-    ],
-    "Attribute": [("name", 1, _OPTIONAL, _STRING), ("i", 3, _OPTIONAL, _INT), ("type", 20, _OPTIONAL, _INT)],
-    "Tensor": [
-        ("dims", 1, _REPEATED, _INT),
-        ("data_type", 2, _OPTIONAL, _INT),
-        ("name", 8, _OPTIONAL, _STRING),
-        ("raw_data", 9, _OPTIONAL, _BYTES),
-    ],
-    "Value": [("name", 1, _OPTIONAL, _STRING)],
+# The part of ONNX's format that is read or written here; protobuf keeps the rest as it is. A star stands for a list.
+_FORMAT = {
+    "Model": "graph=7:Graph opset=8:Opset*",
+    "Opset": "domain=1:string version=2:int64",
+    "Graph": "node=1:Node* initializer=5:Tensor* output=12:Value*",
+    "Node": "input=1:string* output=2:string* op_type=4:string attribute=5:Attribute* domain=7:string",
+    "Attribute": "name=1:string i=3:int64 type=20:int64",
+    "Tensor": "dims=1:int64* data_type=2:int64 name=8:string raw_data=9:bytes",
+    "Value": "name=1:string",
 }
+_FIELD = re.compile(r"(\w+)=(\d+):(\w+)(\*?)")
 
 
 def with_fixed_ranges(network: bytes, ranges: Sequence[Range], heads: int) -> bytes:
@@ -95,15 +80,17 @@ def model_class() -> Any:
         message_factory,
     )
 
+    field_kinds = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(name="onnx_part.proto", package="onnx_part", syntax="proto3")
     for message, fields in _FORMAT.items():
         described = file.message_type.add(name=message)
-        for name, number, label, kind in fields:
-            added = described.field.add(name=name, number=number, label=label)
-            if isinstance(kind, str):
-                added.type, added.type_name = _MESSAGE, f".onnx_part.{kind}"
+        for name, number, kind, star in _FIELD.findall(fields):
+            label = field_kinds.LABEL_REPEATED if star else field_kinds.LABEL_OPTIONAL
+            added = described.field.add(name=name, number=int(number), label=label)
+            if kind in _FORMAT:
+                added.type, added.type_name = field_kinds.TYPE_MESSAGE, f".onnx_part.{kind}"
             else:
-                added.type = kind
+                added.type = getattr(field_kinds, f"TYPE_{kind.upper()}")
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("onnx_part.Model"))
