@@ -90,7 +90,6 @@ def test_a_process_over_standard_input_and_output(
         assert tool.annotations.open_world_hint is False
         assert tool.title
         assert tool.description
-        assert tool.output_schema["properties"]["note"]
         assert all(
             "description" in each or "maximum" in each or "maxLength" in each or "anyOf" in each
             for each in tool.input_schema["properties"].values()
