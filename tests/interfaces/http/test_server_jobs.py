@@ -17,7 +17,7 @@ from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.explore.jobs import JobQueue
-from kgplatform.interfaces.http import work
+from kgplatform.interfaces.http import changes
 from kgplatform.interfaces.http.failures import FAULT
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.neo4j.store import Connection, Store
@@ -163,7 +163,7 @@ def test_whatever_a_job_raises_is_told_in_a_sentence(
 ) -> None:
     with client_of(graph, limits=ONE) as client:
         with monkeypatch.context() as patch:
-            patch.setattr(KnowledgeGraph if broken == "ingest" else work, broken, raising)
+            patch.setattr(KnowledgeGraph if broken == "ingest" else changes, broken, raising)
             end = wait_for(client, sent(client, "field.txt", extractor="local"))
         assert (end["state"], end["report"]) == ("failed", None)
         assert end["error"] == {"kind": "Fault", "message": FAULT}
