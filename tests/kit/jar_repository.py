@@ -77,6 +77,7 @@ def use_repository(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> N
 
 
 def linked_jars(target: Path) -> Path:
+    """A complete folder: links have the sizes of the jars."""
     for jar in locked_jars():
         (target / jar.path).parent.mkdir(parents=True, exist_ok=True)
         os.link(JARS / jar.path, target / jar.path)
