@@ -24,7 +24,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from kgplatform.concurrency.system import own_session
@@ -44,20 +44,6 @@ _READING = "kgplatform.ingest.window"
 _RAY_TRIES, _RAY_SECONDS = 5, 5
 
 
-class Workers(Protocol):
-    """``number`` of them work at once. A context manager: what is under way at its end is given up."""
-
-    number: int
-
-    def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
-        """What ``function`` makes of ``argument``, in some worker. Raises ``RuntimeError`` for an error in the
-        worker, and ``KgError`` if workers die of it."""
-
-    def __enter__(self) -> Workers: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
 @dataclass(slots=True)
 class _Task:
     sent: bytes
@@ -66,7 +52,8 @@ class _Task:
 
 
 class LocalWorkers:
-    """Processes of this machine, each with a thread here that feeds it. They end with this process, however it ends.
+    """``number`` processes of this machine, each with a thread here that feeds it. They end with this process, however
+    it ends, and with the context; what is under way is given up then.
 
     ``ready``: a module that each imports when it starts, which is now, so that the first work need not wait for it.
     """
@@ -94,7 +81,8 @@ class LocalWorkers:
             thread.join()
 
     def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
-        """See ``Workers.submit``."""
+        """What ``function`` makes of ``argument``, in some worker. Raises ``RuntimeError`` for an error in the worker,
+        and ``KgError`` if workers die of it."""
         task = _Task(pickle.dumps((function, argument), pickle.HIGHEST_PROTOCOL))
         self._tasks.put(task)
         return task.future
@@ -241,13 +229,6 @@ def _end_with_parent(parent: int) -> None:
     os._exit(1)
 
 
-def open_workers(settings: Settings) -> Workers | None:
-    """None if this process is to do the work itself. Raises ``SettingError`` if Ray is not installed or not there."""
-    if settings.ray:
-        return RayWorkers(settings.ray)
-    return LocalWorkers(settings.workers, _READING) if settings.workers > 1 else None
-
-
 class RayWorkers:
     """As many workers as the cluster has processors. ``address`` as `ray.init` takes it; "local" starts a cluster here.
 
@@ -282,10 +263,20 @@ class RayWorkers:
         self._folder.cleanup()
 
     def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
-        """See ``Workers.submit``."""
+        """As ``LocalWorkers.submit``."""
         found: Future[Any] = Future()
         self._call.remote(function, argument).future().add_done_callback(lambda done: _pass_on(done, found))
         return found
+
+
+Workers = LocalWorkers | RayWorkers
+
+
+def open_workers(settings: Settings) -> Workers | None:
+    """None if this process is to do the work itself. Raises ``SettingError`` if Ray is not installed or not there."""
+    if settings.ray:
+        return RayWorkers(settings.ray)
+    return LocalWorkers(settings.workers, _READING) if settings.workers > 1 else None
 
 
 def _check(address: str) -> None:
