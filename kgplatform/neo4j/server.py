@@ -55,11 +55,10 @@ from kgplatform.neo4j.process import (
     find_fault,
     is_ending,
     last_reason,
-    load_ports,
     load_record,
+    loaded,
     own_record,
     process_mark,
-    read_record,
     spawn,
     stop,
 )
@@ -144,10 +143,10 @@ class LocalNeo4j:
 
         Raises ``ServerError`` if that does not help: it does not start, or ended twice within a minute.
         """
-        if read_record(self._record_file) is None:  # stopped, or another process makes its database anew
+        if loaded(ServerRecord, self._record_file) is None:  # stopped, or another process makes its database anew
             return False
         with self._own_files(), self._alone():
-            last = read_record(self._record_file)
+            last = loaded(ServerRecord, self._record_file)
             if last is None:
                 return False
             if last.lives() and (last.answered > since or not last.ready):  # somebody else has started it again
@@ -285,7 +284,7 @@ class LocalNeo4j:
         recheck = False
         for starts_left in range(_STARTS - 1, -1, -1):
             jars = install(self._settings.jar_folder, self._report, recheck=recheck)
-            ports = choose_ports(load_ports(self._ports_file), _USUAL_PORTS, taken)
+            ports = choose_ports(loaded(Ports, self._ports_file), _USUAL_PORTS, taken)
             try:
                 return self._start_on(ports, jars)
             except StartError as error:
