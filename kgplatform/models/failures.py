@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 LONGEST_WAIT = 300.0
 """Seconds: a server that asks for a longer pause than this is not waited for."""
 TIME_OUT_RETRIES = 1
-_NAMED = ("response_format", "temperature", "max_tokens", "max_completion_tokens", "stream_options")
 _BLAMES = re.compile(r"system (?:role|message|prompt)|jinja|template|grammar|schema|response_format|unsupported param")
 _TOO_LONG = re.compile(r"context.?length|context.?window|context.?size|too long|too many tokens|maximum.{0,20}tokens")
 _SHOWN = 300
@@ -81,8 +80,7 @@ def _refusal(error: openai.APIError, raw: str, said: str, where: str, model: str
             f"window, and for an ingest a smaller KGPLATFORM_PASSAGE_TOKENS. {said}"
         )
         return RefusedError(sentence, None, raw, too_long=True)
-    named = next((name for name in _NAMED if name in raw), None)
-    return RefusedError(f"{where}: it refused the request. {said}", error.param or named, raw, too_long=False)
+    return RefusedError(f"{where}: it refused the request. {said}", error.param, raw, too_long=False)
 
 
 def _refuses(error: openai.APIError) -> bool:
