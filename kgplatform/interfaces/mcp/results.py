@@ -18,6 +18,7 @@ import anyio
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel, ConfigDict, Field
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import Stop
@@ -39,6 +40,114 @@ _SHORTEST = 80
 """Characters that are left of a text at least."""
 _TOP, _ROW = 0, 1
 """Depths: of what has a name in the result, and of the items of a list there."""
+
+Objects = list[dict[str, Any]]
+
+
+class Result(BaseModel):
+    """The fields of a result; there may be more."""
+
+    model_config = ConfigDict(extra="allow")
+
+    note: str = Field("", description="What was left out, and how to get more.")
+
+
+class SearchFound(Result):
+    """Passages and facts, best first."""
+
+    fits: bool | None = Field(
+        description="False: no passage is likely to hold what is asked, these are only the nearest. Null: not known."
+    )
+    passages: Objects = Field(
+        description="id, document (URI), title, characters [start, end), page, location, text, score, relevance (a "
+        "probability, which compares questions too), and the best sentence"
+    )
+    facts: Objects = Field(description="id, text, the places that state it, and whether it is relevant to the question")
+
+
+class AnswerResult(Result):
+    """An answer, or the evidence where no language model is configured."""
+
+    answer: str | None = Field(description="Null without a language model: see the passages.")
+    citations: Objects = Field(
+        description="In the order of their numbers: document (URI), title, location, characters [start, end), and "
+        "text, the cited sentence"
+    )
+    statements: Objects = Field(
+        description="Those of the answer: text, citations (numbers; none: not cited), unread (names, numbers and dates "
+        "that are not in the cited text; looked for if compared), supported (by the cited text, says the model; null: "
+        "not asked)"
+    )
+    sufficient: bool | None = Field(description="Whether the model said that what it read has the answer.")
+    passages: Objects = Field(description="The evidence, best first; only if there is no answer.")
+
+
+class TextRead(Result):
+    """Part of a document."""
+
+    text: str
+    start: int
+    end: int
+    characters: int = Field(description="The length of the whole document.")
+    next: int | None = Field(description="Where to read on; null at the end.")
+
+
+class NodesFound(Result):
+    """Nodes of the graph."""
+
+    nodes: Objects = Field(description="id, name, kind, type, text, degree")
+
+
+class Neighbours(NodesFound):
+    """A node with its neighbours, and the edges among all of them."""
+
+    edges: Objects = Field(description="source and target (ids of nodes), type, label, fact (id)")
+    more: int = Field(description="How many neighbours were left out.")
+
+
+class Communities(Result):
+    """Nodes of the knowledge tree."""
+
+    communities: Objects = Field(description="id, name, summary, kind, size, depth, children")
+    next_offset: int | None
+
+
+class CommunityShown(Result):
+    """A node of the tree with its members and facts."""
+
+    node: dict[str, Any]
+    members: Objects
+    facts: Objects
+
+
+class RowsRead(Result):
+    """Rows of a statement."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    truncated: bool = Field(description="Whether there are more rows.")
+
+
+class SchemaShown(Result):
+    """What the graph has."""
+
+    graph: str = Field(description="Labels, types, relations and properties with counts and examples, for Cypher.")
+    schema_: dict[str, Any] | None = Field(alias="schema", description="The schema of the extraction.")
+
+
+class Documents(Result):
+    """Documents by title."""
+
+    documents: Objects
+    total: int
+    next_offset: int | None
+
+
+class Counts(Result):
+    """Counts by label and by type."""
+
+    nodes: dict[str, int]
+    relationships: dict[str, int]
 
 
 async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) -> T:

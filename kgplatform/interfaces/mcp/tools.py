@@ -21,6 +21,7 @@ from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.explore.info import DocumentText
 from kgplatform.extract.schema import shipped_schemas
+from kgplatform.interfaces.mcp import results
 from kgplatform.interfaces.mcp.results import Listener, as_result, in_thread, size
 from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused, ingest_uploads
 from kgplatform.readers.reader import Option
@@ -111,13 +112,8 @@ class ReadingTools:
         ] = "all",
         top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages and facts.")] = 10,
         where: Where = {},  # noqa: B006 - a default that the schema shows; never changed
-    ) -> CallToolResult:
-        """Find the passages and facts nearest to a question, with the places in the documents that state them.
-
-        A passage has its document (URI), title, characters [start, end), location, text, relevance (a probability,
-        which compares questions too) and best sentence; a fact tells whether it is relevant to the question. If `fits`
-        is false, no passage is likely to hold what is asked.
-        """
+    ) -> Annotated[CallToolResult, results.SearchFound]:
+        """Find the passages and facts nearest to a question, with the places in the documents that state them."""
         return await self._answer(
             lambda graph: _fields(
                 graph.search(question, route, top_k, where=where), "question", "fits", "passages", "facts"
@@ -137,12 +133,9 @@ class ReadingTools:
         verify: Annotated[
             bool, Field(description="Have the model check whether the cited sentences support each statement.")
         ] = False,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, results.AnswerResult]:
         """Answer a question from the documents and cite the supporting sentences.
 
-        Citations are in the order of their numbers: document (URI), title, location, characters [start, end) and the
-        cited text. A statement of the answer has the numbers of its citations, and as `unread` the names, numbers and
-        dates that are not in the cited text. `sufficient` is whether the model said that what it read has the answer.
         If the server has no language model, the answer is null and the passages are the evidence.
         """
         listener = Listener(context)
@@ -161,22 +154,19 @@ class ReadingTools:
             int | None,
             Field(ge=0, le=_LARGEST_OFFSET, description="The character after the last; default: as many as fit."),
         ] = None,
-    ) -> CallToolResult:
-        """Read part of a document. To see a citation in context, start a few hundred characters before it.
-
-        `next` is where to read on; null at the end.
-        """
+    ) -> Annotated[CallToolResult, results.TextRead]:
+        """Read part of a document. To see a citation in context, start a few hundred characters before it."""
         last = min(end if end is not None else start + self._most, start + self._most)
         return await self._answer(lambda graph: self._fitting(graph.look.document(document, start, last)))
 
     async def find_nodes(
         self, name: Annotated[str, Field(min_length=1, max_length=500)], limit: Limit = 20
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, results.NodesFound]:
         """Find people, places, things, documents and communities by name, best first."""
         return await self._answer(lambda graph: {"nodes": graph.look.find(name, limit)})
 
-    async def neighbours(self, id: NodeId, limit: Limit = 50) -> CallToolResult:
-        """A node, its neighbours (the strongest first), and the edges among all of them; `more` were left out."""
+    async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.Neighbours]:
+        """A node, its neighbours (the strongest first), and the edges among all of them."""
         return await self._answer(lambda graph: as_fields(graph.look.neighbours(id, limit)), _FEWER)
 
     async def communities(
@@ -186,11 +176,11 @@ class ReadingTools:
         ] = None,
         offset: Offset = 0,
         limit: Limit = 50,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, results.Communities]:
         """A level of the knowledge tree: communities of related entities, or what is in them: keywords and members."""
         return await self._answer(lambda graph: _page("communities", graph.look.tree(parent), offset, limit), _FEWER)
 
-    async def community(self, id: NodeId, limit: Limit = 50) -> CallToolResult:
+    async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.CommunityShown]:
         """What a community is about: its summary, and its members, the most central first."""
         return await self._answer(
             lambda graph: (
@@ -204,7 +194,7 @@ class ReadingTools:
         parameters: Annotated[dict[str, Any], Field(description="Values for its $parameters.")] = {},  # noqa: B006 - as above
         limit: Annotated[int, Field(ge=1, le=_MOST_ROWS, description="Most rows.")] = 100,
         timeout: Annotated[float, Field(gt=0, le=60, description="Most seconds.")] = 10.0,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, results.RowsRead]:
         """Run one read-only Cypher statement. Call `schema` first; page with SKIP and LIMIT."""
         return await self._answer(
             lambda graph: _fields(
@@ -214,11 +204,11 @@ class ReadingTools:
             "Return fewer columns, or page with SKIP and LIMIT.",
         )
 
-    async def schema(self) -> CallToolResult:
+    async def schema(self) -> Annotated[CallToolResult, results.SchemaShown]:
         """What is in the graph: labels, entity types, relations and properties with counts."""
         return await self._answer(_schema)
 
-    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> CallToolResult:
+    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, results.Documents]:
         """The documents of the graph, by title."""
 
         def listed(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -227,7 +217,7 @@ class ReadingTools:
 
         return await self._answer(listed, _FEWER)
 
-    async def stats(self) -> CallToolResult:
+    async def stats(self) -> Annotated[CallToolResult, results.Counts]:
         """How many nodes each label has, and relationships each type."""
         return await self._answer(lambda graph: _fields(graph.stats(), "nodes", "relationships"))
 
@@ -298,7 +288,7 @@ class WritingTools:
         text: Annotated[str, Field(min_length=1, max_length=_LONGEST_TEXT)],
         context: Context[Any, Any],
         schema: SchemaName = None,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, results.Result]:
         """Add a text to the graph, as a document. It replaces a document of the same title."""
         listener = Listener(context)
 
@@ -315,7 +305,7 @@ class WritingTools:
         path: Annotated[str, Field(min_length=1, max_length=4_000, description="A file or folder on the server.")],
         context: Context[Any, Any],
         schema: SchemaName = None,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, results.Result]:
         """Update the graph from a file or folder; only below the folders that the server allows."""
         listener = Listener(context)
 
@@ -328,7 +318,7 @@ class WritingTools:
 
     async def remove_document(
         self, document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id, URI or title.")]
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, results.Result]:
         """Remove a document, and everything that only it supports."""
 
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -338,7 +328,7 @@ class WritingTools:
 
         return await self._in_turn(work)
 
-    async def build_tree(self, context: Context[Any, Any]) -> CallToolResult:
+    async def build_tree(self, context: Context[Any, Any]) -> Annotated[CallToolResult, results.Result]:
         """Build or update the knowledge tree."""
         listener = Listener(context)
         return await self._in_turn(lambda graph: {"report": graph.build_tree(progress=listener.progress(graph.stop))})
