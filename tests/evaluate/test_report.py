@@ -48,7 +48,9 @@ def table(report: str, title: str) -> list[list[str]]:
 
 def shown(results: Results, timing: Timing, width: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """What a terminal of so many columns shows."""
-    terminal = Console(highlight=False, width=width, record=True, file=(folder / "terminal").open("w"))
+    terminal = Console(
+        highlight=False, width=width, record=True, force_terminal=True, file=(folder / "terminal").open("w")
+    )
     monkeypatch.setattr(evaluation, "console", lambda: terminal)
     evaluation.show_results(results, timing, PRICES, folder)
     return terminal.export_text()
@@ -214,7 +216,7 @@ def test_pictures_that_are_there_are_shown() -> None:
 # --------------------------------------------------------------------------------------------------------- the terminal
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [80, 120])
 def test_a_terminal_shows_the_tables_without_cutting_them(
     width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,11 +225,10 @@ def test_a_terminal_shows_the_tables_without_cutting_them(
     rows = [line for line in out.splitlines() if "│" in line]
     assert max(map(len, rows)) <= width
     assert not any("…" in line for line in rows)
-    assert re.search(r"^graphreader +│ +60\.0 \(\d+\.\d–\d+\.\d\) │ +30\.0 │ +50,050", out, re.MULTILINE)
-    assert ("p95" in out, "44.5 s" in out) == (width >= 100, width >= 80)
+    assert re.search(r"^graphreader +│ 60\.0 \(\d+\.\d–\d+\.\d\) +│ 30\.0 +│ +50,050 │ 44\.5 s", out, re.MULTILINE)
 
 
-def test_a_terminal_says_who_is_better_and_right_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_says_who_is_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = results_of(
         {"retrieve": "-" * 20, "youtu": "+" * 20, "[bold]x": "-" * 19 + "x"}, notes=[f"note {n}" for n in range(12)]
     )
@@ -238,6 +239,5 @@ def test_a_terminal_says_who_is_better_and_right_alone(tmp_path: Path, monkeypat
     assert "youtu is better than retrieve by 100.0 points (100.0 to 100.0; p 5.7e-06, adjusted)\n" in out
     assert "youtu is better than [bold]x by" in out
     assert "No difference is shown for 1 other pair." in out
-    assert "Only youtu: 20 (q01, q02, q03, q04, q05, …)" in out
     assert "… and 2 more notes in the report" in out
     assert out.endswith(f"In {tmp_path}: report.md, right-where.png, traces/\n")
