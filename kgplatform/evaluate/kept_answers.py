@@ -27,9 +27,9 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
 from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, ClosedOptions, answer_closed, official_answer
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
-from kgplatform.evaluate.heat_map import reader_options
 from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
 from kgplatform.evaluate.metrics import has_refused, in_order, of_failure, without_model
+from kgplatform.evaluate.needles import reader_options
 from kgplatform.evaluate.setups import as_asked, option_names, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.prompt import prompt_names, source_of

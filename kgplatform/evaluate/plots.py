@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from numpy.typing import ArrayLike, NDArray
 
-    from kgplatform.evaluate.heat_map import HeatMap
+    from kgplatform.evaluate.needles import HeatMap
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
 """Okabe and Ito's eight; the yellow last, since it is hard to see on white."""

@@ -11,7 +11,7 @@ from simulated_readers import reply
 from kgplatform.errors import InputError
 from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
-from kgplatform.evaluate.heat_map import (
+from kgplatform.evaluate.needles import (
     KINDS,
     Depths,
     heat_map,
@@ -115,8 +115,6 @@ def test_every_task_is_about_a_text_of_its_own_that_is_made_again_to_the_letter(
         ),
         ({"lengths": ()}, "nothing to ask"),
         ({"samples": 0}, "nothing to ask"),
-        ({"lengths": (300, 300)}, "A length is given twice"),
-        ({"depths": (0.5, 0.5)}, "A depth is given twice"),
         ({"depths": ((0, 0.5),)}, "A task single has one depth"),
         ({"kind": "multi"}, "A task multi has the depths of two needles"),
         ({"lengths": (3,)}, "has no room for what is to be hidden"),

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 from kgplatform.errors import SettingError
 from kgplatform.evaluate import plots
-from kgplatform.evaluate.heat_map import HeatMap
+from kgplatform.evaluate.needles import HeatMap
 from kgplatform.evaluate.plots import MARKS, distinct, draw, draw_heat_map, short
 from kgplatform.evaluate.terms import Results, Timing
 
