@@ -281,25 +281,10 @@ class Answers:
 
         Raises ``KgError`` where there is no space for them, ``ValueError`` where ``attempt`` has no answer.
         """
-        answer = attempt.answer
-        if answer is None:
+        if attempt.answer is None:
             raise ValueError("a failure is not kept")
-        write_trace(self._traces, inquiry.setup, inquiry.question, answer, self._in_words)
-        record = {
-            "key": key,
-            "question": inquiry.question.id,
-            "setup": inquiry.setup.name,
-            "text": answer.text,
-            "note": answer.note,
-            "notes": list(notes),
-            "citations": len(answer.citations),
-            "refused": has_refused(answer),
-            "spent": as_lists(attempt.spent),
-            "counts": answer.counts,
-            "seconds": attempt.seconds,
-            "cached": attempt.cached,
-            **_scores(inquiry.question, answer),
-        }
+        write_trace(self._traces, inquiry.setup, inquiry.question, attempt.answer, self._in_words)
+        record = {"key": key, **as_record(inquiry, attempt, notes)}
         self._add(record)
         return record
 
@@ -312,18 +297,32 @@ class Answers:
         self._records[str(record["key"])] = record
 
 
+def as_record(inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
+    """All that is said of an attempt, as JSON has it. A failure is wrong by every metric that applies to it, and has
+    an ``error``."""
+    answer = attempt.answer if attempt.answer is not None and attempt.answer.text is not None else None
+    return {
+        "question": inquiry.question.id,
+        "setup": inquiry.setup.name,
+        "text": answer.text if answer else None,
+        "note": answer.note if answer else "",
+        "notes": list(notes),
+        "citations": len(answer.citations) if answer else 0,
+        "refused": answer is not None and has_refused(answer),
+        "spent": as_lists(attempt.spent),
+        "counts": answer.counts if answer else {},
+        "seconds": attempt.seconds,
+        "cached": attempt.cached,
+        **(_scores(inquiry.question, answer) if answer else {"scores": of_failure(inquiry.question)}),
+        **({} if answer else {"error": attempt.error or "The reader wrote no answer."}),
+    }
+
+
 def scored(inquiry: Inquiry, record: Record, ratings: Mapping[str, float]) -> Scored:
-    """An answer with all of its scores. ``ratings``: those that a model gave."""
+    """An answer, or a failure, with all of its scores. ``ratings``: those that a model gave."""
     about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
     scores = in_order({**record["scores"], **ratings})
-    return Scored(*about, record["text"], None, record["refused"], scores, from_lists(record["spent"]))
-
-
-def unanswered(inquiry: Inquiry, attempt: Attempt, ratings: Mapping[str, float]) -> Scored:
-    """A question on which a setup failed: wrong by every metric that applies to it, and counted as failed."""
-    about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
-    scores = in_order({**of_failure(inquiry.question), **ratings})
-    return Scored(*about, None, attempt.error, False, scores, attempt.spent)
+    return Scored(*about, record["text"], record.get("error"), record["refused"], scores, from_lists(record["spent"]))
 
 
 def _scores(question: Question, answer: Answer) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from kgplatform.evaluate.answer_words import (
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.choices import read_choice
-from kgplatform.records import Answer, FoundPassage
+from kgplatform.records import Answer, FoundPassage, SearchResult, Usage
 from kgplatform.text import normalise_name
 from kgplatform.text.matching import find_words
 
@@ -172,7 +172,11 @@ def without_model(question: Question, answer: Answer) -> dict[str, float]:
     An answer without a text is a failure, with what it retrieved. Raises ``SettingError`` where ROUGE's package is
     missing.
     """
-    scores = _of_failure(question) if answer.text is None else _of_text(question, answer.text, has_refused(answer))
+    if answer.text is None:
+        could_be = _of_text(question, "", refused=True)
+        scores = {name: 0.0 for name in could_be if name != "hallucination"} | {"failed": 1.0}
+    else:
+        scores = _of_text(question, answer.text, has_refused(answer))
     scores |= _of_retrieval(question, answer)
     rate = compression(answer.counts)
     if rate is not None:
@@ -190,13 +194,8 @@ def of_failure(question: Question) -> dict[str, float]:
 
     It neither refused nor invented anything, and has no compression rate.
     """
-    return in_order(_of_failure(question) | dict.fromkeys(_retrieval_names(question), 0.0))
-
-
-def _of_failure(question: Question) -> dict[str, float]:
-    answered = _of_text(question, "", refused=True)
-    wrong = {name: 0.0 for name in answered if name != "hallucination"}
-    return {**wrong, "failed": 1.0}
+    nothing = SearchResult(question.text, (), (), 0.0)
+    return without_model(question, Answer(question.text, "", None, (), nothing, (), Usage()))
 
 
 def _of_text(question: Question, text: str, refused: bool) -> dict[str, float]:
@@ -243,8 +242,3 @@ def _of_retrieval(question: Question, answer: Answer) -> dict[str, float]:
         stated = facts_found(question.facts, what_was_read(answer))
         scores |= {"facts": sum(stated) / len(stated), "facts.all": float(all(stated))}
     return scores
-
-
-def _retrieval_names(question: Question) -> list[str]:
-    passages = [f"{name}@{k}" for name in ("recall", "all") for k in CUTS] if question.supports else []
-    return passages + (["facts", "facts.all"] if question.facts else [])

@@ -133,7 +133,7 @@ def test_after_two_such_replies_the_answer_is_unrated(
     tmp_path: Path, strict: str, permissive: str, silent: str
 ) -> None:
     done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=strict, permissive=permissive)
-    assert done == Rating({}, (f"unrated: the {silent} rater gave no verdict, asked twice.",), settled=False)
+    assert done == Rating({}, f"the {silent} rater gave no verdict, asked twice.")
     assert len(model.asked) == 3
 
 
@@ -157,12 +157,12 @@ def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
     assert model.asked[0].section("The answer to be judged") == "Ingrid."
 
 
-def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong_flagged(tmp_path: Path) -> None:
+def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong(tmp_path: Path) -> None:
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", "1"])
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 2)
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge="Hm.")
-    assert (done.scores, done.settled, len(model.asked)) == ({"judge": 0}, False, 2)
-    assert done.flags == ("flagged: the judge gave no verdict, asked twice: wrong.",)
+    assert (done.scores, len(model.asked)) == ({"judge": 0}, 2)
+    assert done.fault == "the judge gave no verdict, asked twice: wrong."
 
 
 def test_replies_without_a_verdict_are_not_kept_in_the_cache(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_an_answer_that_is_missing_scores_nothing_and_costs_nothing(
 ) -> None:
     done, model = rated(rater, ToRate(QUESTION, text), tmp_path)
     assert done.scores == dict.fromkeys(METRICS[rater], 0.0)
-    assert (done.flags, model.asked) == ((), [])
+    assert (done.fault, model.asked) == ("", [])
 
 
 @pytest.mark.parametrize("rater", RATERS)

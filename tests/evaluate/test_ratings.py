@@ -151,7 +151,7 @@ def test_an_answer_for_which_the_model_fails_is_unrated_and_asked_for_by_the_nex
     failing = Counting(lambda messages: Fault.refuse(500, "overloaded") if mark(messages) == 5 else judge(messages))
     done = rated(file, failing)
     assert done[5].scores == {}
-    assert done[5].flags[0].startswith("unrated: ") and "overloaded" in done[5].flags[0]
+    assert "overloaded" in done[5].fault
     assert done[:5] + done[6:] == EXPECTED[:5] + EXPECTED[6:]
     model = Counting()
     assert rated(file, model) == EXPECTED
@@ -161,7 +161,7 @@ def test_an_answer_for_which_the_model_fails_is_unrated_and_asked_for_by_the_nex
 def test_an_answer_without_a_verdict_is_asked_for_by_the_next_run(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     done = rated(file, Counting(lambda messages: "Hm." if mark(messages) == 5 else judge(messages)))
-    assert (done[5].scores, done[5].settled) == ({"judge": 0}, False)
+    assert (done[5].scores, bool(done[5].fault)) == ({"judge": 0}, True)
     model = Counting()
     assert rated(file, model) == EXPECTED
     assert model.asked == Counter([5])
@@ -195,8 +195,8 @@ def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> N
 
 
 def test_remarks_say_what_scores_leave_out() -> None:
-    unrated = Rating({}, ("unrated: the model is overloaded.",), settled=False)
-    flagged = Rating({"judge": 0}, ("flagged: the judge gave no verdict, asked twice: wrong.",), settled=False)
+    unrated = Rating({}, "the model is overloaded.")
+    flagged = Rating({"judge": 0}, "the judge gave no verdict, asked twice: wrong.")
     assert remarks("judge", [Rating({"judge": 1})]) == ()
     assert remarks("judge", [Rating({"judge": 1}), unrated, flagged, unrated]) == (
         "Rater judge: 2 of 4 answers unrated, counted neither as right nor as wrong; the first: "
