@@ -207,9 +207,7 @@ class _Round:
         """What is still to be asked, by its key; each question to all setups before the next one."""
         pending = []
         for inquiry in (inquiry_for(setup, question, self.plan.dataset) for question in questions for setup in setups):
-            key = answer_key(
-                inquiry.setup, [inquiry.text, dict(inquiry.options)], inquiry.question, self.chat.model, graph
-            )
+            key = answer_key(inquiry, self.chat.model, graph)
             record = self.answers.known(key, inquiry)
             if record is None:
                 pending.append((key, inquiry))

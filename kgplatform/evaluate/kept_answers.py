@@ -116,15 +116,16 @@ _RELATIONSHIPS_OF_RUNS = {"HAS_STEP", "NEXT_STEP", "FOUND", "CITES", "AT"}
 _RATERS = "evaluate/rater_"
 
 
-def answer_key(setup: Setup, asked: Sequence[Any], question: Question, model: str, graph: str) -> str:
-    """``asked``: the question's text and the options as the reader gets them; ``graph``: from a function below."""
+def answer_key(inquiry: Inquiry, model: str, graph: str) -> str:
+    """``graph``: from a function below."""
+    setup, question = inquiry.setup, inquiry.question
     return fingerprint(
         {
             "setup": setup.name,
             "reader": setup.reader,
             "options": resolved(setup),
             "build": setup.build,
-            "asked": asked,
+            "asked": [inquiry.text, dict(inquiry.options)],
             "question": [question.id, question.text, question.within, question.choices],
             "model": model,
             "graph": graph,
@@ -287,10 +288,6 @@ class Answers:
         record = {"key": key, **as_record(inquiry, attempt, notes)}
         self._add(record)
         return record
-
-    def trace(self, inquiry: Inquiry) -> Answer:
-        """The whole answer as it was given."""
-        return read_trace(trace_file(self._traces, inquiry.setup.name, inquiry.question.id))
 
     def _add(self, record: Record) -> None:
         self._journal.add(record)
