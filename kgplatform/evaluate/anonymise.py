@@ -22,7 +22,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, Literal
@@ -382,32 +382,24 @@ _CHOICE_MORE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A triple between two names as the anonymised texts show them, with the sentence that states it."""
-
-    subject: str
-    predicate: str
-    object: str
-    clue: str
-    document: str
+Chain = tuple[tuple[StatedTriple, str], ...]
+"""Triples that follow each other, with the name that each leads to."""
 
 
-Chain = tuple[tuple[Edge, str], ...]
-"""Edges that follow each other, with the node that each leads to."""
-
-
-def edges_of(statements: Iterable[StatedTriple], dictionary: Dictionary, documents: Mapping[str, str]) -> list[Edge]:
-    """The statements that join two names, at least one of them hidden, in a sentence that shows both."""
-    edges: dict[Edge, None] = {}
+def hidden_triples(
+    statements: Iterable[StatedTriple], dictionary: Dictionary, documents: Mapping[str, str]
+) -> list[StatedTriple]:
+    """The statements as the anonymised texts show them: those that join two names, at least one of them hidden, in a
+    sentence that shows both."""
+    found: dict[StatedTriple, None] = {}
     for statement in statements:
         ends = [dictionary.finder.placeholder_of(name) or tidy(name) for name in (statement.subject, statement.object)]
-        clue = tidy(dictionary.finder.replaced(statement.text))
+        text = tidy(dictionary.finder.replaced(statement.text))
         hidden = any(end in dictionary.entities for end in ends)
-        if hidden and ends[0] != ends[1] and all(end in clue for end in ends) and len(clue) <= _LONGEST_CLUE:
+        if hidden and ends[0] != ends[1] and all(end in text for end in ends) and len(text) <= _LONGEST_CLUE:
             document = documents.get(statement.document, dictionary.finder.replaced(statement.document))
-            edges[Edge(ends[0], statement.predicate, ends[1], clue, document)] = None
-    return sorted(edges, key=lambda edge: (edge.subject, edge.predicate, edge.object, edge.clue, edge.document))
+            found[StatedTriple(ends[0], statement.predicate, ends[1], text, document)] = None
+    return sorted(found, key=astuple)
 
 
 def build_questions(
@@ -415,7 +407,7 @@ def build_questions(
 ) -> list[Question]:
     """At most ``wanted`` questions about an anonymised corpus, of the four kinds in turn until there are no more; the
     same for the same statements. ``documents``: the new titles by the old ones."""
-    edges = edges_of(statements, dictionary, documents)
+    edges = hidden_triples(statements, dictionary, documents)
     makers = [
         _of_kind(edges, dictionary, f"{task} {level}", hops)
         for level, hops in (("simple", (1, 2, 3, 4)), ("complex", (5, 6, 7, 8)))
@@ -424,11 +416,13 @@ def build_questions(
     return list(islice((made for turn in zip_longest(*makers) for made in turn if made is not None), wanted))
 
 
-def _of_kind(edges: Sequence[Edge], dictionary: Dictionary, kind: str, hops: Sequence[int]) -> Iterator[Question]:
+def _of_kind(
+    edges: Sequence[StatedTriple], dictionary: Dictionary, kind: str, hops: Sequence[int]
+) -> Iterator[Question]:
     """The questions of one kind; no two of the same sentences."""
     draw, seen = random.Random(kind), set[frozenset[str]]()
     for chain in _chains(edges, hops, draw):
-        clues = frozenset(edge.clue for edge, _ in chain)
+        clues = frozenset(edge.text for edge, _ in chain)
         if clues not in seen:
             is_choice = kind.startswith("choice")
             made = _choice(kind, chain, edges, dictionary, draw) if is_choice else _reversion(kind, chain, dictionary)
@@ -437,9 +431,9 @@ def _of_kind(edges: Sequence[Edge], dictionary: Dictionary, kind: str, hops: Seq
                 yield made
 
 
-def _chains(edges: Sequence[Edge], hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
+def _chains(edges: Sequence[StatedTriple], hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
     """Paths of each length from each edge, in an order that is drawn; no name and no sentence comes twice in one."""
-    at: dict[str, list[Edge]] = defaultdict(list)
+    at: dict[str, list[StatedTriple]] = defaultdict(list)
     for edge in edges:
         at[edge.subject].append(edge)
         at[edge.object].append(edge)
@@ -447,25 +441,25 @@ def _chains(edges: Sequence[Edge], hops: Sequence[int], draw: random.Random) -> 
     draw.shuffle(starts)
     for first, length in starts:
         start, end = draw.sample((first.subject, first.object), 2)
-        chain, names, clues = [(first, end)], {start, end}, {first.clue}
+        chain, names, clues = [(first, end)], {start, end}, {first.text}
         while len(chain) < length:
             onward = [
                 (edge, other)
                 for edge in at[chain[-1][1]]
                 for other in (edge.subject, edge.object)
-                if other not in names and edge.clue not in clues
+                if other not in names and edge.text not in clues
             ]
             if not onward:
                 break
             chain.append(draw.choice(onward))
             names.add(chain[-1][1])
-            clues.add(chain[-1][0].clue)
+            clues.add(chain[-1][0].text)
         else:
             yield tuple(chain)
 
 
 def _reversion(kind: str, chain: Chain, dictionary: Dictionary) -> Question:
-    clues = [edge.clue for edge, _ in chain]
+    clues = [edge.text for edge, _ in chain]
     asked = {
         placeholder: dictionary.names_of(placeholder)
         for placeholder in _shown_in(clues)
@@ -477,13 +471,13 @@ def _reversion(kind: str, chain: Chain, dictionary: Dictionary) -> Question:
 
 
 def _choice(
-    kind: str, chain: Chain, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random
+    kind: str, chain: Chain, edges: Sequence[StatedTriple], dictionary: Dictionary, draw: random.Random
 ) -> Question | None:
     """A multiple choice of the end of the chain; None where it is not hidden, or too few others are like it."""
     last, end = chain[-1]
     if end not in dictionary.entities:
         return None
-    clues = [edge.clue for edge, _ in chain]
+    clues = [edge.text for edge, _ in chain]
     others = _distractors(last, end, edges, dictionary, _shown_in(clues), draw)
     if len(others) < OPTIONS - 1:
         return None
@@ -503,7 +497,7 @@ def _item(kind: str, chain: Chain, text: str, answer: str, **more: Any) -> Quest
         text=text,
         answers=(answer,),
         supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in chain))),
-        facts=tuple(edge.clue for edge, _ in chain),
+        facts=tuple(edge.text for edge, _ in chain),
         kind=kind,
         **more,
     )
@@ -515,7 +509,12 @@ def _shown_in(clues: Iterable[str]) -> dict[str, None]:
 
 
 def _distractors(
-    last: Edge, end: str, edges: Sequence[Edge], dictionary: Dictionary, shown: Collection[str], draw: random.Random
+    last: StatedTriple,
+    end: str,
+    edges: Sequence[StatedTriple],
+    dictionary: Dictionary,
+    shown: Collection[str],
+    draw: random.Random,
 ) -> list[str]:
     """Placeholders of the same label, in an order that is drawn, that are not right as well: none of them has a
     relation to the end's neighbour.
