@@ -64,7 +64,7 @@ _WIDTH = 11.0  # of a picture, in inches
 _LETTER = 0.09  # of a name, in inches
 _LONGEST = 34  # letters of a name
 _MOST_NAMED = 24  # setups that a legend can name
-_MOST_IDS, _MOST_SQUARES = 40, 80  # questions that can have their ids below, and that white lines can part
+_MOST_IDS = 40  # questions that can have their ids below
 _CELLS_WIDE = 18  # cells of a heat map side by side, over all panels of a row
 _TOGETHER = 0.025  # of an axis: points that are nearer than this are drawn side by side
 _APART, _FAR = 11.0, 40.0  # points of 1/72 inch between two of those, at most, and between the first and the last
@@ -232,39 +232,25 @@ def _set_scale(panel: Axes, values: Sequence[float]) -> None:
 
 
 def _draw_right_where(where: RightWhere, folder: Path, title: str) -> list[Path]:
-    """A row a setup, a column a question, and at the right how many it was right on."""
+    """A row a setup, a column a question; so many questions that their ids can be read have them below."""
     from matplotlib.colors import ListedColormap  # as in ``style``
 
     setups, questions, marks = where.setups, where.questions, list(MARKS)
     cells = [[marks.index(where.marks[setup][question]) for question in questions] for setup in setups]
-    ids_below = 0.9 if len(questions) <= _MOST_IDS else 0.0
-    figure = new_figure(_WIDTH, 1.36 + 0.3 * len(setups) + ids_below, title)
+    ids = [short(question, 16) for question in questions] if len(questions) <= _MOST_IDS else []
+    figure = new_figure(_WIDTH, 1.36 + 0.3 * len(setups) + (0.9 if ids else 0.0), title)
     axes = figure.subplots()
     _draw_squares(axes, cells, cmap=ListedColormap(list(MARKS.values())), vmin=0, vmax=len(MARKS) - 1)
-    _label_squares(axes, where)
+    axes.set_yticks(range(len(setups)), distinct(setups))
+    axes.set_xticks(range(len(ids)), ids, rotation=90, fontsize=8)
+    axes.set_xlabel(f"{counted(len(questions), 'question')}: on the left those that the fewest were right on")
+    axes.hlines([row + 0.5 for row in range(len(setups) - 1)], -0.5, len(questions) - 0.5, color="white", linewidth=2)
     said = {mark: mark for mark in marks} | {"unscored": "not scored"}
     said |= {"right": f"right ({RIGHT_FROM:g} or more)"} if where.graded else {}
     seen = [mark for mark in marks if any(where.count(setup, mark) for setup in setups)]
     square = {"marker": "s", "markeredgecolor": _EDGE, "markeredgewidth": 0.5}
     _add_legend(figure, [(said[mark], {**square, "color": MARKS[mark]}) for mark in seen])
     return _save(figure, folder, "right-where")
-
-
-def _label_squares(axes: Axes, where: RightWhere) -> None:
-    setups, questions = where.setups, where.questions
-    beside: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "clip_on": False}
-    axes.set_yticks(range(len(setups)), distinct(setups))
-    for row, setup in enumerate(setups):
-        scored = where.count(setup, "unscored") < len(questions)
-        axes.text(1.01, row, f"{where.count(setup, 'right'):,}" if scored else "–", va="center", **beside)
-    axes.text(1.01, -0.55, "right", va="bottom", fontsize=9, color=_EDGE, **beside)
-    axes.set_xlabel(f"{counted(len(questions), 'question')}: on the left those that the fewest were right on")
-    names = [short(question, 16) for question in questions] if len(questions) <= _MOST_IDS else []
-    axes.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
-    right, low = len(questions) - 0.5, len(setups) - 0.5
-    axes.hlines([row + 0.5 for row in range(len(setups) - 1)], -0.5, right, color="white", linewidth=2)
-    if len(questions) <= _MOST_SQUARES:
-        axes.vlines([at + 0.5 for at in range(len(questions) - 1)], -0.5, low, color="white", linewidth=1)
 
 
 def draw_heat_map(heat_map: HeatMap, folder: Path) -> list[Path]:
