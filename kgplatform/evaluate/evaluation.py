@@ -41,10 +41,10 @@ from kgplatform.evaluate.kept_answers import (
 from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.raters import RATERS, Ratings, ToRate, remarks
 from kgplatform.evaluate.setups import check_distinct, needs
-from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Spent, Text, Timing
+from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Text, Timing
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
-from kgplatform.records import SILENT, Progress
+from kgplatform.records import SILENT, Progress, Usage
 from kgplatform.text import counted, unknown
 
 Cell = tuple[str, str]
@@ -263,11 +263,11 @@ class _Round:
         )
         return found, self._timing(spent)
 
-    def _rated(self, cells: Sequence[Cell]) -> tuple[dict[Cell, dict[str, float]], dict[str, str], dict[str, Spent]]:
+    def _rated(self, cells: Sequence[Cell]) -> tuple[dict[Cell, dict[str, float]], dict[str, str], dict[str, Usage]]:
         """Scores by models for each answer, the model of each rater, and what the raters have spent."""
         scores: dict[Cell, dict[str, float]] = {cell: {} for cell in cells}
         models: dict[str, str] = {}
-        spent: dict[str, Spent] = {}
+        spent: dict[str, Usage] = {}
         judge = _judge(self.chat, self.plan.judge_model)
         with Ratings(self.plan.out / "ratings.jsonl", judge, self.graphs.settings.calls_at_once) as file:
             for fault in file.faults:
@@ -290,7 +290,7 @@ class _Round:
                 self.notes |= dict.fromkeys(remarks(rater, ratings))
         return scores, models, spent
 
-    def _timing(self, rating: dict[str, Spent]) -> Timing:
+    def _timing(self, rating: dict[str, Usage]) -> Timing:
         seconds: dict[str, dict[str, float]] = {setup.name: {} for setup in self.plan.setups}
         cached = dict.fromkeys(seconds, 0)
         for setup in self.plan.setups:

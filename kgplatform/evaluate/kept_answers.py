@@ -31,11 +31,11 @@ from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_
 from kgplatform.evaluate.metrics import has_refused, in_order, of_failure, without_model
 from kgplatform.evaluate.needles import reader_options
 from kgplatform.evaluate.setups import as_asked, option_names, resolved
-from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
+from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Text
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.choices import shown_choices
 from kgplatform.readers.run import Calls
-from kgplatform.records import Answer
+from kgplatform.records import Answer, Usage
 from kgplatform.text import without_controls
 
 _CHOICES = "\nChoose one of these answers, and begin with its letter:\n"
@@ -61,7 +61,7 @@ class Attempt:
 
     answer: Answer | None
     error: str | None
-    spent: dict[str, Spent]
+    spent: dict[str, Usage]
     seconds: float
     cached: int
 

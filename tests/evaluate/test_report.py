@@ -14,8 +14,9 @@ from rich.console import Console
 from kgplatform.evaluate.costs import Prices, per_question
 from kgplatform.evaluate.kept_answers import slug
 from kgplatform.evaluate.report import markdown, money, right_where
-from kgplatform.evaluate.terms import Results, Setup, Spent, Timing
+from kgplatform.evaluate.terms import Results, Setup, Timing
 from kgplatform.interfaces.cli.show import evaluation
+from kgplatform.records import Usage
 
 FIVE = {
     "retrieve": "+--0+---+-",
@@ -84,7 +85,7 @@ def test_the_first_table_has_scores_with_intervals_and_what_a_question_costs() -
 def test_the_members_of_a_team_are_paid_by_their_own_model() -> None:
     setup = Setup("longagent", "longagent", {"member_model": "gpt-4o"})
     results = results_of({"longagent": "+"})
-    spent = {"member": Spent(4, 1_000_000, 0), "lead": Spent(1, 1_000_000, 0)}
+    spent = {"member": Usage(4, 1_000_000, 0), "lead": Usage(1, 1_000_000, 0)}
     results = replace(
         results,
         setups=(replace(results.setups[0], setup=setup),),
@@ -182,8 +183,8 @@ def test_construction_and_rating_stand_apart() -> None:
     results = results_of(FIVE)
     timing = replace(
         timing_of(results),
-        construction={"graph": {"extract": Spent(3, 1_000_000, 0)}},
-        rating={"judge": Spent(7, 100_000, 0)},
+        construction={"graph": {"extract": Usage(3, 1_000_000, 0)}},
+        rating={"judge": Usage(7, 100_000, 0)},
     )
     rows = table(markdown(results, timing, PRICES), "Construction and rating")[1:]
     assert rows == [
@@ -194,11 +195,11 @@ def test_construction_and_rating_stand_apart() -> None:
 
 def test_every_stage_of_a_setup_is_paid_by_its_own_model() -> None:
     results = results_of({"retrieve": "+-"})
-    spent = {"embed": Spent(2, 1_000_000, 0), "answer": Spent(2, 1_000_000, 500_000)}
+    spent = {"embed": Usage(2, 1_000_000, 0), "answer": Usage(2, 1_000_000, 500_000)}
     setups = tuple(replace(each, spent=spent) for each in results.setups)
     results = replace(results, setups=setups, embedder="small")
     prices = replace(PRICES, models={**PRICES.models, "small": (0.02, 0.0)})
-    timing = replace(timing_of(results), construction={"graph": {"embed": Spent(3, 2_000_000, 0)}})
+    timing = replace(timing_of(results), construction={"graph": {"embed": Usage(3, 2_000_000, 0)}})
     report = markdown(results, timing, prices)
     assert table(report, "Costs by stage")[1:] == [
         ["retrieve", "embed", "2", "1,000,000", "0", "0.020"],
