@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 from kgplatform.errors import SettingError
@@ -165,19 +166,15 @@ def _scorer() -> Any:
         raise SettingError(
             "ROUGE needs the package rouge-score, which is not installed. Run `pip install 'kgplatform[evaluate]'`."
         ) from error
-    return RougeScorer(list(ROUGE), tokenizer=_Tokenizer(DefaultTokenizer(use_stemmer=True).tokenize))
+    english = DefaultTokenizer(use_stemmer=True).tokenize
 
+    def tokenize(text: str) -> list[str]:
+        """The words of any script, English ones in their stems: the library's own tokenizer drops all letters but a to
+        z."""
+        pieces = (piece for word in _spaced(text).split() for piece in _pieces(word))
+        return [token for piece in pieces for token in (english(piece) if piece.isascii() else [piece])]
 
-class _Tokenizer:
-    """The words of any script. The library's own tokenizer, which drops all letters but a to z, has those in ASCII."""
-
-    def __init__(self, english: Callable[[str], list[str]]) -> None:
-        self._english = english
-
-    def tokenize(self, text: str) -> list[str]:
-        """Runs of letters, digits and marks; English words in their stems."""
-        parts = (piece for word in _spaced(text).split() for piece in _pieces(word))
-        return [token for piece in parts for token in (self._english(piece) if piece.isascii() else [piece])]
+    return RougeScorer(list(ROUGE), tokenizer=SimpleNamespace(tokenize=tokenize))
 
 
 def _spaced(text: str) -> str:

@@ -38,7 +38,7 @@ from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import load_query
 from kgplatform.readers.global_.reader import READER as CORPUS
 from kgplatform.readers.reader import Need
-from kgplatform.records import Progress, TableRow, Usage
+from kgplatform.records import SILENT, Progress, TableRow, Usage
 from kgplatform.settings import Settings
 from kgplatform.sources.files.file_text import clean
 from kgplatform.text import counted, node_id, tidy
@@ -71,7 +71,7 @@ class Graphs:
         self,
         settings: Settings,
         note: Note = lambda line: None,
-        progress: Progress = lambda stage, done, total: None,
+        progress: Progress = SILENT,
         *,
         embedder: Embedder | None = None,
         chat: Chat | None = None,
