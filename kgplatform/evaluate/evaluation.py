@@ -32,11 +32,11 @@ from kgplatform.evaluate.kept_answers import (
     answer_key,
     as_record,
     ask,
+    fingerprint,
     graph_fingerprint,
     inquiry_for,
     scored,
     text_alone,
-    texts_fingerprint,
 )
 from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.raters import RATERS, Ratings, ToRate, remarks
@@ -158,7 +158,8 @@ class _Round:
         how |= {"prepare": self.plan.prepare, "model": self.chat.model if extractor == "llm" else ""}
         kg = None
         for texts, questions in _groups(self.plan.dataset):
-            pending = self._pending(questions, setups, texts_fingerprint(texts, build, how))
+            graph = fingerprint({"texts": texts, "build": build, "how": how})
+            pending = self._pending(questions, setups, graph)
             if pending:
                 kg = kg or self.graphs.empty(self.plan.dataset.name, build)
                 self._fill(kg, texts, replace(build, extractor=extractor))

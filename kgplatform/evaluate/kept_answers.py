@@ -31,7 +31,7 @@ from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_
 from kgplatform.evaluate.metrics import has_refused, in_order, of_failure, without_model
 from kgplatform.evaluate.needles import reader_options
 from kgplatform.evaluate.setups import as_asked, option_names, resolved
-from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Text
+from kgplatform.evaluate.terms import DataSet, Question, Scored, Setup
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.choices import shown_choices
 from kgplatform.readers.run import Calls
@@ -117,7 +117,7 @@ _RATERS = "evaluate/rater_"
 
 
 def answer_key(inquiry: Inquiry, model: str, graph: str) -> str:
-    """``graph``: from a function below."""
+    """``graph``: the fingerprint of the graph that is asked, or of what it is made of."""
     setup, question = inquiry.setup, inquiry.question
     return fingerprint(
         {
@@ -145,11 +145,6 @@ def graph_fingerprint(kg: KnowledgeGraph) -> str:
     nodes = {label: count for label, count in stats.nodes.items() if label not in _OF_RUNS}
     joined = {kind: count for kind, count in stats.relationships.items() if kind not in _RELATIONSHIPS_OF_RUNS}
     return fingerprint({"documents": kg.documents(), "state": kg.state(), "nodes": nodes, "relationships": joined})
-
-
-def texts_fingerprint(texts: Sequence[Text], build: Build, how: Mapping[str, Any]) -> str:
-    """A graph that is made of ``texts`` for some questions alone; ``how``: what else it is made with."""
-    return fingerprint({"texts": texts, "build": build, "how": how})
 
 
 @cache
