@@ -28,14 +28,14 @@ from kgplatform.errors import BudgetError, InputError, ModelError, SettingError,
 from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, ClosedOptions, answer_closed, official_answer
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
 from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
-from kgplatform.evaluate.metrics import has_refused, in_order, of_failure, without_model
+from kgplatform.evaluate.metrics import has_refused, in_order, without_model
 from kgplatform.evaluate.needles import reader_options
 from kgplatform.evaluate.setups import as_asked, option_names, resolved
 from kgplatform.evaluate.terms import DataSet, Question, Scored, Setup
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.choices import shown_choices
 from kgplatform.readers.run import Calls
-from kgplatform.records import Answer, Usage
+from kgplatform.records import Answer, SearchResult, Usage
 from kgplatform.text import without_controls
 
 _CHOICES = "\nChoose one of these answers, and begin with its letter:\n"
@@ -290,24 +290,25 @@ class Answers:
 
 
 def as_record(inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
-    """All that is said of an attempt, as JSON has it. A failure is wrong by every metric that applies to it, and has
-    an ``error``."""
-    answer = attempt.answer if attempt.answer is not None and attempt.answer.text is not None else None
-    return {
-        "question": inquiry.question.id,
+    """All that is said of an attempt, as JSON has it. A failure has an ``error``."""
+    question = inquiry.question
+    nothing = SearchResult(question.text, (), (), 0.0)
+    answer = attempt.answer or Answer(question.text, inquiry.setup.reader, None, (), nothing, (), Usage())
+    record = {
+        "question": question.id,
         "setup": inquiry.setup.name,
-        "text": answer.text if answer else None,
-        "note": answer.note if answer else "",
+        "text": answer.text,
+        "note": answer.note,
         "notes": list(notes),
-        "citations": len(answer.citations) if answer else 0,
-        "refused": answer is not None and has_refused(answer),
+        "citations": len(answer.citations),
+        "refused": has_refused(answer),
         "spent": as_lists(attempt.spent),
-        "counts": answer.counts if answer else {},
+        "counts": answer.counts,
         "seconds": attempt.seconds,
         "cached": attempt.cached,
-        **(_scores(inquiry.question, answer) if answer else {"scores": of_failure(inquiry.question)}),
-        **({} if answer else {"error": attempt.error or "The reader wrote no answer."}),
+        **_scores(question, answer),
     }
+    return record if answer.text is not None else {**record, "error": attempt.error or "The reader wrote no answer."}
 
 
 def scored(inquiry: Inquiry, record: Record, ratings: Mapping[str, float]) -> Scored:

@@ -28,7 +28,7 @@ from kgplatform.evaluate.answer_words import (
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.choices import read_choice
-from kgplatform.records import Answer, FoundPassage, SearchResult, Usage
+from kgplatform.records import Answer, FoundPassage
 from kgplatform.text import normalise_name
 from kgplatform.text.matching import find_words
 
@@ -169,8 +169,8 @@ def in_order(scores: Mapping[str, float]) -> dict[str, float]:
 def without_model(question: Question, answer: Answer) -> dict[str, float]:
     """Every score of ``answer`` that applies to ``question`` and needs no rater, in the order of ``METRICS``.
 
-    An answer without a text is a failure, with what it retrieved. Raises ``SettingError`` where ROUGE's package is
-    missing.
+    An answer without a text is a failure: 0 wherever something could have been right, and ``failed`` 1; it neither
+    refused nor invented anything. Raises ``SettingError`` where ROUGE's package is missing.
     """
     if answer.text is None:
         could_be = _of_text(question, "", refused=True)
@@ -187,15 +187,6 @@ def without_model(question: Question, answer: Answer) -> dict[str, float]:
 def has_refused(answer: Answer) -> bool:
     """Whether the model said that what it read does not have the answer, or nothing was written; no words decide it."""
     return answer.text is not None and (answer.sufficient is False or answer.text.strip() in ("", REFUSAL))
-
-
-def of_failure(question: Question) -> dict[str, float]:
-    """The scores where a reader failed: 0 wherever something could have been right, and ``failed`` 1.
-
-    It neither refused nor invented anything, and has no compression rate.
-    """
-    nothing = SearchResult(question.text, (), (), 0.0)
-    return without_model(question, Answer(question.text, "", None, (), nothing, (), Usage()))
 
 
 def _of_text(question: Question, text: str, refused: bool) -> dict[str, float]:
