@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kgplatform.errors import InputError
+from kgplatform.records import Progress
 from kgplatform.text import in_word, unknown
 
 FORMAT = "kgplatform-graph"
@@ -47,6 +48,8 @@ KINDS = (
 GRAPH_ID = "graph"
 LONGEST_NAME = 200
 _IN_NAMES = "_ -."
+
+SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,20 @@ TEMPORAL = ("date", "time", "localtime", "datetime", "localdatetime", "duration"
 FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _AXES = "xyz"
 _LARGEST = 2**63
+_SRIDS = {4326: 2, 4979: 3, 7203: 2, 9157: 3}
+_DATE = r"[+-]?\d{4,9}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+_TIME = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?"
+_OFFSET = r"(?:Z|[+-]\d\d:\d\d(?::\d\d)?)"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_NUMBER = r"-?\d{1,19}(?:\.\d{1,9})?"
+_FORMS = {
+    "date": _DATE,
+    "time": f"{_TIME}{_OFFSET}",
+    "localtime": _TIME,
+    "datetime": rf"{_DATE}T{_TIME}{_OFFSET}(?:\[[A-Za-z0-9_+\-/]{{1,60}}\])?",
+    "localdatetime": f"{_DATE}T{_TIME}",
+    "duration": rf"P(?:{_NUMBER}[YMWD]){{0,4}}(?:T(?:{_NUMBER}[HMS]){{1,3}})?",
+}
 
 
 def for_file(value: Any) -> Any:
@@ -215,10 +231,10 @@ def _fault_of_one(value: Any) -> str | None:
 
 
 def _is_special(kind: object, inner: Any) -> bool:
-    """Whether it is one of the objects of a file. Of temporal values and points the database is the judge."""
     if kind == "point":
-        names = {"srid", *_AXES}
-        return isinstance(inner, dict) and inner.keys() <= names and set(map(type, inner.values())) <= {int, float}
+        srid = inner.get("srid") if isinstance(inner, dict) else None
+        axes = _AXES[: _SRIDS.get(srid, 0)] if type(srid) is int else ""
+        return bool(axes) and set(inner) == {"srid", *axes} and all(type(inner[axis]) in (int, float) for axis in axes)
     if not isinstance(inner, str):
         return False
     if kind == "bytes":
@@ -226,7 +242,9 @@ def _is_special(kind: object, inner: Any) -> bool:
             return base64.b64encode(base64.b64decode(inner, validate=True)).decode("ascii") == inner
         except (binascii.Error, ValueError):
             return False
-    return inner in FLOATS if kind == "float" else kind in TEMPORAL and inner.isascii()
+    if kind == "float":
+        return inner in FLOATS
+    return kind in _FORMS and re.fullmatch(_FORMS[kind], inner, re.ASCII) is not None and inner[-1] not in "PT"
 
 
 def fault_at(path: object, place: str, fault: str) -> InputError:

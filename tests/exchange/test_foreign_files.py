@@ -225,14 +225,18 @@ def test_values_that_are_fine(value: Any) -> None:
 @pytest.mark.parametrize(
     "value",
     [
+        {"date": "2026-11-31x"},
         {"date": 7},
-        {"date": "\ud800"},
-        {"point": {"srid": 4326, "x": True, "y": 1.0}},
+        {"datetime": "2026-11-21T12:00:00Z[a b]"},
+        {"duration": "P"},
+        {"duration": "P1DT"},
         {"float": "1.5"},
         {"bytes": "?"},
         {"what": "x"},
         {"date": "2026-11-21", "time": "12:00"},
         [{"date": "2026-11-21"}, {"time": "12:00Z"}],
+        {"point": {"srid": 1, "x": 1.0, "y": 1.0}},
+        {"point": {"srid": 4326, "x": True, "y": 1.0}},
     ],
 )
 def test_values_that_are_not(value: Any) -> None:
