@@ -17,7 +17,7 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import load_query
 from kgplatform.search.evidence import Evidence
-from kgplatform.search.pages import Okapi, fuse_ranks
+from kgplatform.search.pages import Okapi
 from kgplatform.settings import load_settings
 
 QUESTION = "Who fired the bricks?"
@@ -183,9 +183,3 @@ def test_okapi_by_hand() -> None:
     expected = kiln * 2 * 2.2 / (2 + longer) + bricks * 1 * 2.2 / (1 + longer)
     assert index._score("a", {"kiln": kiln, "bricks": bricks}, 3.0) == pytest.approx(expected)
     assert Okapi("Kiln?").ranked(3) == []
-
-
-def test_ranks_are_fused() -> None:
-    assert fuse_ranks(["a", "b", "c"], ["b", "d"]) == ["b", "a", "d", "c"]
-    assert fuse_ranks([], []) == []
-    assert fuse_ranks(["x"], ["y"]) == ["x", "y"]

@@ -133,6 +133,7 @@ _SHOWN = 600
 """Characters of a statement in a note, and of its parameters."""
 _UNCHANGED = "The statement and its parameters are the same as before."
 _NOTHING = "Your statement ran and found nothing."
+NOT_RUN = "No answer: the model wrote no Cypher statement that could be run."
 _NO_ROWS = "The graph does not say: no row was found. "
 _NOT_STATED = "No passage has the words of what was found. "
 _ROWS_ALONE = "The answer cites no sentence: it was made from the rows of the statement alone."
@@ -204,24 +205,25 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options,
 
 
 def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> _Found:
-    """The statement that found something, else the last one, after at most ``options.repairs`` repairs."""
+    """The statement that found something, else one that ran, else the last; ``options.repairs`` repairs at most."""
     tries: list[_Found] = []
     sent = messages
-    while True:
-        written = _write(sent, calls, "cypher/again" if tries else "cypher/write")
+    for attempt in range(options.repairs + 1):
+        written = _write(sent, calls, "cypher/again" if attempt else "cypher/write")
         if any(written == each.written for each in tries):
             tried = Tried(fault=_UNCHANGED)
             calls.counts["malformed.statement"] += 1
             calls.note("run", _UNCHANGED)
         else:
             tried = _run(written, statements, calls, options)
-        tries.append(_Found(written, tried))
-        if len(tries) > options.repairs or (tried.tells and not tried.unknown):
-            return next((each for each in reversed(tries) if each.tried.tells), tries[-1])
+            tries.append(_Found(written, tried))
+        if tried.tells and not tried.unknown:
+            break
         # As part of the question: a model repeats what stands as a reply of its own.
         fault, statement = _complaint(tried), str(written)
         again = render("cypher/again", fault=fault, statement=statement, fence=fence_for(fault, statement))
         sent = with_reminder(messages, f"\n\n{again[1]['content']}")
+    return max(reversed(tries), key=lambda each: (each.tried.tells, not each.tried.fault))
 
 
 def _write(messages: Messages, calls: Calls, prompt: str) -> WrittenStatement:
@@ -276,7 +278,7 @@ def _answer(
         if mode == "open":
             return write_answer(question, Selection.of(question), calls, mode, style=style)
         calls.note("answer", "nothing was found, so the model was not asked")
-        return Answered(REFUSAL)
+        return Answered(NOT_RUN if shown.fault else REFUSAL)
     rows = Rows(shown, sources, str(found.written), min(_ROWS_TOKENS, context // _ROWS_SHARE))
     answered = write_answer(question, RowSelection(result, {}), calls, mode, shown=rows, style=style)
     return replace(answered, note=answered.note.replace(NOT_CITED, _ROWS_ALONE))
@@ -287,7 +289,7 @@ def _told(found: _Found, sources: Sources) -> str:
     tried = found.tried
     if tried.fault:
         fault = tried.fault.partition("\n")[0]  # then comes a picture of where it is
-        return f"No statement could be run: {fault} The last was: {found.written}"
+        return f"{fault} The last statement was: {found.written}"
     rows = counted(len(sources.rows), "row") + (" and more" if tried.more else "")
     rows += f", less {sources.unfound_rows:,} whose words no passage has," if sources.unfound_rows else ""
     nothing = "" if replace(tried, rows=sources.rows).tells else _NOT_STATED if sources.unfound_rows else _NO_ROWS
