@@ -1,16 +1,18 @@
-"""Synthetic tasks for readers of long texts: needles in haystacks, keys and numbers in noise, dictionaries, lists.
+"""Synthetic tasks for readers of long texts: needles in haystacks, keys and numbers in noise, dictionaries, lists; as a
+data set for any reader, and what was found of them as a map over length and depth (LongAgent, figure 3).
 
     from kgplatform.evaluate.needles import DEPTHS, LENGTHS, grid, single_needle, write_tasks
 
     write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))    # 1,500 tasks, as in the paper
+    data_set = needle_data_set("single", parse_lengths("1000-16000:4"), parse_depths("single", "0,0.5,1"), samples=2)
+    heat_map(results).found["longagent"]         # rows: depths; columns: lengths; shares from 0 to 1
 
 The tasks are those of LongAgent (section 3.1): Needle-in-a-Haystack PLUS (one statement, or two that must both be
 found), and those that need no understanding: a pass key or a number in noise, the value of a key, a number by its rank.
 What statements say is not true, so that nobody can know the answers; they are about things that everybody knows.
 
-No model is needed, and the same seed gives the same text, to the letter. Time and memory grow with the length that is
-asked for; of a longer haystack no more is looked at. The haystack that comes with the platform is invented: no model
-has read it before, and anybody may use it. docs/how-to/needle-tasks.md tells more.
+No model is needed, and the same seed gives the same text, to the letter. The haystack is invented: no model has read it
+before, and anybody may use it. docs/how-to/needle-tasks.md tells more.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ import json
 import random
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from importlib.resources import files
-from itertools import accumulate, combinations, count, islice, product, repeat
+from itertools import combinations, count, islice, product, repeat
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
@@ -31,8 +33,8 @@ from uuid import UUID
 import yaml
 
 from kgplatform.errors import InputError
-from kgplatform.text import count_tokens
-from kgplatform.text.sentences import sentences
+from kgplatform.evaluate.terms import DataSet, Question, Results, Setup, Text
+from kgplatform.text import count_tokens, unknown
 
 __all__ = [
     "DEPTHS",
@@ -41,7 +43,6 @@ __all__ = [
     "RANKS",
     "Needle",
     "NeedleTask",
-    "Needles",
     "even",
     "grid",
     "hidden_number",
@@ -200,24 +201,16 @@ def paragraphs(sentences: Iterable[str]) -> Iterator[str]:
         yield " ".join(some)
 
 
-LONGEST_PARAGRAPH = 200
-"""Tokens. A longer paragraph of somebody's own text is parted at the ends of its sentences, so that depths are met."""
-
-_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n\s*")
-
-
 @dataclass(frozen=True, slots=True)
 class Needles:
     """Statements to hide, each a paragraph; the question needs all of them. Each of ``answers`` is right.
 
-    ``world``: what the answers would be outside of these statements; a paragraph of the haystack that says one of
-    these is left out. ``bridge``: the name that joins two statements, which the question does not tell.
+    ``bridge``: the name that joins two statements, which the question does not tell.
     """
 
     question: str
     answers: tuple[str, ...]
     statements: tuple[str, ...]
-    world: tuple[str, ...] = ()
     bridge: str | None = None
 
 
@@ -234,26 +227,31 @@ class Frame:
         return count_tokens(piece) + count_tokens(self.between)
 
 
-PROSE = Frame()
-
-
-def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame = PROSE) -> NeedleTask:
+def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame = Frame()) -> NeedleTask:
     """The task whose text has the statements of ``told`` between ``pieces``: the first ones, as many as fit.
 
     A statement stands between those two pieces where the share of the haystack's tokens before it is nearest to its
-    depth. The last paragraph is cut at the end of a sentence, so that the text has at most the tokens that are wanted,
-    and less by no more than one piece. Raises ``InputError`` if that is too short for the statements, or if the
-    pieces end before it.
+    depth. The text has at most the tokens that are wanted, and less by no more than one piece. Raises ``InputError`` if
+    that is too short for the statements.
     """
     around = count_tokens(frame.before) + count_tokens(frame.after) - count_tokens(frame.between)
     room = wanted.length - around - sum(map(frame.cost, told.statements))
     if room < 0:
         least = wanted.length - room
         raise InputError(f"A text of {wanted.length:,} tokens has no room for what is to be hidden: ask for {least:,}.")
-    chosen, costs = _filled(pieces, room, wanted.length, frame)
-    totals = [0, *accumulate(costs)]
+    chosen: list[str] = []
+    totals = [0]
+    for piece in pieces:
+        total = totals[-1] + frame.cost(piece)
+        if total > room:
+            break
+        chosen.append(piece)
+        totals.append(total)
     borders = [_border(totals, depth) for depth in wanted.depths]
-    text, starts = _written(chosen, told.statements, borders, frame)
+    for border, number in sorted(zip(borders, count()), reverse=True):
+        chosen.insert(border, told.statements[number])
+    text = frame.before + frame.between.join(chosen) + frame.after
+    starts = map(text.index, told.statements)
     needles = [
         Needle(start, start + len(said), depth, totals[border])
         for start, said, depth, border in zip(starts, told.statements, wanted.depths, borders, strict=True)
@@ -274,87 +272,12 @@ def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame 
     )
 
 
-def own_paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of somebody's own text, which empty lines part; long ones in several."""
-    start = 0
-    while start < len(text):
-        gap = _EMPTY_LINE.search(text, start)
-        end, after = gap.span() if gap else (len(text), len(text))
-        if paragraph := text[start:end].strip():
-            yield from _parted(paragraph, LONGEST_PARAGRAPH)
-        start = after
-
-
-def without(pieces: Iterable[str], words: Iterable[str]) -> Iterator[str]:
-    """Those ``pieces`` in which none of ``words`` stands, as a word or as several: they would tell, or contradict."""
-    wanted = sorted(set(filter(None, words)))
-    if not wanted:
-        return iter(pieces)
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)", re.IGNORECASE)
-    return (piece for piece in pieces if not pattern.search(piece))
-
-
-def _filled(pieces: Iterable[str], room: int, length: int, frame: Frame) -> tuple[list[str], list[int]]:
-    """The first pieces that fit into ``room`` tokens, the last one cut, and what each costs."""
-    chosen: list[str] = []
-    costs: list[int] = []
-    for piece in pieces:
-        cost = frame.cost(piece)
-        if cost > room:
-            cut = next(_parted(piece, room), "") if frame is PROSE else ""
-            if cut and frame.cost(cut) <= room:
-                chosen.append(cut)
-                costs.append(frame.cost(cut))
-            return chosen, costs
-        chosen.append(piece)
-        costs.append(cost)
-        room -= cost
-    if room > max(costs, default=0):
-        raise InputError(
-            f"The haystack is too short by {room:,} tokens for a text of {length:,}: give a longer one, or ask for "
-            "shorter texts."
-        )
-    return chosen, costs
-
-
-def _parted(paragraph: str, most: int) -> Iterator[str]:
-    """``paragraph``, or its sentences in pieces of at most ``most`` tokens, but for a sentence that is longer alone."""
-    if count_tokens(paragraph) <= most:
-        yield paragraph
-        return
-    start = end = tokens = 0
-    for sentence in sentences(paragraph):
-        more = count_tokens(paragraph[end : sentence.end])
-        if end and tokens + more > most:
-            yield paragraph[start:end]
-            start, tokens = sentence.start, 0
-            more = count_tokens(paragraph[start : sentence.end])
-        tokens, end = tokens + more, sentence.end
-    if end > start:
-        yield paragraph[start:end]
-
-
 def _border(totals: Sequence[int], depth: float) -> int:
     """The number of pieces before a statement at ``depth``: the nearest border, of two equally near the earlier."""
     wanted = depth * totals[-1]
     after = bisect_left(totals, wanted)
     candidates = range(max(0, after - 1), min(after + 1, len(totals)))
     return min(candidates, key=lambda border: (abs(totals[border] - wanted), border))
-
-
-def _written(
-    pieces: Sequence[str], statements: Sequence[str], borders: Sequence[int], frame: Frame
-) -> tuple[str, list[int]]:
-    """The whole text, and the first character of each statement, which has ``borders`` of its number pieces before."""
-    parts: list[str] = []
-    starts = [0] * len(statements)
-    at, done = len(frame.before), 0
-    for border, number in sorted(zip(borders, range(len(statements)), strict=True)):
-        here = [*pieces[done:border], statements[number]]
-        parts += here
-        at += sum(len(part) + len(frame.between) for part in here)
-        starts[number], done = at - len(frame.between) - len(statements[number]), border
-    return frame.before + frame.between.join([*parts, *pieces[done:]]) + frame.after, starts
 
 
 class _Fact(NamedTuple):
@@ -394,9 +317,7 @@ def joined_statements(chance: random.Random) -> Needles:
     fact, (life, asked) = chance.choice(_KNOWN["people"]), chance.choice(_LIVES)
     person, answer = _person(chance), invented_name(chance, RARE_NAME)
     first = _stated(fact, person, "", "was")
-    return Needles(
-        asked.format(fact.subject), (answer,), (*first.statements, life.format(person, answer)), first.world, person
-    )
+    return Needles(asked.format(fact.subject), (answer,), (*first.statements, life.format(person, answer)), person)
 
 
 def other_year(chance: random.Random, year: str) -> str:
@@ -407,58 +328,31 @@ def other_year(chance: random.Random, year: str) -> str:
 
 def _stated(fact: _Fact, answer: str, asked: str, verb: str) -> Needles:
     statement = f"{fact.subject[0].upper()}{fact.subject[1:]} {verb} {answer}."
-    return Needles(asked.format(fact.subject), (answer,), (statement,), (fact.world,))
+    return Needles(asked.format(fact.subject), (answer,), (statement,))
 
 
 def _person(chance: random.Random) -> str:
     return f"{invented_name(chance)} {invented_name(chance, RARE_NAME)}"
 
 
-_SPARE = 200  # tokens of invented text more than is needed, since its last paragraph is cut to what fits
+def single_needle(length: int, depth: float, seed: int = 0) -> NeedleTask:
+    """An invented text of ``length`` tokens with one statement at ``depth`` (0 to 1) that answers the question.
 
-
-def single_needle(
-    length: int, depth: float, seed: int = 0, *, haystack: str | None = None, needles: Sequence[Needles] | None = None
-) -> NeedleTask:
-    """A text of ``length`` tokens with one statement at ``depth`` (0 to 1) that answers the question.
-
-    ``haystack``: your own text, taken from its beginning; else an invented one. ``needles``: your own, to draw the
-    statement from; else it is a fact that everybody knows, altered. Raises ``InputError`` for a length or a depth that
-    cannot be had, and for a haystack that is too short.
+    It is a fact that everybody knows, altered. Raises ``InputError`` for a length or a depth that cannot be had.
     """
-    return _task(WantedTask("qa", "single", length, (depth,), seed), haystack, needles, single_statement)
+    return _in_prose(WantedTask("qa", "single", length, (depth,), seed), single_statement)
 
 
-def multi_needle(
-    length: int,
-    depths: tuple[float, ...],
-    seed: int = 0,
-    *,
-    haystack: str | None = None,
-    needles: Sequence[Needles] | None = None,
-) -> NeedleTask:
-    """As ``single_needle``, with two statements at two ``depths`` that one name joins: neither answers alone.
-
-    With ``needles`` of your own there may be more: as many as ``depths``.
-    """
-    return _task(WantedTask("qa", "multi", length, depths, seed), haystack, needles, joined_statements)
+def multi_needle(length: int, depths: tuple[float, float], seed: int = 0) -> NeedleTask:
+    """As ``single_needle``, with two statements at two ``depths`` that one name joins: neither answers alone."""
+    if len(depths) != _PAIR:
+        raise InputError(f"Two needles have two depths, not {len(depths)}.")
+    return _in_prose(WantedTask("qa", "multi", length, depths, seed), joined_statements)
 
 
-def _task(
-    wanted: WantedTask,
-    haystack: str | None,
-    needles: Sequence[Needles] | None,
-    invent: Callable[[random.Random], Needles],
-) -> NeedleTask:
+def _in_prose(wanted: WantedTask, invent: Callable[[random.Random], Needles]) -> NeedleTask:
     chance = wanted.chance()
-    choices = [invent(chance)] if needles is None else needles
-    fitting = [choice for choice in choices if len(choice.statements) == len(wanted.depths)]
-    if not fitting:
-        raise InputError(f"None of the needles has as many passages as there are depths ({len(wanted.depths)}).")
-    told = chance.choice(fitting)
-    source = paragraphs(filler(chance, wanted.length + _SPARE)) if haystack is None else own_paragraphs(haystack)
-    # No paragraph gives the answer, nor says what the world says.
-    return hide(wanted, told, without(source, (*told.answers, *told.world)))
+    return hide(wanted, invent(chance), paragraphs(filler(chance, wanted.length)))
 
 
 _NOISE = (
@@ -590,3 +484,175 @@ def write_tasks(file: str | Path, tasks: Iterable[NeedleTask]) -> int:
     except (OSError, UnicodeEncodeError) as error:
         raise InputError(f"The tasks cannot be written to {file}: {error}.") from error
     return count
+
+
+Depths = float | tuple[float, ...]
+"""Where one needle stands, or several that belong together: shares of the text from 0 to 1."""
+
+METRIC = "contains"
+"""A needle is found where its answer is in the reply, word for word: LongAgent's check without a person."""
+
+
+class _Task(NamedTuple):
+    """What makes it from a length, a depth and a seed, and what LongAgent calls such work."""
+
+    make: Callable[[int, Any, int], NeedleTask]
+    work: str
+
+
+_TASKS = {
+    "single": _Task(single_needle, "qa"),
+    "multi": _Task(multi_needle, "qa"),
+    "pass-key": _Task(pass_key, "passkey"),
+    "number": _Task(hidden_number, "number"),
+    "key-value": _Task(key_value, "kv"),
+    "math": _Task(math_find, "math"),
+}
+KINDS = tuple(_TASKS)
+_PAIR = 2
+_CELL = re.compile(rf"({'|'.join(KINDS)}), (\d+) tokens, depths? ([\d./e-]+)")
+_RANGE = re.compile(r"([\d.]+)\s*-\s*([\d.]+)\s*:\s*(\d{1,4})")
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """What was found of the needles, by setup: rows are ``depths``, columns are ``lengths`` (tokens).
+
+    ``found``: the share of a cell's answers that were right by ``metric``; None where none was scored. ``counts``: how
+    many were. Two needles have both their depths in one name: "0/0.33".
+    """
+
+    setups: tuple[str, ...]
+    lengths: tuple[int, ...]
+    depths: tuple[str, ...]
+    found: Mapping[str, tuple[tuple[float | None, ...], ...]]
+    counts: Mapping[str, tuple[tuple[int, ...], ...]]
+    metric: str
+
+
+def needle_data_set(
+    kind: str,
+    lengths: Sequence[int],
+    depths: Sequence[Depths],
+    samples: int = 1,
+    *,
+    seed: int = 0,
+) -> DataSet:
+    """``samples`` tasks of ``kind`` at each length and depth, each about a text of its own.
+
+    Raises ``InputError`` for what cannot be made, before anybody is asked anything.
+    """
+    if kind not in KINDS:
+        raise InputError(unknown("needle task", kind, KINDS))
+    if not lengths or not depths or samples < 1:
+        raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
+    if any(isinstance(depth, tuple) != (kind == "multi") for depth in depths):
+        wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
+        raise InputError(f"A task {kind} has {wants}.")
+    make = _TASKS[kind].make
+    cells: dict[str, tuple[int, Depths, int]] = {}
+    questions: list[Question] = []
+    for length, depth, number in product(dict.fromkeys(lengths), dict.fromkeys(depths), range(samples)):
+        task = make(length, depth, seed + number)
+        cells[task.id] = (length, depth, seed + number)
+        questions.append(
+            Question(
+                id=task.id,
+                text=task.question,
+                answers=task.answers,
+                facts=task.hidden,  # which the answer needs: so it shows whether a reader read them at all
+                within=(task.id,),
+                kind=cell_name(kind, length, depth),
+            )
+        )
+
+    def text_of(title: str) -> Text:
+        return Text(title, make(*cells[title]).text)
+
+    return DataSet(f"needles, {kind}", tuple(questions), apart=True, text_of=text_of)
+
+
+def reader_options(setup: Setup, question: Question, names: Collection[str]) -> dict[str, Any]:
+    """What ``question`` adds to the options of ``setup``, whose reader has those of ``names``: the kind of work, where
+    the reader can be told (LongAgent, as in the paper)."""
+    cell = _CELL.fullmatch(question.kind)
+    if cell is None or "task" not in names or "task" in setup.options:
+        return {}
+    return {"task": _TASKS[cell[1]].work}
+
+
+def parse_lengths(text: str) -> tuple[int, ...]:
+    """Tokens of texts: "1000,8000", or "1000-16000:4" for four lengths at even distances, both ends included.
+
+    Raises ``InputError``.
+    """
+    if between := _RANGE.fullmatch(text.strip()):
+        return even(_length(between[1]), _length(between[2]), int(between[3]))
+    return tuple(map(_length, text.split(",")))
+
+
+def parse_depths(kind: str, text: str) -> tuple[Depths, ...]:
+    """Depths from 0 to 1: "0,0.5,1", or "0-1:10" for ten at even distances, both ends included.
+
+    Two needles have pairs, "0/0.33,0/1"; of single depths every pair is made, as in LongAgent (A, appendix A.2).
+    Raises ``InputError``.
+    """
+    if kind == "multi" and "/" in text:
+        found = tuple(tuple(map(_depth, each.split("/"))) for each in text.split(","))
+        if any(len(each) != _PAIR for each in found):
+            raise InputError(f"{text!r}: each place must be a pair of depths, such as 0/0.33.")
+        return found
+    if between := _RANGE.fullmatch(text.strip()):
+        least, most, number = _depth(between[1]), _depth(between[2]), int(between[3])
+        if number < _PAIR or least >= most:
+            raise InputError(f"{text!r} makes no depths: write 0-1:10, the smaller one first, and two or more of them.")
+        depths = tuple(least + step * (most - least) / (number - 1) for step in range(number))
+    else:
+        depths = tuple(map(_depth, text.split(",")))
+    if kind == "multi" and len(depths) < _PAIR:
+        raise InputError(f"{text!r} is one depth, and two needles need two. Write 0/0.5, or list several depths.")
+    return tuple(combinations(sorted(depths), _PAIR)) if kind == "multi" else depths
+
+
+def _length(word: str) -> int:
+    if not re.fullmatch("[1-9][0-9]{0,8}", word.strip()):
+        raise InputError(f"{word.strip()!r} is not a length. Write tokens as 1000,8000 or as 1000-16000:4.")
+    return int(word)
+
+
+def _depth(word: str) -> float:
+    if not re.fullmatch(r"0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?", word.strip()):
+        raise InputError(f"{word.strip()!r} is not a depth. Write shares from 0 to 1, as 0,0.5,1 or as 0-1:10.")
+    return float(word)
+
+
+def cell_name(kind: str, length: int, depth: Depths) -> str:
+    """What a question at one place of the map has as its kind: ``single, 1000 tokens, depth 0.5``."""
+    return f"{kind}, {length} tokens, {'depths' if isinstance(depth, tuple) else 'depth'} {_depth_name(depth)}"
+
+
+def _depth_name(depth: Depths) -> str:
+    return "/".join(f"{each:.6g}" for each in (depth if isinstance(depth, tuple) else (depth,)))
+
+
+def heat_map(results: Results) -> HeatMap | None:
+    """What each setup found, by length and depth; None where no answer is to a needle task."""
+    asked = [(answer, cell) for answer in results.answers if (cell := _CELL.fullmatch(answer.kind))]
+    if not asked:
+        return None
+    cells: dict[tuple[str, int, str], list[float]] = {}
+    for answer, cell in asked:
+        if METRIC in answer.scores:
+            cells.setdefault((answer.setup, int(cell[2]), cell[3]), []).append(answer.scores[METRIC])
+    lengths = tuple(sorted({int(cell[2]) for _, cell in asked}))
+    depths = tuple(sorted({cell[3] for _, cell in asked}, key=lambda depth: tuple(map(float, depth.split("/")))))
+    setups = tuple(setup.setup.name for setup in results.setups)
+
+    def table(of: Callable[[list[float]], Any]) -> dict[str, tuple[tuple[Any, ...], ...]]:
+        return {
+            setup: tuple(tuple(of(cells.get((setup, length, depth), [])) for length in lengths) for depth in depths)
+            for setup in setups
+        }
+
+    shares = table(lambda found: sum(found) / len(found) if found else None)
+    return HeatMap(setups, lengths, depths, shares, table(len), METRIC)
