@@ -11,8 +11,9 @@ The tasks are those of LongAgent (section 3.1): Needle-in-a-Haystack PLUS (one s
 found), and those that need no understanding: a pass key or a number in noise, the value of a key, a number by its rank.
 What statements say is not true, so that nobody can know the answers; they are about things that everybody knows.
 
-No model is needed, and the same seed gives the same text, to the letter. The haystack is invented: no model has read it
-before, and anybody may use it. docs/how-to/needle-tasks.md tells more.
+No model is needed, and the same seed gives the same text, to the letter. Time and memory grow with the length that is
+asked for; of a longer haystack no more is looked at. The haystack that comes with the platform is invented: no model
+has read it before, and anybody may use it. docs/how-to/needle-tasks.md tells more.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from heapq import nlargest
 from importlib.resources import files
-from itertools import combinations, count, islice, product, repeat
+from itertools import accumulate, combinations, count, islice, product, repeat
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
@@ -35,6 +36,7 @@ import yaml
 from kgplatform.errors import InputError
 from kgplatform.evaluate.terms import DataSet, Question, Results, Setup, Text
 from kgplatform.text import count_tokens, unknown
+from kgplatform.text.sentences import sentences
 
 __all__ = [
     "DEPTHS",
@@ -43,6 +45,7 @@ __all__ = [
     "RANKS",
     "Needle",
     "NeedleTask",
+    "Needles",
     "even",
     "grid",
     "hidden_number",
@@ -201,16 +204,24 @@ def paragraphs(sentences: Iterable[str]) -> Iterator[str]:
         yield " ".join(some)
 
 
+LONGEST_PARAGRAPH = 200
+"""Tokens. A longer paragraph of somebody's own text is parted at the ends of its sentences, so that depths are met."""
+
+_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+
+
 @dataclass(frozen=True, slots=True)
 class Needles:
     """Statements to hide, each a paragraph; the question needs all of them. Each of ``answers`` is right.
 
-    ``bridge``: the name that joins two statements, which the question does not tell.
+    ``world``: what the answers would be outside of these statements; a paragraph of the haystack that says one of
+    these is left out. ``bridge``: the name that joins two statements, which the question does not tell.
     """
 
     question: str
     answers: tuple[str, ...]
     statements: tuple[str, ...]
+    world: tuple[str, ...] = ()
     bridge: str | None = None
 
 
@@ -227,26 +238,24 @@ class Frame:
         return count_tokens(piece) + count_tokens(self.between)
 
 
-def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame = Frame()) -> NeedleTask:
+PROSE = Frame()
+
+
+def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame = PROSE) -> NeedleTask:
     """The task whose text has the statements of ``told`` between ``pieces``: the first ones, as many as fit.
 
     A statement stands between those two pieces where the share of the haystack's tokens before it is nearest to its
-    depth. The text has at most the tokens that are wanted, and less by no more than one piece. Raises ``InputError`` if
-    that is too short for the statements.
+    depth. The last paragraph is cut at the end of a sentence, so that the text has at most the tokens that are wanted,
+    and less by no more than one piece. Raises ``InputError`` if that is too short for the statements, or if the
+    pieces end before it.
     """
     around = count_tokens(frame.before) + count_tokens(frame.after) - count_tokens(frame.between)
     room = wanted.length - around - sum(map(frame.cost, told.statements))
     if room < 0:
         least = wanted.length - room
         raise InputError(f"A text of {wanted.length:,} tokens has no room for what is to be hidden: ask for {least:,}.")
-    chosen: list[str] = []
-    totals = [0]
-    for piece in pieces:
-        total = totals[-1] + frame.cost(piece)
-        if total > room:
-            break
-        chosen.append(piece)
-        totals.append(total)
+    chosen, costs = _filled(pieces, room, wanted.length, frame)
+    totals = [0, *accumulate(costs)]
     borders = [_border(totals, depth) for depth in wanted.depths]
     for border, number in sorted(zip(borders, count()), reverse=True):
         chosen.insert(border, told.statements[number])
@@ -270,6 +279,61 @@ def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame 
         haystack=totals[-1],
         seed=wanted.seed,
     )
+
+
+def own_paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs of somebody's own text, which empty lines part; long ones in several."""
+    for paragraph in filter(None, map(str.strip, _EMPTY_LINE.split(text))):
+        yield from _parted(paragraph, LONGEST_PARAGRAPH)
+
+
+def without(pieces: Iterable[str], words: Iterable[str]) -> Iterator[str]:
+    """Those ``pieces`` in which none of ``words`` stands, as a word or as several: they would tell, or contradict."""
+    wanted = sorted(set(filter(None, words)))
+    if not wanted:
+        return iter(pieces)
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)", re.IGNORECASE)
+    return (piece for piece in pieces if not pattern.search(piece))
+
+
+def _filled(pieces: Iterable[str], room: int, length: int, frame: Frame) -> tuple[list[str], list[int]]:
+    """The first pieces that fit into ``room`` tokens, the last one cut, and what each costs."""
+    chosen: list[str] = []
+    costs: list[int] = []
+    for piece in pieces:
+        cost = frame.cost(piece)
+        if cost > room:
+            cut = next(_parted(piece, room), "") if frame is PROSE else ""
+            if cut and frame.cost(cut) <= room:
+                chosen.append(cut)
+                costs.append(frame.cost(cut))
+            return chosen, costs
+        chosen.append(piece)
+        costs.append(cost)
+        room -= cost
+    if room > max(costs, default=0):
+        raise InputError(
+            f"The haystack is too short by {room:,} tokens for a text of {length:,}: give a longer one, or ask for "
+            "shorter texts."
+        )
+    return chosen, costs
+
+
+def _parted(paragraph: str, most: int) -> Iterator[str]:
+    """``paragraph``, or its sentences in pieces of at most ``most`` tokens, but for a sentence that is longer alone."""
+    if count_tokens(paragraph) <= most:
+        yield paragraph
+        return
+    start = end = tokens = 0
+    for sentence in sentences(paragraph):
+        more = count_tokens(paragraph[end : sentence.end])
+        if end and tokens + more > most:
+            yield paragraph[start:end]
+            start, tokens = sentence.start, 0
+            more = count_tokens(paragraph[start : sentence.end])
+        tokens, end = tokens + more, sentence.end
+    if end > start:
+        yield paragraph[start:end]
 
 
 def _border(totals: Sequence[int], depth: float) -> int:
@@ -317,7 +381,9 @@ def joined_statements(chance: random.Random) -> Needles:
     fact, (life, asked) = chance.choice(_KNOWN["people"]), chance.choice(_LIVES)
     person, answer = _person(chance), invented_name(chance, RARE_NAME)
     first = _stated(fact, person, "", "was")
-    return Needles(asked.format(fact.subject), (answer,), (*first.statements, life.format(person, answer)), person)
+    return Needles(
+        asked.format(fact.subject), (answer,), (*first.statements, life.format(person, answer)), first.world, person
+    )
 
 
 def other_year(chance: random.Random, year: str) -> str:
@@ -328,31 +394,58 @@ def other_year(chance: random.Random, year: str) -> str:
 
 def _stated(fact: _Fact, answer: str, asked: str, verb: str) -> Needles:
     statement = f"{fact.subject[0].upper()}{fact.subject[1:]} {verb} {answer}."
-    return Needles(asked.format(fact.subject), (answer,), (statement,))
+    return Needles(asked.format(fact.subject), (answer,), (statement,), (fact.world,))
 
 
 def _person(chance: random.Random) -> str:
     return f"{invented_name(chance)} {invented_name(chance, RARE_NAME)}"
 
 
-def single_needle(length: int, depth: float, seed: int = 0) -> NeedleTask:
-    """An invented text of ``length`` tokens with one statement at ``depth`` (0 to 1) that answers the question.
+_SPARE = 200  # tokens of invented text more than is needed, since its last paragraph is cut to what fits
 
-    It is a fact that everybody knows, altered. Raises ``InputError`` for a length or a depth that cannot be had.
+
+def single_needle(
+    length: int, depth: float, seed: int = 0, *, haystack: str | None = None, needles: Sequence[Needles] | None = None
+) -> NeedleTask:
+    """A text of ``length`` tokens with one statement at ``depth`` (0 to 1) that answers the question.
+
+    ``haystack``: your own text, taken from its beginning; else an invented one. ``needles``: your own, to draw the
+    statement from; else it is a fact that everybody knows, altered. Raises ``InputError`` for a length or a depth that
+    cannot be had, and for a haystack that is too short.
     """
-    return _in_prose(WantedTask("qa", "single", length, (depth,), seed), single_statement)
+    return _task(WantedTask("qa", "single", length, (depth,), seed), haystack, needles, single_statement)
 
 
-def multi_needle(length: int, depths: tuple[float, float], seed: int = 0) -> NeedleTask:
-    """As ``single_needle``, with two statements at two ``depths`` that one name joins: neither answers alone."""
-    if len(depths) != _PAIR:
-        raise InputError(f"Two needles have two depths, not {len(depths)}.")
-    return _in_prose(WantedTask("qa", "multi", length, depths, seed), joined_statements)
+def multi_needle(
+    length: int,
+    depths: tuple[float, ...],
+    seed: int = 0,
+    *,
+    haystack: str | None = None,
+    needles: Sequence[Needles] | None = None,
+) -> NeedleTask:
+    """As ``single_needle``, with two statements at two ``depths`` that one name joins: neither answers alone.
+
+    With ``needles`` of your own there may be more: as many as ``depths``.
+    """
+    return _task(WantedTask("qa", "multi", length, depths, seed), haystack, needles, joined_statements)
 
 
-def _in_prose(wanted: WantedTask, invent: Callable[[random.Random], Needles]) -> NeedleTask:
+def _task(
+    wanted: WantedTask,
+    haystack: str | None,
+    needles: Sequence[Needles] | None,
+    invent: Callable[[random.Random], Needles],
+) -> NeedleTask:
     chance = wanted.chance()
-    return hide(wanted, invent(chance), paragraphs(filler(chance, wanted.length)))
+    choices = [invent(chance)] if needles is None else needles
+    fitting = [choice for choice in choices if len(choice.statements) == len(wanted.depths)]
+    if not fitting:
+        raise InputError(f"None of the needles has as many passages as there are depths ({len(wanted.depths)}).")
+    told = chance.choice(fitting)
+    source = paragraphs(filler(chance, wanted.length + _SPARE)) if haystack is None else own_paragraphs(haystack)
+    # No paragraph gives the answer, nor says what the world says.
+    return hide(wanted, told, without(source, (*told.answers, *told.world)))
 
 
 _NOISE = (

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from doc_pages import blocks, page
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from simulated_team import SimulatedTeam, told
 
 from kgplatform.errors import InputError
@@ -20,6 +22,7 @@ from kgplatform.evaluate.needles import (
     DEPTH_PAIRS,
     DEPTHS,
     LENGTHS,
+    LONGEST_PARAGRAPH,
     RANKS,
     Needles,
     NeedleTask,
@@ -46,11 +49,19 @@ ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [
     key_value,
     math_find,
 ]
-PARAGRAPH = 200  # tokens; none of the haystack has more
+TOLD = Needles("Where is the brass key?", ("under the third step",), ("The brass key is under the third step.",))
 
 
 def names_of(makers: list[Callable[[int, float, int], NeedleTask]]) -> list[str]:
     return [each.__name__ for each in makers]
+
+
+def story(paragraphs: int, sentences: int = 4) -> str:
+    """Numbered sentences, so that order and place can be seen."""
+    return "\n\n".join(
+        " ".join(f"Day {day} had hour {hour} as all days have." for hour in range(sentences))
+        for day in range(paragraphs)
+    )
 
 
 def check_places(task: NeedleTask) -> None:
@@ -60,7 +71,7 @@ def check_places(task: NeedleTask) -> None:
         taken = sum(count_tokens(task.text[other.start : other.end]) for other in others)
         before = count_tokens(task.text[: needle.start]) - taken
         assert abs(before - needle.before) <= 2  # brackets and commas of lists and dictionaries
-        assert abs(task.depths[number] - needle.depth) * task.haystack <= PARAGRAPH / 2
+        assert abs(task.depths[number] - needle.depth) * task.haystack <= LONGEST_PARAGRAPH / 2
 
 
 @pytest.mark.parametrize("make", ONE_DEPTH, ids=names_of(ONE_DEPTH))
@@ -71,7 +82,7 @@ def test_the_answer_stands_at_its_depth_and_nowhere_else(
     task = make(length, depth, 5)
     assert (task.length, task.seed, [each.depth for each in task.needles]) == (length, 5, [depth])
     assert task.tokens == count_tokens(task.text)
-    assert length - PARAGRAPH <= task.tokens <= length
+    assert length - LONGEST_PARAGRAPH / 2 <= task.tokens <= length
     check_places(task)
     (hidden,) = task.hidden
     (answer,) = task.answers
@@ -93,10 +104,20 @@ def test_two_needles_stand_apart_and_only_together_answer(depths: tuple[float, f
 
 
 @pytest.mark.parametrize("invent", [single_statement, joined_statements])
-def test_statements_are_of_many_kinds(invent: Callable[[random.Random], Needles]) -> None:
+def test_statements_are_counterfactual(invent: Callable[[random.Random], Needles]) -> None:
     told = [invent(random.Random(seed)) for seed in range(400)]
+    assert all(each.world and each.world[0] not in " ".join((*each.statements, *each.answers)) for each in told)
     assert len({each.question for each in told}) >= 45
     assert len({each.answers for each in told}) >= 380
+
+
+def test_what_the_world_says_is_not_in_the_text() -> None:
+    needles = [Needles("Where?", ("Quilmun",), ("She lives in Quilmun.",), ("Paris", "1912"))]
+    book = "\n\n".join([story(30), "She lived in paris for long.", "That was in 1912.", "Quilmun is far.", story(30)])
+    task = single_needle(1_200, 0.5, haystack=book, needles=needles)
+    assert task.text.count("Quilmun") == 1
+    assert not re.search("paris|1912", task.text)
+    assert "Day 29" in task.text
 
 
 @pytest.mark.parametrize("rank", RANKS)
@@ -128,6 +149,36 @@ def test_the_same_seed_gives_the_same_task_and_another_one_another() -> None:
     assert single_needle(1_000, 0.5, 1).hidden == ("The island on which Napoleon died is Dunnevfinkel.",)
 
 
+# -------------------------------------------------------------------------------------------------------- own texts
+
+
+def test_a_text_without_paragraphs_is_parted_at_its_sentences() -> None:
+    book = " ".join(f"Hour {hour} came and went as all hours do." for hour in range(400))
+    task = single_needle(2_000, 0.5, haystack=book, needles=[TOLD])
+    check_places(task)
+    assert 0.4 < task.depths[0] < 0.6
+    assert all(paragraph.endswith((".", "do.")) for paragraph in task.text.split("\n\n"))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=40),
+    st.floats(0, 1),
+    st.integers(15, 120),
+)
+def test_a_needle_stands_in_whatever_text_or_a_sentence_says_why_not(
+    pieces: list[str], depth: float, length: int
+) -> None:
+    try:
+        task = single_needle(length, depth, haystack="\n\n".join(pieces), needles=[TOLD])
+    except InputError as error:
+        assert "too short by" in str(error)
+        return
+    assert task.hidden == TOLD.statements
+    assert task.tokens == count_tokens(task.text) <= length
+    assert 0 <= task.needles[0].before <= task.haystack
+
+
 # --------------------------------------------------------------------------------------------------------- refusals
 
 
@@ -140,7 +191,11 @@ def test_the_same_seed_gives_the_same_task_and_another_one_another() -> None:
         (lambda: pass_key(10, 0.5), "A text of 10 tokens has no room for what is to be hidden: ask for 19."),
         (lambda: math_find(2_700_004, 0.5), "A list of 2,700,004 tokens cannot be made: ask for 10 to 2,700,001."),
         (lambda: math_find(1_000, 0.5, rank="median"), "'median' cannot be asked for: choose one of largest, second"),
-        (lambda: multi_needle(1_000, (0, 0.5, 1)), "Two needles have two depths, not 3."),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: single_needle(9_000, 0.5, haystack=story(10)), "for a text of 9,000: give a longer one, or ask"),
+        (lambda: single_needle(9_000, 0.5, haystack=" \n\n ", needles=[TOLD]), "The haystack is too short by 8,991"),
+        (lambda: multi_needle(1_000, (0, 1), needles=[TOLD]), "None of the needles has as many passages as there are"),
+        (lambda: single_needle(1_000, 0, needles=[]), "None of the needles has as many passages as there are"),
+        (lambda: multi_needle(1_000, (0, 0.5, 1)), "None of the needles has as many passages as there are depths (3)."),
         (lambda: even(5, 5, 3), "3 lengths from 5 to 5 make no grid"),
     ],
 )  # fmt: skip
