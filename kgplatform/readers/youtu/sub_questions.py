@@ -215,7 +215,11 @@ def fill_in(asked: Mapping[int, tuple[str, SearchResult]], calls: Calls, room: i
     ``BudgetError`` alone.
     """
     mark = calls.mark()
-    parts = "\n\n".join(_part(n, text, found, room // len(asked)) for n, (text, found) in enumerate(asked.values(), 1))
+    asked_parts = []
+    for number, (text, found) in enumerate(asked.values(), 1):
+        selected = select(replace(found, question=text), room // len(asked), _PASSAGES, _PASSAGES)
+        asked_parts.append(f"{selected.text(Numbering())}\n\nQuestion {number}: {text}")
+    parts = "\n\n".join(asked_parts)
     messages = render(_FILL_IN, most=str(MOST_ANSWERS), fence=fence_for(parts), parts=parts)
     try:
         reply, _ = ask(calls, messages, Filled, stage="fill_in", tokens=_FILL_IN_REPLY)
@@ -229,11 +233,6 @@ def fill_in(asked: Mapping[int, tuple[str, SearchResult]], calls: Calls, room: i
     told = {n: " or ".join(answers.get(n, ("not answered, its words are used",))) for n in asked}
     calls.add("fill in", "; ".join(f"#{n}: {words}" for n, words in told.items()), mark, prompt=_FILL_IN)
     return answers
-
-
-def _part(number: int, text: str, found: SearchResult, room: int) -> str:
-    selected = select(replace(found, question=text), room, _PASSAGES, _PASSAGES)
-    return f"{selected.text(Numbering())}\n\nQuestion {number}: {text}"
 
 
 def _named(answers: list[str]) -> tuple[str, ...]:
