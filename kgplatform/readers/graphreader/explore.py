@@ -15,14 +15,14 @@ import random
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from kgplatform.errors import ModelError, ReplyError
-from kgplatform.models.chat import Chat, metered
+from kgplatform.models.chat import Chat, Wanted, metered
 from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.brief import (
     EMPTY,
     FALLBACK,
+    FORMS,
     PROMPTS,
     Brief,
     Done,
@@ -30,7 +30,6 @@ from kgplatform.readers.graphreader.brief import (
     ask_step,
     reminded,
     same_name,
-    wanted_step,
 )
 from kgplatform.readers.graphreader.notebook import renewed
 from kgplatform.readers.numbering import Numbering
@@ -90,11 +89,6 @@ class Walk:
         self.made += 1
         self.calls.counts[f"{stage}.{function}"] += 1
         self.actions.append(f"at {where}: {function}({arguments})")
-
-    def put_first(self, passage: str, *, after_rest_of: str = "") -> None:
-        """Into the queue at the front, or behind what is left of ``after_rest_of`` there."""
-        rest_is_first = bool(self.queue) and self.queue[0][0] == after_rest_of and self.queue[0][1] > 1
-        self.queue.insert(1 if rest_is_first else 0, (passage, 1))
 
     def end(self, reason: str) -> None:
         """The walk is over; its last step says why."""
@@ -177,8 +171,12 @@ class _Walker:
         actions = self.brief.shown_actions(path.actions)
         pages, passages = self._fact_pages(groups, self.brief.step_room("facts", short_name(node), actions))
         chosen: dict[str, FoundPassage] = {}
+
+        def judge(done: Done) -> str:  # what it names beside passages that were not shown is read
+            return "unknown passage" if done.action == "read_chunk" and not self._known(done) else ""
+
         for number, page in enumerate(pages, 1):
-            done = self._ask("facts", node, "\n".join(page), actions, _page(number, len(pages)), self._judge_passages)
+            done = self._ask("facts", node, "\n".join(page), actions, _page(number, len(pages)), judge)
             self._take_notebook(done)
             named = {passage.id: passage for passage in self._known(done)}
             chosen |= named
@@ -192,8 +190,10 @@ class _Walker:
         path.queue.extend((passage, 1) for passage in chosen)
         where = f"at {node}: {listed([path.label(each) for each in chosen.values()])}" if chosen else f"at {node}"
         facts_shown = sum(line.startswith("[") for page in pages for piece in page for line in piece.splitlines())
-        said = _shown(facts_shown, passages, len(groups) + found.passages - len(found.groups))
-        self._add(function, f"{where}; {said}", replace(shown, passages=tuple(chosen)))
+        every = len(groups) + found.passages - len(found.groups)
+        bound = "" if passages == every else f"the nearest {passages:,} of "
+        said = f"{where}; {counted(facts_shown, 'fact')} of {bound}{counted(every, 'passage')} shown"
+        self._add(function, said, replace(shown, passages=tuple(chosen)))
 
     def _fact_pages(self, groups: Sequence[Stated], room: int) -> tuple[list[list[str]], int]:
         """The facts of a node, a page after the other, and of how many passages they are.
@@ -283,7 +283,9 @@ class _Walker:
         label = self.path.label(beyond[0])
         if beyond[0].id in self.path.read:
             return f"{label} was read before"
-        self.path.put_first(beyond[0].id, after_rest_of="" if is_before else window[-1].id)
+        queue = self.path.queue  # what follows comes behind what is left of the last passage, if that is cut
+        rest_is_first = not is_before and queue and queue[0][0] == window[-1].id and queue[0][1] > 1
+        queue.insert(1 if rest_is_first else 0, (beyond[0].id, 1))
         return f"next is {label}"
 
     def _read_neighbours(self) -> None:
@@ -298,9 +300,16 @@ class _Walker:
         bound = "" if len(found.names) == found.total else f"the nearest {len(found.names):,} of "
         how_many = bound + counted(found.total, "neighbour")
         if self.options.random_nodes is not None:
-            self._go(self._drawn(found.names), f"{how_many}; drawn at random", shown)
+            new = [name for name in found.names if name not in path.visited]
+            chance = random.Random(f"{self.options.random_nodes} {path.number} {path.made}")
+            self._go(chance.choice(new) if new else None, f"{how_many}; drawn at random", shown)
             return
         names = {short_name(name): name for name in found.names}
+
+        def judge(done: Done) -> str:
+            name = same_name(done.node, names) if done.action == "read_neighbor_node" else ""
+            return "unknown node" if name is None else "visited node" if names.get(name) in path.visited else ""
+
         actions = self.brief.shown_actions(path.actions)
         listed_names = list(names)
         pages = self._bounded(pack(listed_names, self.brief.step_room("neighbours", short_name(node), actions)))
@@ -308,7 +317,7 @@ class _Walker:
             how_many = f"the nearest {fit:,} of {counted(found.total, 'neighbour')}"
         for number, page in enumerate(pages, 1):
             data, place = "\n".join(listed_names[each] for each in page), _page(number, len(pages))
-            done = self._ask("neighbours", node, data, actions, place, partial(self._judge_node, names))
+            done = self._ask("neighbours", node, data, actions, place, judge)
             if done.action == "read_neighbor_node":
                 self._go(names[same_name(done.node, names) or ""], how_many, shown)
                 return
@@ -330,24 +339,6 @@ class _Walker:
         else:
             path.node = name
 
-    def _drawn(self, names: Sequence[str]) -> str | None:
-        """A neighbour at random, the same for the same seed and path, of those where the path was not yet."""
-        new = [name for name in names if name not in self.path.visited]
-        chance = random.Random(f"{self.options.random_nodes} {self.path.number} {self.path.made}")
-        return chance.choice(new) if new else None
-
-    def _judge_node(self, names: dict[str, str], done: Done) -> str:
-        if done.action != "read_neighbor_node":
-            return ""
-        name = same_name(done.node, names)
-        if name is None:
-            return "unknown node"
-        return "visited node" if names[name] in self.path.visited else ""
-
-    def _judge_passages(self, done: Done) -> str:
-        """What it names beside passages that were not shown is read."""
-        return "unknown passage" if done.action == "read_chunk" and not self._known(done) else ""
-
     def _ask(
         self, stage: Stage, node: str, data: str, actions: str, page: str = "", judge: _Judge = lambda done: ""
     ) -> Done:
@@ -360,7 +351,7 @@ class _Walker:
             done, fault = self._sent(again, stage, judge)
             done = replace(done, notebook=done.notebook or first.notebook)
             for sent in (messages, again) if fault else ():
-                self.calls.forget(sent, wanted=wanted_step(stage, self.brief.window.reply))
+                self.calls.forget(sent, wanted=Wanted(FORMS[stage], self.brief.window.reply))
         return Done(FALLBACK[stage], done.notebook) if fault else done
 
     def _sent(self, messages: Messages, stage: Stage, judge: _Judge) -> tuple[Done, str]:
@@ -428,23 +419,18 @@ def _upto(passage: FoundPassage, first: int, room: int) -> int:
 
 
 def _pieces(groups: Sequence[Stated], room: int, shown: Numbering) -> list[tuple[str, str]]:
-    """Ids of passages, with what these state, as ``shown`` numbers it."""
-    return [(group.passage.id, piece) for group in groups for piece in _group_pieces(group, room, shown)]
-
-
-def _group_pieces(group: Stated, room: int, shown: Numbering) -> list[str]:
-    """The facts of a passage under its number; several pieces where they do not fit on one page."""
-    title = f"Passage {shown.number_of(group.passage)}: {short_name(group.passage.title)}"
-    told = [shown.told(group.passage, start, end, text) for _, text, start, end in group.facts]
-    whole = "\n".join([title, *told])
-    if tokens(whole) + 1 <= room:
-        return [whole]
-    inner = room - tokens(title) - 3  # the ends of its first and of its last lines
-    parts = [part.strip() for line in told for part in cut(line, inner - 1)]
-    return ["\n".join([title, *(parts[each] for each in page)]) for page in pack(parts, inner)]
-
-
-def _shown(facts: int, passages: int, every: int) -> str:
-    """How much of a node was shown: "2 facts of 2 passages shown", "… of the nearest 200 of 3,120 passages shown"."""
-    bound = "" if passages == every else f"the nearest {passages:,} of "
-    return f"{counted(facts, 'fact')} of {bound}{counted(every, 'passage')} shown"
+    """Ids of passages, with the facts that they state under their numbers, as ``shown`` has them; several pieces of a
+    passage where they do not fit on one page."""
+    pieces: list[tuple[str, str]] = []
+    for group in groups:
+        passage = group.passage
+        title = f"Passage {shown.number_of(passage)}: {short_name(passage.title)}"
+        told = [shown.told(passage, start, end, text) for _, text, start, end in group.facts]
+        inner = room - tokens(title) - 3  # the ends of its first and of its last lines
+        if tokens("\n".join([title, *told])) + 1 <= room:
+            pages = [told]
+        else:
+            parts = [part.strip() for line in told for part in cut(line, inner - 1)]
+            pages = [[parts[each] for each in page] for page in pack(parts, inner)]
+        pieces += [(passage.id, "\n".join([title, *page])) for page in pages]
+    return pieces
