@@ -99,8 +99,10 @@ def _words(passage: FoundPassage, start: int, end: int) -> str:
 
 def _fitting(tried: Tried, room: int) -> Iterator[str]:
     for number, row in enumerate(tried.rows):
-        cells = {name: _without_ids(cell) for name, cell in zip(tried.columns, row, strict=True)}
-        line = "; ".join(f"{name}: {_short(cell)}" for name, cell in cells.items() if cell is not None) or "(nothing)"
+        every = ((name, _without_ids(cell)) for name, cell in zip(tried.columns, row, strict=True))
+        cells = [(name, cell) for name, cell in every if cell is not None]
+        said = [(name, cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)) for name, cell in cells]
+        line = "; ".join(f"{name}: {clipped(cell, _CELL)}" for name, cell in said) or "(nothing)"
         room -= tokens(line) + 6
         if room < 0 and number:
             return
@@ -119,10 +121,6 @@ def _without_ids(value: Any) -> Any:
         items = [_without_ids(item) for item in value]
         return [item for item in items if item is not None][:_ITEMS] or None
     return value
-
-
-def _short(value: Any) -> str:
-    return clipped(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _CELL)
 
 
 _SCHEMA_TOKENS, _SCHEMA_SHARE = 900, 8
@@ -148,15 +146,13 @@ class Options(AnswerOptions):
     repairs: int = option(1, "how often to rewrite a statement that fails or finds nothing", least=0, most=3)
 
 
-def _without_dollars(given: dict[str, Any]) -> dict[str, Any]:
-    return {name.strip().removeprefix("$"): value for name, value in given.items()}
-
-
 class WrittenStatement(Form):
     """A Cypher statement, less what models put round it (a fence, a semicolon), and its parameters."""
 
     statement: Annotated[str, AfterValidator(lambda said: _DRESSING.sub("", said))] = text(2000)
-    parameters: Annotated[dict[str, Any], AfterValidator(_without_dollars)] = {}
+    parameters: Annotated[
+        dict[str, Any], AfterValidator(lambda given: {n.strip().removeprefix("$"): given[n] for n in given})
+    ] = {}
 
     def __str__(self) -> str:
         given = ", ".join(f"${name} = {value!r}" for name, value in self.parameters.items())
@@ -219,7 +215,8 @@ def _find(messages: Messages, statements: Statements, calls: Calls, options: Opt
         if len(tries) > options.repairs or (tried.tells and not tried.unknown):
             return next((each for each in reversed(tries) if each.tried.tells), tries[-1])
         # As part of the question: a model repeats what stands as a reply of its own.
-        fault, statement = _complaint(tried), str(written)
+        said = f"Your statement cannot be run: {tried.fault}" if tried.fault else "" if tried.tells else _NOTHING
+        fault, statement = " ".join(filter(None, (said, *tried.unknown))), str(written)
         again = render("cypher/again", fault=fault, statement=statement, fence=fence_for(fault, statement))
         sent = with_reminder(messages, f"\n\n{again[1]['content']}")
 
@@ -243,12 +240,6 @@ def _run(written: WrittenStatement, statements: Statements, calls: Calls, option
     told = tried.fault or f"{counted(len(tried.rows), 'row')}{more}"
     calls.note("run", " ".join((told, *tried.unknown)), (tried.query,) if tried.query else ())
     return tried
-
-
-def _complaint(tried: Tried) -> str:
-    """What is wrong with a statement, to whoever wrote it."""
-    said = f"Your statement cannot be run: {tried.fault}" if tried.fault else "" if tried.tells else _NOTHING
-    return " ".join(filter(None, (said, *tried.unknown)))
 
 
 def _trace_back(tried: Tried, statements: Statements, calls: Calls) -> Sources:
