@@ -62,7 +62,11 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
         lambda store: (
             [] if {"entity", "path"} <= set(without) else entity_seeds(store, question, words.embedded, ENTITY_SEEDS)
         ),
-        lambda store: _passages_of(store, question, documents),
+        lambda store: (
+            store.read("search/named_documents", names=sorted(documents), k=NAMED_PASSAGES, vector=question.vector)
+            if documents
+            else []
+        ),
         lambda store: communities_near(store, question) if words.tree and "community" not in without else NOWHERE,
     )
     seeds = _Seeds(passages, facts, named, _without_document(question, entities, documents), near, share)
@@ -167,13 +171,6 @@ def _without_document(question: Question, entities: list[_Entity], documents: Co
         and question.names_properly(entity.key)
         and stands_alone(entity.key, question.text)
     }
-
-
-def _passages_of(store: Store, question: Question, documents: Collection[str]) -> list[Row]:
-    if not documents:
-        return []
-    chosen = {"names": sorted(documents), "k": NAMED_PASSAGES}
-    return store.read("search/named_documents", **chosen, vector=question.vector)
 
 
 def _around(store: Store, question: Question, seeds: _Seeds) -> Row:
