@@ -185,10 +185,8 @@ def _best_ways(beam: list[Path], steps: Mapping[str, list[Row]]) -> list[list[Pa
             continue
         key = min(facts, facts[::-1])
         if key in ways or len(ways) < BEAM:
-            hop = Hop(
-                *(row[name] for name in ("id", "cosine", "predicate", "forward", "next", "nextName")),
-                tuple(row["passages"]),
-            )
+            named = row["id"], row["cosine"], row["predicate"], row["forward"], row["next"], row["nextName"]
+            hop = Hop(*named, tuple(row["passages"]))
             longer_path = Path(path.start, path.start_name or row["name"], (*path.hops, hop))
             ways.setdefault(key, []).append(longer_path)
     return list(ways.values())

@@ -9,9 +9,8 @@ names        a language model names what is new, if there is one; then the vecto
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import zip_longest
 
 import numpy as np
@@ -29,7 +28,7 @@ from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
 from kgplatform.shown import Shown
 from kgplatform.tree.community_names import PER_CALL, STAGE, Named, Naming, Unnamed, name_communities
-from kgplatform.tree.entity_graph import EntityGraph, Indices
+from kgplatform.tree.entity_graph import Indices
 from kgplatform.tree.part import Part, read_due, read_part, read_whole
 from kgplatform.tree.partition import (
     DEFAULT,
@@ -100,18 +99,29 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     with watch.stage("communities"):
         tree, entities = _tree(tools, part, course)
     found = changes(part.graph, tree, part.stored, part.signed)
-    now = _after_writing(before, part, found, course)
+    # A tree that can be searched stays so if most of it does; what is new has no vectors yet, and is not found.
+    communities = len(found.tree.communities) + sum(part.elsewhere.depths)
+    mostly_kept = course.action == "updated" and 2 * len(found.new) <= communities
+    now = COMPLETE if mostly_kept and before.get("treeState") == COMPLETE else EMBEDDING
     after = {"treeMethod": course.method, "treeEntities": part.size, "treeState": now}
     with watch.stage("write"):
-        _write(tools, part, found, after, course)
-        _seen(tools.store, part, runs)
+        write_tree(tools.store, found, after, tools.chat is not None, tools.progress)
+        others = (
+            _named_without(found.tree, part.stored) if course.action == "rebuilt" and tools.chat is not None else []
+        )
+        for some in batches([community.id for community in others]):
+            tools.store.write(("tree/names_due", {"ids": some}))
+        # The marks are taken off what was read, but for what changed again meanwhile.
+        for statement, ids in (("entities", part.due_entities), ("communities", part.due_communities)):
+            for some in batches(ids):
+                tools.store.write((f"tree/{statement}_done", {"ids": some, "runs": runs}))
     watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
     tools.store.write(set_state(treeState=COMPLETE))
     tools.turn.step_aside()  # a model takes its time, and writes names alone
     with watch.stage("names"):
         names = _name(tools, part, found, course)
     watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
-    return _report(before, course, part, found, entities, names, _largest(tools.store), watch)
+    return _report(tools.store, before, course, part, found, entities, names, watch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,28 +212,6 @@ def _moved(start: Indices, labels: Indices) -> int:
     return int(np.count_nonzero(~np.isin(pair_of.ravel(), most)))
 
 
-def _after_writing(before: Row, part: Part, found: Changes, course: _Course) -> str:
-    """A tree that can be searched stays so if most of it does; what is new has no vectors yet, and is not found."""
-    communities = len(found.tree.communities) + sum(part.elsewhere.depths)
-    mostly_kept = course.action == "updated" and 2 * len(found.new) <= communities
-    return COMPLETE if mostly_kept and before.get("treeState") == COMPLETE else EMBEDDING
-
-
-def _write(tools: TreeTools, part: Part, found: Changes, state: Row, course: _Course) -> None:
-    write_tree(tools.store, found, state, tools.chat is not None, tools.progress)
-    if course.action == "rebuilt" and tools.chat is not None:
-        others = [community.id for community in _named_without(found.tree, part.stored)]
-        for some in batches(others):
-            tools.store.write(("tree/names_due", {"ids": some}))
-
-
-def _seen(store: Store, part: Part, runs: int) -> None:
-    """Take the marks off what this run has read, but for what changed again meanwhile."""
-    for statement, ids in (("entities", part.due_entities), ("communities", part.due_communities)):
-        for some in batches(ids):
-            store.write((f"tree/{statement}_done", {"ids": some, "runs": runs}))
-
-
 def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
     """The communities that stay, and have a name that no model gave though one could."""
     known = stored.communities
@@ -246,6 +234,12 @@ def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> _Nam
     stored = part.stored
     due = _due(found, stored, course.action) if tools.chat is not None else []
     named_now: set[str] = set()
+    by_id = {community.id: community for community in due}
+
+    def describe(ids: Sequence[str]) -> list[Unnamed]:
+        batch = [by_id[id_] for id_ in ids]
+        facts = read_facts(tools.store, found.graph, batch)
+        return [Unnamed(each.id, each.size, central_members(found.graph, each), facts[each.id]) for each in batch]
 
     def commit(names: list[Named]) -> None:
         rows = [{"id": name.id, "name": name.name, "summary": name.summary, "by": "model"} for name in names]
@@ -256,11 +250,8 @@ def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> _Nam
     spent = tools.ledger.by_stage().get(STAGE, Usage())
     naming, left = Naming(), set[str]()
     if tools.chat is not None:
-        batches = [
-            [community.id for community in due[start : start + PER_CALL]] for start in range(0, len(due), PER_CALL)
-        ]
-        describe = partial(_unnamed, tools.store, found.graph, {community.id: community for community in due})
-        naming = name_communities(tools.chat, batches, describe, tools.settings.calls_at_once, commit)
+        ids = list(batches([community.id for community in due], PER_CALL))
+        naming = name_communities(tools.chat, ids, describe, tools.settings.calls_at_once, commit)
         left = {community.id for community in _named_without(found.tree, stored)} - {community.id for community in due}
     together = {community.id for community in found.new if community.size > 1} | set(naming.failed)
     return _Names(
@@ -290,35 +281,24 @@ def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
     return sorted(due, key=lambda community: (community.depth, -community.size, community.id))
 
 
-def _unnamed(store: Store, graph: EntityGraph, due: Mapping[str, Community], ids: Sequence[str]) -> list[Unnamed]:
-    batch = [due[id_] for id_ in ids]
-    facts = read_facts(store, graph, batch)
-    return [Unnamed(each.id, each.size, central_members(graph, each), facts[each.id]) for each in batch]
-
-
-def _largest(store: Store) -> list[LargeCommunity]:
-    return [
-        LargeCommunity(
-            row["id"], row["name"], row["nameBy"], row["summary"], row["depth"], row["size"], tuple(row["keywords"])
-        )
-        for row in store.read("tree/largest", limit=SHOWN)
-    ]
-
-
 def _report(
+    store: Store,
     before: Row,
     course: _Course,
     part: Part,
     found: Changes,
     entities: _Entities,
     names: _Names,
-    largest: list[LargeCommunity],
     watch: Stopwatch,
 ) -> TreeReport:
     elsewhere, communities = part.elsewhere, found.tree.communities
     inside = np.bincount([community.depth for community in communities])
     every = [here + there for here, there in zip_longest(inside.tolist(), elsewhere.depths, fillvalue=0)]
     depths = [communities for communities in every if communities]  # the deepest may be gone
+    largest = []
+    for row in store.read("tree/largest", limit=SHOWN):
+        named = row["id"], row["name"], row["nameBy"], row["summary"], row["depth"], row["size"]
+        largest.append(LargeCommunity(*named, tuple(row["keywords"])))
     return TreeReport(
         course.method,
         course.action,
