@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,24 +82,28 @@ class EntityColumns:
         self._ids += [row["id"] for row in page]
         self._names += [row["name"] for row in page]
         self._types += [row["type"] for row in page]
-        self._take_facts(page)
-        self.filled += len(page)
-
-    def _take_facts(self, page: list[Row]) -> None:
         heads = np.repeat(np.arange(self.filled, self.filled + len(page)), [len(row["facts"]) for row in page])
         said = [fact for row in page for fact in row["facts"]]
         known = self._relations
         relations = np.array([known.setdefault(relation, len(known)) for relation, _ in said], np.int64)
         tails = np.array([tail or "" for _, tail in said], _ID)
         self._facts.append((heads, relations, tails))
+        self.filled += len(page)
 
     def graph(self, *, whole: bool = True) -> EntityGraph:
         """All of it, when every page has been taken. What is not ``whole`` has facts with ends outside, as values."""
         if self.filled != self._size:
             raise StoreError(CHANGED)
-        _make_unit(self._vectors)
+        # Rows of length 1 again, which they are but for the rounding with which they are stored.
+        lengths = np.linalg.norm(self._vectors, axis=1, keepdims=True)
+        np.divide(self._vectors, lengths, out=self._vectors, where=lengths > 0)
         heads, relations, ends = (np.concatenate(part) for part in zip(*self._facts, strict=True))
-        tails = self._positions(ends, whole)
+        ids = np.array(self._ids, _ID)
+        found = np.minimum(np.searchsorted(ids, ends), len(ids) - 1)
+        known = ids[found] == ends
+        if whole and not known[ends != b""].all():
+            raise StoreError(CHANGED)
+        tails = np.where(known, found, -1).astype(np.int64)
         names = sorted(self._relations)
         rank = np.empty(len(names), np.int64)
         rank[[self._relations[name] for name in names]] = np.arange(len(names))
@@ -108,21 +112,6 @@ class EntityColumns:
         return EntityGraph(
             self._ids, self._names, self._types, self._vectors, heads[order], tails[order], relations[order], names
         )
-
-    def _positions(self, ends: NDArray[np.bytes_], whole: bool) -> Indices:
-        """The positions of the entities with these ids; -1 for none."""
-        ids = np.array(self._ids, _ID)
-        found = np.minimum(np.searchsorted(ids, ends), len(ids) - 1)
-        known = ids[found] == ends
-        if whole and not known[ends != b""].all():
-            raise StoreError(CHANGED)
-        return np.where(known, found, -1).astype(np.int64)
-
-
-def _make_unit(vectors: Floats) -> None:
-    """The rows of length 1 again, which they are but for the rounding with which they are stored."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    np.divide(vectors, lengths, out=vectors, where=lengths > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,12 +310,8 @@ def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -
     }
     rows = [{"id": identity, "members": members} for identity, members in central.items()]
     found = store.read("tree/facts", rows=rows, limit=_FACTS)
-    return {row["id"]: central_facts([_said(fact) for fact in row["facts"]], central[row["id"]]) for row in found}
-
-
-def _said(fact: list[Any]) -> SaidFact:
-    kind, text, subject, predicate, object_, members = fact
-    return SaidFact(kind, text, subject, predicate, object_, tuple(members))
+    said = {row["id"]: [SaidFact(*fact[:-1], tuple(fact[-1])) for fact in row["facts"]] for row in found}
+    return {id_: central_facts(facts, central[id_]) for id_, facts in said.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -362,6 +347,9 @@ def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices)
     changed = stored.signatures != signed
     new = [community for community in tree.communities if community.id not in before]
     alone = [community for community in tree.communities if community.size == 1 and community.id in before]
+    leaves = [tree.communities[leaf].id for leaf in tree.leaves.tolist()]
+    elsewhere = np.array([leaf != known for leaf, known in zip(leaves, stored.leaves, strict=True)], np.bool_)
+    same_score = np.abs(stored.scores - tree.scores) < 5e-5  # nothing is like the score of an entity without one
     return Changes(
         graph,
         tree,
@@ -369,7 +357,7 @@ def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices)
         new=new,
         gone=sorted(before.keys() - ids),
         touched=[community for community in tree.communities if _is_touched(graph, community, stored)],
-        entities=_entities(tree, stored, changed),
+        entities=np.flatnonzero(elsewhere | changed | ~same_score),
         represented=[
             community for community in tree.communities if _is_represented_otherwise(graph, community, stored, changed)
         ],
@@ -383,13 +371,6 @@ def _is_touched(graph: EntityGraph, community: Community, stored: StoredTree) ->
         return True
     now = (community.size, graph.ids[community.members[0]], community.parent)
     return now != (known.size, known.center, known.parent)
-
-
-def _entities(tree: Tree, stored: StoredTree, changed: Bools) -> Indices:
-    leaves = [tree.communities[leaf].id for leaf in tree.leaves.tolist()]
-    elsewhere = np.array([leaf != known for leaf, known in zip(leaves, stored.leaves, strict=True)], np.bool_)
-    same_score = np.abs(stored.scores - tree.scores) < 5e-5  # nothing is like the score of an entity without one
-    return np.flatnonzero(elsewhere | changed | ~same_score)
 
 
 def _is_represented_otherwise(graph: EntityGraph, community: Community, stored: StoredTree, changed: Bools) -> bool:
