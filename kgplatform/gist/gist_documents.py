@@ -161,37 +161,34 @@ def _next_page(run: GistRun, reading: Reading) -> Iterable[Work]:
 def _pause(run: GistRun, reading: Reading, offer: Offer) -> Work:
     memory = reading.memory
     last_page = memory.text_of(memory.pages[-1]).strip() if memory.pages else ""
+
+    def take(pause: Pause) -> Iterable[Work]:
+        if pause.malformed:
+            run.tally.malformed[pause.malformed] += 1
+        works = _gists(run, reading, reading.add(run, [pause.end]))
+        return [*works, *_next_page(run, reading)]
+
     call = partial(ask_pause, run.chat, memory.text, reading.found, offer, run.options, last_page)
-    return reading.work(run, _PAUSING, call, partial(_take_pause, run, reading), len(memory.pages))
-
-
-def _take_pause(run: GistRun, reading: Reading, pause: Pause) -> Iterable[Work]:
-    if pause.malformed:
-        run.tally.malformed[pause.malformed] += 1
-    works = _gists(run, reading, reading.add(run, [pause.end]))
-    return [*works, *_next_page(run, reading)]
+    return reading.work(run, _PAUSING, call, take, len(memory.pages))
 
 
 def _gists(run: GistRun, reading: Reading, pages: Iterable[Page]) -> list[Work]:
+    def take(page: Page, gist: Gist) -> Iterable[Work]:
+        write_gist(run.store, reading.memory, page.with_gist(gist))
+        run.tally.written += 1
+        run.tally.malformed.update(gist.malformed)
+        run.advanced(gists=1)
+        return _follow(run, reading)
+
+    def fail(page: Page, reason: str) -> None:
+        write_failure(run.store, page, reason)
+        run.advanced(gists=1)
+
     works = []
     for page in pages:
         call = partial(shorten, run.chat, reading.memory.text_of(page), run.options)
-        taken, failed = partial(_take_gist, run, reading, page), partial(_no_gist, run, page)
-        works.append(reading.work(run, _GISTING, call, taken, page.index, failed))
+        works.append(reading.work(run, _GISTING, call, partial(take, page), page.index, partial(fail, page)))
     return works
-
-
-def _take_gist(run: GistRun, reading: Reading, page: Page, gist: Gist) -> Iterable[Work]:
-    write_gist(run.store, reading.memory, page.with_gist(gist))
-    run.tally.written += 1
-    run.tally.malformed.update(gist.malformed)
-    run.advanced(gists=1)
-    return _follow(run, reading)
-
-
-def _no_gist(run: GistRun, page: Page, reason: str) -> None:
-    write_failure(run.store, page, reason)
-    run.advanced(gists=1)
 
 
 def _follow(run: GistRun, reading: Reading) -> Iterable[Work]:

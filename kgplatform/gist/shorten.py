@@ -80,27 +80,21 @@ def shorten_again(chat: Chat, gist: str, options: GistOptions) -> Gist:
 def gist_messages(passage: str, options: GistOptions, *, again: bool = False) -> Messages:
     """The prompt to shorten ``passage``. The user's question and instruction are rules; the passage is data."""
     words = length(passage) // 2 if again else options.gist_words(length(passage))
-    return render(
-        _PROMPT,
-        words=str(words),
-        noun=options.kind.noun,
-        rules=_rules(options, again=again),
-        fence=f"text-{node_id(passage)[:12]}",
-        passage=passage.strip(),
-    )
-
-
-def _rules(options: GistOptions, *, again: bool) -> str:
     rules = [f"- {options.kind.gist}"] if options.kind.gist else []
     if options.question:
         rules.append(
             f"- The reader wants to know: {options.question} Keep all that bears on that; the rest may be very short."
         )
-    if options.instruction:
-        rules.append(f"- The reader asks besides: {options.instruction}")
-    if again:
-        rules.append(_AGAIN)
-    return "".join(f"{rule}\n" for rule in rules)
+    rules += [f"- The reader asks besides: {options.instruction}"] if options.instruction else []
+    rules += [_AGAIN] if again else []
+    return render(
+        _PROMPT,
+        words=str(words),
+        noun=options.kind.noun,
+        rules="".join(f"{rule}\n" for rule in rules),
+        fence=f"text-{node_id(passage)[:12]}",
+        passage=passage.strip(),
+    )
 
 
 def _asked(chat: Chat, messages: Messages, stage: str, page: str) -> tuple[str, tuple[str, ...]]:
