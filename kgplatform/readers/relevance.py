@@ -130,18 +130,17 @@ def _said_once(facts: Sequence[FoundFact]) -> set[str]:
     words = {fact.id: stems_of(fact.text.replace("_", " ")) for fact in facts}
     shown: dict[str, FoundFact] = {}
     for fact in sorted(facts, key=lambda each: -len(words[each.id])):
-        if not any(words[fact.id] <= words[id] and _share_a_place(fact, other) for id, other in shown.items()):
+        is_said = any(
+            one.passage == two.passage and one.start < two.end and two.start < one.end
+            for id, other in shown.items()
+            if words[fact.id] <= words[id]
+            for one in fact.citations
+            for two in other.citations
+            if one.found and two.found
+        )
+        if not is_said:
             shown[fact.id] = fact
     return set(shown)
-
-
-def _share_a_place(fact: FoundFact, other: FoundFact) -> bool:
-    return any(
-        one.passage == two.passage and one.start < two.end and two.start < one.end
-        for one in fact.citations
-        for two in other.citations
-        if one.found and two.found
-    )
 
 
 def _lines(passage: FoundPassage) -> list[_Line]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
@@ -121,7 +122,7 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     with watch.stage("names"):
         names = _name(tools, part, found, course)
     watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
-    return _report(tools.store, before, course, part, found, entities, names, watch)
+    return _report(tools.store, before, course, part, found, entities | names, watch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,17 +166,9 @@ def _read(tools: TreeTools, size: int, before: Row, runs: int, course: _Course) 
     return read_whole(tools.store, due, tools.progress)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entities:
-    """How many entities are new to the tree, have changed since, and are with others than before."""
-
-    new: int = 0
-    changed: int = 0
-    moved: int = 0
-
-
-def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, _Entities]:
-    """The new tree; an update changes none but the communities that a change is in."""
+def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, dict[str, int]]:
+    """The new tree; an update changes none but the communities that a change is in. And of the entities what the report
+    has: how many are new to the tree, have changed since, and are with others than before."""
     graph, method = part.graph, course.method
     vectors = tools.embedder.embed(graph.relation_names) if named(method).reads_relations else None
     before, changed = part.stored.levels(), part.stored.signatures != part.signed
@@ -192,11 +185,12 @@ def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, _Entitie
     kept = {"start": before, "movable": changed} if course.action == "updated" else {}
     found = nest(graph, labels, LARGEST, method, relation_vectors=vectors, **kept)
     tools.progress("finding communities", 1, 1)
-    tree = tree_of(graph, found)
-    if course.action == "built":
-        return tree, _Entities()
-    new, known = int(np.count_nonzero(start < 0)), changed & (start >= 0)
-    return tree, _Entities(new, int(np.count_nonzero(known)), _moved(start, labels))
+    counts = {"entities_new": 0, "entities_changed": 0, "entities_moved": 0}
+    if course.action != "built":
+        counts["entities_new"] = int(np.count_nonzero(start < 0))
+        counts["entities_changed"] = int(np.count_nonzero(changed & (start >= 0)))
+        counts["entities_moved"] = _moved(start, labels)
+    return tree_of(graph, found), counts
 
 
 def _moved(start: Indices, labels: Indices) -> int:
@@ -218,19 +212,8 @@ def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
     return [community for community in tree.communities if community.id in known and known[community.id].could_be_named]
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """How many communities have their names from where, and what asking the model for some came to."""
-
-    by_model: int
-    by_members: int
-    after_member: int
-    without_model: int
-    naming: Naming
-    usage: Usage
-
-
-def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> _Names:
+def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> dict[str, Any]:
+    """Have a model name what is due, if there is one; of the names what the report has."""
     stored = part.stored
     due = _due(found, stored, course.action) if tools.chat is not None else []
     named_now: set[str] = set()
@@ -254,14 +237,18 @@ def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> _Nam
         naming = name_communities(tools.chat, ids, describe, tools.settings.calls_at_once, commit)
         left = {community.id for community in _named_without(found.tree, stored)} - {community.id for community in due}
     together = {community.id for community in found.new if community.size > 1} | set(naming.failed)
-    return _Names(
-        by_model=len(named_now),
-        by_members=len(together - named_now),
-        after_member=sum(community.size == 1 for community in found.new + found.renamed),
-        without_model=len(left) + (part.elsewhere.unnamed if tools.chat is not None else 0),
-        naming=naming,
-        usage=tools.ledger.by_stage().get(STAGE, Usage()) - spent,
-    )
+    usage = tools.ledger.by_stage().get(STAGE, Usage()) - spent
+    return {
+        "named_by_model": len(named_now),
+        "named_by_members": len(together - named_now),
+        "named_after_member": sum(community.size == 1 for community in found.new + found.renamed),
+        "names_without_model": len(left) + (part.elsewhere.unnamed if tools.chat is not None else 0),
+        "failed_names": len(naming.failed),
+        "failures": naming.reasons,
+        "calls": naming.calls,
+        "usage": {STAGE: usage} if usage != Usage() else {},
+        "stopped": naming.stopped,
+    }
 
 
 def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
@@ -287,10 +274,10 @@ def _report(
     course: _Course,
     part: Part,
     found: Changes,
-    entities: _Entities,
-    names: _Names,
+    counts: dict[str, Any],
     watch: Stopwatch,
 ) -> TreeReport:
+    """``counts``: what entities and names have of the report."""
     elsewhere, communities = part.elsewhere, found.tree.communities
     inside = np.bincount([community.depth for community in communities])
     every = [here + there for here, there in zip_longest(inside.tolist(), elsewhere.depths, fillvalue=0)]
@@ -306,26 +293,15 @@ def _report(
         communities=sum(depths),
         depths=depths,
         keywords=elsewhere.keywords + sum(len(community.keywords(part.graph)) for community in communities),
-        entities_new=entities.new,
-        entities_gone=max(0, before.get("treeEntities", 0) - part.size + entities.new),
-        entities_changed=entities.changed,
-        entities_moved=entities.moved,
+        entities_gone=max(0, before.get("treeEntities", 0) - part.size + counts["entities_new"]),
         communities_kept=sum(depths) - len(found.new),
         communities_new=len(found.new),
         communities_gone=len(found.gone),
-        named_by_model=names.by_model,
-        named_by_members=names.by_members,
-        named_after_member=names.after_member,
-        names_kept=sum(depths) - names.by_model - names.by_members - names.after_member,
-        names_without_model=names.without_model,
-        failed_names=len(names.naming.failed),
-        failures=names.naming.reasons,
-        calls=names.naming.calls,
-        usage={STAGE: names.usage} if names.usage != Usage() else {},
+        names_kept=sum(depths) - sum(counts[f"named_{by}"] for by in ("by_model", "by_members", "after_member")),
         seconds={**watch.seconds, "total": watch.total()},
         largest=largest,
-        stopped=names.naming.stopped,
         notes=course.notes,
+        **counts,
     )
 
 

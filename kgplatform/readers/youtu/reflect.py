@@ -105,15 +105,6 @@ class StepReply(Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
-    """What a reply says: what to remember of it, and its exit: an answer, a query, or neither (both empty)."""
-
-    text: str
-    answer: str = ""
-    query: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Reflected:
     """What came of the reflection. ``answer``: the one that it ended with; empty for none.
 
@@ -138,14 +129,13 @@ def reflect(memory: AgentMemory, calls: Calls, search: Callable[[str], SearchRes
             if calls.left < 1:
                 calls.note("reflect", "stopped: the last call is kept for the final answer")
                 return Reflected(grew=grew)
-            thought = _think(memory, query, step, steps, calls)
-            memory.thoughts.append(thought.text)
-            if not thought.query:
-                return Reflected(thought.answer, grew)
-            if same_words(thought.query) in {"", *map(same_words, memory.queries)}:
-                calls.note(f"reflect {step}", f"stopped: this was searched before: {thought.query}")
+            text, answer, query = _think(memory, query, step, steps, calls)
+            memory.thoughts.append(text)
+            if not query:
+                return Reflected(answer, grew)
+            if same_words(query) in {"", *map(same_words, memory.queries)}:
+                calls.note(f"reflect {step}", f"stopped: this was searched before: {query}")
                 return Reflected(grew=grew)
-            query = thought.query
             memory.queries.append(query)
             if not memory.adds(search(query)):
                 calls.note(f"reflect {step}", f"stopped: this brought nothing new: {query}")
@@ -177,7 +167,8 @@ def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> 
     )
 
 
-def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls) -> Thought:
+def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls) -> tuple[str, str, str]:
+    """What to remember of a reply, and its exit: an answer, a query, or neither (both empty)."""
     mark, name = calls.mark(), f"reflect {step}"
     messages = reflect_messages(memory, query, step, steps)
     try:
@@ -194,4 +185,4 @@ def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls)
     else:
         told, leads_to = "neither an answer nor a new query", ""
     calls.add(name, told, mark, prompt=_PROMPT)
-    return Thought("\n".join(filter(None, (tidy(reply.reasoning), leads_to))), answer, query)
+    return "\n".join(filter(None, (tidy(reply.reasoning), leads_to))), answer, query
