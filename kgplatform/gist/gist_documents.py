@@ -210,7 +210,14 @@ def _report(
     run: GistRun, rows: Sequence[Row], due: Collection[str], usage: dict[str, Usage], watch: Stopwatch, stopped: str
 ) -> GistReport:
     """``rows``: how the memories are now; ``due``: the documents that were not done before."""
-    options, tally = run.options, run.tally
+    options, tally, notes = run.options, run.tally, list[str]()
+    if rows and not due:
+        notes.append("All pages of these documents already have gists; no model was called.")
+    if tally.replaced:
+        what = "document had pages" if tally.replaced == 1 else "documents had pages"
+        notes.append(f"{tally.replaced:,} {what} made with other options, which were replaced.")
+    if empty := sum(not row["tokens"] for row in rows):
+        notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
     return GistReport(
         options.preset,
         options.min_words,
@@ -237,18 +244,5 @@ def _report(
         usage=usage,
         seconds={**watch.seconds, "total": watch.total()},
         stopped=stopped,
-        notes=tally.notes + _notes(rows, due, tally.replaced),
+        notes=tally.notes + notes,
     )
-
-
-def _notes(rows: Sequence[Row], due: Collection[str], replaced: int) -> list[str]:
-    notes = []
-    if rows and not due:
-        notes.append("All pages of these documents already have gists; no model was called.")
-    if replaced:
-        what = "document had pages" if replaced == 1 else "documents had pages"
-        notes.append(f"{replaced:,} {what} made with other options, which were replaced.")
-    empty = sum(not row["tokens"] for row in rows)
-    if empty:
-        notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
-    return notes

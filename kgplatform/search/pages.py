@@ -22,7 +22,7 @@ from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import FoundPassage, QueryRun
-from kgplatform.search.found import part_of, rank_scores, traced_read, unscored
+from kgplatform.search.found import part_of, traced_read, unscored
 from kgplatform.search.question import Question
 from kgplatform.text import WORD, normalise_name, rejoin
 
@@ -178,16 +178,6 @@ class Pages:
     def _asked(self) -> Question:
         """The question with its vector, which not every way to read needs."""
         return Question(self._question, self._embedder)
-
-
-def fuse_ranks(*rankings: Sequence[str]) -> list[str]:
-    """Reciprocal rank fusion: ids that stand high in several rankings first; equal ones in the order of the first.
-
-    >>> fuse_ranks(["a", "b", "c"], ["b", "d"])
-    ['b', 'a', 'd', 'c']
-    """
-    scores = rank_scores(rankings)
-    return sorted(scores, key=lambda each: -scores[each])
 
 
 def _text(row: Row) -> PageText:

@@ -350,36 +350,27 @@ def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices)
     leaves = [tree.communities[leaf].id for leaf in tree.leaves.tolist()]
     elsewhere = np.array([leaf != known for leaf, known in zip(leaves, stored.leaves, strict=True)], np.bool_)
     same_score = np.abs(stored.scores - tree.scores) < 5e-5  # nothing is like the score of an entity without one
+    touched, represented = list[Community](), list[Community]()
+    for community in tree.communities:
+        known, keywords = before.get(community.id), community.keywords(graph)
+        now = (community.size, graph.ids[community.members[0]], community.parent)
+        if known is None or now != (known.size, known.center, known.parent):
+            touched.append(community)
+        stood = known.keywords if known else {}
+        same = {key: score for key, (_, score) in keywords.items()} == stood
+        if not same or (known and any(changed[position] for position, _ in keywords.values())):
+            represented.append(community)
     return Changes(
         graph,
         tree,
         signed,
         new=new,
         gone=sorted(before.keys() - ids),
-        touched=[community for community in tree.communities if _is_touched(graph, community, stored)],
+        touched=touched,
         entities=np.flatnonzero(elsewhere | changed | ~same_score),
-        represented=[
-            community for community in tree.communities if _is_represented_otherwise(graph, community, stored, changed)
-        ],
+        represented=represented,
         renamed=[community for community in alone if changed[community.members[0]]],
     )
-
-
-def _is_touched(graph: EntityGraph, community: Community, stored: StoredTree) -> bool:
-    known = stored.communities.get(community.id)
-    if known is None:
-        return True
-    now = (community.size, graph.ids[community.members[0]], community.parent)
-    return now != (known.size, known.center, known.parent)
-
-
-def _is_represented_otherwise(graph: EntityGraph, community: Community, stored: StoredTree, changed: Bools) -> bool:
-    known = stored.communities.get(community.id)
-    keywords = community.keywords(graph)
-    if known is None:
-        return bool(keywords)
-    same = {key: score for key, (_, score) in keywords.items()} == known.keywords
-    return not same or any(changed[position] for position, _ in keywords.values())
 
 
 def _member_rows(found: Changes) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import load_query
 from kgplatform.search.evidence import Evidence
-from kgplatform.search.pages import fuse_ranks, okapi
+from kgplatform.search.pages import okapi
 from kgplatform.settings import load_settings
 
 QUESTION = "Who fired the bricks?"
@@ -178,9 +178,3 @@ def test_okapi_by_hand() -> None:
         "long",
     ]
     assert okapi("Kiln?", []) == []
-
-
-def test_ranks_are_fused() -> None:
-    assert fuse_ranks(["a", "b", "c"], ["b", "d"]) == ["b", "a", "d", "c"]
-    assert fuse_ranks([], []) == []
-    assert fuse_ranks(["x"], ["y"]) == ["x", "y"]

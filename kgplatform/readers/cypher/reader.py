@@ -159,14 +159,6 @@ class WrittenStatement(Form):
         return f"{clipped(self.statement, _SHOWN)}{f' with {clipped(given, _SHOWN)}' if given else ''}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The statement that counts, and what came of it."""
-
-    written: WrittenStatement
-    tried: Tried
-
-
 def answer(question: str, run: Run, options: Options) -> Answer:
     """Write a statement, run it, repair it if need be, and answer from its rows. Raises ``ModelError``."""
     if run.chat is None:
@@ -176,13 +168,23 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     statements = run.evidence.statements(question)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     messages = _look(question, statements, calls, options, run.context)
-    best = _find(messages, statements, calls, options)
-    sources = _trace_back(best.tried, statements, calls)
-    seconds = round(best.tried.query.seconds, 4) if best.tried.query else 0.0
+    written, tried = _find(messages, statements, calls, options)
+    sources = _trace_back(tried, statements, calls)
+    seconds = round(tried.query.seconds, 4) if tried.query else 0.0
     passages, facts = tuple(sources.known_passages.values()), tuple(sources.known_facts.values())
     result = SearchResult(question, passages, facts, seconds)
-    answered = _answer(result, best, sources, calls, options, run.context)
-    return record(READER.name, answered, result, calls, _told(best, sources), is_shown=False)
+    shown = replace(tried, rows=sources.rows)
+    if shown.tells:
+        rows = Rows(shown, sources, str(written), min(_ROWS_TOKENS, run.context // _ROWS_SHARE))
+        mode, style, selected = options.mode, options.answer_style, RowSelection(result, {})
+        answered = write_answer(question, selected, calls, mode, shown=rows, style=style)
+        answered = replace(answered, note=answered.note.replace(NOT_CITED, _ROWS_ALONE))
+    elif options.mode == "open":  # what the model knows by itself
+        answered = write_answer(question, Selection.of(question), calls, options.mode, style=options.answer_style)
+    else:
+        calls.note("answer", "nothing was found, so the model was not asked")
+        answered = Answered(REFUSAL)
+    return record(READER.name, answered, result, calls, _told(written, tried, sources), is_shown=False)
 
 
 def _look(question: str, statements: Statements, calls: Calls, options: Options, context: int) -> Messages:
@@ -199,21 +201,21 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options,
     return render("cypher/write", **fences, **inputs, **example_relation(schema))
 
 
-def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> _Found:
+def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> tuple[WrittenStatement, Tried]:
     """The statement that found something, else the last one, after at most ``options.repairs`` repairs."""
-    tries: list[_Found] = []
+    tries: list[tuple[WrittenStatement, Tried]] = []
     sent = messages
     while True:
         written = _write(sent, calls, "cypher/again" if tries else "cypher/write")
-        if any(written == each.written for each in tries):
+        if any(written == earlier for earlier, _ in tries):
             tried = Tried(fault=_UNCHANGED)
             calls.counts["malformed.statement"] += 1
             calls.note("run", _UNCHANGED)
         else:
             tried = _run(written, statements, calls, options)
-        tries.append(_Found(written, tried))
+        tries.append((written, tried))
         if len(tries) > options.repairs or (tried.tells and not tried.unknown):
-            return next((each for each in reversed(tries) if each.tried.tells), tries[-1])
+            return next((each for each in reversed(tries) if each[1].tells), tries[-1])
         # As part of the question: a model repeats what stands as a reply of its own.
         said = f"Your statement cannot be run: {tried.fault}" if tried.fault else "" if tried.tells else _NOTHING
         fault, statement = " ".join(filter(None, (said, *tried.unknown))), str(written)
@@ -257,32 +259,15 @@ def _trace_back(tried: Tried, statements: Statements, calls: Calls) -> Sources:
     return sources
 
 
-def _answer(
-    result: SearchResult, found: _Found, sources: Sources, calls: Calls, options: Options, context: int
-) -> Answered:
-    """What the model says from the rows. Without rows a refusal, or in open mode what it knows by itself."""
-    shown = replace(found.tried, rows=sources.rows)
-    mode, style, question = options.mode, options.answer_style, result.question
-    if not shown.tells:
-        if mode == "open":
-            return write_answer(question, Selection.of(question), calls, mode, style=style)
-        calls.note("answer", "nothing was found, so the model was not asked")
-        return Answered(REFUSAL)
-    rows = Rows(shown, sources, str(found.written), min(_ROWS_TOKENS, context // _ROWS_SHARE))
-    answered = write_answer(question, RowSelection(result, {}), calls, mode, shown=rows, style=style)
-    return replace(answered, note=answered.note.replace(NOT_CITED, _ROWS_ALONE))
-
-
-def _told(found: _Found, sources: Sources) -> str:
+def _told(written: WrittenStatement, tried: Tried, sources: Sources) -> str:
     """What was asked of the graph, so that it can be asked again, and what is to be known of the rows."""
-    tried = found.tried
     if tried.fault:
         fault = tried.fault.partition("\n")[0]  # then comes a picture of where it is
-        return f"No statement could be run: {fault} The last was: {found.written}"
+        return f"No statement could be run: {fault} The last was: {written}"
     rows = counted(len(sources.rows), "row") + (" and more" if tried.more else "")
     rows += f", less {sources.unfound_rows:,} whose words no passage has," if sources.unfound_rows else ""
     nothing = "" if replace(tried, rows=sources.rows).tells else _NOT_STATED if sources.unfound_rows else _NO_ROWS
-    return f"{nothing}{rows} of the statement: {found.written}"
+    return f"{nothing}{rows} of the statement: {written}"
 
 
 READER = Reader(

@@ -27,7 +27,8 @@ from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, head, room_for, short_name, tokens, window_of
 from kgplatform.records import QueryRun
 from kgplatform.search.evidence import Evidence
-from kgplatform.search.pages import MemorySize, Pages, StoredPage, fuse_ranks
+from kgplatform.search.found import rank_scores
+from kgplatform.search.pages import MemorySize, Pages, StoredPage
 from kgplatform.search.question import asked
 from kgplatform.text import count_words, counted
 
@@ -268,7 +269,8 @@ def _best(
     near = pages.near(2 * room // mean)
     searched = evidence.search(brief.question, documents=brief.options.documents, top_k=_PASSAGES)
     holding = pages.with_passages([passage.id for passage in searched.result.passages])
-    ranked = fuse_ranks(near.ids, holding.ids)
+    scores = rank_scores([near.ids, holding.ids])
+    ranked = sorted(scores, key=lambda each: -scores[each])
     found = pages.named(ranked)
     kept = _fitting(ranked, {page.id: page for page in found.pages}, room)
     if not kept:
