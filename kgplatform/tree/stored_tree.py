@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,7 +213,6 @@ _ASKED, _FACTS = 25, 30
 
 Statement = tuple[str, Parameters]
 Bools = NDArray[np.bool_]
-T = TypeVar("T")
 
 
 def write_tree(store: Store, found: Changes, state: Row, name_due: bool, progress: Progress) -> None:
@@ -237,48 +235,49 @@ def write_tree(store: Store, found: Changes, state: Row, name_due: bool, progres
 
 
 def _statements(found: Changes, words: dict[str, tuple[str, str]], name_due: bool) -> Iterator[Statement]:
-    touched = (_community_row(found.graph, community, words, name_due) for community in found.touched)
-    yield from _sliced("tree/write_communities", touched)
-    parents = [
-        {"id": community.id, "parent": community.parent} for community in found.touched if community.parent is not None
-    ]
-    yield from _sliced("tree/write_parents", parents)
-    yield from _sliced("tree/write_members", _member_rows(found))
-    known = {community.id for community in found.new}
-    yield from (
-        ("tree/remove_keywords", {"ids": part})
-        for part in _parts(community.id for community in found.represented if community.id not in known)
+    graph, new = found.graph, {community.id for community in found.new}
+
+    def named(community: Community) -> Row:  # one that is there keeps its words, whatever stands here
+        name, summary = words.get(community.id, ("", ""))
+        return {"id": community.id, "name": name, "summary": summary}
+
+    communities = (
+        {
+            **named(community),
+            "depth": community.depth,
+            "size": community.size,
+            "center": graph.ids[community.members[0]],
+            "nameDue": True if name_due and community.size > 1 else None,
+        }
+        for community in found.touched
     )
-    yield from _sliced("tree/write_keywords", _keyword_rows(found))
-    yield from (("tree/remove_communities", {"ids": part}) for part in _parts(found.gone))
-    alone = ({"id": community.id, **_words_row(words[community.id]), "by": "members"} for community in found.renamed)
-    yield from _sliced("tree/names", alone)
-
-
-def _sliced(statement: str, rows: Iterable[Row]) -> Iterator[Statement]:
-    return ((statement, {"rows": part}) for part in _parts(rows))
-
-
-def _parts(items: Iterable[T]) -> Iterator[list[T]]:
-    stream = iter(items)
-    while part := list(islice(stream, _SLICE)):
-        yield part
-
-
-def _community_row(graph: EntityGraph, community: Community, words: dict[str, tuple[str, str]], name_due: bool) -> Row:
-    # One that is there keeps its words, whatever stands here.
-    return {
-        "id": community.id,
-        "depth": community.depth,
-        "size": community.size,
-        "center": graph.ids[community.members[0]],
-        "nameDue": True if name_due and community.size > 1 else None,
-        **_words_row(words.get(community.id, ("", ""))),
-    }
-
-
-def _words_row(words: tuple[str, str]) -> Row:
-    return {"name": words[0], "summary": words[1]}
+    members = (  # one by one: there may be a million
+        {
+            "id": graph.ids[position],
+            "community": found.tree.communities[found.tree.leaves[position]].id,
+            "score": round(float(found.tree.scores[position]), 4),
+            "signature": int(found.signed[position]),
+        }
+        for position in found.entities.tolist()
+    )
+    keywords = (
+        {"id": key, "score": score, "community": each.id, "name": graph.names[place], "entity": graph.ids[place]}
+        for each in found.represented
+        for key, (place, score) in each.keywords(graph).items()
+    )
+    steps: list[tuple[str, str, Iterable[object]]] = [
+        ("tree/write_communities", "rows", communities),
+        ("tree/write_parents", "rows", ({"id": c.id, "parent": c.parent} for c in found.touched if c.parent)),
+        ("tree/write_members", "rows", members),
+        ("tree/remove_keywords", "ids", (each.id for each in found.represented if each.id not in new)),
+        ("tree/write_keywords", "rows", keywords),
+        ("tree/remove_communities", "ids", found.gone),
+        ("tree/names", "rows", ({**named(each), "by": "members"} for each in found.renamed)),
+    ]
+    for statement, name, items in steps:
+        stream = iter(items)
+        while part := list(islice(stream, _SLICE)):
+            yield statement, {name: part}
 
 
 def _new_words(store: Store, found: Changes, progress: Progress) -> dict[str, tuple[str, str]]:
@@ -371,21 +370,3 @@ def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices)
         represented=represented,
         renamed=[community for community in alone if changed[community.members[0]]],
     )
-
-
-def _member_rows(found: Changes) -> Iterator[Row]:
-    """One by one: there may be a million."""
-    for position in found.entities.tolist():
-        yield {
-            "id": found.graph.ids[position],
-            "community": found.tree.communities[found.tree.leaves[position]].id,
-            "score": round(float(found.tree.scores[position]), 4),
-            "signature": int(found.signed[position]),
-        }
-
-
-def _keyword_rows(found: Changes) -> Iterator[Row]:
-    for community in found.represented:
-        for key, (position, score) in community.keywords(found.graph).items():
-            named = {"name": found.graph.names[position], "entity": found.graph.ids[position]}
-            yield {"id": key, "score": score, "community": community.id, **named}

@@ -35,7 +35,7 @@ _THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
 _SIGN = re.compile(
     r"(?P<minus>(?<!\w)[-−–](?=\d))|(?P<between>(?<=\d)[\W_]+(?=\d))|(?P<kept>(?<=\w)(?:[+#]+|-(?!\w)))|[\W_]"
 )
-_KEPT_SIGNS = {"minus": "-", "between": "."}
+_KEPT_SIGNS = {"minus": "-", "between": ".", "": ""}
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _LONGEST_DATE = 80
 
@@ -53,7 +53,8 @@ def value_of(answer: str) -> str | Date:
         for start, end, dates in dates_in(folded):
             if (start, end) == (0, len(folded)) and len(dates) == 1:
                 return next(iter(dates))
-    return _SIGN.sub(_kept_sign, _THOUSANDS.sub("", folded)) or folded
+    kept = _SIGN.sub(lambda sign: _KEPT_SIGNS.get(sign.lastgroup or "", sign[0]), _THOUSANDS.sub("", folded))
+    return kept or folded
 
 
 def is_part(part: str, whole: str) -> bool:
@@ -67,11 +68,6 @@ def is_part(part: str, whole: str) -> bool:
 def _dated(value: str | Date) -> str | Date:
     """A number that can be a year as one."""
     return (int(value), 0, 0) if isinstance(value, str) and _YEAR.fullmatch(value) else value
-
-
-def _kept_sign(found: re.Match[str]) -> str:
-    kind = found.lastgroup or ""
-    return _KEPT_SIGNS.get(kind, found[0] if kind else "")
 
 
 @dataclass(frozen=True, slots=True)

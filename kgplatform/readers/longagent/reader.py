@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kgplatform.errors import InputError, ModelError
-from kgplatform.models.chat import Chat, ManyModels
+from kgplatform.models.chat import ManyModels
 from kgplatform.readers.answer import (
     NOTHING_NEAR,
     REFUSAL,
@@ -70,7 +70,13 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     shown = Numbering()
     leader = Leader(question, options, calls, sizes, shown)
     members, source, queries = read_parts(question, run.evidence, options, sizes.text)
-    team = Team(members, _members_chat(run.chat, options.member_model), sizes, shown)
+    chat = run.chat
+    if options.member_model and options.member_model != chat.model:  # another model of the leader's server
+        if not isinstance(chat, ManyModels):
+            said = f"{chat.model} is the only language model here. Leave out member_model."
+            raise InputError(said, "member_model")
+        chat = chat.with_model(options.member_model)
+    team = Team(members, chat, sizes, shown)
     calls.note("team", f"{source}; the leader's model: {calls.model}, the members': {team.model}", queries)
     calls.counts["members"] = len(team)
     if not len(team):
@@ -104,16 +110,6 @@ def _notes(meeting: Meeting) -> list[str]:
     if said:
         notes.append(f"What some members read may be missing here; {'; '.join(said).rstrip('.')}.")
     return notes
-
-
-def _members_chat(chat: Chat, model: str | None) -> Chat:
-    """The chat that members use: the leader's, or another model of its server."""
-    if model is None or model == chat.model:
-        return chat
-    if not isinstance(chat, ManyModels):
-        said = f"{chat.model} is the only language model here. Leave out member_model."
-        raise InputError(said, "member_model")
-    return chat.with_model(model)
 
 
 NOBODY = "No member found what the instruction asks for."
