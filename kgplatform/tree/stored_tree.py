@@ -309,8 +309,14 @@ def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -
     }
     rows = [{"id": identity, "members": members} for identity, members in central.items()]
     found = store.read("tree/facts", rows=rows, limit=_FACTS)
-    said = {row["id"]: [SaidFact(*fact[:-1], tuple(fact[-1])) for fact in row["facts"]] for row in found}
-    return {id_: central_facts(facts, central[id_]) for id_, facts in said.items()}
+    by_community: dict[str, list[SaidFact]] = {}
+    for row in found:
+        facts = [
+            SaidFact(kind, text, subject, predicate, object_, tuple(members))
+            for kind, text, subject, predicate, object_, members in row["facts"]
+        ]
+        by_community[row["id"]] = central_facts(facts, central[row["id"]])
+    return by_community
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -73,8 +73,8 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     chat = run.chat
     if options.member_model and options.member_model != chat.model:  # another model of the leader's server
         if not isinstance(chat, ManyModels):
-            said = f"{chat.model} is the only language model here. Leave out member_model."
-            raise InputError(said, "member_model")
+            only = f"{chat.model} is the only language model here. Leave out member_model."
+            raise InputError(only, "member_model")
         chat = chat.with_model(options.member_model)
     team = Team(members, chat, sizes, shown)
     calls.note("team", f"{source}; the leader's model: {calls.model}, the members': {team.model}", queries)
