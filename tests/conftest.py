@@ -9,10 +9,10 @@ import socket
 import ssl
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -22,7 +22,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_vector_indexes
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.onnx_encoder import OWN_MODELS, fetch_weights
-from kgplatform.neo4j.process import Ports
+from kgplatform.neo4j.process import RECORD, Ports, load_record, stop
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import Settings, load_settings
@@ -73,7 +73,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         servers = Path(os.environ.pop(_SERVERS))
         for home in servers.iterdir():
-            LocalNeo4j(load_settings(home=home)).down()
+            end_server(LocalNeo4j(load_settings(home=home)))
         shutil.rmtree(servers)
 
 
@@ -159,7 +159,7 @@ def neo4j_server(quick_java: Path) -> Iterator[Connection]:
             define_all(store)
         yield connection
     finally:
-        server.down()
+        end_server(server)
 
 
 @pytest.fixture
@@ -190,6 +190,24 @@ def kg(store: Store, settings: Settings) -> KnowledgeGraph:
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION))
 
 
+@contextmanager
+def emptied(connection: Connection, home: Path, **more: Any) -> Iterator[KnowledgeGraph]:
+    """The same for the tests of a module, with a home of its own, and ``more`` that a graph takes, such as a model."""
+    with Store(connection) as store:
+        wipe(store)
+        settings = load_settings(home=home, embedder=f"hash:{DIMENSION}")
+        yield KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION), **more)
+
+
+@pytest.fixture(scope="module")
+def shared_kg(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """As ``kg``, but one for the tests of a module that only read: they stand before those that ask for an empty one,
+    which shares the database.
+    """
+    with emptied(neo4j_server, tmp_path_factory.mktemp("shared")) as graph:
+        yield graph
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """A real Chromium, that of the system; Playwright downloads none. No call of it leaves the machine.
@@ -218,6 +236,13 @@ def wipe(store: Store) -> None:
     if any(row["dimension"] != DIMENSION for row in store.read("ingest/vector_dimensions")):
         drop_vector_indexes(store)
         define_all(store)
+
+
+def end_server(server: LocalNeo4j) -> None:
+    """End it at once: nobody needs what it would still write, and to stop in order takes it seconds."""
+    record = load_record(server.status().home / RECORD)
+    if record is not None:
+        stop(record, at_once=True)
 
 
 def define_all(store: Store) -> None:

@@ -69,7 +69,6 @@ async def _used(kg: KnowledgeGraph, address: dict[str, Any]) -> None:
         assert (await thread.ask(QUESTION)).evidence.passages
         assert [turn.asked for turn in await thread.turns()] == [QUESTION]
         await graph.remove_thread(thread.id)
-        assert graph.graph.settings is graph.settings
     opened = await connect_async(**address, embedder=HashEmbedder(DIMENSION))
     assert [info.title for info in await opened.documents()] == ["Note"]
     await opened.close()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import EXAMPLES, JARS
@@ -81,11 +81,10 @@ def part(output: str, heading: str) -> str:
 def test_the_first_run(first: subprocess.CompletedProcess[str], graph: KnowledgeGraph, home: Path) -> None:
     assert first.returncode == 0, first.stderr
     assert "Traceback" not in first.stderr
-    corpus = part(first.stdout, "The corpus")
-    assert "was written by hand and stands in for a language model" in corpus
-    assert "Documents: 20 new. Passages: 21, all read now by the extractor recorded." in corpus
-    tree = part(first.stdout, "The tree")
-    assert re.search(r"^Tree built by the method multiplex: \d+ entities in \d+ communities", tree, re.M)
+    assert "Documents: 20 new. Passages: 21, all read now by the extractor recorded." in part(
+        first.stdout, "The corpus"
+    )
+    assert "Tree built by the method multiplex: " in part(first.stdout, "The tree")
     assert part(first.stdout, "The question") == QUESTION["question"]
     assert "No language model is configured, so there is no answer" in part(first.stdout, "The answer")
     look = part(first.stdout, "Look at it")
@@ -97,6 +96,11 @@ def test_the_first_run(first: subprocess.CompletedProcess[str], graph: Knowledge
     query = re.search(r"^A first query: (.+)$", look, re.M)
     assert query
     assert graph.cypher(query[1]).rows
+    shown = part(first.stdout, "The path between them")
+    (row,) = graph.cypher(shown[shown.index("MATCH") :]).rows
+    names = [node["properties"]["name"] for node in row[0]["nodes"]]
+    assert names == re.findall(r": (.+)$", shown[: shown.index("\n\n")], re.M)
+    assert (row[0]["nodes"][0]["labels"], row[0]["nodes"][-1]["labels"]) == (["Document"], ["Document"])
 
 
 @pytest.mark.long
@@ -120,37 +124,19 @@ def test_both_hops_are_the_evidence_that_the_question_needs(first: subprocess.Co
     assert QUESTION["answer"] in told[1]
 
 
-@pytest.mark.long
-def test_the_path_that_it_prints_is_found(first: subprocess.CompletedProcess[str], graph: KnowledgeGraph) -> None:
-    shown = part(first.stdout, "The path between them")
-    statement = shown[shown.index("MATCH") :]
-    rows = graph.cypher(statement).rows
-    assert len(rows) == 1
-    names = [node["properties"]["name"] for node in rows[0][0]["nodes"]]
-    assert names == re.findall(r": (.+)$", shown[: shown.index("\n\n")], re.M)
-    assert (rows[0][0]["nodes"][0]["labels"], rows[0][0]["nodes"][-1]["labels"]) == (["Document"], ["Document"])
-
-
-@pytest.mark.long
-def test_the_second_run_changes_nothing(graph: KnowledgeGraph, home: Path, quick_java: Path) -> None:
-    before: Any = graph.stats()
-    second = run_demo(home, quick_java)
-    assert second.returncode == 0, second.stderr
-    assert "Nothing changed: 20 documents are up to date." in part(second.stdout, "The corpus")
-    assert "Starting Neo4j" not in second.stderr
-    assert graph.stats() == before
-
-
-def test_a_home_that_cannot_be_used(tmp_path: Path, quick_java: Path) -> None:
+def test_a_home_that_cannot_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").touch()
-    done = run_demo(tmp_path / "file" / "home", quick_java)
-    assert done.returncode == 1
-    assert done.stderr.startswith("demo: The home folder ")
-    assert "Traceback" not in done.stderr
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.setattr(sys, "argv", ["demo.py", "--home", str(tmp_path / "file" / "home")])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(EXAMPLES / "demo.py"), run_name="__main__")
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.startswith("demo: The home folder ")
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.cypher")), ids=lambda path: path.name)
-def test_its_statements_declare_what_they_use(path: Path) -> None:
-    query = parse_query(path.stem, path.read_text(encoding="utf-8"))
-    assert query.mode == "read"
-    assert query.returns
+def test_its_statements_declare_what_they_use() -> None:
+    for path in EXAMPLES.glob("*.cypher"):
+        query = parse_query(path.stem, path.read_text(encoding="utf-8"))
+        assert (query.mode, bool(query.returns)) == ("read", True), path

@@ -10,13 +10,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import typer
 from conftest import ROOT
-from doc_pages import ALL, DOCS, PAGES, blocks, ident, mentioned, page
+from doc_pages import ALL, DOCS, PAGES, blocks, mentioned, page
 
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.cli.ask import options_table
@@ -29,12 +28,11 @@ COMMANDS, SETTINGS = page("commands.md"), page("settings.md")
 NAMES = sorted(each.name or each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=ident)
-def test_every_command_is_one(path: Path, tmp_path: Path) -> None:
+def test_every_command_is_one(tmp_path: Path) -> None:
     """Also those that are mentioned in passing, and those that another test runs: commands and options are there."""
     (tmp_path / "notes").mkdir()
     group = typer.main.get_command(cli.app)
-    for line in mentioned(path.read_text(encoding="utf-8"), NAMES):
+    for line in (each for path in PAGES for each in mentioned(path.read_text(encoding="utf-8"), NAMES)):
         words = [each for each in shlex.split(line, comments=True) if not re.match("[A-Z_]+=", each)]
         words = words[1:] if words[0] == "kgplatform" else words
         assert words[0] in NAMES, line
@@ -60,20 +58,16 @@ _PARTS = (
 )
 
 
-def test_every_benchmark_is_named_once_in_the_index() -> None:
+def test_every_benchmark_is_named_once_in_the_index_and_its_page_says_what_was_asked_and_what_it_means() -> None:
     index = (_BENCHMARKS / "index.md").read_text(encoding="utf-8")
     names = sorted(path.stem.removeprefix("test_") for path in (ROOT / "tests" / "benchmarks").glob("test_*.py"))
     assert sorted(re.findall(r"\*\*(\w+)\*\*", index.partition("## All of them")[2].partition("\n## ")[0])) == names
-
-
-@pytest.mark.parametrize("path", sorted(_BENCHMARKS.glob("[!i]*.md")), ids=lambda path: path.stem)
-def test_a_page_of_benchmarks_says_what_was_asked_and_what_it_means(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert [each for each in re.findall(r"^## (.+)$", text, re.M) if each in _PARTS] == [*_PARTS]
-    index = (_BENCHMARKS / "index.md").read_text(encoding="utf-8")
-    (told,) = re.findall(rf"^\| \[.+?\]\({path.name}\) \| .+ \| (.+) \|$", index, re.M)
-    run = text.partition("## Run it")[2]
-    assert [name for name in re.findall(r"\*\*(\w+)\*\*", told) if name not in run] == []
+    for path in _BENCHMARKS.glob("[!i]*.md"):
+        text = path.read_text(encoding="utf-8")
+        assert [each for each in re.findall(r"^## (.+)$", text, re.M) if each in _PARTS] == [*_PARTS], path
+        (told,) = re.findall(rf"^\| \[.+?\]\({path.name}\) \| .+ \| (.+) \|$", index, re.M)
+        run = text.partition("## Run it")[2]
+        assert [name for name in re.findall(r"\*\*(\w+)\*\*", told) if name not in run] == [], path
 
 
 # The reader that a page tells how to add.
@@ -87,18 +81,17 @@ def test_make_targets_exist() -> None:
     assert said | {each.split()[1] for each in ALL if each.startswith("make ")} <= targets
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_command_is_documented(name: str) -> None:
+def test_every_command_option_and_route_is_documented() -> None:
     overview, _, sections = COMMANDS.partition("## ")
-    assert re.search(rf"^\|[^|]*`{name}`", overview, re.M)
-    assert re.search(rf"kgplatform {name}\b", sections)
-
-
-def test_every_option_and_route_is_documented() -> None:
+    for name in NAMES:
+        assert re.search(rf"^\|[^|]*`{name}`", overview, re.M), name
+        assert re.search(rf"kgplatform {name}\b", sections), name
     assert set(re.findall(r"^\| `(\w+)` \|", COMMANDS, re.M)) >= set(SEARCHES)
-    shown = subprocess.run(
-        [sys.executable, "-c", _LIST_OPTIONS], capture_output=True, text=True, check=True
-    ).stdout.split()
+    commands = typer.main.get_command(cli.app).commands.values()  # type: ignore[attr-defined]  # it is a group
+    options = {
+        option for command in commands for each in command.params for option in (*each.opts, *each.secondary_opts)
+    }
+    shown = sorted(option for option in options if option.startswith("--") and option != "--help")
     assert [option for option in shown if f"`{option}" not in COMMANDS and f"{option} " not in COMMANDS] == []
 
 
@@ -109,17 +102,6 @@ def test_the_table_of_the_readers_options_is_the_records() -> None:
     ]
     table = COMMANDS.partition("| option | readers | meaning |\n|---|---|---|\n")[2].partition("\n\n")[0]
     assert table.splitlines() == [f"| {' | '.join(row)} |" for row in rows]
-
-
-_LIST_OPTIONS = """
-import typer
-from kgplatform.interfaces.cli import main as cli
-from kgplatform.interfaces.cli.ask import options_table
-group = typer.main.get_command(cli.app)
-parameters = [each for command in group.commands.values() for each in command.params]
-options = {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
-print(*sorted(option for option in options if option.startswith("--") and option != "--help"))
-"""
 
 
 def test_the_settings_tables_are_the_codes() -> None:
@@ -133,21 +115,16 @@ def test_the_settings_tables_are_the_codes() -> None:
         assert defaults[name] == default
 
 
-@pytest.mark.parametrize("path", PAGES, ids=ident)
-def test_settings_and_paths_that_a_page_names_exist(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    paths = re.findall(r"`((?:kgplatform|cypher|docs|examples|schemas|tests)/[\w./*-]+)`", text)
-    assert [each for each in paths if not list(ROOT.glob(each.rstrip("/"))) and each not in _NOT_THERE] == []
-    named = set(re.findall(r"\b(?:KGPLATFORM|NEO4J|OPENAI)_[A-Z0-9_]+\b", text))
+def test_settings_and_paths_that_pages_name_exist_and_links_lead_somewhere() -> None:
     known = {name for name, *_ in settings_table()}
-    assert {name for name in named - known if not name.startswith("KGPLATFORM_BENCH_")} == set()
-
-
-@pytest.mark.parametrize("path", PAGES, ids=ident)
-def test_links_lead_somewhere(path: Path) -> None:
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
-        if not target.startswith(("http://", "https://")):
-            assert (path.parent / target).exists(), target
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        paths = re.findall(r"`((?:kgplatform|cypher|docs|examples|schemas|tests)/[\w./*-]+)`", text)
+        assert [each for each in paths if not list(ROOT.glob(each.rstrip("/"))) and each not in _NOT_THERE] == [], path
+        named = set(re.findall(r"\b(?:KGPLATFORM|NEO4J|OPENAI)_[A-Z0-9_]+\b", text))
+        assert {name for name in named - known if not name.startswith("KGPLATFORM_BENCH_")} == set(), path
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+            assert target.startswith(("http://", "https://")) or (path.parent / target).exists(), (path, target)
 
 
 _WITH_TEXT = ("*.py", "*.cypher", "*.y*ml", "*.js", "*.html", "*.md", "*.toml", "*.conf", "Makefile")
@@ -167,10 +144,10 @@ def test_pages_that_the_code_names_are_there() -> None:
     assert [(name, path) for name, path in sorted(named) if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "images").glob("*.png")), ids=lambda path: path.name)
-def test_the_pictures_are_pictures_and_shown(picture: Path) -> None:
-    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-    assert any(f"images/{picture.name})" in each.read_text(encoding="utf-8") for each in PAGES)
+def test_the_pictures_are_pictures_and_shown() -> None:
+    for picture in (ROOT / "docs" / "images").glob("*.png"):
+        assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+        assert any(f"images/{picture.name})" in each.read_text(encoding="utf-8") for each in PAGES), picture
 
 
 def test_what_the_demo_prints_is_what_the_readme_shows() -> None:
@@ -186,3 +163,32 @@ def test_what_the_demo_prints_is_what_the_readme_shows() -> None:
     for line in shown.splitlines():
         if line and not line.startswith(("==", "  ")):
             assert line in stated or line in questions
+
+
+# ----------------------------------------------------------------------------------------------------------- the papers
+
+PAPERS = sorted(next(DOCS.rglob("papers")).glob("*.md"))
+TESTS = {
+    path.relative_to(ROOT / "tests").as_posix(): set(
+        re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.M)
+    )
+    for path in (ROOT / "tests").rglob("test_*.py")
+}
+
+
+def test_every_test_that_a_page_names_is_there() -> None:
+    """``file.py::test_name`` names a file; a bare ``test_name`` is somewhere in the tests."""
+    assert PAPERS
+    for paper in PAPERS:
+        text = paper.read_text(encoding="utf-8")
+        named = re.findall(r"`((?:[\w./]*test_\w+\.py)(?:::test_\w+)?|test_\w+)`", text)
+        assert named
+        assert [each for each in named if not _is_there(each)] == [], paper
+
+
+def _is_there(name: str) -> bool:
+    file, _, function = name.rpartition("::") if "::" in name else ("", "", name)
+    if name.endswith(".py"):
+        return any(known.endswith(name) for known in TESTS)
+    places = [functions for known, functions in TESTS.items() if known.endswith(file)]
+    return any(function in functions for functions in places)

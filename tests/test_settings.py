@@ -9,7 +9,7 @@ import pytest
 from platformdirs import user_cache_path, user_data_path
 
 from kgplatform.errors import SettingError
-from kgplatform.settings import Settings, env_name, load_settings, settings_table, unknown_variables, values_in_force
+from kgplatform.settings import load_settings, settings_table, unknown_variables, values_in_force
 
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -30,8 +30,7 @@ def test_given_then_environment_then_file(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("KGPLATFORM_CONCURRENCY", "3")
     settings = load_settings()
     assert (settings.concurrency, settings.neo4j_username) == (3, "of_the_file")
-    assert settings.openai_api_key is not None
-    assert settings.openai_api_key.get_secret_value() == "k"
+    assert settings.openai_api_key and settings.openai_api_key.get_secret_value() == "k"
     assert load_settings(concurrency=4).concurrency == 4
     assert load_settings(concurrency=None).concurrency == 3
 
@@ -50,28 +49,13 @@ def test_conventional_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (load_settings().neo4j_database, load_settings().openai_base_url) == ("facts", "http://127.0.0.1:1/v1")
 
 
-def test_a_home_with_a_tilde_and_a_relative_one(tmp_path: Path) -> None:
-    assert load_settings(home=Path("graph")).home_folder == tmp_path / "graph"
-    assert load_settings(home=Path("~/graph")).home_folder == Path.home() / "graph"
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("KGPLATFORM_CONCURRENCY", "many"),
-        ("KGPLATFORM_CONCURRENCY", "0"),
-        ("KGPLATFORM_PASSAGE_TOKENS", "19"),
-        ("KGPLATFORM_SAME_AS_THRESHOLD", "0"),
-        ("KGPLATFORM_MODEL_RETRIES", "-1"),
-        ("KGPLATFORM_EXPANSION_SUPPORT", "0"),
-    ],
-)
-def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
-    monkeypatch.setenv(name, value)
-    with pytest.raises(SettingError, match=f"A setting cannot be used: {name}: ") as caught:
-        load_settings()
-    assert "\n" not in str(caught.value)
-    assert "`kgplatform settings`" in str(caught.value)
+def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {"CONCURRENCY": "many", "PASSAGE_TOKENS": "19", "SAME_AS_THRESHOLD": "0", "MODEL_RETRIES": "-1"}
+    for name, value in wrong.items():
+        monkeypatch.setenv(f"KGPLATFORM_{name}", value)
+        with pytest.raises(SettingError, match=rf"^A setting cannot be used: KGPLATFORM_{name}: [^\n]*$"):
+            load_settings()
+        monkeypatch.delenv(f"KGPLATFORM_{name}")
     with pytest.raises(SettingError, match="KGPLATFORM_TOKEN_BUDGET"):
         load_settings(token_budget=-5)
 
@@ -83,15 +67,6 @@ def test_secrets_do_not_show_and_nothing_changes(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ValueError, match="frozen"):
         settings.concurrency = 3
     assert "s3cret" not in repr(settings) + str(settings) + settings.model_dump_json()
-
-
-def test_the_table_has_every_setting_with_help() -> None:
-    table = settings_table()
-    assert [row[0] for row in table] == [env_name(name) for name in Settings.model_fields]
-    assert all(row[3].endswith(".") for row in table)
-    shown = {row[0]: row for row in table}
-    assert shown["KGPLATFORM_PASSAGE_TOKENS"][1:3] == ("400", "tokens")
-    assert shown["NEO4J_URI"][1] == ""
 
 
 def test_values_in_force_and_where_they_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +101,7 @@ def test_the_folder_that_one_is_in_is_a_home(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("KGPLATFORM_HOME", ".")
     monkeypatch.setenv("KGPLATFORM_NEO4J_JARS", ".")
     assert load_settings().home_folder == load_settings().jar_folder == tmp_path
+    assert load_settings(home=Path("~/graph")).home_folder == Path.home() / "graph"
     with pytest.raises(SettingError, match=r"^The name of the home folder is empty\."):
         load_settings(home="")
 

@@ -11,10 +11,10 @@ import pytest
 from corpora import put
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Table, TableRow, Usage
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import Settings
 
 EVIL = '<script>alert("1")</script> & \x1b[31m'
 PLACE = Citation("d", f"Title {EVIL}", 3, 9, None, "p")
@@ -51,37 +51,23 @@ def test_all_text_in_html_is_data(shown: SearchResult | Answer | Table) -> None:
     assert page.tags <= {"p", "table", "thead", "tbody", "tr", "th", "td"}
     assert '<script>alert("1")</script> &' in page.text
     assert "\x1b" not in page.text
+    assert len(page.text) < 10_000, "long texts and tables are cut"
+    assert "beside the point" not in page.text
 
 
-def test_html_has_what_people_look_for() -> None:
-    text = Tags(RESULT._repr_html_()).text
-    assert all(part in text for part in ("0–900", "0.812", "Fact "))
-    assert "beside the point" not in text
-    assert len(text) < 3000
-    assert "3–9" in Tags(ANSWER._repr_html_()).text
-    assert "… and 20 more" in Tags(ROWS._repr_html_()).text
-
-
-def test_a_line_at_the_prompt() -> None:
+def test_a_line_at_the_prompt_and_what_there_is_in_it(store: Store, settings: Settings) -> None:
     for shown in (RESULT, ANSWER, PASSAGE, ROWS, FACTS[0]):
         line = repr(shown)
         assert line.startswith(f"{type(shown).__name__}(")
         assert "\n" not in line
         assert len(line) < 500
-    assert (
-        repr(SearchResult("Who?", (PASSAGE,) * 20, (), 0.25))
-        == "SearchResult(question='Who?', passages=<20>, seconds=0.25)"
-    )
-    assert "score=0.8123" in repr(PASSAGE)
     assert str(ANSWER) == ANSWER.text
     assert str(Answer("Who?", "retrieve", None, (), RESULT, (), Usage(), "No model.")) == "No model."
-
-
-def test_length_and_going_through() -> None:
-    assert (len(RESULT), list(RESULT)) == (2, [PASSAGE, PASSAGE])
-    assert len(ROWS) == 70
+    assert (len(RESULT), list(RESULT), len(ROWS)) == (2, [PASSAGE, PASSAGE], 70)
     assert next(iter(ROWS)) == {"n": 0, EVIL: EVIL}
     assert not SearchResult("Who?", (), FACTS, 0.1)
+    uri = store.connection.uri
+    assert repr(KnowledgeGraph(store, settings)) == f"KnowledgeGraph({uri}, home {settings.home_folder})"
 
 
 def test_data_frames(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,22 +95,12 @@ def test_a_row_of_a_statement_has_its_values_by_name_and_by_place(kg: KnowledgeG
 
 def test_dictionaries_are_json(kg: KnowledgeGraph, tmp_path: Path) -> None:
     report = kg.ingest(put(tmp_path, {"a.txt": "Ada Lovelace was born in London.", "b.txt": ""}), extractor="local")
-    assert json.loads(json.dumps(report.to_dict()))["skipped"] == [
-        {"path": str(tmp_path / "b.txt"), "reason": "empty file", "in_part": False}
-    ]
-    assert "added=1" in repr(report)
+    skipped = {"path": str(tmp_path / "b.txt"), "reason": "empty file", "in_part": False}
+    assert json.loads(json.dumps(report.to_dict()))["skipped"] == [skipped]
     found = kg.search("Where was Ada Lovelace born?")
     assert found.to_dict()["passages"][0]["title"] == "a"
     assert json.dumps(ANSWER.to_dict() | found.to_dict())
     assert kg.cypher("MATCH (d:Document) RETURN d.name AS name").to_dict()["rows"] == [["a"]]
-    assert [row["name"] for row in kg.cypher("MATCH (d:Document) RETURN d.name AS name")] == ["a"]
-
-
-def test_the_graph_says_where_it_is(store: Store, settings: Settings) -> None:
-    uri = store.connection.uri
-    assert repr(KnowledgeGraph(store, settings)) == f"KnowledgeGraph({uri}, home {settings.home_folder})"
-    given = settings.model_copy(update={"neo4j_uri": uri})
-    assert repr(KnowledgeGraph(store, given)) == f"KnowledgeGraph({uri})"
 
 
 def test_a_closed_graph_says_so(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -136,11 +112,3 @@ def test_a_closed_graph_says_so(kg: KnowledgeGraph, tmp_path: Path) -> None:
     for work in (*questions, lambda: kg.ingest(tmp_path), lambda: kg.remove("a"), lambda: kg.cypher("RETURN 1")):
         with pytest.raises(InputError, match=r"^This graph is closed\. Open it again with connect\(\)\.$"):
             work()
-
-
-def test_settings_that_do_not_exist() -> None:
-    with pytest.raises(SettingError, match=r'^There is no setting "nonsense"\. `kgplatform settings` lists them\.$'):
-        load_settings(nonsense=3)
-    for given, meant in (("chat_modle", "chat_model"), ("KGPLATFORM_WORKERS", "workers"), ("neo4j", "neo4j_uri")):
-        with pytest.raises(SettingError, match=f"Did you mean {meant}\\?"):
-            load_settings(**{given: None})

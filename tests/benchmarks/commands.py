@@ -29,12 +29,11 @@ a copy of this one is at least what this one held."""
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """``seconds`` by the clock, starting Python included; ``processor``: seconds of its own; ``peak``: megabytes."""
+    """``seconds`` by the clock, starting Python included; ``peak``: megabytes."""
 
     output: str
     errors: str
     seconds: float
-    processor: float
     peak: float
 
 
@@ -42,15 +41,12 @@ def run(place: Place, home: Path, *words: str, **settings: str) -> Ran:
     """Run ``kgplatform`` with ``words`` and ``settings`` on the graph of ``home``. Fails with what the command says."""
     own = {"KGPLATFORM_HOME": str(home), "KGPLATFORM_NEO4J_JARS": str(place.jars)}
     own |= {f"KGPLATFORM_{name.upper()}": value for name, value in settings.items()}
-    output, errors, held = (place.folder / f"command.{each}" for each in ("out", "err", "held"))
+    held = place.folder / "command.held"
+    command = [sys.executable, "-c", _PROGRAM, str(held), *words]
     started = time.perf_counter()
-    with output.open("wb") as out, errors.open("wb") as err:
-        command = [sys.executable, "-c", _PROGRAM, str(held), *words]
-        process = subprocess.Popen(command, stdout=out, stderr=err, cwd=place.folder, env={**os.environ, **own})
-        _, status, usage = os.wait4(process.pid, 0)
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", cwd=place.folder, env={**os.environ, **own}, check=False
+    )
     seconds = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    said = errors.read_text("utf-8")
-    assert process.returncode == 0, f"kgplatform {words[0]} ended with {process.returncode}: {said}"
-    peak = int(held.read_text()) * 1024 / MEGABYTE
-    return Ran(output.read_text("utf-8"), said, seconds, usage.ru_utime + usage.ru_stime, peak)
+    assert done.returncode == 0, f"kgplatform {words[0]} ended with {done.returncode}: {done.stderr}"
+    return Ran(done.stdout, done.stderr, seconds, int(held.read_text()) * 1024 / MEGABYTE)

@@ -59,6 +59,10 @@ class Data:
         """The texts of those paragraphs, each once."""
         return list(dict.fromkeys(each.text for each in load(self.file("hotpotqa/questions.json").parent).corpus))
 
+    def medical_questions(self) -> list[Question]:
+        """Those about the medical text; which part of it answers them is not told."""
+        return [Question(str(n), each["question"]) for n, each in enumerate(self.read("medical/questions.json"))]
+
     def hotpotqa_corpus(self, folder: Path) -> Path:
         """The paragraphs of all questions as one corpus file in ``folder``, each once."""
         return write_data_set(load(self.file("hotpotqa/questions.json").parent), folder / "hotpotqa.jsonl")

@@ -35,7 +35,6 @@ class Built:
     seconds: float
     embedding: float
     computed: int
-    remembered: int
     peak: float
     processor: tuple[float, float]
 
@@ -92,6 +91,10 @@ class Graphs:
         """2Wiki's passages with what the rules extract."""
         return self.once("2wiki", [Step(self._data.file("2wiki/corpus.json"))])
 
+    def medical(self) -> Built:
+        """The medical text with what the rules extract."""
+        return self.once("medical", [Step(self._data.file("medical/corpus.json"))])
+
     def combined(self) -> Built:
         """2Wiki by the rules, MuSiQue as recorded, HotpotQA by the rules, in one graph."""
         recorded = self._data.file("musique/openie_gpt-3.5.json")
@@ -119,9 +122,7 @@ class Graphs:
             seconds, after = time.perf_counter() - started, self.processor_seconds(home)
         processor = (after[0] - before[0], after[1] - before[1])
         spent = self.embedder
-        return Built(
-            home, reports, seconds, spent.seconds, spent.computed, spent.remembered, memory.megabytes(), processor
-        )
+        return Built(home, reports, seconds, spent.seconds, spent.computed, memory.megabytes(), processor)
 
     @contextmanager
     def open(self, home: Path, **settings: Any) -> Iterator[KnowledgeGraph]:

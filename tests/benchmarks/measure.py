@@ -29,7 +29,7 @@ MEMORY_LIMIT = 1500
 class RememberingEmbedder:
     """Another embedder that computes no text twice. ``seconds`` are all those spent in ``embed``, lookups included.
 
-    ``computed`` and ``remembered`` count texts since the last ``reset``.
+    ``computed`` counts texts since the last ``reset``.
     """
 
     def __init__(self, inner: Embedder) -> None:
@@ -42,7 +42,7 @@ class RememberingEmbedder:
     def reset(self) -> None:
         """Set the counters to nothing; the vectors stay."""
         self.seconds = 0.0
-        self.computed = self.remembered = 0
+        self.computed = 0
 
     @property
     def dimension(self) -> int:
@@ -64,7 +64,6 @@ class RememberingEmbedder:
         vectors = np.array([self._vectors[key] for key in keys], np.float32).reshape(-1, self.dimension)
         with self._lock:
             self.computed += len(missing)
-            self.remembered += len(texts) - len(missing)
             self.seconds += time.perf_counter() - started
         return vectors
 
@@ -109,6 +108,11 @@ def _processor() -> str:
 def growth(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     """The exponent p of ``seconds`` as a multiple of ``sizes ** p``, by least squares on their logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> str:
+    """The same in words; nothing where there is no growth to speak of."""
+    return f"n^{growth(sizes, values):.2f}" if len(sizes) > 1 and min(values) > 0 else ""
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import pytest
 from data_sets import Place
 from graphs import statement
 from invented import Invented
@@ -82,10 +81,9 @@ def grow(place: Place, size: int) -> Grown:
 
 def grow_musique(place: Place) -> Grown | None:
     """MuSiQue with its recorded triples, by the same embedder, in a fresh home; None if it is not there."""
-    try:
-        recorded = place.data.file("musique/openie_gpt-3.5.json")
-    except pytest.skip.Exception:
+    if not place.data.has("musique/openie_gpt-3.5.json"):
         return None
+    recorded = place.data.file("musique/openie_gpt-3.5.json")
     home = place.folder / "scale-musique"
     spent = ingest_alone(home, place.jars, {"paths": str(recorded), "recorded": str(recorded)})
     return Grown(home, place.jars, spent, questions=tuple(each.text for each in place.data.musique_questions()))

@@ -40,7 +40,6 @@ class Spent:
     seconds: float = 0.0
     python: float = 0.0
     server: float = 0.0
-    before_megabytes: float = 0.0
     peak_megabytes: float = 0.0
     clock: dict[str, float] = field(default_factory=dict)
     processor: dict[str, float] = field(default_factory=dict)
@@ -96,7 +95,6 @@ def spend(home: str, jars: str, settings: dict[str, Any], ingest: dict[str, Any]
     spent = Spent()
     with connect(**own, **settings) as graph:
         processors = _Processors(own)
-        spent.before_megabytes = _peak()
         before, began = processors.seconds(), time.perf_counter()
         with _stages(processors) as stages:
             report = graph.ingest(**ingest)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from data_sets import Data, write_corpus
@@ -21,32 +20,26 @@ GROWTH_LIMIT = 1.1
 def test_build(section: Callable[[str, str], Section], graphs: Graphs, data: Data) -> None:
     found = section("build", "Build: MuSiQue with its recorded extraction into a fresh managed Neo4j")
     items = data.read(RECORDED)
-    _load_model(found, graphs)
-    whole = graphs.musique()
-    _add_whole(found, graphs, whole)
-    _add_counts(found, graphs, whole, items)
-    _add_growth(found, graphs, whole, items)
-
-
-def _load_model(found: Section, graphs: Graphs) -> None:
     started = time.perf_counter()
     graphs.embedder.embed(["Is the model loaded?"])
     found.add("loading the embedding model", time.perf_counter() - started, "s")
-
-
-def _add_whole(found: Section, graphs: Graphs, whole: Built) -> None:
+    whole = graphs.musique()
     found.add("ingest, the model loaded", whole.seconds, "s")
     found.add(f"of which embedding {whole.computed:,} texts", whole.embedding, "s")
     found.add("graph writing: the rest", whole.writing, "s", at_most=WRITING_LIMIT)
     found.add("peak memory of the Python process", whole.peak, "MB", at_most=MEMORY_LIMIT)
     remembered = graphs.embedder.size / MEGABYTE
     found.notes.append(f"Of the peak {remembered:,.0f} MB are vectors that only the benchmark remembers.")
+    _add_counts(found, graphs, whole, [triple for item in items for triple in item["extracted_triples"]])
+    _add_growth(found, graphs, whole, items)
 
 
-def _add_counts(found: Section, graphs: Graphs, whole: Built, items: list[dict[str, Any]]) -> None:
+def _add_counts(found: Section, graphs: Graphs, whole: Built, given: list[Any]) -> None:
     report = whole.reports[0]
-    given = [triple for item in items for triple in item["extracted_triples"]]
-    formed = sum(_is_well_formed(triple) for triple in given)
+    formed = sum(
+        isinstance(triple, list) and len(triple) == 3 and all(isinstance(each, str) for each in triple)
+        for triple in given
+    )
     with graphs.open(whole.home) as graph:
         evidence = statement(graph, "evidence").rows[0][0]
         states = Counter(state for _, state in statement(graph, "indexes").rows)
@@ -61,27 +54,22 @@ def _add_growth(found: Section, graphs: Graphs, whole: Built, items: list[dict[s
     for part in (4, 2, 1):
         chosen = items[::part]
         file = write_corpus(graphs.folder / f"one-in-{part}.json", chosen)
-        builds[len(chosen)] = _build_and_stop(graphs, f"growth-{part}", file)
+        builds[len(chosen)] = built = graphs.build(f"growth-{part}", [Step(file, file)])
+        graphs.stop(built.home)
     sizes = sorted(builds)
     found.add("graph writing, vectors remembered", builds[sizes[-1]].writing, "s", at_most=WRITING_LIMIT)
     exponent = growth(sizes, [builds[size].writing for size in sizes])
     found.add("growth of that, over a quarter, a half, all", exponent, "n^", at_most=GROWTH_LIMIT)
     computed = growth(sizes, [sum(builds[size].processor) for size in sizes])
     found.add("the same in processor time", computed, "n^")
-    named = {f"{size:,} passages": builds[size] for size in sizes}
-    named[f"{sizes[-1]:,}, embedded"] = whole
-    found.tables.append(_stages(named))
+    found.tables.append(
+        _stages({**{f"{size:,} passages": builds[size] for size in sizes}, f"{sizes[-1]:,}, embedded": whole})
+    )
     found.notes.append(
         "Growth: every fourth passage, every second, all; a fresh server and home each; vectors remembered from the "
         "first build, so that looking them up (not counted) stands for embedding. Processor time adds up all cores; "
         "other programs on the machine hardly change it."
     )
-
-
-def _build_and_stop(graphs: Graphs, name: str, file: Path) -> Built:
-    built = graphs.build(name, [Step(file, file)])
-    graphs.stop(built.home)
-    return built
 
 
 def _stages(builds: dict[str, Built]) -> Table:
@@ -92,7 +80,3 @@ def _stages(builds: dict[str, Built]) -> Table:
     for at, who in enumerate(("Python", "the server")):
         rows.append((f"processor time of {who}", *(f"{built.processor[at]:.2f} s" for built in builds.values())))
     return Table("Seconds by stage, as the ingest reports them", ("stage", *builds), rows)
-
-
-def _is_well_formed(triple: object) -> bool:
-    return isinstance(triple, list) and len(triple) == 3 and all(isinstance(each, str) for each in triple)

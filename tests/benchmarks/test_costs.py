@@ -9,8 +9,7 @@ import json
 import os.path
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import mean, median
@@ -47,7 +46,10 @@ def test_costs(section: Callable[[str, str], Section], place: Place) -> None:
     )
     lines = (EXAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines]
-    with _graph(place) as graph:
+    with new_graph(place, "costs", embedder="hash:256") as graph:
+        graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+        graph.build_tree()
+        _by_rule(graph).gist()
         spent = {reader: _ask(graph, reader, questions) for reader in READERS}
     rows = []
     for reader, of in spent.items():
@@ -63,16 +65,6 @@ def test_costs(section: Callable[[str, str], Section], place: Place) -> None:
         "most like.",
         "Seconds: the median, all but the model's, which answers at once.",
     ]
-
-
-@contextmanager
-def _graph(place: Place) -> Iterator[KnowledgeGraph]:
-    """The sample corpus with its recorded extraction, its tree and its gists; its server is stopped afterwards."""
-    with new_graph(place, "costs", embedder="hash:256") as graph:
-        graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
-        graph.build_tree()
-        _by_rule(graph).gist()
-        yield graph
 
 
 def _by_rule(graph: KnowledgeGraph) -> KnowledgeGraph:

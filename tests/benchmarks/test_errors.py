@@ -7,8 +7,7 @@ makes of a model's errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from itertools import cycle
 from math import ceil
 from pathlib import Path
@@ -47,7 +46,10 @@ PICTURE = "model-errors.png"
 
 def test_models_that_err(section: Callable[[str, str], Section], place: Place) -> None:
     found = section("errors", "Models that err: right and cited answers, by the chance of an error in a call")
-    with _fleet(place) as graph:
+    with new_graph(place, "errors", embedder="hash:256") as graph:
+        FLEET.ingest(graph, place.folder / "errors")
+        chat = ScriptedChat(ErringModel(READAGENT))  # which makes no error in the gists
+        KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat).gist()
         tallies = {reader: _asked(graph, reader, trial, place) for reader, trial in READERS.items()}
     with new_graph(place, "errors about groups", embedder="hash:256") as graph:
         TOWNS.ingest(graph, place.folder / "towns")
@@ -73,16 +75,6 @@ def _asked(graph: KnowledgeGraph, reader: str, trial: Trial, place: Place) -> li
     """For each of the chances what came of it."""
     seeds, folder = range(1, 1 + ceil(ASKED / len(trial.questions))), place.folder / f"errors of {reader}"
     return [ask_all(graph, reader, trial, errs=errs, seeds=seeds, folder=folder) for errs in CHANCES]
-
-
-@contextmanager
-def _fleet(place: Place) -> Iterator[KnowledgeGraph]:
-    """A new graph with the corpus and its gists, made without an error; its server is stopped afterwards."""
-    with new_graph(place, "errors", embedder="hash:256") as graph:
-        FLEET.ingest(graph, place.folder / "errors")
-        chat = ScriptedChat(ErringModel(READAGENT))
-        KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat).gist()
-        yield graph
 
 
 def _shares(tallies: Mapping[str, list[Tally]]) -> Table:

@@ -16,18 +16,18 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from campaigns import WHOLE
+from conftest import ROOT
 from schedules import Campaign, Outcome
 from tables import Section
 
 from kgplatform.neo4j.store import Connection, Store
 
-ROOT = Path(__file__).parent.parent.parent
 SEED = int(os.environ.get("KGPLATFORM_BENCH_SEED", "20"))
 SCHEDULES = int(os.environ.get("KGPLATFORM_BENCH_SCHEDULES", "40"))
 ALONE = 8
 ATTACKS = {
     "hostile files, beside good ones": "tests/sources/test_hostile_files.py",
-    "hostile text, growth to a hundredfold": "tests/ingest/test_schema_expansion.py",
+    "hostile text, growth to a hundredfold": "tests/extract/test_linear_time.py",
     "hostile imports, into an empty and a filled graph": "tests/exchange/test_hostile_imports.py",
     "statements against memory and time": "tests/neo4j/test_bombs.py",
     "replies of models without end": "tests/models/test_endless.py",
@@ -67,7 +67,7 @@ def test_each_pass_killed(
 def test_attacks(tmp_path: Path, section: Callable[[str, str], Section]) -> None:
     table = section("faults-attacks", "Attacks: the tests that have them, each in a list, as they are")
     for what, file in ATTACKS.items():
-        began, report = time.monotonic(), tmp_path / "report.xml"
+        began, report = time.monotonic(), tmp_path / f"{Path(file).stem}.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}", file]
         subprocess.run(command, cwd=ROOT, env=os.environ | {WHOLE: "1"}, stdout=subprocess.DEVNULL, check=False)
         suite = ElementTree.parse(report).getroot()[0]

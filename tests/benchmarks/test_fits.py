@@ -64,7 +64,7 @@ class Asked:
 
 def test_fits(section: Callable[[str, str], Section], graphs: Graphs, data: Data) -> None:
     found = section("fits", "Whether anything fits: the relevance of passages, calibrated and held out")
-    hotpotqa, musique, medical = data.hotpotqa_questions(), data.musique_questions(), _medical(data)
+    hotpotqa, musique, medical = data.hotpotqa_questions(), data.musique_questions(), data.medical_questions()[::5]
     nonsense = [Question(str(number), text) for number, text in enumerate(NONSENSE)]
     strange = data.two_wiki_questions()
     fitted = _ask(graphs, graphs.hotpotqa(), hotpotqa, [*strange, *medical[::2], *nonsense])
@@ -72,7 +72,7 @@ def test_fits(section: Callable[[str, str], Section], graphs: Graphs, data: Data
     _measure(found, "HotpotQA (the weights are from it)", fitted)
     held_out = {
         "MuSiQue, recorded triples": _ask(graphs, graphs.musique(), musique, [*hotpotqa, *medical[1::2]]),
-        "Medical, one text": _ask(graphs, _medical_graph(graphs, data), medical[1::2], [*musique, *hotpotqa]),
+        "Medical, one text": _ask(graphs, graphs.medical(), medical[1::2], [*musique, *hotpotqa]),
         "HotpotQA, near misses": _near_misses(graphs, data, hotpotqa),
     }
     for name, asked in held_out.items():
@@ -85,14 +85,6 @@ def test_fits(section: Callable[[str, str], Section], graphs: Graphs, data: Data
         "no part of the fit.",
         "The medical questions do not say which passage answers them: they count by question alone.",
     ]
-
-
-def _medical(data: Data) -> list[Question]:
-    return [Question(str(n), each["question"]) for n, each in enumerate(data.read("medical/questions.json"))][::5]
-
-
-def _medical_graph(graphs: Graphs, data: Data) -> Built:
-    return graphs.once("medical", [Step(data.file("medical/corpus.json"))])
 
 
 def _near_misses(graphs: Graphs, data: Data, questions: Sequence[Question]) -> list[Asked]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+from conftest import RESULTS
 from data_sets import Data, Place
 from file_collections import collect
 from measure import MEGABYTE
@@ -29,7 +30,6 @@ from kgplatform.sources.load import load
 from kgplatform.text import WORD
 
 _MAKE = "formats" in os.environ.get("ONLY", "").split()
-_RESULTS = Path(__file__).parent.parent.parent / ".kgplatform" / "bench"
 _READER = Path(__file__).with_name("peers") / "read_files.py"
 _OTHERS = Peer(
     "readers of files",
@@ -107,7 +107,7 @@ def _read(paths: Sequence[Path]) -> _Reading:
 def _texts_of_others(found: Section, place: Place, paths: Sequence[str]) -> Mapping[str, str]:
     """By path, the text that the other readers find."""
     try:
-        python = python_of(_OTHERS, _RESULTS, make=_MAKE)
+        python = python_of(_OTHERS, RESULTS, make=_MAKE)
     except NotInstalled as error:
         found.notes.append(f"Words were not compared: {error}.")
         return {}

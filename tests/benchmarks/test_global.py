@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from data_sets import Place
@@ -42,7 +41,9 @@ def test_groups(section: Callable[[str, str], Section], place: Place) -> None:
     for towns, valleys in CORPORA:
         corpus = planted(seed=towns, towns=towns, valleys=valleys)
         asked.update(each.kind for each in corpus.questions)
-        with _graph(place, corpus, towns) as graph:
+        home = f"groups {towns}"
+        with new_graph(place, home, embedder="hash:256") as graph:
+            corpus.ingest(graph, place.folder / f"{home} texts")
             for name in READERS:
                 _ask(graph, corpus, name, right, sums)
     total = sum(asked.values())
@@ -78,15 +79,6 @@ def _ask(graph: KnowledgeGraph, corpus: Corpus, name: str, right: Counts, sums: 
             sums["needed"] += len(question.needs)
             sums["shown"] += len({each.replace(" the ", " ") for each in question.needs} & set(shown))
             sums["twice"] += len(shown) - len(set(shown))
-
-
-@contextmanager
-def _graph(place: Place, corpus: Corpus, towns: int) -> Iterator[KnowledgeGraph]:
-    """A new graph with its tree; its server is stopped afterwards."""
-    name = f"groups {towns}"
-    with new_graph(place, name, embedder="hash:256") as graph:
-        corpus.ingest(graph, place.folder / f"{name} texts")
-        yield graph
 
 
 def _right(right: Counts, name: str) -> int:

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import RESULTS, ROOT
 from data_sets import Place
 from invented import Invented
-from measure import growth
+from measure import exponent, growth
 from peer_environments import PEERS, NotInstalled, Peer, python_of
 from tables import Section, Table
 
@@ -36,8 +37,6 @@ _WHOLE = 30_000
 """Passages of the corpus of which all sizes are beginnings: alike in its statistics, with few planted passages."""
 _LONGEST, _PATIENCE = 1_200, 2_400
 """Seconds: a size is left out that would take longer than the first, and a peer is ended after the second."""
-_ROOT = Path(__file__).parent.parent.parent
-_RESULTS = _ROOT / ".kgplatform" / "bench"
 _DRIVERS = Path(__file__).with_name("peers")
 
 
@@ -56,7 +55,7 @@ def _pythons(found: Section) -> Mapping[Peer, Path]:
     pythons = {}
     for peer in PEERS:
         try:
-            pythons[peer] = python_of(peer, _RESULTS, make=_MAKE)
+            pythons[peer] = python_of(peer, RESULTS, make=_MAKE)
         except NotInstalled as error:
             found.notes.append(f"{peer.name} was left out: {error}.")
     return pythons
@@ -101,7 +100,8 @@ def drive(place: Place, peer: Peer, python: Path, size: int) -> Mapping[str, Any
     """One peer at one size, in a process and, where it wants one, with a server of its own."""
     corpus, folder = place.folder / f"peers-{size}", place.folder / f"peers-{size}-{peer.name}"
     folder.mkdir()
-    asked: dict[str, Any] = {"folder": str(folder), "whole": peer.whole, **_files(corpus)}
+    files = {name: str(corpus / f"{name}.jsonl") for name in ("recorded", "addition")}
+    asked: dict[str, Any] = {"folder": str(folder), "whole": peer.whole, **files}
     with _server(peer, folder, place.jars) as address:
         asked["neo4j"] = address
         command = [str(python), str(_DRIVERS / f"with_{peer.module}.py"), json.dumps(asked)]
@@ -117,7 +117,7 @@ def _run(command: Sequence[str], folder: Path) -> bytes:
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         cwd=folder,
         start_new_session=True,
     )
@@ -129,10 +129,6 @@ def _run(command: Sequence[str], folder: Path) -> bytes:
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command, printed, said)
     return printed
-
-
-def _files(corpus: Path) -> dict[str, str]:
-    return {name: str(corpus / f"{name}.jsonl") for name in ("recorded", "addition")}
 
 
 @contextmanager
@@ -207,10 +203,6 @@ def _grown(peer: Peer, sizes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     memory = [each["peak_megabytes"] - each["before_megabytes"] for each in sizes]
     passages = [each["passages"] for each in sizes]
     series = (clock, processors)
-    whole = [_exponent(passages, values) for values in series]
-    last = [_exponent(passages[-2:], values[-2:]) for values in series]
-    return (peer.name, peer.version, *whole, *last, _exponent(passages, memory))
-
-
-def _exponent(passages: Sequence[float], values: Sequence[float]) -> str:
-    return f"n^{growth(passages, values):.2f}" if len(passages) > 1 and min(values) > 0 else ""
+    whole = [exponent(passages, values) for values in series]
+    last = [exponent(passages[-2:], values[-2:]) for values in series]
+    return (peer.name, peer.version, *whole, *last, exponent(passages, memory))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from data_sets import Place
-from measure import growth
+from measure import exponent, growth
 from scale_changes import (
     ADDED_LIMIT,
     ADDED_PASSAGES,
@@ -136,7 +136,7 @@ def _stages(sizes: Sequence[int], asked: Sequence[Asked]) -> Table:
         (
             stage,
             *map(_seconds, values),
-            _exponent(sizes, values),
+            exponent(sizes, values),
             *map(_seconds, clock),
             *[""] * (len(spent) - len(clock)),
         )
@@ -177,7 +177,3 @@ def _took(took: Took) -> str:
 
 def _seconds(value: float) -> str:
     return f"{value:.1f} s"
-
-
-def _exponent(sizes: Sequence[int], values: Sequence[float]) -> str:
-    return f"n^{growth(sizes, values):.2f}" if len(sizes) > 1 and min(values) > 0 else ""

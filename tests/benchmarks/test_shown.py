@@ -38,7 +38,7 @@ class Paragraph(NamedTuple):
 def test_shown(section: Callable[[str, str], Section], graphs: Graphs, data: Data) -> None:
     found = section("shown", "What is shown: the best sentence of a passage, and the facts that speak to the question")
     _sentences(found, data, graphs)
-    hotpotqa, musique, strange = data.hotpotqa_questions(), data.musique_questions(), _medical(data)
+    hotpotqa, musique, strange = data.hotpotqa_questions(), data.musique_questions(), data.medical_questions()[:STRANGE]
     _facts(found, graphs, "HotpotQA, local extractor", graphs.hotpotqa(), hotpotqa, (musique, strange))
     _in_sentences(found, graphs, data, graphs.hotpotqa())
     graphs.stop(graphs.hotpotqa().home)
@@ -48,10 +48,6 @@ def test_shown(section: Callable[[str, str], Section], graphs: Graphs, data: Dat
         "Without an answer: questions of the other two data sets, whose texts the graph does not have.",
         f"In use: the best sentences of the first {FIRST} passages, {LEAST} of the question.",
     ]
-
-
-def _medical(data: Data) -> list[Question]:
-    return [Question(str(n), each["question"]) for n, each in enumerate(data.read("medical/questions.json"))][:STRANGE]
 
 
 def _sentences(found: Section, data: Data, graphs: Graphs) -> None:

@@ -62,8 +62,8 @@ def _texts(data: Data) -> list[str]:
 
 
 def _questions(data: Data) -> list[str]:
-    told = [each.text for each in (*data.musique_questions(), *data.hotpotqa_questions())]
-    return [*told, *(each["question"] for each in data.read("medical/questions.json")[:_MEDICAL_QUESTIONS])]
+    medical = data.medical_questions()[:_MEDICAL_QUESTIONS]
+    return [each.text for each in (*data.musique_questions(), *data.hotpotqa_questions(), *medical)]
 
 
 def _grow(place: Place, texts: Sequence[str]) -> Grown:

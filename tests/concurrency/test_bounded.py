@@ -23,34 +23,35 @@ ENDLESS = "(a+)+$", "a" * 60 + "b"
 """A pattern and a text that a regex searches for ever, without giving another thread of Python its turn."""
 
 
-def test_one_child_does_all_calls_and_none_is_left() -> None:
+def test_one_child_does_all_calls_and_none_is_left(capfd: pytest.CaptureFixture[str]) -> None:
+    """There is none before the first call. A call that is left takes it along; what it prints is no answer."""
     with BoundedCalls(60, 500) as calls:
+        assert children() == []
         first = list(calls.each(pid))
         assert list(calls.each(range, 3)) == [0, 1, 2]
+        assert list(calls.each(noise)) == ["answer"]
+        assert capfd.readouterr() == ("", "")
         assert list(calls.each(pid)) == first == [each.pid for each in children()]
+        found = calls.each(count)
+        assert [next(found), next(found)] == [0, 1]
+        found.close()  # type: ignore[attr-defined]  # a generator
+        assert children() == []
+        assert list(calls.each(range, 3)) == [0, 1, 2]
     assert children() == []
 
 
-def test_without_a_call_there_is_no_child() -> None:
-    with BoundedCalls(60, 500):
-        assert children() == []
-
-
 def test_what_takes_too_long_ends_whatever_code_it_is_in_and_the_next_call_works() -> None:
+    """The time is that of a step, not of all of them."""
     with BoundedCalls(1, 500) as calls:
-        with pytest.raises(ExceededError, match="seconds"):
-            list(calls.each(re.findall, *ENDLESS))
-        assert children() == []
-        assert list(calls.each(range, 3)) == [0, 1, 2]
-
-
-def test_the_time_is_that_of_a_step_and_not_of_all_of_them() -> None:
-    with BoundedCalls(2, 500) as calls:
-        assert list(calls.each(steps, 0.9, 0.9, 0.9)) == [0.9, 0.9, 0.9]
+        assert list(calls.each(steps, 0.4, 0.4, 0.4)) == [0.4, 0.4, 0.4]
         found = calls.each(steps, 0.1, 30)
         assert next(found) == 0.1
         with pytest.raises(ExceededError, match="seconds"):
             next(found)
+        with pytest.raises(ExceededError, match="seconds"):
+            list(calls.each(re.findall, *ENDLESS))
+        assert children() == []
+        assert list(calls.each(range, 3)) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("function", "argument"), [(bytes, 400_000_000), (fill, 400)], ids=["at once", "in pieces"])
@@ -69,15 +70,12 @@ def test_a_child_that_holds_much_is_followed_by_another() -> None:
 
 
 def test_a_crash_is_told_by_its_signal_and_one_by_chance_is_made_good(tmp_path: Path) -> None:
+    """Results that came before a crash are good, and come once."""
     with BoundedCalls(60, 500) as calls:
         with pytest.raises(ExceededError) as caught:
             list(calls.each(os.abort))
         assert (caught.value.bound, caught.value.signal) == ("crash", "SIGABRT")
         assert list(calls.each(die_once, tmp_path / "died")) == ["alive"]
-
-
-def test_results_that_came_before_a_crash_are_good_and_come_once() -> None:
-    with BoundedCalls(60, 500) as calls:
         found = calls.each(count)
         assert next(found) == 0
         children()[0].kill()
@@ -95,21 +93,6 @@ def test_an_error_in_the_child_is_raised_here() -> None:
         with pytest.raises(RuntimeError, match="ended with status 3"):
             list(calls.each(os._exit, 3))
         assert list(calls.each(range, 3)) == [0, 1, 2]
-
-
-def test_a_call_that_is_left_takes_its_child_along() -> None:
-    with BoundedCalls(60, 500) as calls:
-        found = calls.each(count)
-        assert [next(found), next(found)] == [0, 1]
-        found.close()  # type: ignore[attr-defined]  # a generator
-        assert children() == []
-        assert list(calls.each(range, 3)) == [0, 1, 2]
-
-
-def test_what_the_child_prints_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:
-    with BoundedCalls(60, 500) as calls:
-        assert list(calls.each(noise)) == ["answer"]
-    assert capfd.readouterr() == ("", "")
 
 
 def test_it_can_be_stopped_from_another_thread() -> None:
@@ -136,7 +119,7 @@ def test_a_script_without_a_guard_works_and_its_child_ends_with_it_even_if_it_is
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "worked in").mkdir()
     (tmp_path / "worked in" / "json.py").write_text("raise SystemExit('a file where we work was imported')")
-    command = [sys.executable, str(tmp_path / "script.py"), "3", *work]
+    command = [sys.executable, str(tmp_path / "script.py"), "1", *work]
     where = tmp_path / "worked in"
     parent = subprocess.Popen(command, cwd=where, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -133,9 +131,3 @@ def test_a_question_has_its_steps_statements_and_calls_inside(
     assert call.items() >= (asked | {f"gen_ai.usage.{name}": number for name, number in spent.items()}).items()
     statements = {each.name for each in inside if (each.attributes or {}).get("db.system.name") == "neo4j"}
     assert statements >= {run.name for step in answer.trace for run in step.queries} != set()
-
-
-def test_nothing_of_it_is_loaded_by_us() -> None:
-    code = "import sys, kgplatform.client; print([name for name in sys.modules if name.startswith('opentelemetry')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -37,24 +37,18 @@ ENDLESS = "UNWIND range(1, 1000000000000) AS x WITH x WHERE x < 0 RETURN count(x
 
 
 class TestStop:
-    def test_it_is_set_once_and_stays_set(self) -> None:
-        stop = Stop()
-        called: list[int] = []
-        with stop.calling(lambda: called.append(1)):
-            assert not stop.is_set
-            stop.set()
-            stop.set()
-        assert stop.is_set
-        assert called == [1]
-
-    def test_who_comes_late_is_called_at_once_and_who_has_left_is_not(self) -> None:
+    def test_who_is_there_is_called_once_who_comes_late_at_once_and_who_has_left_is_not(self) -> None:
         stop = Stop()
         called: list[str] = []
         with stop.calling(lambda: called.append("left")):
             pass
-        stop.set()
+        with stop.calling(lambda: called.append("there")):
+            assert not stop.is_set
+            stop.set()
+            stop.set()
+        assert stop.is_set
         with stop.calling(lambda: called.append("late")):
-            assert called == ["late"]
+            assert called == ["there", "late"]
 
     def test_a_part_is_stopped_with_the_whole_and_not_the_whole_with_a_part(self) -> None:
         whole = Stop()
@@ -82,13 +76,6 @@ class TestStop:
         for work in works:
             assert isinstance(Working(work).stopped(), StoppedError)
         assert not never.done()
-
-    def test_without_a_stop_waiting_is_as_ever(self) -> None:
-        done: Future[int] = Future()
-        done.set_result(3)
-        for stop in (NEVER, Stop()):
-            stop.sleep(0)
-            assert stop.result_of(done) == 3
 
     def test_what_ends_a_wait_is_called_until_it_has_ended(self) -> None:
         times: list[int] = []
@@ -247,12 +234,7 @@ class TestModel:
         "fault",
         [
             Fault.refuse(500, "oops"),
-            Fault.refuse(401, "who?"),
-            Fault.refuse(404, "no model"),
             Fault.refuse(400, "context length", code="context_length_exceeded"),
-            Fault.refuse(429, "no credit", code="insufficient_quota"),
-            Fault.malformed(),
-            Fault.malformed("[]"),
             Fault.no_choices(),
             Fault(body="<html>", content_type="text/html"),
             Fault.slow(30),
@@ -262,7 +244,7 @@ class TestModel:
     def test_what_goes_wrong_is_said_alike_whether_or_not_it_can_be_stopped(self, fault: Fault) -> None:
         said = []
         with OpenAIServer(lambda messages: "Hi.", faults=lambda request: fault) as server:
-            patience = 1 if fault.delay else LONG  # on a busy machine an answer at once may take a second
+            patience = 0.3 if fault.delay else LONG  # on a busy machine an answer at once may take a second
             settings = settings_for(server.base_url, model_retries=1, model_timeout=patience)
             chat = OpenAIChat(settings, Ledger(), None, backoff=0)
             for send in (lambda: asked(chat), lambda: chat.send(HELLO, stage="s")):
@@ -272,17 +254,6 @@ class TestModel:
             chat.close()
         assert said[0][:2] == said[1][:2]
         assert 2 * said[0][2] == said[1][2]
-
-    def test_who_waits_for_the_pause_of_all_goes(self) -> None:
-        faults = [Fault.rate_limit(after=250)]
-        with OpenAIServer(lambda messages: "Hi.", faults=faults) as server:
-            chat = OpenAIChat(settings_for(server.base_url, model_retries=1), Ledger(), None)
-            first = Working(partial(asked, chat, "first"))
-            until(lambda: len(server.requests) == 1)
-            second = Working(partial(asked, chat, "second"))
-            assert isinstance(second.stopped(), StoppedError)
-            assert isinstance(first.stopped(), StoppedError)
-            chat.close()
 
     def test_who_waits_for_anothers_call_goes_and_the_other_is_not_harmed(self) -> None:
         may_answer = threading.Event()
@@ -466,7 +437,7 @@ class TestBuilding:
         report = graph.ingest(folder, extractor="llm")
         assert (report.extracted, report.passages) == (3, 6)
 
-    def test_naming_communities(self, built: tuple[KnowledgeGraph, Silent], tmp_path: Path) -> None:
+    def test_naming_communities_and_gists(self, built: tuple[KnowledgeGraph, Silent], tmp_path: Path) -> None:
         graph, model = built
         graph.ingest(texts(tmp_path / "texts"), extractor="local")
         model.silent_from(1)
@@ -478,16 +449,13 @@ class TestBuilding:
         assert report.named_by_model > 0
         assert report.stopped == ""
 
-    def test_gists(self, built: tuple[KnowledgeGraph, Silent], tmp_path: Path) -> None:
-        graph, model = built
-        graph.ingest(texts(tmp_path / "texts"), extractor="local")
         model.silent_from(4)
         working = Working(lambda stop: graph.within(stop).gist())
         model.wait()
         assert isinstance(working.stopped(), StoppedError)
         model.silent_from(None)
-        report = graph.gist()
-        assert (report.written, report.complete_documents) == (3, 6)
+        written = graph.gist()
+        assert (written.written, written.complete_documents) == (3, 6)
 
     def test_embedding_on_this_machine_ends_between_two_batches(self) -> None:
         from kgplatform.models.embed import LocalEmbedder

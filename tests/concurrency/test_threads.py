@@ -105,10 +105,6 @@ def test_many_who_ask_share_the_threads() -> None:
 def test_results_are_in_order() -> None:
     with ThreadPoolExecutor(2) as pool:
         assert short_works([lambda number=number: number for number in range(20)], pool) == list(range(20))
-
-
-def test_no_works() -> None:
-    with ThreadPoolExecutor(1) as pool:
         assert short_works([], pool) == []
 
 

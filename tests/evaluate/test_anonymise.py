@@ -38,7 +38,6 @@ FORMS = {"Captain Ahab": A, "Ahab": A, "New York City": C, "New York": B, "York 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Captain Ahab sailed. Ahab's ship.", f"{A} sailed. {A}'s ship."),
         ("Ahab’s leg, Ahab-like, (Ahab), “Ahab”.", f"{A}’s leg, {A}-like, ({A}), “{A}”."),
         ("THE VOYAGE OF CAPTAIN AHAB", f"THE VOYAGE OF {A}"),
         ("an ahab of a man; Ahabs; Bahab; Ahab2; _Ahab_", f"an ahab of a man; Ahabs; Bahab; Ahab2; _{A}_"),
@@ -74,8 +73,8 @@ def test_a_common_word_is_a_name_only_with_its_capital() -> None:
 # ------------------------------------------------------------------------------------------------------------- entities
 
 
-def person(name: str, *aliases: str, weight: int = 1) -> Candidate:
-    return Candidate("PERSON", name, aliases, is_person=True, weight=weight)
+def person(name: str, *aliases: str) -> Candidate:
+    return Candidate("PERSON", name, aliases, is_person=True)
 
 
 def untyped(name: str, *aliases: str) -> Candidate:
@@ -93,10 +92,8 @@ def test_aliases_are_one_entity() -> None:
 
 
 def test_an_alias_that_is_a_name_of_its_own() -> None:
-    assert entities(person("Lord Kelvin", "William Thomson"), person("William Thomson"))["Lord Kelvin"].forms == (
-        "Lord Kelvin",
-        "William Thomson",
-    )
+    kelvin = entities(person("Lord Kelvin", "William Thomson"), person("William Thomson"))["Lord Kelvin"]
+    assert kelvin.forms == ("Lord Kelvin", "William Thomson")
     shared = entities(person("Ahab", "the captain"), person("Peleg", "the captain"))
     assert shared["the captain"].may_be == ("Ahab", "Peleg")
     assert shared["Ahab"].forms == ("Ahab",)
@@ -204,30 +201,15 @@ def test_names_of_the_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:
     (tmp_path / "ada.txt").write_text("Ada Lovelace knew Lady Lovelace. Lovelace was born in London.")
     names = ("Ada Lovelace", "Lady Lovelace", "Lovelace", "London")
     people = [{"name": name, "type": "Person"} for name in names]
+    others = [{"name": "London", "type": "Place"}, {"name": "Ship", "type": "Thing"}, {"name": "Cable"}]
     triple = {"subject": "Lovelace", "predicate": "born in", "object": "London", "quote": "was born in London"}
-    recorded = {
-        "document": "ada.txt",
-        "entities": [
-            *people,
-            {"name": "London", "type": "Place"},
-            {"name": "Ship", "type": "Thing"},
-            {"name": "Cable"},
-        ],
-        "triples": [triple],
-    }
+    recorded = {"document": "ada.txt", "entities": [*people, *others], "triples": [triple]}
     (tmp_path / "ada.jsonl").write_text(json.dumps(recorded))
     kg.ingest(tmp_path / "ada.txt", recorded=tmp_path / "ada.jsonl", mode="flexible")
     found = graph_names(kg, ["Person", "Location"])
-    assert [
-        (each.label, each.name)
-        for each in sorted(found.candidates, key=lambda each: (each.name, each.label))
-        if each.label
-    ] == [
-        ("PERSON", "Ada Lovelace"),
-        ("PERSON", "Lady Lovelace"),
+    assert sorted((each.label, each.name) for each in found.candidates if each.label) == [
         ("LOCATION", "London"),
-        ("PERSON", "London"),
-        ("PERSON", "Lovelace"),
+        *(("PERSON", name) for name in sorted(names)),
     ]
     assert ("London", "London") in found.likenesses  # a person and a place of one name
     assert [each.name for each in found.candidates if not each.label] == ["Cable"]

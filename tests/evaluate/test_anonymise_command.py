@@ -79,14 +79,6 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     assert read_map(tmp_path / "again.map.json") == found
 
 
-def test_a_graph_with_other_texts_is_left_as_it_is(at_server: Store, kg: KnowledgeGraph, tmp_path: Path) -> None:
-    (tmp_path / "other.txt").write_text("Ada Lovelace was born in London.")
-    kg.ingest(tmp_path / "other.txt")
-    assert "needs its own graph" in refused(CORPUS, "--out", tmp_path / "out")
-    assert [each.title for each in kg.documents()] == ["other"]
-    assert not (tmp_path / "out").exists()
-
-
 def test_as_json_with_names_alone(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("Ahab hunts the whale. [bold]The Pequod sails.")
@@ -106,7 +98,7 @@ def test_as_json_with_names_alone(tmp_path: Path) -> None:
 
 
 def test_questions_about_what_a_graph_knows(at_server: Store, kg: KnowledgeGraph, tmp_path: Path) -> None:
-    """The graph that holds the texts gives the names, however they were read."""
+    """The graph that holds the texts gives the names, however they were read; for other texts it is left as it is."""
     files = tmp_path / "in"
     files.mkdir()
     pupils = ["Ada Korn", "Bea Lund", "Cid Mohr", "Dov Nagy", "Eva Orsi", "Fay Pohl"]
@@ -126,6 +118,9 @@ def test_questions_about_what_a_graph_knows(at_server: Store, kg: KnowledgeGraph
     made = [json.loads(line) for line in (tmp_path / "out.reversion.jsonl").read_text().splitlines()]
     assert {each["documents"][0] for each in made} == {"school"}
     assert not any(name in json.dumps(each["question"]) for each in made for name in pupils)
+    assert "needs its own graph" in refused(CORPUS, "--out", tmp_path / "other")
+    assert [each.title for each in kg.documents()] == ["school"]
+    assert not (tmp_path / "other").exists()
 
 
 def test_wrong_options(tmp_path: Path) -> None:

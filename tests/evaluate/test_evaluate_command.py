@@ -42,9 +42,7 @@ def said(*arguments: str) -> str:
     [
         ([], "There are no questions. Name a file of your own "),
         (["q.jsonl", "--needles", "single"], "QUESTIONS and --needles cannot be combined: leave one of them out."),
-        (["q.jsonl", "--readers", "youtu", "--grid", "g.yaml"], "--readers and --grid cannot be combined"),
         (["q.jsonl", "--retrieval-only", "--rate", "judge"], "--retrieval-only and --rate cannot be combined"),
-        (["--needles", "single", "--retrieval-only"], "--needles and --retrieval-only cannot be combined"),
         (["q.jsonl", "--depths", "0,1"], "--depths only works with --needles: add --needles, or leave --depths out."),
         (["q.jsonl", "--rate", "none", "--rate", "judge"], "--rate none turns the raters off"),
         (["q.jsonl"], "q.jsonl: there is no such file or folder."),
@@ -60,8 +58,6 @@ def test_what_cannot_be_done_is_one_sentence(arguments: list[str], sentence: str
     [
         ([QUESTIONS, "--readers", "yuotu"], 'Unknown reader "yuotu". Did you mean youtu? Choose one of retrieve, '),
         ([QUESTIONS, "--prices", "none.yaml"], "The prices in none.yaml cannot be read: "),
-        (["--needles", "singel"], 'Unknown needle task "singel". Did you mean single? '),
-        (["--needles", "single", "--lengths", "many"], "'many'"),
         ([QUESTIONS, "--grid", "none.yaml"], "none.yaml"),
     ],
 )
@@ -77,17 +73,18 @@ def test_what_cannot_be_used_is_one_sentence(
 
 @pytest.fixture(scope="module")
 def corpus(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The sample corpus, without gists and tree: made once, for no test but the last changes it."""
+    """What the first questions of the sample corpus ask about: made once, for no test but the last changes it."""
     settings = load_settings(home=tmp_path_factory.mktemp("corpus"))
+    files = ("Cyrus_Field.md", "People.json", "Voyages.jsonl", "Success_of_1866.md", "Cable_francais_de_1869.txt")
     with Store(neo4j_server) as store:
         wipe(store)
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
+        graph.ingest([EXAMPLES / "corpus" / name for name in files], extractor="local")
 
 
 @pytest.fixture
 def sample(corpus: None, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment names the tests' server, whose graph is that of the sample corpus."""
+    """The environment names the tests' server, whose graph has that."""
     for name, value in {
         "NEO4J_URI": neo4j_server.uri,
         "NEO4J_USERNAME": neo4j_server.username,
@@ -161,15 +158,6 @@ def test_repeated_runs_ask_again_and_their_spread_is_told(monkeypatch: pytest.Mo
     assert json.loads((out / "run-2" / "results.json").read_text())["answers"][0]["text"] == "I do not know."
 
 
-@pytest.mark.usefixtures("sample")
-def test_readagent_without_pages_is_said_before_anything_is_asked(server: OpenAIServer, tmp_path: Path) -> None:
-    assert said(QUESTIONS, "--limit", "1", "--readers", "retrieve,readagent") == (
-        "readagent reads gists of pages, and 20 documents have none. Run `kgplatform gist` first, or add --prepare."
-    )
-    assert server.requests == []
-    assert (tmp_path / "evaluation" / "answers.jsonl").read_text() == ""
-
-
 def test_questions_find_the_files_of_a_corpus_that_a_grid_names() -> None:
     """Their texts go into a graph by their titles alone."""
     dataset = load(Path(QUESTIONS), limit=1)
@@ -234,7 +222,7 @@ def test_a_budget_ends_it_with_a_sentence_and_what_is_there_is_kept(server: Open
 
 @pytest.mark.usefixtures("sample")
 def test_retrieval_only_needs_no_model(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["evaluate", QUESTIONS, "--retrieval-only"])
+    done = CliRunner().invoke(app, ["evaluate", QUESTIONS, "--limit", "3", "--retrieval-only"])
     assert done.exit_code == 0, done.output
     assert "bm25" in done.stdout
     assert "R@5" in done.stdout

@@ -15,7 +15,7 @@ from kgplatform.evaluate.terms import Build, DataSet, Question, Text
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings, load_settings
-from kgplatform.testing import OpenAIServer, ScriptedChat
+from kgplatform.testing import OpenAIServer
 
 SHIPS = (
     Text("Marigold", "The Marigold was a paddle steamer. Ida Fenn drew its plans in Dunmouth."),
@@ -63,9 +63,11 @@ def running(home: Path) -> list[Path]:
 # ------------------------------------------------------------------------------------------- the graph that is there
 
 
-def test_an_empty_graph_takes_the_texts(given: Settings) -> None:
+def test_an_empty_graph_takes_the_texts_once_and_gives_way_to_other_texts(given: Settings) -> None:
     lines: list[str] = []
     with Graphs(given, lines.append) as graphs:
+        with pytest.raises(InputError, match=r"^The graph has no documents\. Run `kgplatform ingest"):
+            graphs.for_data_set(data_set(corpus=()), alone=True)
         graph = graphs.for_data_set(data_set(), alone=True)
         assert graphs.name_of(graph) == CURRENT
         assert sorted(each.title for each in graph.documents()) == ["Dunmouth", "Dunmouth", "Marigold"]
@@ -73,48 +75,35 @@ def test_an_empty_graph_takes_the_texts(given: Settings) -> None:
         assert graphs.seconds[CURRENT] > 0
         assert graphs.construction[CURRENT] == {}
     assert lines == ["ships: 3 texts into the graph that is there (extractor local) …"]
-
-
-def test_a_second_run_finds_them_there(given: Settings) -> None:
-    for _ in range(2):
-        with Graphs(given) as graphs:
-            documents = graphs.for_data_set(data_set(), alone=True).documents()
-    assert len(documents) == 3
     with Graphs(given) as graphs:
-        graphs.for_data_set(data_set(), alone=True)
+        assert len(graphs.for_data_set(data_set(), alone=True).documents()) == 3
         assert graphs.seconds == {}, "nothing was done now"
-
-
-def test_what_an_evaluation_put_there_gives_way_to_other_texts(given: Settings) -> None:
-    with Graphs(given) as graphs:
-        graphs.for_data_set(data_set(), alone=True)
+        assert graphs.for_data_set(data_set(corpus=()), alone=True) is graphs.current()
+        with pytest.raises(InputError, match="give their texts too"):
+            graphs.for_data_set(data_set(corpus=()), Build(passage_tokens=50), alone=True)
     with Graphs(given) as graphs:
         graph = graphs.for_data_set(data_set(corpus=SHIPS[:1]), alone=True)
         assert [each.title for each in graph.documents()] == ["Marigold"]
 
 
-@pytest.mark.parametrize("alone", [True, False])
-def test_a_graph_with_just_these_texts_is_used_as_it_is(
-    given: Settings, kg: KnowledgeGraph, tmp_path: Path, alone: bool
+def test_a_graph_with_just_these_texts_is_used_as_it_is_and_one_with_more_is_not(
+    given: Settings, kg: KnowledgeGraph, tmp_path: Path
 ) -> None:
-    """Wherever they come from: here from a JSON file of the user's, in another order."""
-    file = tmp_path / "mine.json"
-    file.write_text(json.dumps([{"title": each.title, "text": each.text + " \n"} for each in reversed(SHIPS)]))
-    kg.ingest(file, extractor="local")
+    """Wherever they come from: here from a JSON file of the user's, in another order. More would change recall."""
+    mine, more = tmp_path / "mine.json", tmp_path / "more.json"
+    mine.write_text(json.dumps([{"title": each.title, "text": each.text + " \n"} for each in reversed(SHIPS)]))
+    kg.ingest(mine, extractor="local")
     spaced = tuple(Text(f" {each.title}", each.text + " \n") for each in SHIPS)
-    lines: list[str] = []
-    with Graphs(given, lines.append) as graphs:
-        graph = graphs.for_data_set(data_set(corpus=spaced), alone=alone)
-        assert {each.source for each in graph.documents()} == {file.as_uri()}
-    assert lines == ["ships: the graph that is there holds just its 3 texts."]
-
-
-def test_other_passages_would_change_recall(given: Settings, kg: KnowledgeGraph, tmp_path: Path) -> None:
-    file = tmp_path / "mine.json"
-    file.write_text(json.dumps([{"title": each.title, "text": each.text} for each in SHIPS + BIRDS]))
-    kg.ingest(file, extractor="local")
+    for alone in (True, False):
+        lines: list[str] = []
+        with Graphs(given, lines.append) as graphs:
+            graph = graphs.for_data_set(data_set(corpus=spaced), alone=alone)
+            assert {each.source for each in graph.documents()} == {mine.as_uri()}
+        assert lines == ["ships: the graph that is there holds just its 3 texts."]
+    more.write_text(json.dumps([{"title": each.title, "text": each.text} for each in BIRDS]))
+    kg.ingest(more, extractor="local")
     with Graphs(given) as graphs, pytest.raises(InputError, match=r"the 3 texts of ships and 2 others.*home=FOLDER"):
-        graphs.for_data_set(data_set(), alone=True)
+        graphs.for_data_set(data_set(corpus=spaced), alone=True)
     with Graphs(given) as graphs, pytest.raises(InputError, match="the one at NEO4J_URI holds other texts"):
         graphs.for_data_set(data_set("seas", (Text("Sea", "The sea is salt."),)), alone=True)
     assert len(kg.documents()) == 5
@@ -129,16 +118,6 @@ def test_a_given_server_has_one_graph_alone(given: Settings) -> None:
         with pytest.raises(InputError, match="Unset NEO4J_URI"):
             graphs.empty("needles")
         assert graphs.current().documents() == []
-
-
-def test_questions_about_the_graph_that_is_there(given: Settings) -> None:
-    with Graphs(given) as graphs:
-        with pytest.raises(InputError, match=r"^The graph has no documents\. Run `kgplatform ingest"):
-            graphs.for_data_set(data_set(corpus=()), alone=True)
-        graphs.for_data_set(data_set(), alone=True)
-        assert graphs.for_data_set(data_set(corpus=()), alone=True) is graphs.current()
-        with pytest.raises(InputError, match="give their texts too"):
-            graphs.for_data_set(data_set(corpus=()), Build(passage_tokens=50), alone=True)
 
 
 def test_a_recording_is_the_extraction(given: Settings, tmp_path: Path) -> None:
@@ -174,13 +153,6 @@ def test_a_model_that_is_configured_reads_the_texts_and_what_it_costs_is_kept(gi
         assert paid == 0, "the second run asks nobody"
 
 
-def test_without_a_model_nobody_is_asked(given: Settings) -> None:
-    chat = ScriptedChat([])
-    with Graphs(given, chat=chat) as graphs:
-        graphs.for_data_set(data_set(), alone=True, without_model=True)
-    assert chat.calls == []
-
-
 def test_a_budget_that_ends_while_the_graph_is_built(given: Settings) -> None:
     with OpenAIServer(lambda messages: FOUND) as server:
         settings = given.model_copy(update={"openai_base_url": server.base_url, "token_budget": 1, "concurrency": 1})
@@ -209,28 +181,23 @@ def test_a_driver_that_fails_when_it_is_closed_does_not_hide_ctrl_c(given: Setti
 
 
 @pytest.mark.long
-def test_several_data_sets_have_graphs_of_their_own_and_an_empty_graph_begins_anew(managed: Settings) -> None:
-    """Each in a folder of its own, one server at a time; the home's own server is not even started.
+def test_a_data_set_has_a_graph_of_its_own_and_an_empty_graph_begins_anew(managed: Settings) -> None:
+    """In a folder of its own, with a server that runs while it is used; the home's own server is not even started.
 
     Whatever a run that was killed left in the folder of an empty graph is gone: here texts, an embedding model and a
     schema. The folder is one that was a data set's, for a server takes long to start.
     """
     lines: list[str] = []
-    build = Build(passage_tokens=20)
+    apart, build = data_set("birds-apart", BIRDS), Build(passage_tokens=20)
     with pytest.raises(KeyboardInterrupt), Graphs(managed, lines.append) as graphs:
-        ships = graphs.for_data_set(data_set(), alone=False)
-        assert graphs.for_data_set(data_set(), alone=False) is ships
-        assert len(ships.documents()) == len(SHIPS)
-        shipping = graphs.name_of(ships)
-        assert shipping.startswith("ships-local-")
-        graphs.release(ships)
-        assert running(managed.home_folder) == []
-        birds = graphs.for_data_set(data_set("birds-apart", BIRDS), build, alone=False)
+        birds = graphs.for_data_set(apart, build, alone=False)
+        assert graphs.for_data_set(apart, build, alone=False) is birds
+        assert graphs.name_of(birds).startswith("birds-apart-local-")
         folder = birds.settings.home_folder
         assert birds.settings.passage_tokens == 20
         assert (len(birds.documents()), birds.schema() is None) == (len(BIRDS), False)
         assert birds.state()["embeddingModel"]
-        assert set(graphs.seconds) == {shipping, graphs.name_of(birds)}
+        assert set(graphs.seconds) == {graphs.name_of(birds)}
         raise KeyboardInterrupt
     assert running(managed.home_folder) == []
     build = Build(extractor="local", passage_tokens=20)  # which was chosen for the data set
@@ -242,5 +209,7 @@ def test_several_data_sets_have_graphs_of_their_own_and_an_empty_graph_begins_an
         assert graph.state() == {}
         with Graphs(managed) as others, pytest.raises(InputError, match="Another evaluation is using"):
             others.empty("birds", build)
+        graphs.release(graph)
+        assert running(managed.home_folder) == []
     assert not (managed.home_folder / "neo4j").exists()
-    assert len([line for line in lines if "into a graph of its own" in line and "extractor local" in line]) == 2
+    assert len([line for line in lines if "into a graph of its own" in line and "extractor local" in line]) == 1

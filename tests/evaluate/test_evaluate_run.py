@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import wipe
 from corpora import put
 from model_by_prompt import Prompt
 from pydantic import SecretStr
@@ -17,15 +17,18 @@ from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import MOST_FAILURES
-from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
+from kgplatform.errors import BudgetError, InputError, ModelError
+from kgplatform.evaluate.comparators import OFFICIAL, is_installed
 from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
-from kgplatform.evaluate.setups import parse_setups
+from kgplatform.evaluate.kept_answers import inquiry_for
+from kgplatform.evaluate.setups import names, parse_setups, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Timing
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection
-from kgplatform.prompt import Messages
-from kgplatform.settings import Settings
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.prompt import Messages, source_of
+from kgplatform.readers.answer import STYLES
+from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 TEXTS = {
@@ -47,9 +50,19 @@ def settings(settings: Settings, neo4j_server: Connection) -> Settings:
     return settings.model_copy(update=given)
 
 
+@pytest.fixture(scope="module")
+def texts(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Three small documents, which no test changes but the last ones: those have a graph of their own."""
+    with Store(neo4j_server) as store:
+        wipe(store)
+        settings = load_settings(home=tmp_path_factory.mktemp("home"), embedder="hash:64")
+        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        kg.ingest(put(tmp_path_factory.mktemp("corpus"), TEXTS), extractor="local")
+
+
 @pytest.fixture
 def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
-    """Three small documents."""
+    """Three small documents in a graph that the test may change. The texts of the module are gone then."""
     kg.ingest(put(tmp_path / "corpus", TEXTS), extractor="local")
     return kg
 
@@ -78,11 +91,11 @@ class Desk:
 
 
 @pytest.fixture
-def desk(graph: KnowledgeGraph, settings: Settings, tmp_path: Path) -> Iterator[Desk]:
+def desk(texts: None, settings: Settings, tmp_path: Path) -> Desk:
     return Desk(settings, tmp_path / "out")
 
 
-def test_answers_scores_and_costs(desk: Desk) -> None:
+def test_answers_scores_and_costs_and_what_further_runs_ask(desk: Desk, tmp_path: Path) -> None:
     results, timing = desk.run("retrieve,closed")
     assert [(each.setup, each.question) for each in results.answers] == [
         (setup, question) for setup in ("retrieve", "closed") for question in ("q1", "q2", "q3")
@@ -98,31 +111,14 @@ def test_answers_scores_and_costs(desk: Desk) -> None:
         " retrieve 1 of 1 (100.0 %), closed 0 of 1 (0.0 %)."
     ]
     assert set(timing.seconds["closed"]) == {"q1", "q2", "q3"}
-
-
-def test_a_second_run_asks_nobody_and_a_new_reader_is_added(desk: Desk) -> None:
-    first, _ = desk.run("retrieve,closed")
     again, _ = desk.run("retrieve,closed")
-    assert (again, desk.asked) == (first, [])
+    assert (again, desk.asked) == (results, [])
     more, _ = desk.run("retrieve,bm25,closed")
     assert desk.asked == ["readers/answer"] * 3  # of bm25 alone; its answers are those of retrieve, and rated already
     assert [each.setup.name for each in more.setups] == ["retrieve", "bm25", "closed"]
-    assert [each for each in more.answers if each.setup != "bm25"] == list(first.answers)
-
-
-def test_what_changed_is_asked_again_and_nothing_else(desk: Desk, graph: KnowledgeGraph, tmp_path: Path) -> None:
-    desk.run("retrieve,closed", raters=())
-    desk.run("retrieve:top_k=1,closed", raters=())
-    assert desk.asked == ["readers/answer"] * 3
-    other = replace(ASKED, questions=(LAMP, replace(SHIP, text="Where did the ship Heron sail in May?"), MILL))
-    desk.run("retrieve,closed", other, raters=())
-    assert sorted(desk.asked) == ["evaluate/zero_shot", "readers/answer"]
-    graph.ingest(put(tmp_path / "corpus", {**TEXTS, "new.txt": "The ship Petrel sailed to Cork."}), extractor="local")
-    desk.run("retrieve", raters=())
-    assert desk.asked == ["readers/answer"] * 3
-    desk.chat = ScriptedChat(reply, model="another")
-    desk.run("retrieve", raters=())
-    assert desk.asked == ["readers/answer"] * 3
+    assert [each for each in more.answers if each.setup != "bm25"] == list(results.answers)
+    at_once, _ = desk.run("retrieve,bm25,closed", parallel=4, out=tmp_path / "at once")
+    assert at_once == more
 
 
 def test_a_gold_answer_that_was_put_right_is_scored_again_without_asking(desk: Desk) -> None:
@@ -182,12 +178,6 @@ def test_a_budget_keeps_what_was_under_way(desk: Desk) -> None:
     assert "q1" in {json.loads(line)["question"] for line in lines} <= {"q1", "q3"}
 
 
-def test_parallel_comes_to_the_same(desk: Desk, tmp_path: Path) -> None:
-    one, _ = desk.run("retrieve,bm25,closed")
-    four, _ = desk.run("retrieve,bm25,closed", parallel=4, out=tmp_path / "four")
-    assert four == one
-
-
 def test_choices_and_the_texts_that_a_question_is_about(desk: Desk) -> None:
     chosen = replace(LAMP, choices=("Tom Pell", "Ann Ottley"), within=("lamp",))
     desk.run("fulltext", replace(ASKED, questions=(chosen,)))
@@ -216,27 +206,10 @@ def test_what_cannot_answer_without_the_tree_is_refused_once_before_any_call(des
     assert desk.asked == []
 
 
-def test_prepared_it_has_pages_tree_and_facts(desk: Desk, graph: KnowledgeGraph) -> None:
-    with pytest.raises(InputError, match=r"^readagent reads gists of pages, and 3 documents have none\. "):
-        desk.run("readagent,graphreader")
-    assert desk.asked == []
-    results, _ = desk.run("readagent,graphreader,youtu", prepare=True)
-    assert not [each for each in results.notes if "no knowledge tree" in each or "atomic facts" in each]
-    assert all(each.pages for each in graph.documents())
-    assert all(each.failed == 0 for each in results.setups)
-    before = len(desk.asked)
-    assert before > 0
-    assert desk.run("readagent,graphreader,youtu", prepare=True)[0] == results
-    assert desk.asked == []
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (
-            {"raters": ("jugde",)},
-            r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr',
-        ),
+        ({"raters": ("jugde",)}, r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr'),
         ({"dataset": DataSet("own", ())}, r"^own has no question\.$"),
         ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is given twice"),
         ({"setups": (Setup("closed", "closed", {}, Build(passage_tokens=50)),)}, r"about the connected graph"),
@@ -246,32 +219,6 @@ def test_a_plan_that_cannot_be_followed(desk: Desk, changes: dict[str, Any], sai
     with pytest.raises(InputError, match=said):
         desk.run("closed", **changes)
     assert desk.asked == []
-
-
-def test_without_a_model_it_says_what_to_set(settings: Settings, tmp_path: Path) -> None:
-    with (
-        Graphs(settings, embedder=HashEmbedder(64)) as graphs,
-        pytest.raises(
-            SettingError, match=r"^An evaluation needs a language model for the answers\. Set OPENAI_API_KEY, or "
-        ),
-    ):
-        evaluate(graphs, EvaluationPlan(ASKED, parse_setups("closed"), tmp_path / "out"))
-
-
-def test_what_building_and_rating_cost_is_told_by_later_runs_too(desk: Desk, settings: Settings) -> None:
-    desk.chat = None
-    with OpenAIServer(reply) as server:
-        desk.settings = settings.model_copy(update={"openai_base_url": server.base_url})
-        _, first = desk.run("readagent", prepare=True)
-        sent = len(server.requests)
-        _, later = desk.run("readagent", prepare=True)
-        assert len(server.requests) == sent
-        (desk.out / "costs.jsonl").open("a").write('{"graph": "current"}\n')
-        _, last = desk.run("readagent")
-    assert first.construction["current"]["gist"].calls > 0
-    assert first.rating["judge"].calls > 0
-    assert (later.construction, later.rating) == (last.construction, last.rating) == (first.construction, first.rating)
-    assert desk.notes == [f"{desk.out / 'costs.jsonl'}: a line is not a cost; it is left out."]
 
 
 def test_costs_are_what_was_paid_and_not_what_the_cache_gave(desk: Desk, settings: Settings, tmp_path: Path) -> None:
@@ -289,3 +236,77 @@ def test_costs_are_what_was_paid_and_not_what_the_cache_gave(desk: Desk, setting
     assert retrieve.spent["answer"].input_tokens > closed.spent["answer"].input_tokens > 0
     assert (dict(first.cached), dict(second.cached)) == ({"retrieve": 0, "closed": 0}, {"retrieve": 3, "closed": 3})
     assert first.rating["judge"].calls > 0
+
+
+def test_only_what_is_a_phrase_is_asked_for_in_one() -> None:
+    (setup,) = parse_setups("retrieve")
+    assert inquiry_for(setup, LAMP, ASKED).options["answer_style"] == "phrase"
+    hidden = replace(LAMP, placeholders={"[PERSON#1]": ("Ann Ottley",)})
+    assert "answer_style" not in inquiry_for(setup, hidden, ASKED).options
+    assert resolved(setup)["answer_style"] == "phrase"
+
+
+# ---------------------------------------------------------------------------------- graphs that the test itself changes
+
+
+def test_what_changed_is_asked_again_and_nothing_else(
+    graph: KnowledgeGraph, settings: Settings, tmp_path: Path
+) -> None:
+    desk = Desk(settings, tmp_path / "out")
+    desk.run("retrieve,closed", raters=())
+    desk.run("retrieve:top_k=1,closed", raters=())
+    assert desk.asked == ["readers/answer"] * 3
+    other = replace(ASKED, questions=(LAMP, replace(SHIP, text="Where did the ship Heron sail in May?"), MILL))
+    desk.run("retrieve,closed", other, raters=())
+    assert sorted(desk.asked) == ["evaluate/zero_shot", "readers/answer"]
+    graph.ingest(put(tmp_path / "corpus", {**TEXTS, "new.txt": "The ship Petrel sailed to Cork."}), extractor="local")
+    desk.run("retrieve", raters=())
+    assert desk.asked == ["readers/answer"] * 3
+    desk.chat = ScriptedChat(reply, model="another")
+    desk.run("retrieve", raters=())
+    assert desk.asked == ["readers/answer"] * 3
+
+
+def test_prepared_it_has_pages_tree_and_facts_and_every_reader_is_asked_for_a_phrase(
+    graph: KnowledgeGraph, settings: Settings, tmp_path: Path
+) -> None:
+    desk, lamp = Desk(settings, tmp_path / "out"), replace(ASKED, questions=(LAMP,))
+    with pytest.raises(InputError, match=r"^readagent reads gists of pages, and 3 documents have none\. "):
+        desk.run("readagent,graphreader")
+    assert desk.asked == []
+    there = ",".join(name for name in names() if name not in OFFICIAL or is_installed())
+    results, _ = desk.run(there, lamp, prepare=True, raters=())
+    assert not [each for each in results.notes if "no knowledge tree" in each or "atomic facts" in each]
+    assert all(each.pages for each in graph.documents())
+    assert [each.setup.name for each in results.setups if each.failed] == []
+    assert desk.chat is not None
+    sent = [Prompt(each.messages) for each in desk.chat.calls]
+    answers = [prompt for prompt in sent if not prompt.name.startswith("gist/")]  # whose style is that of gists
+    styled = [prompt for prompt in answers if "$style" in source_of(prompt.name)]
+    wanted = {
+        *("readers/answer", "graphreader/answer", "readagent/answer", "longagent/decide"),
+        *("baselines/chunk_notes", "evaluate/zero_shot"),
+    }
+    assert wanted - {prompt.name for prompt in styled} == set()
+    assert [prompt.name for prompt in styled if STYLES["phrase"] not in prompt.system + prompt.user] == []
+    assert not any(STYLES[other] in prompt.system + prompt.user for prompt in sent for other in ("sentences", "report"))
+    assert desk.run(there, lamp, prepare=True, raters=())[0] == results
+    assert desk.asked == []
+
+
+@pytest.mark.usefixtures("graph")
+def test_what_building_and_rating_cost_is_told_by_later_runs_too(settings: Settings, tmp_path: Path) -> None:
+    desk = Desk(settings, tmp_path / "out")
+    desk.chat = None
+    with OpenAIServer(reply) as server:
+        desk.settings = settings.model_copy(update={"openai_base_url": server.base_url})
+        _, first = desk.run("readagent", prepare=True)
+        sent = len(server.requests)
+        _, later = desk.run("readagent", prepare=True)
+        assert len(server.requests) == sent
+        (desk.out / "costs.jsonl").open("a").write('{"graph": "current"}\n')
+        _, last = desk.run("readagent")
+    assert first.construction["current"]["gist"].calls > 0
+    assert first.rating["judge"].calls > 0
+    assert (later.construction, later.rating) == (last.construction, last.rating) == (first.construction, first.rating)
+    assert desk.notes == [f"{desk.out / 'costs.jsonl'}: a line is not a cost; it is left out."]

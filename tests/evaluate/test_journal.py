@@ -65,7 +65,7 @@ def test_threads_add_whole_lines(tmp_path: Path) -> None:
         assert journal.faults == ()
 
 
-LIMITED = """
+FULL_AND_KILLED = """
     import resource, signal, sys
     from pathlib import Path
     from kgplatform.errors import KgError
@@ -82,45 +82,34 @@ LIMITED = """
             print(error)
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     journal.add({"key": "third"})
-"""
-
-
-def test_no_space_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
-    """A limit on the size of files: a part of the line is written, then no more, as on a full disk."""
-    path = tmp_path / "answers.jsonl"
-    command = [sys.executable, "-c", textwrap.dedent(LIMITED), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    said = f"No space is left for {path}. 2 answers are kept; free some space and run the same command again."
-    assert done.stdout.splitlines() == [said, said]
-    with Journal(path) as journal:
-        assert ([record["key"] for record in journal.records], journal.faults) == (["first", "second", "third"], ())
-
-
-KILLED = """
-    import sys
-    from pathlib import Path
-    from kgplatform.evaluate.journal import Journal
-    journal = Journal(Path(sys.argv[1]))
     for number in range(1_000_000):
         journal.add({"key": str(number), "text": "x" * 5_000})
         print(number, flush=True)
 """
 
 
-def test_kill_9_loses_nothing_that_add_returned_from(tmp_path: Path) -> None:
+def test_neither_a_full_disk_nor_kill_9_loses_what_add_returned_from(tmp_path: Path) -> None:
+    """A limit on the size of files: a part of the line is written, then no more, as on a full disk."""
     path = tmp_path / "answers.jsonl"
-    command = [sys.executable, "-c", textwrap.dedent(KILLED), str(path)]
+    command = [sys.executable, "-c", textwrap.dedent(FULL_AND_KILLED), str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
+        said = [process.stdout.readline() for _ in range(2)]
         for line in process.stdout:
             if line.strip() == "40":
                 os.kill(process.pid, signal.SIGKILL)
                 break
         added = [40, *map(int, process.stdout.read().split())]
+    assert (
+        said
+        == [f"No space is left for {path}. 2 answers are kept; free some space and run the same command again.\n"] * 2
+    )
     with Journal(path) as journal:
-        found = [int(record["key"]) for record in journal.records]
-    assert found == list(range(len(found)))
-    assert added[-1] <= found[-1] <= added[-1] + 1
+        keys = [record["key"] for record in journal.records]
+        assert journal.faults == ()
+    assert keys[:3] == ["first", "second", "third"]
+    assert keys[3:] == [str(number) for number in range(len(keys) - 3)]
+    assert added[-1] <= int(keys[-1]) <= added[-1] + 1
 
 
 def test_a_whole_file_or_the_one_before(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def check_places(task: NeedleTask) -> None:
 
 
 @pytest.mark.parametrize("make", ONE_DEPTH, ids=names_of(ONE_DEPTH))
-@pytest.mark.parametrize(("length", "depth"), [(1_000, 0.0), (1_000, 1.0), (3_001, 1 / 3), (16_000, 0.78)])
+@pytest.mark.parametrize(("length", "depth"), [(1_000, 0.0), (1_000, 1.0), (3_001, 1 / 3)])
 def test_the_answer_stands_at_its_depth_and_nowhere_else(
     make: Callable[[int, float, int], NeedleTask], length: int, depth: float
 ) -> None:
@@ -189,14 +189,11 @@ def test_a_needle_stands_in_whatever_text_or_a_sentence_says_why_not(
         (lambda: single_needle(1_000, 1.5), "1.5 is not a depth: give a share of the text from 0 to 1, such as 0.5."),
         (lambda: single_needle(1_000, float("nan")), "nan is not a depth"),
         (lambda: pass_key(10, 0.5), "A text of 10 tokens has no room for what is to be hidden: ask for 19."),
-        (lambda: key_value(20, 0.5), "A text of 20 tokens has no room"),
-        (lambda: math_find(9, 0.5), "A list of 9 tokens cannot be made: ask for 10 to 2,700,001."),
-        (lambda: math_find(2_700_004, 0.5), "A list of 2,700,004 tokens cannot be made"),
+        (lambda: math_find(2_700_004, 0.5), "A list of 2,700,004 tokens cannot be made: ask for 10 to 2,700,001."),
         (lambda: math_find(1_000, 0.5, rank="median"), "'median' cannot be asked for: choose one of largest, second"),
         (lambda: single_needle(9_000, 0.5, haystack=story(10)), "for a text of 9,000: give a longer one, or ask"),
         (lambda: single_needle(9_000, 0.5, haystack=" \n\n ", needles=[TOLD]), "The haystack is too short by 8,991"),
         (lambda: multi_needle(1_000, (0, 1), needles=[TOLD]), "None of the needles has as many passages as there are"),
-        (lambda: single_needle(1_000, 0, needles=[]), "None of the needles has as many passages as there are"),
         (lambda: multi_needle(1_000, (0, 0.5, 1)), "None of the needles has as many passages as there are depths (3)."),
         (lambda: even(5, 5, 3), "3 lengths from 5 to 5 make no grid"),
     ],

@@ -1,13 +1,19 @@
-"""What the answers come to: which metric is the chief one."""
+"""What the answers come to: the chief metric; intervals and tests, computed by hand, and beside those of scipy."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
 
-from kgplatform.evaluate.outcome import outcome
-from kgplatform.evaluate.terms import DataSet, Question, Scored, Setup
+from kgplatform.evaluate.outcome import compare, estimate, holm, outcome, pairs
+from kgplatform.evaluate.terms import DataSet, Mean, Question, Scored, Setup
+
+pytestmark = pytest.mark.filterwarnings("error")
 
 
 def chief(*scores: Mapping[str, float]) -> str | None:
@@ -46,3 +52,118 @@ def test_the_recall_by_fact_and_by_sample() -> None:
     found = outcome(DataSet("own", tuple(questions)), [Setup("youtu", "youtu")], answers, model="m", raters={})
     assert found.notes == ("Facts read, counted by fact over all questions: youtu 3 of 5 (60.0 %).",)
     assert found.setups[0].scores["facts.all"].mean == pytest.approx(1 / 3)
+
+
+SHARES = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.9, 1.0]), min_size=1, max_size=25)
+
+
+def named(values: list[float]) -> dict[str, float]:
+    return {f"q{number:03}": value for number, value in enumerate(values)}
+
+
+# ----------------------------------------------------------------------------------------------------------- intervals
+
+
+def test_an_interval_by_counting() -> None:
+    """One right of two: a draw of two has the mean 0, 1/2 or 1, with chances 1/4, 1/2, 1/4."""
+    assert estimate([0, 1]) == Mean(0.5, 0.0, 1.0, 2)
+
+
+def test_the_interval_of_a_share_is_the_binomial_one() -> None:
+    """60 of 100 right: the bootstrap's means are binomial; its quantiles are known."""
+    found = estimate([1.0] * 60 + [0.0] * 40)
+    low, high = (float(stats.binom(100, 0.6).ppf(q)) / 100 for q in (0.025, 0.975))
+    assert (found.mean, found.count) == (0.6, 100)
+    assert (found.low, found.high) == (pytest.approx(low, abs=0.011), pytest.approx(high, abs=0.011))
+
+
+def test_nothing_cannot_be_estimated() -> None:
+    with pytest.raises(ValueError, match="nothing to estimate"):
+        estimate([])
+    with pytest.raises(ValueError, match="nothing to estimate"):
+        compare({"a": 1.0}, {"b": 1.0})
+
+
+@given(SHARES, st.randoms())
+@settings(max_examples=25, deadline=None)
+def test_the_mean_is_within_its_bounds_and_order_is_of_no_consequence(
+    values: list[float], chance: random.Random
+) -> None:
+    found = estimate(values, resamples=500)
+    assert min(values) - 1e-12 <= found.low <= found.mean + 1e-12
+    assert found.mean - 1e-12 <= found.high <= max(values) + 1e-12
+    shuffled = list(values)
+    chance.shuffle(shuffled)
+    assert estimate(shuffled, resamples=500) == found
+
+
+# ---------------------------------------------------------------------------------------------------------- comparisons
+
+
+def test_mcnemar_by_hand() -> None:
+    """Eight questions that one alone got right, seven of them the first: p = 2 * (1 + 8) / 2^8."""
+    first = named([1] * 7 + [0] + [1, 1, 0])
+    second = named([0] * 7 + [1] + [1, 1, 0])
+    found = compare(first, second)
+    assert found.p == pytest.approx(18 / 256)
+    assert (found.difference, found.count) == (pytest.approx(6 / 11), 11)
+    assert found.low < found.difference < found.high
+
+
+def test_signs_turned_by_hand() -> None:
+    """Differences 0.5, 0.5, 0.2, and one of 0, which has no sign: of 8 ways +++ and --- are as far from 0 as 1.2."""
+    found = compare(named([1.0, 0.5, 0.4, 0.7]), named([0.5, 0.0, 0.2, 0.7]))
+    assert (found.p, found.difference) == (pytest.approx(2 / 8), pytest.approx(0.3))
+    # 0.5, 0.5, -0.2 sum to 0.8: as far are ++-, +++, --+ and ---
+    assert compare(named([1.0, 0.5, 0.2]), named([0.5, 0.0, 0.4])).p == pytest.approx(4 / 8)
+
+
+def test_a_drawn_p_is_never_nothing() -> None:
+    first = named([0.9 + n / 1000 for n in range(40)])
+    second = named([0.1] * 40)
+    assert compare(first, second, resamples=999).p == pytest.approx(1 / 1000)
+
+
+def test_no_difference_at_all_is_a_p_of_one() -> None:
+    for scores in ([1, 0, 1], [0.3, 0.7], [0.5], [1]):
+        found = compare(named(scores), named(scores))
+        assert (found.difference, found.low, found.high, found.p) == (0, 0, 0, 1)
+
+
+def test_only_questions_that_both_have_are_compared() -> None:
+    first = {"a": 1.0, "b": 0.0, "only": 1.0}
+    second = {"b": 0.0, "a": 0.0, "other": 1.0}
+    found = compare(first, second)
+    assert (found.count, found.difference, found.p) == (2, 0.5, 1.0)
+
+
+# ---------------------------------------------------------------------------------------------------- many comparisons
+
+
+def test_holm_by_hand() -> None:
+    """Sorted 0.01, 0.02, 0.03, 0.5: times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.5."""
+    assert holm([0.03, 0.5, 0.01, 0.02]) == [pytest.approx(each) for each in (0.06, 0.5, 0.04, 0.06)]
+    assert holm([0.01, 0.04, 0.03]) == [pytest.approx(each) for each in (0.03, 0.06, 0.06)]
+    assert holm([0.4, 0.9]) == [0.8, 0.9]
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_all_pairs_in_order() -> None:
+    by_setup = {
+        "youtu": named([1, 1, 1, 1, 1, 1, 1, 0]),
+        "retrieve": named([0, 0, 0, 0, 0, 0, 0, 0]),
+        "longagent": {"another": 1.0},
+        "readagent": named([1, 1, 1, 0, 0, 0, 0, 0]),
+    }
+    found = pairs("em", by_setup)
+    assert [(each.metric, each.first, each.second, each.count) for each in found] == [
+        ("em", "youtu", "retrieve", 8),
+        ("em", "youtu", "readagent", 8),
+        ("em", "retrieve", "readagent", 8),
+    ]
+    # 7 to 0: 2/2^7; 4 to 0: 2/2^4; 0 to 3: 2/2^3; and three comparisons
+    assert [each.p for each in found] == [1 / 64, 1 / 8, 1 / 4]
+    assert [each.adjusted for each in found] == [3 / 64, 1 / 4, 1 / 4]
+    assert [each.difference for each in found] == [7 / 8, 1 / 2, -3 / 8]
+    assert pairs("em", {"youtu": named([1])}) == ()

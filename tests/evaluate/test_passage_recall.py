@@ -33,12 +33,8 @@ def test_the_first_of_the_passages_counts() -> None:
 
 
 def test_a_title_alone_is_enough_where_the_support_has_no_text() -> None:
-    assert ranks(
-        [Text("Maury"), Text("Field")], [passage("Field", "x"), passage("Maury", "y"), passage("Maury", "z")]
-    ) == (
-        2,
-        1,
-    )
+    found = [passage("Field", "x"), passage("Maury", "y"), passage("Maury", "z")]
+    assert ranks([Text("Maury"), Text("Field")], found) == (2, 1)
 
 
 def test_of_two_passages_with_one_title_the_text_decides() -> None:

@@ -1,11 +1,16 @@
-"""The raters over a server on loopback: the papers' tables, replies that misbehave, and what is never asked."""
+"""The raters over a server on loopback: the papers' tables, replies that misbehave, what is never asked, and ratings
+on disk.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +24,19 @@ from kgplatform.evaluate.raters import (
     Agreement,
     Correctness,
     Rating,
+    Ratings,
     StrictAgreement,
     ToRate,
     prompts,
     rate,
+    remarks,
 )
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.forms import Form
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.models.reply import ask
+from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
@@ -37,7 +45,7 @@ QUESTION = Question("q1", "Who lit the lamp of Skerry Point first?", answers=("I
 
 
 @contextmanager
-def served(model: Model, folder: Path, cache: bool = False, **settings: Any) -> Iterator[Chat]:
+def served(model: Callable[..., Any], folder: Path, cache: bool = False, **settings: Any) -> Iterator[Chat]:
     with OpenAIServer(model) as server:
         given = load_settings(openai_base_url=server.base_url, model_retries=0, **settings)
         chat = OpenAIChat(given, Ledger(given.token_budget), folder / "llm-cache" if cache else None)
@@ -45,22 +53,13 @@ def served(model: Model, folder: Path, cache: bool = False, **settings: Any) -> 
         chat.close()
 
 
-def in_form(rater: str, said: Any) -> Any:
-    """A verdict in the form of ``rater``, or several; what is no verdict as it is."""
-    degrees = {"YES": "yes", "NO": "no", "Yes": "yes", "No": "no", "Yes, partially": "partially"}
-    if callable(said):
-        return lambda prompt: in_form(rater, said(prompt))
-    if isinstance(said, list):
-        return [in_form(rater, each) for each in said]
-    if not isinstance(said, str):
-        return said
-    if said in degrees:
-        return json.dumps({"agrees": degrees[said]})
-    return json.dumps({"correct": int(said)}) if said in ("0", "1") else said
+def agrees(degree: str) -> str:
+    """A verdict of the strict rater, or of the permissive one."""
+    return json.dumps({"agrees": degree})
 
 
 def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Rating, Model]:
-    model = Model({f"rater_{name}": in_form(f"rater_{name}", said) for name, said in replies.items()})
+    model = Model({f"rater_{name}": said for name, said in replies.items()})
     with served(model, folder) as chat:
         return rate(rater, item, chat), model
 
@@ -71,24 +70,25 @@ def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Ratin
 @pytest.mark.parametrize(
     ("strict", "permissive", "lr1", "lr2"),
     [
-        ("YES", "Yes", 1, 1),
-        ("YES", "Yes, partially", 1, 1),
-        ("YES", "No", 1, 1),
-        ("NO", "Yes", 1, 1),
-        ("NO", "Yes, partially", 0, 1),
-        ("NO", "No", 0, 0),
+        ("yes", "yes", 1, 1),
+        ("yes", "partially", 1, 1),
+        ("yes", "no", 1, 1),
+        ("no", "yes", 1, 1),
+        ("no", "partially", 0, 1),
+        ("no", "no", 0, 0),
     ],
 )
 def test_the_truth_table(tmp_path: Path, strict: str, permissive: str, lr1: int, lr2: int) -> None:
     """GraphReader, appendix B; ReadAgent, section 4.1: all six cells."""
-    done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=strict, permissive=permissive)
-    single = {"strict": float(strict == "YES"), "permissive": float(permissive != "No")}
+    item = ToRate(QUESTION, "Ingrid")
+    done, model = rated("lr", item, tmp_path, strict=agrees(strict), permissive=agrees(permissive))
+    single = {"strict": float(strict == "yes"), "permissive": float(permissive != "no")}
     assert done == Rating({"lr1": lr1, "lr2": lr2, **single})
     assert model.kinds == ["rater_strict", "rater_permissive"], "both are applied to every answer"
 
 
 def by_reference(said: dict[str, str]) -> Callable[[Prompt], str]:
-    return lambda prompt: said[prompt.section("The right answer")]
+    return lambda prompt: agrees(said[prompt.section("The right answer")])
 
 
 def test_of_several_right_answers_the_best_counts_each_compared_by_itself(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_of_several_right_answers_the_best_counts_each_compared_by_itself(tmp_pa
         "lr",
         ToRate(question, "Ingrid [1]."),
         tmp_path,
-        strict=by_reference({"Nils Moe": "NO", "Ingrid Moe": "NO", "the keeper": "NO"}),
-        permissive=by_reference({"Nils Moe": "No", "Ingrid Moe": "Yes", "the keeper": "Yes, partially"}),
+        strict=by_reference({"Nils Moe": "no", "Ingrid Moe": "no", "the keeper": "no"}),
+        permissive=by_reference({"Nils Moe": "no", "Ingrid Moe": "yes", "the keeper": "partially"}),
     )
     assert done.scores == {"lr1": 1, "lr2": 1, "strict": 0, "permissive": 1}
     shown = [each.section("The right answer") for each in model.of("rater_strict")]
@@ -108,15 +108,14 @@ def test_of_several_right_answers_the_best_counts_each_compared_by_itself(tmp_pa
 
 def test_after_two_full_agreements_no_more_right_answers_are_asked_about(tmp_path: Path) -> None:
     question = Question("q", "Who?", answers=("a", "b", "c"))
-    replies = {"strict": by_reference({"a": "NO", "b": "YES"}), "permissive": by_reference({"a": "No", "b": "Yes"})}
-    done, model = rated("lr", ToRate(question, "b"), tmp_path, **replies)
+    verdict = by_reference({"a": "no", "b": "yes"})
+    done, model = rated("lr", ToRate(question, "b"), tmp_path, strict=verdict, permissive=verdict)
     assert (done.scores["lr1"], len(model.asked)) == (1, 4)
 
 
 def test_a_reply_without_a_verdict_is_asked_for_once_more_with_what_was_wrong(tmp_path: Path) -> None:
-    done, model = rated(
-        "lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=["YES or NO", "YES"], permissive=["", "Yes, partially"]
-    )
+    replies = {"strict": ["YES or NO", agrees("yes")], "permissive": ["", agrees("partially")]}
+    done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, **replies)
     assert done == Rating({"lr1": 1, "lr2": 1, "strict": 1, "permissive": 1})
     first, second = model.of("rater_strict")
     assert second.messages[-1]["content"].startswith(first.messages[-1]["content"])
@@ -127,7 +126,7 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more_with_what_was_wrong(tm
 
 @pytest.mark.parametrize(
     ("strict", "permissive", "silent"),
-    [("Perhaps", "Yes", "strict"), ("YES", "Perhaps", "permissive")],
+    [("Perhaps", agrees("yes"), "strict"), (agrees("yes"), "Perhaps", "permissive")],
 )
 def test_after_two_such_replies_the_answer_is_unrated(
     tmp_path: Path, strict: str, permissive: str, silent: str
@@ -140,14 +139,7 @@ def test_after_two_such_replies_the_answer_is_unrated(
 # --------------------------------------------------------------------------------------------------------------- judge
 
 
-@pytest.mark.parametrize(
-    ("reply", "score"),
-    [
-        ('{"reasoning": "It is she.", "correct": 1}', 1),
-        ("1", 1),
-        ("0", 0),
-    ],
-)
+@pytest.mark.parametrize(("reply", "score"), [('{"reasoning": "It is she.", "correct": 1}', 1), ('{"correct": 0}', 0)])
 def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
     question = Question("q", "Who?", answers=("Ingrid Moe", "Mrs\nMoe"))
     done, model = rated("judge", ToRate(question, "Ingrid [1]."), tmp_path, judge=reply)
@@ -158,7 +150,7 @@ def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
 
 
 def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong_flagged(tmp_path: Path) -> None:
-    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", "1"])
+    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", '{"correct": 1}'])
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 2)
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge="Hm.")
     assert (done.scores, done.settled, len(model.asked)) == ({"judge": 0}, False, 2)
@@ -187,17 +179,11 @@ def test_a_reply_that_breaks_off_in_its_thoughts_is_no_verdict(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("rater", RATERS)
-@pytest.mark.parametrize("text", [None, "", "  "])
-def test_an_answer_that_is_missing_scores_nothing_and_costs_nothing(
-    tmp_path: Path, rater: str, text: str | None
-) -> None:
-    done, model = rated(rater, ToRate(QUESTION, text), tmp_path)
-    assert done.scores == dict.fromkeys(METRICS[rater], 0.0)
-    assert (done.flags, model.asked) == ((), [])
-
-
-@pytest.mark.parametrize("rater", RATERS)
-def test_questions_that_cannot_be_rated_have_no_score(tmp_path: Path, rater: str) -> None:
+def test_what_is_missing_scores_nothing_what_cannot_be_rated_has_no_score(tmp_path: Path, rater: str) -> None:
+    for text in (None, "  "):
+        done, model = rated(rater, ToRate(QUESTION, text), tmp_path)
+        assert done.scores == dict.fromkeys(METRICS[rater], 0.0)
+        assert (done.flags, model.asked) == ((), [])
     unanswerable = Question("q", "Who?", answers=("nobody",), answerable=False)
     for question in (unanswerable, Question("q", "Who?")):
         done, model = rated(rater, ToRate(question, "Ingrid"), tmp_path)
@@ -233,8 +219,8 @@ def test_all_text_stands_between_tags_that_it_cannot_contain(rater: str) -> None
 
 
 def test_what_raters_cost_is_counted_by_rater(tmp_path: Path) -> None:
-    said = {"rater_judge": "1", "rater_strict": "NO", "rater_permissive": "No"}
-    with OpenAIServer(Model({name: in_form(name, each) for name, each in said.items()})) as server:
+    said = {"rater_judge": '{"correct": 1}', "rater_strict": agrees("no"), "rater_permissive": agrees("no")}
+    with OpenAIServer(Model(said)) as server:
         ledger = Ledger()
         chat = OpenAIChat(load_settings(openai_base_url=server.base_url), ledger, None)
         for rater in RATERS:
@@ -265,3 +251,162 @@ def test_errors_of_the_model_are_the_callers_news(tmp_path: Path) -> None:
 def test_no_verdict(form: type[Form], reply: str) -> None:
     with pytest.raises(ReplyError):
         ask(ScriptedChat([reply, reply]), [{"role": "user", "content": "?"}], form, stage="rate")
+
+
+# ---------------------------------------------------- on disk: none is paid for twice, whatever stopped the run before
+
+NUMBERS = range(12)
+
+
+def item(number: int) -> ToRate:
+    """A question of its own; every third answer is wrong."""
+    right = f"buoy {number}"
+    question = Question(f"q{number}", f"What lies at mark {number}?", (right,))
+    return ToRate(question, "a rock" if number % 3 == 0 else right)
+
+
+ITEMS = [item(number) for number in NUMBERS]
+EXPECTED = [Rating({"judge": float(number % 3 > 0)}) for number in NUMBERS]
+
+
+def mark(messages: Messages) -> int:
+    found = re.search(r"at mark (\d+)", messages[1]["content"])
+    assert found is not None
+    return int(found[1])
+
+
+def judge(messages: Messages) -> str:
+    """Right where the right answer stands in the other one."""
+    return json.dumps({"correct": int(messages[1]["content"].count(f"buoy {mark(messages)}\n") > 1)})
+
+
+Reply = Callable[[Messages], "str | Fault"]
+
+
+class Counting:
+    """A model, and how often it was asked about each mark."""
+
+    def __init__(self, reply: Reply = judge) -> None:
+        self.reply = reply
+        self.asked: Counter[int] = Counter()
+        self._lock = threading.Lock()
+
+    def __call__(self, messages: Messages) -> str | Fault:
+        with self._lock:
+            self.asked[mark(messages)] += 1
+        return self.reply(messages)
+
+
+def all_rated(file: Path, model: Reply, items: Sequence[ToRate] = ITEMS, **settings: Any) -> list[Rating]:
+    """What the judge makes of ``items``, by a chat without a cache: the file alone remembers."""
+    with served(model, file.parent, **settings) as chat, Ratings(file, chat, 4) as ratings:
+        return ratings.all("judge", items)
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def test_ratings_come_in_order_and_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    file, model = tmp_path / "ratings.jsonl", Counting()
+    assert all_rated(file, model) == EXPECTED
+    assert model.asked == Counter(NUMBERS)
+    before = file.read_bytes()
+    assert all_rated(file, model) == EXPECTED
+    assert model.asked == Counter(NUMBERS)
+    assert file.read_bytes() == before
+    assert all_rated(file, model, ITEMS[::-1]) == EXPECTED[::-1]
+    assert sorted((line["question"], line["scores"]["judge"]) for line in lines(file)) == sorted(
+        (f"q{number}", float(number % 3 > 0)) for number in NUMBERS
+    )
+    assert file.stat().st_mode & 0o077 == 0, "answers may be private"
+
+
+def test_the_same_answer_to_the_same_question_is_rated_once(tmp_path: Path) -> None:
+    model = Counting()
+    again = replace(ITEMS[1], question=replace(ITEMS[1].question, id="another setup's"))
+    assert all_rated(tmp_path / "r.jsonl", model, [ITEMS[1], again, ITEMS[1]]) == [EXPECTED[1]] * 3
+    assert model.asked == Counter([1])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(ITEMS[1], text="another buoy"),
+        replace(ITEMS[1], question=replace(ITEMS[1].question, answers=("buoy 1", "a buoy"))),
+        replace(ITEMS[1], question=replace(ITEMS[1].question, text="What lies near, at mark 1?")),
+    ],
+)
+def test_what_a_rating_depends_on_makes_it_another(tmp_path: Path, other: ToRate) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    all_rated(file, model, [ITEMS[1]])
+    all_rated(file, model, [other])
+    all_rated(file, model, [ITEMS[1]])
+    assert model.asked == Counter({1: 2})
+    all_rated(file, model, [ITEMS[1]], chat_model="another")
+    assert model.asked == Counter({1: 3}), "another model is another rater"
+    assert len({line["key"] for line in lines(file)}) == 3
+
+
+def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    unanswerable = ToRate(replace(ITEMS[1].question, answerable=False), "buoy 1")
+    items = [replace(ITEMS[1], text=None), replace(ITEMS[1], text=REFUSAL, refused=True), unanswerable, ITEMS[2]]
+    assert all_rated(file, model, items) == [Rating({"judge": 0}), Rating({"judge": 0}), Rating({}), EXPECTED[2]]
+    assert model.asked == Counter([2])
+    assert len(lines(file)) == 1
+
+
+# ------------------------------------------------------------------------------------------------------------- failures
+
+
+def test_what_the_model_fails_at_or_gives_no_verdict_of_is_asked_for_by_the_next_run(tmp_path: Path) -> None:
+    file, odd = tmp_path / "r.jsonl", {5: Fault.refuse(500, "overloaded"), 7: "Hm."}
+    done = all_rated(file, Counting(lambda messages: odd.get(mark(messages)) or judge(messages)))
+    assert done[5].scores == {}
+    assert done[5].flags[0].startswith("unrated: ") and "overloaded" in done[5].flags[0]
+    assert (done[7].scores, done[7].settled) == ({"judge": 0}, False)
+    others = [number for number in NUMBERS if number not in odd]
+    assert [done[number] for number in others] == [EXPECTED[number] for number in others]
+    model = Counting()
+    assert all_rated(file, model) == EXPECTED
+    assert model.asked == Counter(odd.keys())
+
+
+def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    with pytest.raises(BudgetError, match="The budget of 1,500 tokens is used up .* token_budget"):
+        all_rated(file, model, token_budget=1500)
+    kept = len(lines(file))
+    assert 0 < kept == model.asked.total() < len(ITEMS)
+    assert all_rated(file, model) == EXPECTED
+    assert model.asked == Counter(NUMBERS), "none twice"
+
+
+def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    all_rated(file, model, ITEMS[:3])
+    kept = file.read_text("utf-8").splitlines()
+    key = json.loads(kept[1])["key"]
+    odd = [json.dumps({"key": key, "scores": {"judge": "high"}, "flags": []}), "[]", '{"text": "x"}']
+    file.write_text("\n".join([kept[0], *odd, kept[2], ""]), encoding="utf-8")
+    with served(model, tmp_path) as chat, Ratings(file, chat, 1) as ratings:
+        assert len(ratings.faults) == 3
+        assert all("r.jsonl" in each for each in ratings.faults)
+        assert ratings.all("judge", ITEMS[:3]) == EXPECTED[:3]
+    assert model.asked.total() == 4
+
+
+# -------------------------------------------------------------------------------------------------------------- remarks
+
+
+def test_remarks_say_what_scores_leave_out() -> None:
+    unrated = Rating({}, ("unrated: the model is overloaded.",), settled=False)
+    flagged = Rating({"judge": 0}, ("flagged: the judge gave no verdict, asked twice: wrong.",), settled=False)
+    assert remarks("judge", [Rating({"judge": 1})]) == ()
+    assert remarks("judge", [Rating({"judge": 1}), unrated, flagged, unrated]) == (
+        "Rater judge: 2 of 4 answers unrated, counted neither as right nor as wrong; the first: "
+        "the model is overloaded.",
+        "Rater judge: 1 of 4 answers without a verdict, counted as wrong; the first: "
+        "the judge gave no verdict, asked twice: wrong.",
+    )

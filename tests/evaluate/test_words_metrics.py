@@ -24,7 +24,6 @@ from kgplatform.evaluate.answer_words import (
     normalised,
     plain,
     rouge,
-    words,
 )
 
 ASCII = st.text(st.characters(codec="ascii"), max_size=60)
@@ -48,53 +47,20 @@ def official_f1(prediction: str, reference: str) -> float:
 @pytest.mark.parametrize(
     ("text", "form"),
     [
-        ("The Great Eastern", "great eastern"),
-        ("  an   ANT\tand a\nbee ", "ant and bee"),
-        ("U.S.A.", "usa"),
-        ("cable-ship", "cableship"),
-        ("$1,000.50", "100050"),
-        ("rock 'n' roll", "rock n roll"),
-        ("the", ""),
-        ("", ""),
-        ("...!?", ""),
-        ("theatre", "theatre"),
-        ("a_the", "athe"),
-    ],
-)
-def test_the_normal_form_of_ascii_is_the_official_one(text: str, form: str) -> None:
-    assert normalised(text) == official(text) == form
-
-
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ("Caf\u00e9", "caf\u00e9"),
         ("Cafe\u0301", "caf\u00e9"),
         ("“Heart’s Content”", "hearts content"),
-        ("1858–1866", "18581866"),
-        ("１８６６", "1866"),
-        ("ＣＡＢＬＥ！", "cable"),
-        ("STRASSE", "strasse"),
+        ("ＣＡＢＬＥ！１８６６", "cable1866"),
         ("Straße", "strasse"),
         ("soft\u00adhyphen", "softhyphen"),
-        ("à la carte", "à la carte"),
         ("a\u0300 la carte", "à la carte"),
         ("東京、大阪。", "東京大阪"),
-        ("¿Dónde?", "dónde"),
         ("5 €", "5 €"),
         ("−5", "5"),
-        ("½", "12"),
         ("non\u00a0breaking\u2003space", "non breaking space"),
     ],
 )
 def test_the_normal_form_of_other_scripts(text: str, form: str) -> None:
     assert normalised(text) == unicodedata.normalize("NFC", form)
-
-
-def test_letters_of_scripts_without_spaces_are_words() -> None:
-    assert words("1866年の東京 cable") == ["1866", "年", "の", "東", "京", "cable"]
-    assert words("대서양") == ["대", "서", "양"]
-    assert words("Атлантический кабель") == ["атлантический", "кабель"]
 
 
 def test_citations_are_no_part_of_an_answer() -> None:
@@ -115,10 +81,8 @@ def test_citations_are_no_part_of_an_answer() -> None:
         ("the Yale Law Journal.", ["Yale Law Journal"], 1),
         ("Yale Law", ["Yale Law Journal"], 0),
         ("JFK", ["John F. Kennedy", "J.F.K."], 1),
-        ("", ["Paris"], 0),
         ("the", ["Paris"], 0),
         ("", ["the"], 0),
-        ("", [""], 0),
         ("The The", ["the the"], 1),
         ("The", ["A"], 0),
         ("!!!", ["!!!"], 1),
@@ -126,9 +90,6 @@ def test_citations_are_no_part_of_an_answer() -> None:
         ("Paris", [], 0),
         ("Cafe\u0301 Müller", ["café müller"], 1),
         ("東 京", ["東京"], 1),
-        ("東京", ["大阪"], 0),
-        ("１８６６", ["1866"], 1),
-        ("yes", ["no"], 0),
     ],
 )
 def test_exact_match(prediction: str, references: list[str], score: float) -> None:
@@ -146,10 +107,8 @@ def test_exact_match(prediction: str, references: list[str], score: float) -> No
         # "cable" counts once, since the reference has it once: P = 1/3, R = 1/1
         ("cable cable cable", ["cable"], 1 / 2),
         ("cable", ["rope", "the cable ship"], 2 / 3),
-        ("", ["Paris"], 0),
         ("a the", ["Paris"], 0),
         ("The The", ["the the"], 1),
-        ("London", ["Paris"], 0),
         ("London", [], 0),
         # letters of 東京都 and 東京: P = 2/3, R = 2/2
         ("東京都", ["東京"], 4 / 5),
@@ -244,12 +203,9 @@ def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.Monk
         ("The population is 1,658,798.", ["658,798"], 0),
         ("It is 658,798 in all", ["658798"], 1),
         ("Parisian", ["Paris"], 0),
-        ("Paris", ["Paris, France"], 0),
         ("In Paris", ["London", "the Paris"], 1),
-        ("", ["Paris"], 0),
         ("Paris", ["the"], 0),
         ("首都は東京です", ["東京"], 1),
-        ("f1ec3dd8-b6e7-4af5 is the value", ["f1ec3dd8-b6e7-4af5"], 1),
     ],
 )
 def test_contains(prediction: str, references: list[str], score: float) -> None:
@@ -266,7 +222,6 @@ def test_the_compression_rate_by_hand() -> None:
 
 def test_a_rate_that_nobody_counted_is_none() -> None:
     assert compression({}) is None
-    assert compression({"calls": 3}) is None
     assert compression({"words.in_context": 10}) is None
     assert compression({"words.in_context": 0, "words.of_text": 0}) is None
     assert compression({"words.in_context": 0, "words.of_text": 100}) is None

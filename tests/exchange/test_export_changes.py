@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from test_foreign_files import good, write
+from graph_lines import good, write
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
@@ -35,24 +35,21 @@ def export_while(graph: KnowledgeGraph, path: Path, statement: str) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_change_of_what_was_read_already(small: KnowledgeGraph, tmp_path: Path) -> None:
+    """Of a property, of a label, a node for another, a relationship for another."""
+    path = tmp_path / "out.jsonl"
+    for change in (
         "MATCH (d:Document) SET d.name = 'Another'",
         "MATCH (d:Document) SET d:Marked",
         "MATCH (d:Document) SET d.id = 'dd'",
         "MATCH (:Chunk)-[r:FROM_DOCUMENT]->(d) CREATE (d)-[:FROM_DOCUMENT]->(d) DELETE r",
-    ],
-    ids=["a property", "a label", "a node for another", "a relationship for another"],
-)
-def test_a_change_of_what_was_read_already(small: KnowledgeGraph, tmp_path: Path, change: str) -> None:
-    path = tmp_path / "out.jsonl"
-    path.write_text("the old one")
-    with pytest.raises(StoreError, match="was changed while it was exported: nothing was written. Export it again"):
-        export_while(small, path, change)
-    assert path.read_text() == "the old one"
-    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
-    small.export(path)
+    ):
+        path.write_text("the old one")
+        with pytest.raises(StoreError, match="was changed while it was exported: nothing was written. Export it again"):
+            export_while(small, path, change)
+        assert path.read_text() == "the old one"
+        assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
+        small.export(path)
 
 
 def test_a_change_of_what_was_not_read_yet(small: KnowledgeGraph, tmp_path: Path) -> None:
@@ -67,15 +64,6 @@ def test_a_change_of_what_is_not_ours(small: KnowledgeGraph, tmp_path: Path) -> 
     small.export(tmp_path / "before.jsonl")
     found = export_while(small, tmp_path / "out.jsonl", "CREATE (:Stranger {id: 'x'})")
     assert found == (tmp_path / "before.jsonl").read_bytes()
-
-
-def test_the_last_change(small: KnowledgeGraph) -> None:
-    first = small.store.last_change()
-    assert first
-    assert small.cypher("MATCH (n) RETURN count(n)").rows == [[5]]
-    assert small.store.last_change() == first
-    small.cypher("MATCH (d:Document) SET d.name = 'Another'", write=True)
-    assert small.store.last_change() != first
 
 
 def test_a_node_of_two_kinds(small: KnowledgeGraph, tmp_path: Path) -> None:

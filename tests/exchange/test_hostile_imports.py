@@ -7,12 +7,13 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from campaigns import sampled
 from conftest import DIMENSION, EXAMPLES, wipe
 from graph_lines import GRAPH, VECTOR, Line, good, link, node, write
 from whole_graph import everything
@@ -44,73 +45,57 @@ def of_graph(**properties: Any) -> Change:
 
 VALUES: dict[str, Any] = {
     "a day that is not": {"date": "2026-02-31"},
-    "a leap day that is not": {"date": "2025-02-29"},
     "a year too late": {"date": "+999999999-01-01"},
     "a year too early": {"date": "-0044-03-15"},
-    "the year 0": {"date": "0000-01-01"},
     "an hour that is not": {"localtime": "24:00"},
     "an offset that is not": {"time": "12:00+99:99"},
-    "an offset just too large": {"time": "12:00+18:01"},
-    "a day that is not, with a time": {"localdatetime": "2026-04-31T12:00"},
     "a zone that is not": {"datetime": "2026-01-01T00:00Z[Nowhere/None]"},
     "a zone with another offset": {"datetime": "2026-01-01T00:00+05:00[Europe/Berlin]"},
     "years too many": {"duration": "P999999999999999999Y"},
-    "hours too many": {"duration": "PT999999999999999999H"},
     "a duration in disorder": {"duration": "P1D1Y"},
-    "fractions in the middle": {"duration": "P1.5Y2.5M"},
     "a list with one bad date": [{"date": "2026-02-28"}, {"date": "2026-02-29"}],
+    "a list of two types": [{"date": "2026-11-21"}, {"time": "12:00Z"}],
+    "a date that is a number": {"date": 7},
+    "a type that is not": {"what": "x"},
+    "two types": {"date": "2026-11-21", "time": "12:00"},
+    "a number that is not special": {"float": "1.5"},
     "a latitude that is not": {"point": {"srid": 4326, "x": 20.0, "y": 100.0}},
     "a point of infinity": {"point": {"srid": 7203, "x": float("1e400"), "y": 1.0}},
-    "a point of a large number": {"point": {"srid": 7203, "x": 10**400, "y": 1.0}},
     "a point of three numbers on a plane": {"point": {"srid": 7203, "x": 1.0, "y": 1.0, "z": 1.0}},
     "a coordinate system that is not": {"point": {"srid": 4327, "x": 1.0, "y": 1.0}},
     "65 bits": 2**63,
-    "65 bits below": -(2**63) - 1,
     "numbers and words": [1, "x"],
-    "numbers of two types": [1, 1.5],
     "a list in a list": [[1], [2]],
     "a map": {"a": 1, "b": 2},
     "null": None,
-    "null in a list": ["x", None],
     "half a character": "a\ud800b",
-    "half a character in a list": ["a", "\udfff"],
     "bytes that are none": {"bytes": "AP8"},
 }
 CHANGES: dict[str, Change] = {
     **{name: value(given) for name, given in VALUES.items()},
     **{f"{name}, in a relationship": value(VALUES[name], link=True) for name in ("a day that is not", "65 bits")},
     "dimension -1": of_graph(embeddingDimension=-1),
-    "dimension 0": of_graph(embeddingDimension=0),
     "dimension 100,000": of_graph(embeddingDimension=100_000),
     "dimension in words": of_graph(embeddingDimension="64"),
-    "format 0": of_graph(format=0),
     "vectors of two lengths": of_node(embedding=VECTOR[1:]),
     "a vector that is not a number": of_node(embedding=[*VECTOR[1:], {"float": "NaN"}]),
     "a vector of whole numbers": of_node(embedding=[1] * DIMENSION),
-    "a vector of nothing": of_node(embedding=[]),
     "a vector in a text": of_node(embedding="[0.5]"),
-    **{f"too long a {name}": of_node(**{name: "x" * 8200}) for name in ("name", "key", "stem", "consonants")},
+    **{f"too long a {name}": of_node(**{name: "x" * 8200}) for name in ("name", "stem")},
     "too long a source": lambda g: g[1]["properties"].update(source="x" * 8200),
     "a name of bytes": of_node(key="ü" * 4100),
     "a key that is a number": of_node(key=7),
     "a type that is a list": of_node(type=["x"]),
-    "a place that is text": lambda g: g[2]["properties"].update(start="0"),
     "a count that is text": lambda g: g.append(link("FROM_CHUNK", "a", "c", count="1")),
-    "a day that is text": lambda g: g[1]["properties"].update(addedAt="today"),
     "an element without a name": lambda g: g[3]["properties"].pop("name"),
     "an element without a key": lambda g: g[3]["properties"].pop("key"),
     "an element without a stem": of_graph(format=2),
     "a passage without a text": lambda g: g[2]["properties"].pop("text"),
-    "a passage with a date for a text": lambda g: g[2]["properties"].update(text={"date": "2026-01-01"}),
     "an empty name of a property": of_node(**{"": 1}),
     "a long name of a property": of_node(**{"x" * 70_000: 1}),
     "an empty label": lambda g: g[3]["labels"].append(""),
-    "a long label": lambda g: g[3]["labels"].append("X" * 70_000),
     "a label with NUL": lambda g: g[3]["labels"].append("A\x00"),
-    "an empty type": lambda g: g[6].update(relationship=""),
-    "a long type": lambda g: g[6].update(relationship="X" * 70_000),
     "an end that is not": lambda g: g.append(link("KNEW", "a", "nobody")),
-    "an empty end": lambda g: g.append(link("KNEW", "", "a")),
     "one id twice": lambda g: g.insert(2, node("a", "Document", name="x")),
     "an empty id": lambda g: g[1].update(node=""),
     "a long id": lambda g: g[1].update(node="x" * 501),
@@ -123,13 +108,10 @@ CHANGES: dict[str, Change] = {
     "an entity that is no key element": lambda g: g[3].update(labels=["Entity", "Fact"]),
     "a label with a backtick": lambda g: g[3]["labels"].append("A`) DETACH DELETE (n) //"),
     "a label like ours": lambda g: g[3]["labels"].append("CHUNK"),
-    "a type with a backtick": lambda g: g[6].update(relationship="K`]->() //"),
-    "a type like ours": lambda g: g[6].update(relationship="from_chunk"),
     "a property with a backtick": of_node(**{"a`b": 1}),
     "code for a date": value({"date": "') RETURN 1 //"}),
     "a second id": of_node(id="other"),
     "another key": lambda g: g[3].update(more=1),
-    "a list of labels in a list": lambda g: g[3].update(labels=[["Person"]]),
     "no graph": lambda g: g.pop(0),
     "two graphs": lambda g: g.insert(1, node("graph", "Graph", **GRAPH)),
 }
@@ -138,6 +120,7 @@ LAST: dict[str, Any] = {
     **{"late": {"time": "23:59:59.999999999+18:00"}, "lasting": {"duration": "PT2562047788015215H30M7S"}},
     "then": {"datetime": "9999-12-31T23:59:59.999999999+00:00"},
     **{"letters": "\u0000\u001f\ufffe\U0010ffff", "stem": "x" * 8000, "leap": [{"date": "2024-02-29"}]},
+    **{"a-b.c": {"float": "NaN"}, "人物": []},
 }
 
 
@@ -178,7 +161,7 @@ PLACELESS = (
 
 
 def test_hostile_files_change_nothing(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    """Into an empty graph, and into one with a document: merged they would mix with it."""
+    """Into an empty graph, and a part of them into one with a document: merged they would mix with it."""
     files: list[tuple[str, Path]] = []
     for number, (change, changed) in enumerate(CHANGES.items()):
         lines = good()
@@ -190,7 +173,7 @@ def test_hostile_files_change_nothing(kg: KnowledgeGraph, tmp_path: Path) -> Non
         files.append((change, path))
     refuse_all(kg, files)
     kg.ingest(EXAMPLES / "corpus" / "Cyrus_Field.md", recorded=EXAMPLES / "extraction.jsonl")
-    refuse_all(kg, files, merge=True)
+    refuse_all(kg, sampled(files), merge=True)
 
 
 def test_the_file_that_they_are_made_of_is_fine(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -250,7 +233,7 @@ def read(path: Path) -> list[Line]:
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
-def refuse_all(kg: KnowledgeGraph, files: list[tuple[str, Path]], **options: Any) -> None:
+def refuse_all(kg: KnowledgeGraph, files: Sequence[tuple[str, Path]], **options: Any) -> None:
     before = everything(kg.store)
     taken, wrong = [], []
     for change, path in files:
@@ -261,7 +244,5 @@ def refuse_all(kg: KnowledgeGraph, files: list[tuple[str, Path]], **options: Any
             has_place = re.search(PLACE, str(error)) or change in PLACELESS
             if not has_place or str(path) not in str(error) or "\n" in str(error):
                 wrong.append((change, str(error)))
-        if everything(kg.store) != before:
-            wrong.append((change, "changed the graph"))
-            break
     assert (taken, wrong) == ([], [])
+    assert everything(kg.store) == before

@@ -105,10 +105,12 @@ def test_other_vectors_are_refused(kg: KnowledgeGraph, folder: Path) -> None:
     ingest(kg, folder, "two.txt")
     kg.export(folder / "two.jsonl")
     wipe(kg.store)
-    other = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(32))
+    model = HashEmbedder(64)
+    model.name = "another:64"  # of as many dimensions, so that no index is made anew
+    other = KnowledgeGraph(kg.store, kg.settings, embedder=model)
     ingest(other, folder, "one.txt")
     before = snapshot(kg.store)
-    with pytest.raises(InputError, match=r"embedded with hash:32 \(32 dimensions\), the file's with hash:64 \(64\)"):
+    with pytest.raises(InputError, match=r"embedded with another:64 \(64 dimensions\), the file's with hash:64 \(64\)"):
         other.import_graph(folder / "two.jsonl", merge=True)
     assert snapshot(kg.store) == before
 

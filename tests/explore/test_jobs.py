@@ -94,16 +94,6 @@ def test_a_job_that_is_given_back_waits_for_the_next(store: Store) -> None:
     assert claimed(queue(store, "next")).tries == 1, "who gave it back did not fail"
 
 
-def test_an_outcome_outlives_its_server(store: Store) -> None:
-    gone, living = queue(store, lease=0), queue(store)
-    id = added(gone)
-    gone.note_outcome(claimed(gone), "done", {"added": 2}, None)
-    claim = claimed(living)
-    assert (claim.outcome, claim.job.report) == ("done", {"added": 2})
-    living.end(claim)
-    assert now(living, id).state == "done"
-
-
 def test_stopping(store: Store) -> None:
     jobs, gone = queue(store), queue(store, lease=0)
     running, waiting = added(jobs), added(jobs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from conftest import DIMENSION
 from numpy.typing import NDArray
 
 from kgplatform import KnowledgeGraph
+from kgplatform.interfaces.cli import serve
 from kgplatform.interfaces.cli.serve import warming_up
 from kgplatform.models.embed import HashEmbedder
 
@@ -45,46 +46,25 @@ def _end(of: float = 30.0) -> None:
     assert not _running()
 
 
-@pytest.fixture
-def filled(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
-    """One document, embedded by hashing."""
-    note = tmp_path / "note.md"
-    note.write_text("Ada Lovelace worked with Charles Babbage.", "utf-8")
-    kg.ingest(note, extractor="local")
-    return kg
+def test_it_searches_and_ends_by_itself_or_with_the_server(
+    kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(serve, "_SEARCHES", 9)
 
+    def asked(counting: Counting, ends: Callable[[], None] = _end) -> int:
+        kg.embedder = counting
+        with warming_up(kg):
+            ends()
+        assert not _running()
+        return counting.asked
 
-def test_it_searches_and_ends_by_itself(filled: KnowledgeGraph) -> None:
-    filled.embedder = counting = Counting("hash:64")
-    with warming_up(filled):
-        _end()
-    assert counting.asked == 40
-
-
-def test_who_ends_the_server_does_not_wait(filled: KnowledgeGraph) -> None:
-    filled.embedder = counting = Counting("hash:64", pause=0.2)
-    with warming_up(filled):
-        assert _running()
-    assert not _running()
-    assert counting.asked < 40
-
-
-def test_nothing_is_embedded_that_costs_money(filled: KnowledgeGraph) -> None:
-    filled.embedder = counting = Counting("openai:text-embedding-3-small")
-    with warming_up(filled):
-        _end()
-    assert counting.asked == 0
-
-
-def test_an_empty_graph_is_not_searched(kg: KnowledgeGraph) -> None:
-    kg.embedder = counting = Counting("hash:64")
-    with warming_up(kg):
-        _end()
-    assert counting.asked == 0
-
-
-def test_what_fails_is_told_once(filled: KnowledgeGraph, caplog: pytest.LogCaptureFixture) -> None:
-    filled.embedder = Counting("hash:64", dimension=2 * DIMENSION)
-    with warming_up(filled):
-        _end()
-    assert [record.getMessage()[:34] for record in caplog.records] == ["The graph could not be searched ye"]
+    assert asked(Counting("hash:64")) == 0, "an empty graph is not searched"
+    (tmp_path / "note.md").write_text("Ada Lovelace worked with Charles Babbage.", "utf-8")
+    kg.embedder = HashEmbedder(DIMENSION)
+    kg.ingest(tmp_path / "note.md", extractor="local")
+    assert asked(Counting("hash:64")) == 9
+    assert asked(Counting("hash:64", pause=0.2), lambda: None) < 9, "who ends the server does not wait"
+    assert asked(Counting("openai:text-embedding-3-small")) == 0, "nothing is embedded that costs money"
+    asked(Counting("hash:64", dimension=2 * DIMENSION))
+    (told,) = [each.getMessage() for each in caplog.records if each.name == warming_up.__module__]
+    assert told.startswith("The graph could not be searched yet")

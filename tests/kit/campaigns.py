@@ -1,4 +1,4 @@
-"""Long lists of attacks: a quarter of each in the tests, all of it in ``make bench ONLY=faults``."""
+"""Long lists of attacks: a part of each in the tests, all of it in ``make bench ONLY=faults``."""
 
 from __future__ import annotations
 

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
 from conftest import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("[!.]*/README.md"))]
-
-
-def ident(page: Path) -> str:
-    """How a test names ``page``."""
-    return str(page.relative_to(ROOT))
 
 
 @cache

@@ -64,9 +64,9 @@ class LargeGraph:
     relations: Indices
 
 
-def write_large_graph(store: Store, entities: int = 10_000, seed: int = 0, *, tree: bool = True) -> LargeGraph:
-    """Write a graph of that many ``entities`` into an empty database, with a knowledge tree unless it is left out."""
-    graph = invented(entities, seed)
+def write_large_graph(store: Store, entities: int = 10_000) -> LargeGraph:
+    """Write a graph of that many ``entities`` into an empty database, with a knowledge tree."""
+    graph = invented(entities)
     schema = load_schema("general")
     embedder = HashEmbedder(DIMENSION)
     define_graph(store, embedder)
@@ -75,16 +75,15 @@ def write_large_graph(store: Store, entities: int = 10_000, seed: int = 0, *, tr
         _write(store, schema, written, ids)
     known = [ids[name] for name in graph.names]
     _write_vectors(store, embedder, graph, known)
-    if tree:
-        _write_tree(store, embedder, graph, known)
+    _write_tree(store, embedder, graph, known)
     state = {"schema": json.dumps(schema.to_dict()), "expansions": "[]", "chunkTokens": 300}
     store.write(("ingest/set_graph_state", {"state": {**state, "extractor": "recorded", "mode": "strict"}}))
     return graph
 
 
-def invented(entities: int, seed: int = 0) -> LargeGraph:
-    """The same each time for the same numbers. A few entities of each community are in most of its statements."""
-    rng = np.random.default_rng(seed)
+def invented(entities: int) -> LargeGraph:
+    """The same each time for the same number. A few entities of each community are in most of its statements."""
+    rng = np.random.default_rng(0)
     count = max(1, entities // LEAF)
     leaves = np.sort(rng.integers(count, size=entities))
     tops = leaves // INSIDE

@@ -57,11 +57,6 @@ class Asked(Prompt):
         return [re.sub(r"(?: \[[\d., ]+\])?(?: — “.*)?$", "", line) for line in self.section("Replies").splitlines()]
 
     @property
-    def quotes(self) -> list[str]:
-        """The sentences of the replies; empty where one has none."""
-        return [line.partition(" — “")[2].removesuffix("”") for line in self.section("Replies").splitlines()]
-
-    @property
     def size(self) -> int:
         """Tokens, by our count."""
         return cost(self.messages)

@@ -3,8 +3,7 @@
     with OpenAIServer(RuleReader()) as server: ...
 
 It reads statements of the form ``The X of Y is Z.`` and questions of the form ``What is the X of the W of Y?``. It is
-what GraphReader is tested and measured with where no model can be reached: what it finds, GraphReader's walk found
-for it. ``Wanderer`` looks for nothing, and goes on as long as it may: what a walk costs at most.
+what GraphReader is tested with where no model can be reached: what it finds, GraphReader's walk found for it.
 """
 
 from __future__ import annotations
@@ -95,22 +94,6 @@ class RuleReader:
             return json.dumps({"answer": "", "sufficient": False})
         best = told.most_common(1)[0][0]
         return json.dumps({"evidence": [numbers[best]], "answer": best, "sufficient": True})
-
-
-class Wanderer(RuleReader):
-    """Reads up to two passages at each node, then goes on to a neighbour where it was not yet; never ends by itself."""
-
-    def _facts(self, question: str, data: str) -> str:
-        numbers = re.findall(r"^Passage (\d+): ", data.rpartition("Its facts")[2], re.MULTILINE)
-        return _read(_notebook(data), [int(number) for number in numbers[:2]])
-
-    def _chunk(self, question: str, data: str) -> str:
-        return _step(_notebook(data), "search_more")
-
-    def _neighbours(self, question: str, data: str) -> str:
-        done = data.partition("Notebook:")[0]
-        names = data.rpartition("Its neighbours")[2].splitlines()[1:]
-        return _go([name for name in names if name and name not in done])
 
 
 def extract(sentences: Mapping[str, str]) -> str:

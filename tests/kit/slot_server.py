@@ -19,16 +19,13 @@ from typing import Any
 
 
 class SlotServer:
-    """``seconds``: of a reply, in ``pieces`` tokens; ``streams``: else a reply comes whole, and asking for a stream is
-    refused; ``tells``: of its slots. A prompt with the word "lost" gets no answer the first time, one with "stalls"
-    one token of it."""
+    """``seconds``: of a reply, in ``pieces`` tokens; ``tells``: of its slots. A prompt with the word "lost" gets no
+    answer the first time, one with "stalls" one token of it."""
 
-    def __init__(
-        self, slots: int, seconds: float, *, pieces: int = 10, streams: bool = True, tells: bool = False
-    ) -> None:
-        self.slots, self.seconds, self.pieces, self.streams, self.tells = slots, seconds, pieces, streams, tells
+    def __init__(self, slots: int, seconds: float, *, pieces: int = 10, tells: bool = False) -> None:
+        self.slots, self.seconds, self.pieces, self.tells = slots, seconds, pieces, tells
         self.came: Counter[str] = Counter()
-        self.answered = self.abandoned = self.most = self.twice_at_once = 0
+        self.abandoned = self.most = 0
         self._here: Counter[str] = Counter()
 
     @property
@@ -76,43 +73,34 @@ class SlotServer:
 
     async def _counted(self, body: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         prompt = body["messages"][-1]["content"]
-        if body.get("stream") and not self.streams:
-            _send(writer, 400, {"error": {"message": "stream is not supported"}})
-            return
         self.came[prompt] += 1
-        self.twice_at_once += bool(self._here[prompt])
+
         self._here[prompt] += 1
         self.most = max(self.most, self._here.total())
         try:
-            is_whole = await _unless_closed(self._answer(body, prompt, writer), reader)
+            is_whole = await _unless_closed(self._answer(prompt, writer), reader)
         finally:
             self._here[prompt] -= 1
-        self.answered += is_whole
+
         self.abandoned += not is_whole
         if not is_whole:
             raise ConnectionResetError
 
-    async def _answer(self, body: dict[str, Any], prompt: str, writer: asyncio.StreamWriter) -> None:
+    async def _answer(self, prompt: str, writer: asyncio.StreamWriter) -> None:
         is_first = self.came[prompt] == 1
         if "lost" in prompt and is_first:
             await self._over.wait()
         async with self._free:
-            if not body.get("stream"):
-                await asyncio.sleep(self.seconds)
-                _send(writer, 200, {"choices": [_choice("message", "word " * self.pieces, "stop")], **self._usage()})
-                return
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
             for _ in range(self.pieces):
                 await asyncio.sleep(self.seconds / self.pieces)
-                _event(writer, json.dumps({"choices": [_choice("delta", "word ", None)]}))
+                _event(writer, json.dumps({"choices": [_choice("word ", None)]}))
                 if "stalls" in prompt and is_first:
                     await self._over.wait()
-            _event(writer, json.dumps({"choices": [_choice("delta", "", "stop")], **self._usage()}))
+            usage = {"prompt_tokens": self.pieces, "completion_tokens": self.pieces}
+            _event(writer, json.dumps({"choices": [_choice("", "stop")], "usage": usage}))
             _event(writer, "[DONE]")
             writer.write(b"0\r\n\r\n")
-
-    def _usage(self) -> dict[str, Any]:
-        return {"usage": {"prompt_tokens": self.pieces, "completion_tokens": self.pieces}}
 
 
 async def _unless_closed(work: Awaitable[None], reader: asyncio.StreamReader) -> bool:
@@ -128,8 +116,8 @@ async def _unless_closed(work: Awaitable[None], reader: asyncio.StreamReader) ->
         await asyncio.gather(working, closed, return_exceptions=True)
 
 
-def _choice(name: str, text: str, reason: str | None) -> dict[str, Any]:
-    return {"index": 0, name: {"role": "assistant", "content": text}, "finish_reason": reason}
+def _choice(text: str, reason: str | None) -> dict[str, Any]:
+    return {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": reason}
 
 
 def _event(writer: asyncio.StreamWriter, data: str) -> None:

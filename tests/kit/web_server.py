@@ -21,9 +21,9 @@ from kgplatform.interfaces.web_server import address_of, listen
 
 
 @contextmanager
-def served(graph: KnowledgeGraph, **options: Any) -> Iterator[str]:
+def served(graph: KnowledgeGraph, *, port: int = 0, **options: Any) -> Iterator[str]:
     """The address, while it is served; afterwards all of it has ended. ``options`` are those of ``make_app``."""
-    with listen("127.0.0.1", 0) as listening:
+    with listen("127.0.0.1", port) as listening:
         server = AppServer(make_app(graph, **options))
         thread = threading.Thread(target=server.run, args=([listening],), name="served")
         thread.start()

@@ -90,14 +90,14 @@ class TestAnswer:
         sent = {"model": "tiny", "messages": HELLO, "temperature": 0, "max_tokens": 4096}
         assert server.requests[0].body == {**sent, "stream": True, "stream_options": {"include_usage": True}}
 
-    def test_without_usage_figures_tokens_are_counted_here(self) -> None:
-        with OpenAIServer([Fault.no_usage("Hi there.")]) as server, chatting(server) as client:
-            usage = client.send(question("How are you today?"), stage="answer").usage
-        assert usage == Usage(1, count_tokens("How are you today?"), count_tokens("Hi there."))
-
-    def test_an_answer_at_its_length_limit_is_marked(self) -> None:
-        with OpenAIServer([Fault.length_limit('{"a": [1,')]) as server, chatting(server) as client:
-            assert client.send(HELLO, stage="extract").cut_off
+    def test_without_usage_figures_or_with_those_of_0_tokens_are_counted_here(self) -> None:
+        said = {"choices": [{"message": {"content": "Hi there."}}]}
+        zero = {**said, "usage": {"prompt_tokens": 0, "completion_tokens": 0}}
+        script = [Fault.no_usage("Hi there."), Fault.malformed(json.dumps(zero))]
+        with OpenAIServer(script) as server, chatting(server) as client:
+            for _ in script:
+                usage = client.send(question("How are you today?"), stage="answer").usage
+                assert usage == Usage(1, count_tokens("How are you today?"), count_tokens("Hi there."))
 
     def test_an_answer_in_parts_and_of_another_content_type(self) -> None:
         body = json.dumps({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}]}}]})
@@ -115,31 +115,30 @@ class TestRetries:
     @pytest.mark.parametrize(
         "fault",
         [
-            Fault.refuse(500, "oops"),
-            Fault.refuse(503, "busy"),
+            Fault.refuse(500, "oops " * 1000),
             Fault.refuse(408, "slow"),
             Fault.rate_limit(),
             Fault.break_off("half"),
-            Fault.malformed(),
-            Fault.malformed("[]"),
             Fault.malformed("null"),
             Fault.malformed('{"choices": [null]}'),
             Fault.malformed('{"error": {"message": "engine overloaded"}}'),
-            Fault.no_choices(),
             Fault(body="<html>Bad gateway</html>", content_type="text/html"),
         ],
         ids=str,
     )
-    def test_a_passing_fault_is_tried_again(self, fault: Fault) -> None:
+    def test_a_passing_fault_is_tried_again_a_lasting_one_is_an_error(self, fault: Fault) -> None:
         with OpenAIServer(lambda messages: "Hi.", faults=[fault]) as server, chatting(server) as client:
             assert client.send(HELLO, stage="answer").text == "Hi."
         assert len(server.requests) == 2
         assert len(client.time.slept) == 1
-
-    def test_a_server_that_never_answers_is_tried_again(self) -> None:
-        with OpenAIServer(["Hi."], faults=[Fault.hang()]) as server, chatting(server, model_timeout=0.2) as client:
-            assert client.send(HELLO, stage="answer").text == "Hi."
-        assert len(server.requests) == 2
+        with (
+            OpenAIServer(lambda messages: "lost", faults=lambda request: fault) as server,
+            chatting(server) as client,
+            pytest.raises(ModelError, match="stage extract") as caught,
+        ):
+            client.send(HELLO, stage="extract")
+        assert len(str(caught.value)) < 700
+        assert len(server.requests) == 4
 
     def test_waits_double_with_jitter(self) -> None:
         with (
@@ -161,7 +160,7 @@ class TestRetries:
         assert 38 <= second <= 42
 
     def test_a_date_in_the_past_and_nonsense_do_no_harm(self) -> None:
-        for value in ("Wed, 21 Oct 2015 07:28:00 GMT", "soon", "-5", "nan", "inf", ""):
+        for value in ("Wed, 21 Oct 2015 07:28:00 GMT", "-5", "nan"):
             fault = Fault(status=429, headers={"Retry-After": value}, body="{}")
             with OpenAIServer(["Hi."], faults=[fault]) as server, chatting(server) as client:
                 assert client.send(HELLO, stage="answer").text == "Hi."
@@ -232,15 +231,12 @@ class TestSentences:
                 Fault.refuse(401, f"Incorrect API key provided: {KEY}"),
                 "check OPENAI_API_KEY. It says: Incorrect API key",
             ),
-            (Fault.refuse(403, "Not yours"), "check OPENAI_API_KEY"),
             (Fault.refuse(404, "No such model"), "has no model 'tiny'"),
             (Fault.refuse(400, "Too long", code="context_length_exceeded"), "smaller KGPLATFORM_PASSAGE_TOKENS"),
             (
                 Fault.refuse(400, "This model's maximum context length is 4096 tokens"),
                 "smaller KGPLATFORM_PASSAGE_TOKENS",
             ),
-            (Fault.refuse(413, "Request too long"), "smaller KGPLATFORM_PASSAGE_TOKENS"),
-            (Fault.refuse(400, "messages: odd"), "refused the request. It says: messages: odd"),
             (Fault.refuse(429, "Quota", code="insufficient_quota"), "no credit left"),
             (Fault(status=400, body="plain words"), "refused the request"),
         ],
@@ -252,30 +248,6 @@ class TestSentences:
         assert "stage extract" in said
         assert len(server.requests) == 1
 
-    @pytest.mark.parametrize(
-        ("fault", "words"),
-        [
-            (Fault.refuse(500, "oops " * 1000), "it answered 500. It says: oops"),
-            (Fault.rate_limit(), "it answered 429"),
-            (Fault.malformed(), "it is not JSON"),
-            (Fault.no_choices(), "ended before the reply did"),
-            (Fault.malformed('{"error": {"message": "overloaded"}}'), "overloaded"),
-            (Fault.break_off("half"), "broke the connection"),
-        ],
-        ids=["500", "429", "malformed", "no choices", "error", "cut"],
-    )
-    def test_what_does_not_pass_is_said_after_the_last_try(self, fault: Fault, words: str) -> None:
-        with (
-            OpenAIServer(lambda messages: "lost", faults=lambda request: fault) as server,
-            chatting(server) as client,
-            pytest.raises(ModelError) as caught,
-        ):
-            client.send(HELLO, stage="extract")
-        assert words in str(caught.value)
-        assert "stage extract" in str(caught.value)
-        assert len(str(caught.value)) < 700
-        assert len(server.requests) == 4
-
     def test_no_server(self) -> None:
         with OpenAIServer() as server:
             address = server.base_url
@@ -284,10 +256,6 @@ class TestSentences:
         with pytest.raises(ModelError, match=r"cannot be reached.*Is it running, and is OPENAI_BASE_URL right\?"):
             chat.send(HELLO, stage="answer")
         chat.close()
-
-    def test_a_time_out_names_the_setting(self) -> None:
-        words, _ = refusal(Fault.hang(), model_timeout=0.1, model_retries=1)
-        assert "2 tries in all: no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT" in words
 
     def test_a_content_filter_is_named_and_not_asked_twice(self) -> None:
         fault = Fault(finish_reason="content_filter", text="")
@@ -311,12 +279,12 @@ class TestSentences:
         seen = caplog.text + repr(chat) + repr(vars(chat)) + repr(vars(chat._wire)) + repr(caught.value.__cause__)
         assert KEY not in seen
 
-    @pytest.mark.parametrize("address", ["localhost:8000/v1", "ftp://x/v1", "http://", "http://[::1", "nonsense"])
+    @pytest.mark.parametrize("address", ["localhost:8000/v1", "ftp://x/v1", "http://", "http://[::1"])
     def test_a_wrong_address_is_a_setting_error(self, address: str) -> None:
         with pytest.raises(SettingError, match="OPENAI_BASE_URL"):
             OpenAIChat(options(address), Ledger(), None)
 
-    @pytest.mark.parametrize("key", ["sk-\u00e9", "sk a", "sk-\n-x"])
+    @pytest.mark.parametrize("key", ["sk-\u00e9", "sk-\n-x"])
     def test_a_key_that_no_header_can_carry_is_a_setting_error_that_hides_it(self, key: str) -> None:
         with pytest.raises(SettingError, match="OPENAI_API_KEY") as caught:
             OpenAIChat(options("http://x/v1", openai_api_key=key), Ledger(), None)
@@ -324,15 +292,6 @@ class TestSentences:
 
 
 class TestFallback:
-    def test_json_mode_that_the_server_does_not_know_is_left_out_from_then_on(self) -> None:
-        def fault(request: Any) -> Fault | None:
-            return Fault.refuse(400, "response_format is not supported") if "response_format" in request.body else None
-
-        with OpenAIServer(lambda messages: "{}", faults=fault) as server, chatting(server) as client:
-            for text in ("a", "b"):
-                assert client.send(question(text), stage="s", wanted=ANY_OBJECT).text == "{}"
-        assert ["response_format" in request.body for request in server.requests] == [True, False, False]
-
     def test_several_parameters_may_be_refused(self) -> None:
         def fault(request: Any) -> Fault | None:
             for name in ("temperature", "response_format"):
@@ -377,12 +336,6 @@ class TestBudget:
         assert len(server.requests) == 1
         assert client.ledger.total == Usage(1, 1, 3)
 
-    def test_the_cache_is_free(self, tmp_path: Path) -> None:
-        with OpenAIServer(["one two three"]) as server, chatting(server, tmp_path, Ledger(1)) as client:
-            client.send(HELLO, stage="s")
-            assert client.send(HELLO, stage="s").usage == Usage(cached_calls=1)
-        assert client.ledger.by_stage() == {"s": Usage(1, 1, 3, 1)}
-
     def test_what_came_from_the_cache_is_known_by_what_it_once_cost(self, tmp_path: Path) -> None:
         with OpenAIServer(["one two three"]) as server:
             with chatting(server, tmp_path) as client:
@@ -393,17 +346,6 @@ class TestBudget:
                 client.send(HELLO, stage="t")
                 assert client.ledger.by_stage() == {"s": Usage(cached_calls=1), "t": Usage(cached_calls=1)}
                 assert client.ledger.worth_by_stage() == {"s": Usage(1, 1, 3), "t": Usage(1, 1, 3)}
-
-    def test_an_answer_that_was_kept_without_its_cost_is_counted(self, tmp_path: Path) -> None:
-        with OpenAIServer(["one two three"]) as server:
-            with chatting(server, tmp_path) as client:
-                client.send(HELLO, stage="s")
-            (kept,) = tmp_path.rglob("*.json")
-            entry = json.loads(kept.read_text())
-            kept.write_text(json.dumps({"key": entry["key"], "text": "one two three four", "input_tokens": "many"}))
-            with chatting(server, tmp_path) as client:
-                assert client.send(HELLO, stage="s").text == "one two three four"
-                assert client.ledger.worth_by_stage() == {"s": Usage(1, count_tokens(HELLO[0]["content"]), 4)}
 
     def test_calls_under_way_finish_and_are_counted(self) -> None:
         together = threading.Barrier(3)
@@ -440,14 +382,6 @@ class TestCache:
         """The kept replies, without what is known of the servers."""
         return sorted(path for path in folder.rglob("*") if path.is_file() and path.parent.name != "servers")
 
-    def test_a_second_process_pays_nothing(self, tmp_path: Path) -> None:
-        with OpenAIServer(["Hi."]) as server:
-            with chatting(server, tmp_path / "c") as client:
-                client.send(HELLO, stage="s")
-            with chatting(server, tmp_path / "c") as client:
-                assert client.send(HELLO, stage="s") == Reply("Hi.", Usage(cached_calls=1), cut_off=False)
-        assert len(server.requests) == 1
-
     def test_only_the_owner_can_read_it(self, tmp_path: Path) -> None:
         folder = tmp_path / "home" / "cache"
         with OpenAIServer(["Hi."]) as server, chatting(server, folder) as client:
@@ -474,9 +408,7 @@ class TestCache:
                 client.send(HELLO, stage="s")
         assert len(self.files(tmp_path)) == 5
 
-    @pytest.mark.parametrize(
-        "content", ["", '{"key": "', "[]", "null", '{"key": "x", "text": "wrong"}', "\x00" * 50, "[" * 99999]
-    )
+    @pytest.mark.parametrize("content", ['{"key": "', "null", '{"key": "x", "text": "wrong"}', "[" * 99999])
     def test_a_broken_file_is_replaced(self, tmp_path: Path, content: str) -> None:
         with OpenAIServer(["first", "second"]) as server, chatting(server, tmp_path) as client:
             client.send(HELLO, stage="s")
@@ -548,15 +480,14 @@ class TestCache:
         )
         from kgplatform.models.reply_cache import KeptReply, ReplyCache
 
-        for _ in range(3):
-            writer = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "c")], stdout=subprocess.PIPE)
-            assert writer.stdout is not None
-            writer.stdout.readline()
-            while len(list((tmp_path / "c").rglob("*.json"))) < 20:
-                pass
-            writer.kill()
-            writer.wait()
-            writer.stdout.close()
+        writer = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "c")], stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        while len(list((tmp_path / "c").rglob("*.json"))) < 20:
+            pass
+        writer.kill()
+        writer.wait()
+        writer.stdout.close()
         cache = ReplyCache(tmp_path / "c")
         found = [path.stem for path in (tmp_path / "c").rglob("*.json")]
         assert len(found) >= 20
@@ -568,15 +499,12 @@ class TestMakeChat:
     def bare(self, tmp_path: Path, **more: Any) -> Settings:
         return Settings(_env_file=None, home=tmp_path, **more)  # type: ignore[call-arg]  # as above
 
-    def test_none_without_key_and_address(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-        monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-        assert make_chat(self.bare(tmp_path), Ledger()) is None
-
     def test_an_address_alone_is_enough_and_the_cache_lies_in_the_home(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+            monkeypatch.delenv(name, raising=False)
+        assert make_chat(self.bare(tmp_path), Ledger()) is None
         with OpenAIServer(["Hi."]) as server:
             chat = make_chat(self.bare(tmp_path, openai_base_url=server.base_url, chat_model="m"), Ledger())
             assert isinstance(chat, OpenAIChat)
@@ -587,11 +515,12 @@ class TestMakeChat:
 
     def test_nothing_is_imported_or_sent_before_the_first_question(self) -> None:
         code = (
-            "import sys\nfrom kgplatform.models.chat import Ledger\n"
+            "import sys, kgplatform.client\nfrom kgplatform.models.chat import Ledger\n"
             "from kgplatform.models.openai_chat import make_chat\n"
             "from kgplatform.settings import Settings\n"
             "make_chat(Settings(openai_api_key='k'), Ledger())\n"
-            "print([name for name in ('openai', 'httpx2', 'torch', 'json_repair') if name in sys.modules])"
+            "late = {'openai', 'httpx2', 'torch', 'json_repair', 'opentelemetry'}\n"
+            "print([name for name in sys.modules if name.partition('.')[0] in late])"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]"

@@ -72,10 +72,9 @@ class Simulated:
 
 
 class TestSpeed:
-    @pytest.mark.parametrize("noise", [0.0, 0.4])
     @pytest.mark.parametrize(
-        ("slots", "number", "streams"),
-        [(1, 21, True), (1, 21, False), (4, 100, True), (4, 100, False), (64, 640, True), (64, 2560, False)],
+        ("slots", "number", "streams", "noise"),
+        [(1, 21, True, 0.0), (1, 21, False, 0.4), (4, 100, True, 0.4), (64, 640, True, 0.4), (64, 2560, False, 0.0)],
     )
     def test_nearly_as_fast_as_the_best_fixed_number(
         self, slots: int, number: int, streams: bool, noise: float
@@ -191,16 +190,16 @@ def prompts(number: int) -> list[str]:
 
 class TestOverTheWire:
     def test_who_waits_at_a_server_of_one_slot_is_not_given_up(self) -> None:
-        """The last of eight waits for three times the time-out, and twelve times for its own turn here."""
+        """The last of six waits for twice the time-out."""
         with SlotServer(1, 0.2) as server:
-            _, replies = ask(server, prompts(8), concurrency=8, model_timeout=0.6)
+            _, replies = ask(server, prompts(6), concurrency=6, model_timeout=0.6)
         assert len(set(replies)) == 1
         assert set(server.came.values()) == {1}
         assert server.abandoned == 0
 
     def test_nobody_sets_anything(self) -> None:
         with SlotServer(1, 0.1) as server:
-            limit, replies = ask(server, prompts(12), model_timeout=0.8)
+            _, replies = ask(server, prompts(8), model_timeout=0.6)
         assert len(set(replies)) == 1
         assert server.abandoned == 0
         assert set(server.came.values()) == {1}
@@ -210,12 +209,6 @@ class TestOverTheWire:
         with SlotServer(5, 0.1, tells=True) as server:
             limit, _ = ask(server, prompts(20))
         assert (limit, server.most) == (5, 5)
-
-    def test_a_server_that_does_not_stream(self) -> None:
-        with SlotServer(4, 0.05, streams=False) as server:
-            _, replies = ask(server, prompts(12))
-        assert len(set(replies)) == 1
-        assert server.answered == 12
 
     @pytest.mark.parametrize("word", ["lost", "stalls"])
     def test_what_is_given_up_is_closed_before_it_is_sent_again(self, word: str) -> None:

@@ -29,7 +29,7 @@ def same(workers: Workers, settings: Settings) -> None:
 
 
 def test_shares_are_put_together_in_order(settings: Settings) -> None:
-    with LocalWorkers(3) as workers:
+    with LocalWorkers(2) as workers:
         same(workers, settings)
 
 
@@ -39,6 +39,9 @@ def test_a_ray_cluster_embeds(settings: Settings) -> None:
 
     with RayWorkers("local") as workers:
         same(workers, settings)
+        assert workers.number >= 1
+        with pytest.raises(RuntimeError, match="has no len"):
+            workers.submit(len, 7).result(60)
 
 
 def test_only_a_model_that_runs_here_is_shared_and_only_with_other_machines(settings: Settings) -> None:

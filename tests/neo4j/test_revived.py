@@ -6,12 +6,14 @@ import os
 import shlex
 import signal
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
+import httpx
 import pytest
+from conftest import end_server
+from stopped import until
 from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
@@ -48,7 +50,7 @@ exec {shlex.quote(str(quick_java))} "$@"
     java.chmod(0o755)
     server = LocalNeo4j(settings, java=java)
     yield server
-    server.down()
+    end_server(server)
 
 
 @pytest.fixture
@@ -70,46 +72,29 @@ def kill(server: LocalNeo4j) -> int:
     return pid
 
 
-def test_a_users_statement_is_not_run_twice(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
+def test_a_users_statement_that_runs_as_the_server_is_killed_is_not_run_twice(
+    kg: KnowledgeGraph, server: LocalNeo4j
+) -> None:
+    told: list[httpx.Response] = []
+    endless = (
+        "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b UNWIND range(1, 10000) AS c RETURN sum(a * b % c)"
+    )
+    shown = (
+        "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery ENDS WITH 'RETURN sum(a * b % c)' "
+        "RETURN count(*) AS number"
+    )
     with client_of(kg) as client:
+        running = Thread(target=lambda: told.append(client.post("/api/cypher", json={"statement": endless})))
+        running.start()
+        with kg.store.lend_driver("the test") as driver:
+            until(lambda: driver.execute_query(shown).records[0]["number"] > 0)
         kill(server)
-        answer = client.post("/api/cypher", json={"statement": "RETURN 1 AS x"})
+        running.join()
+        (answer,) = told
         assert (answer.status_code, answer.json()["error"]["message"]) == (503, AGAIN)
         assert client.post("/api/cypher", json={"statement": "RETURN 1 AS x"}).json()["rows"] == [[1]]
         assert client.get("/api/documents").status_code == 200
-
-
-def test_killed_as_a_statement_runs(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
-    told: list[str] = []
-    endless = "UNWIND range(1, 1000000000) AS a UNWIND range(1, 1000000000) AS b RETURN count(*)"
-
-    def run() -> None:
-        with pytest.raises(ServerError) as caught:
-            kg.cypher(endless, timeout=600)
-        told.append(str(caught.value))
-
-    running = Thread(target=run)
-    running.start()
-    while not kg.cypher("MATCH (n) RETURN 1 AS x LIMIT 1").columns:
-        pass
-    kill(server)
-    running.join()
-    assert told == [AGAIN]
     assert kg.documents() == []
-
-
-def test_one_that_ends_while_it_is_asked_is_started_again(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
-    pid = server.status().pid
-    assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(server.up)
-        with pytest.raises(TimeoutError):
-            asked.result(timeout=2)
-        os.kill(pid, signal.SIGKILL)
-        assert asked.result() == server.connection()
-    assert server.status().pid != pid
-    assert kg.cypher("RETURN 1").rows == [[1]]
 
 
 def test_one_that_hangs_is_started_again(
@@ -133,9 +118,17 @@ def test_a_statement_that_nothing_ends_is_not_waited_for(kg: KnowledgeGraph, mon
     assert kg.cypher("RETURN 1").rows == [[1]]
 
 
+def test_missing_bounds_are_said(kg: KnowledgeGraph) -> None:
+    assert unbounded(kg.store) == (
+        "The server does not set db.memory.transaction.max: one statement can use up its memory and stop it "
+        "(docs/how-to/own-neo4j.md)."
+    )
+
+
 def test_reading_and_writing_go_on_but_twice_within_a_minute_is_left_to_people(
     kg: KnowledgeGraph, server: LocalNeo4j, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And so is one that a person has stopped."""
     kg.cypher("CREATE (:Kept {n: 1})", write=True)
     before = kill(server)
     kg.store.write(("ingest/set_graph_state", {"state": {"embeddingModel": "hash:64"}}))
@@ -147,19 +140,7 @@ def test_reading_and_writing_go_on_but_twice_within_a_minute_is_left_to_people(
     for _ in range(2):
         with pytest.raises(ServerError, match="Neo4j stopped twice within a minute and is not restarted"):
             kg.documents()
-    server.up()
-    assert kg.documents() == []
-
-
-def test_missing_bounds_are_said(kg: KnowledgeGraph) -> None:
-    assert unbounded(kg.store) == (
-        "The server does not set db.memory.transaction.max: one statement can use up its memory and stop it "
-        "(docs/how-to/own-neo4j.md)."
-    )
-
-
-def test_one_that_was_stopped_stays_so(kg: KnowledgeGraph, server: LocalNeo4j) -> None:
+    assert not server.status().running and server.connection() is None
     server.down()
     with pytest.raises(ServerError, match="The database does not answer"):
         kg.cypher("RETURN 1")
-    assert not server.status().running

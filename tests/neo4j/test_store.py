@@ -10,7 +10,6 @@ import pytest
 
 from kgplatform.errors import InputError, ServerError, StatementError
 from kgplatform.neo4j.store import Connection, Store, Table, is_new_enough, trace
-from kgplatform.query import batches
 from kgplatform.records import QueryRun
 
 NOWHERE = "'http://127.0.0.1:9/x.csv'"
@@ -34,34 +33,24 @@ def run(
 
 LOADING = [
     f"LOAD CSV FROM {NOWHERE} AS line RETURN line",
-    f"load csv with headers from {NOWHERE} as line return line",
-    f"// first\nLOAD /* x */ CSV FROM {NOWHERE} AS line RETURN line",
+    f"// first\nload /* x */ csv with headers from {NOWHERE} as line return line",
     f"PROFILE LOAD CSV FROM {NOWHERE} AS line RETURN line",
-    f"CALL () {{ LOAD CSV FROM {NOWHERE} AS line RETURN line }} RETURN line",
     f"CALL () {{ load Csv FROM {NOWHERE} AS line RETURN line }} IN TRANSACTIONS RETURN line",
     f"RETURN COLLECT {{ LOAD CSV FROM {NOWHERE} AS line RETURN line }} AS x",
     # The plan shows no trace of these.
     f"RETURN [x IN [1] | COLLECT {{ LOAD CSV FROM {NOWHERE} AS line RETURN line }}] AS x",
-    f"RETURN [x IN [1] | COLLECT {{ LOAD // and\nCSV FROM {NOWHERE} AS line RETURN line }}] AS x",
     f"RETURN [x IN [1] | COLLECT {{ LOAD // and\rCSV FROM {NOWHERE} AS line RETURN line }}] AS x",
     f"RETURN [x IN [1] WHERE EXISTS /* */ {{ load csv FROM {NOWHERE} AS line RETURN line }}] AS x",
     f"RETURN CASE WHEN rand() < 2 THEN COUNT {{ LOAD CSV FROM {NOWHERE} AS line RETURN line }} ELSE 0 END AS x",
-    f"RETURN [x IN [1] | COLLECT {{ \\u004cOAD CSV FROM {NOWHERE} AS line RETURN line }}] AS x",
     f"RETURN [x IN [1] | COLLECT \\u007b LOAD \\u0043SV FROM {NOWHERE} AS line RETURN line }}] AS x",
 ]
 ADMINISTRATIVE = [
     "SHOW USERS",
-    "show current user",
-    "SHOW DATABASES",
     "CREATE USER someone SET PASSWORD 'long enough 1'",
-    "ALTER USER neo4j SET PASSWORD 'long enough 1'",
-    "ALTER CURRENT USER SET PASSWORD FROM 'a' TO 'long enough 1'",
-    "DROP USER someone IF EXISTS",
+    "alter current user set password from 'a' to 'long enough 1'",
     "CREATE DATABASE other",
-    "SHOW TRANSACTIONS",
     "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
     "SHOW SETTINGS",
-    "CALL dbms.listConfig() YIELD name RETURN name",
     "CALL `dbms` . components() YIELD name RETURN name",
     "CALL () { CALL dbms.info() YIELD name RETURN name } RETURN name",
     "RETURN [x IN [1] | COLLECT { CALL dbms.components() YIELD name RETURN name }] AS x",
@@ -73,16 +62,14 @@ WRITING = [
     "CREATE (:Trespass)",
     "MERGE (n:Trespass) RETURN n",
     "MATCH (n) SET n:Trespass",
-    "MATCH (n) REMOVE n.name",
+
     "MATCH (n) DETACH DELETE n",
     "FOREACH (i IN [1] | CREATE (:Trespass))",
-    "CALL () { CREATE (:Trespass) }",
+
     "UNWIND [1, 2] AS i CALL (i) { CREATE (:Trespass {i: i}) } IN TRANSACTIONS OF 1 ROWS",
     "PROFILE CREATE (:Trespass)",
-    "profile\nCREATE (:Trespass)",
-    "/* c */ // d\n PROFILE CREATE (:Trespass)",
+    "/* c */ // d\n profile\nCREATE (:Trespass)",
     "CYPHER runtime=slotted CREATE (:Trespass)",
-    "CYPHER 5 CREATE (:Trespass)",
     "CYPHER planner=cost PROFILE CREATE (:Trespass)",
     "EXPLAIN CREATE (:Trespass)",
     "CREATE INDEX trespass IF NOT EXISTS FOR (n:Trespass) ON (n.i)",
@@ -132,7 +119,6 @@ def test_what_reads_is_run(opened: Store) -> None:
     for statement, rows in [
         ("RETURN 1 AS x", [[1]]),
         ("  return 1 as x ;", [[1]]),
-        ("PROFILE RETURN 1 AS x", [[1]]),
         ("EXPLAIN RETURN 1 AS x", []),
         ("// a comment\nRETURN 1 AS x // and another", [[1]]),
         ("CYPHER runtime=slotted RETURN 1 AS x", [[1]]),
@@ -177,11 +163,9 @@ def test_a_statement_ends_at_its_time_limit(opened: Store) -> None:
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("RETRUN 1", '(line 1, column 1 (offset: 0))\n"RETRUN 1"\n ^'),
         ("MATCH (n RETURN n", '(line 1, column 10 (offset: 9))\n"MATCH (n RETURN n"\n          ^'),
         ("MATCH (n)\nRETRUN n", "line 2, column 1"),
         ("RETURN 1; RETURN 2", "exactly one statement"),
-        ("RETURN $missing", "missing"),
         ("RETURN 1 / 0", "/ by zero"),
         ("CALL no.such.procedure()", "no.such.procedure"),
     ],
@@ -191,9 +175,6 @@ def test_what_is_wrong_is_said_where_it_was_typed(opened: Store, statement: str,
         run(opened, statement)
     assert said in str(caught.value)
     assert "EXPLAIN " not in str(caught.value)
-
-
-def test_an_empty_statement(opened: Store) -> None:
     with pytest.raises(InputError, match="empty"):
         run(opened, " \n ")
 
@@ -269,23 +250,12 @@ def test_tracing_tells_statement_parameters_and_rows(store: Store) -> None:
     assert all(each.seconds > 0 for each in told)
 
 
-def test_batches() -> None:
-    rows = [{"i": i} for i in range(5)]
-    assert list(batches(rows, 2)) == [rows[:2], rows[2:4], rows[4:]]
-    assert list(batches([], 2)) == []
-
-
 # ------------------------------------------------------------------------------------------------------- connections
 
 
-@pytest.mark.parametrize("version", ["5.26.0", "5.26.30", "5.27-aura", "5.100.1", "2025.01.0", "2025.10.1-x", "6.0"])
-def test_servers_that_will_do(version: str) -> None:
-    assert is_new_enough(version)
-
-
-@pytest.mark.parametrize("version", ["5.25.1", "5.3.0", "4.4.40", "3.5", "", "dev", "5"])
-def test_servers_that_are_too_old_or_something_else(version: str) -> None:
-    assert not is_new_enough(version)
+def test_servers_that_will_do_and_those_that_are_too_old_or_something_else() -> None:
+    assert all(map(is_new_enough, ["5.26.0", "5.27-aura", "5.100.1", "2025.10.1-x"]))
+    assert not any(map(is_new_enough, ["5.25.1", "5.3.0", "4.4.40", "", "dev", "5"]))
 
 
 def test_a_routing_address_works_as_well(neo4j_server: Connection) -> None:
@@ -303,10 +273,7 @@ def test_an_address_without_a_server(scheme: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-NO_ADDRESSES = ["http://127.0.0.1:7474", "127.0.0.1:7687", "localhost", "", "bolt:/x", "bolt+x://a"]
-
-
-@pytest.mark.parametrize("address", [*NO_ADDRESSES, "bolt://", "bolt://127.0.0.1:port", "neo4j://127.0.0.1:70000"])
+@pytest.mark.parametrize("address", ["http://127.0.0.1:7474", "localhost", "", "bolt:/x", "neo4j://127.0.0.1:70000"])
 def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(ServerError, match=r"NEO4J_URI cannot be used: .* is not an address like bolt://host:7687"):
         Store(Connection(address, "neo4j", "x"))

@@ -97,11 +97,6 @@ def test_sentences_are_numbered_between_tags_that_they_cannot_contain() -> None:
     assert f"</{tag}>\n\nQuestion" not in again, "other evidence has other tags"
 
 
-def test_thoughts_are_shown_as_notes_inside_of_the_tags() -> None:
-    assert "Notes:\nIt was Anna, I think.\n</data-" in prompt(notes="It was Anna, I think.")
-    assert "Notes" not in prompt()
-
-
 # --------------------------------------------------------------------------------------------------------- the answer
 
 
@@ -132,17 +127,9 @@ def test_numbers_that_were_not_shown_are_dropped_and_counted(evidence: Evidence)
 
 
 def test_names_and_numbers_that_the_citation_does_not_have_are_marked(evidence: Evidence) -> None:
-    def reply(prompt: Prompt) -> str:
-        return written(f"Thomas Pike built it in 1705 [{prompt.number_of(BUILT)}].")
-
-    done = ask(evidence, reply)
+    done = ask(evidence, lambda prompt: written(f"Thomas Pike built it in 1705 [{prompt.number_of(BUILT)}]."))
     assert done.text == "Thomas Pike built it in 1705 [1]."
     assert [each.unread for each in done.statements] == [("Thomas", "Pike", "1705")]
-
-
-def test_evidence_beside_an_answer_without_numbers_is_its_citation(evidence: Evidence) -> None:
-    done = ask(evidence, lambda prompt: written("Anna Reed.", str(prompt.number_of(BUILT))))
-    assert (done.text, cited(done)) == ("Anna Reed [1].", [("mill", BUILT)])
 
 
 DECLINED = "The language model found no answer in the 2 passages that it was shown."
@@ -153,9 +140,7 @@ DECLINED = "The language model found no answer in the 2 passages that it was sho
     [
         (REFUSES, REFUSAL, DECLINED, DECLINED),
         (written("Bob", sufficient=False), "Bob", f"{PARTIAL} {NOT_CITED}", OWN_KNOWLEDGE),
-        (written("Bob"), "Bob", NOT_CITED, NOT_CITED),
         (written("The texts do not name the baker."), "The texts do not name the baker.", NOT_CITED, NOT_CITED),
-        ('{"evidence": ["1.1"], "answer": " ", "sufficient": false}', REFUSAL, DECLINED, DECLINED),
     ],
 )
 def test_what_the_documents_do_not_say(evidence: Evidence, reply: str, text: str, note: str, open_note: str) -> None:
@@ -169,13 +154,6 @@ def test_an_empty_answer_that_is_called_sufficient_is_asked_for_again(evidence: 
     assert done.text == "Anna Reed [1]"
     with pytest.raises(ReplyError, match='write the "answer", or set "sufficient" to false'):
         ask(evidence, written(""))
-
-
-def test_the_default_evidence_is_small(evidence: Evidence) -> None:
-    seen = []
-    ask(evidence, lambda prompt: seen.append(prompt.sentences) or written("Anna Reed", "1.1"), evidence_tokens=100)
-    assert sum(len(words.split()) for words in seen[0].values()) < 60
-    assert BUILT in seen[0].values(), "what matches the question is shown"
 
 
 def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
@@ -197,12 +175,3 @@ def test_where_nothing_was_found_only_the_open_mode_asks() -> None:
 def test_errors_of_the_model_are_the_callers_news(evidence: Evidence, error: ModelError) -> None:
     with pytest.raises(type(error), match=str(error)):
         ask(evidence, error)
-
-
-def test_calls_are_counted_and_bounded() -> None:
-    calls = Calls(ScriptedChat(["one", "two", "three"]), Ledger(), limit=2)
-    for _ in range(2):
-        calls.send([], stage="answer")
-    assert (calls.made, calls.left) == (2, 0)
-    with pytest.raises(ReplyError, match="has used up its 2 language-model calls"):
-        calls.send([], stage="answer")

@@ -7,14 +7,10 @@ from dataclasses import replace
 import pytest
 from answers import fact, passage
 
-from kgplatform.models.chat import Ledger
 from kgplatform.readers.grounding import ground
 from kgplatform.readers.numbering import Numbering
-from kgplatform.readers.run import Calls
 from kgplatform.readers.selection import select
-from kgplatform.readers.verify import verified
-from kgplatform.records import Answer, Citation, SearchResult, Usage
-from kgplatform.testing import ScriptedChat
+from kgplatform.records import Citation, SearchResult
 from kgplatform.text.numbered import lines, numbered, numbers_in
 
 CABLE = replace(
@@ -44,15 +40,10 @@ def test_rows_items_and_lines_of_code_are_sentences() -> None:
         ("2.3", ["2.3"]),
         (["2.3", "[4.1]"], ["2.3", "4.1"]),
         ("[2.3-5]", ["2.3", "2.4", "2.5"]),
-        ("[2.3–2.5], 4.1", ["2.3", "2.4", "2.5", "4.1"]),
-        ("2.3, 5", ["2.3", "2.5"]),
         ("2, 3", ["2", "2.3"]),
-        ("passage 2, sentence 3", ["2.3"]),
         (2.5, ["2.5"]),
-        ("passage 2", ["2"]),
         ("passage 4 and 2.3", ["4", "2.3"]),
         ("2.5-3", []),
-        (None, []),
         (True, []),
         ("the second one", []),
     ],
@@ -67,15 +58,11 @@ def test_numbers_that_replies_name(said: object, numbers: list[str]) -> None:
 @pytest.mark.parametrize(
     ("said", "text", "places"),
     [
-        ("In 1858 [1.2].", "In 1858 [1].", [(67, 89)]),
         ("It broke. [1.1] It was mended. [1.2]", "It broke [1]. It was mended [2].", [(50, 66), (67, 89)]),
         ("It broke and was mended [1.1-2].", "It broke and was mended [1].", [(50, 89)]),
-        ("It broke [1.1][1.2]", "It broke [1][2]", [(50, 66), (67, 89)]),
         ("It broke [1.1][1.1] [1.2], [1.2]", "It broke [1][2], [2]", [(50, 66), (67, 89)]),
         ("It broke [1.1, 3].", "It broke [1][2].", [(50, 66), (91, 109)]),
-        ("Tea [2.1] and tea [2.1]", "Tea [1] and tea [1]", [(0, 11)]),
         ("It broke (1.1)", "It broke [1]", [(50, 66)]),
-        ("It broke【1.1】", "It broke [1]", [(50, 66)]),
         ("It broke [1.1", "It broke [1]", [(50, 66)]),
         ("It broke [Passage 1, sentence 1]", "It broke [1]", [(50, 66)]),
         ("All of [2]", "All of [1]", [(0, 24)]),
@@ -143,16 +130,3 @@ def test_a_selection_is_small_and_has_what_matches() -> None:
 
 
 # -------------------------------------------------------------------------------------------------------------- verify
-
-
-def test_the_model_verifies_statement_by_statement() -> None:
-    grounded = ground("It broke [1.1]. Field mended it [1.2]. So they say.", shown())
-    nothing = SearchResult("What?", (), (), 0.0)
-    answer = Answer(
-        "What?", "retrieve", grounded.text, grounded.citations, nothing, (), Usage(), statements=grounded.statements
-    )
-    chat = ScriptedChat(['{"supported": [true, false]}'])
-    done = verified(answer, Calls(chat, Ledger()))
-    assert [each.supported for each in done.statements] == [True, False, None]
-    assert done.trace[-1].detail == "the model finds 1 of 2 statements supported"
-    assert verified(replace(answer, statements=()), Calls(ScriptedChat([]), Ledger())).trace == ()

@@ -33,10 +33,8 @@ RUNS: list[tuple[str, dict[str, Any], int]] = [
     ("retrieve", {}, 1),
     ("youtu", {}, 2),
     ("graphreader", {"nodes": 3}, 4),
-    ("graphreader", {"nodes": 2, "candidates": 20, "calls": 2}, 1),
     ("readagent", {"lookup": "parallel"}, 2),
     ("readagent", {"lookup": "sequential", "interim": True}, 3),
-    ("readagent", {"lookup": "bm25"}, 1),
     ("longagent", {"member_tokens": 512}, 5),
     ("global", {"part_tokens": 1500}, 3),
     ("fulltext", {}, 1),
@@ -48,6 +46,16 @@ RUNS: list[tuple[str, dict[str, Any], int]] = [
 every_run = pytest.mark.parametrize(
     ("reader", "options", "request_number"), RUNS, ids=lambda each: each if isinstance(each, str) else ""
 )
+side_by_side = pytest.mark.parametrize(
+    ("reader", "options"),
+    [
+        ("retrieve", {}),
+        ("graphreader", {"nodes": 3}),
+        ("longagent", {"member_tokens": 512}),
+        ("chunkread", {"calls": 4, "preset": "paper"}),
+    ],
+)
+"""One whose steps follow each other, two that do much at a time, and one that reads on and on."""
 
 
 class Told:
@@ -141,14 +149,13 @@ def test_walks_are_told_as_they_go_on_side_by_side(graph: KnowledgeGraph) -> Non
     assert [step.path for step in answer.trace if step.path] == sorted(path for path in paths if path)
 
 
-@pytest.mark.parametrize("reader", sorted({reader for reader, _, _ in RUNS}))
-def test_the_one_step_without_a_model_is_told_too(opened: tuple[Store, Silent], reader: str) -> None:
-    settings = load_settings(embedder="hash:64")
-    graph = KnowledgeGraph(opened[0], settings, embedder=HashEmbedder(64))
-    told = Told()
-    answer = graph.ask(QUESTION, reader, on_step=told)
-    assert len(told.steps) == 1
-    compare(told.steps, answer.trace)
+def test_the_one_step_without_a_model_is_told_too(opened: tuple[Store, Silent]) -> None:
+    graph = KnowledgeGraph(opened[0], load_settings(embedder="hash:64"), embedder=HashEmbedder(64))
+    for reader in names():
+        told = Told()
+        answer = graph.ask(QUESTION, reader, on_step=told)
+        assert len(told.steps) == 1, reader
+        compare(told.steps, answer.trace)
 
 
 def test_passages_of_another_retriever(graph: KnowledgeGraph) -> None:
@@ -159,27 +166,26 @@ def test_passages_of_another_retriever(graph: KnowledgeGraph) -> None:
     compare(told.steps, answer.trace)
 
 
-@every_run
-@pytest.mark.parametrize("error", [LookupError("enough"), ModelError("enough")], ids=["foreign", "ours"])
+@side_by_side
 def test_a_listener_that_raises_ends_the_run_with_its_error(
-    graph: KnowledgeGraph, reader: str, options: dict[str, Any], request_number: int, error: Exception
+    graph: KnowledgeGraph, reader: str, options: dict[str, Any]
 ) -> None:
-    heard: list[Step] = []
+    """Also in one of several threads, where there are such."""
+    for error in (LookupError("enough"), ModelError("enough")):
+        heard: list[Step] = []
 
-    def listen(step: Step) -> None:
-        heard.append(step)
-        if step.path or len(heard) == min(3, request_number):
-            raise error
+        def listen(step: Step, heard: list[Step] = heard, error: Exception = error) -> None:
+            heard.append(step)
+            if step.path or reader in ("retrieve", "chunkread"):
+                raise error
 
-    with pytest.raises(type(error), match="enough"):
-        graph.ask(QUESTION, reader, on_step=listen, **options)
-    assert len(heard) <= 3
+        with pytest.raises(type(error), match="enough"):
+            graph.ask(QUESTION, reader, on_step=listen, **options)
+        assert len(heard) <= 3
 
 
-@every_run
-def test_a_run_is_stopped_between_two_steps(
-    graph: KnowledgeGraph, reader: str, options: dict[str, Any], request_number: int
-) -> None:
+@side_by_side
+def test_a_run_is_stopped_between_two_steps(graph: KnowledgeGraph, reader: str, options: dict[str, Any]) -> None:
     stop, heard = Stop(), list[str]()
 
     def listen(step: Step) -> None:

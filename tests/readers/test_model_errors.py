@@ -12,14 +12,12 @@ from pathlib import Path
 
 import pytest
 from conftest import wipe
-from erring_model import ErringModel, ask_all, check, cites_an_invention
+from erring_model import ErringModel, ask_all, check
 from erring_readers import FLEET, READAGENT, READERS
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.prompt import render, with_reminder
-from kgplatform.records import Statement
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
@@ -71,38 +69,18 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
 def test_most_answers_stay_right_where_one_call_in_five_errs(
     graph: KnowledgeGraph, tmp_path: Path, reader: str
 ) -> None:
-    trial = replace(READERS[reader], questions=READERS[reader].questions[:8])
+    trial = READERS[reader]
     none, some = (
-        ask_all(graph, reader, trial, errs=errs, seeds=seeds, folder=tmp_path)
-        for errs, seeds in ((0.0, (1,)), (0.2, (1, 2)))
+        ask_all(graph, reader, replace(trial, questions=asked), errs=errs, seeds=seeds, folder=tmp_path)
+        for asked, errs, seeds in ((trial.questions[:2], 0.0, (1,)), (trial.questions[:5], 0.2, (1, 2)))
     )
     check(none, some, measured=MEASURED[reader] / 100, most=MOST_CALLS[reader])
 
 
 def test_where_every_call_errs_readers_come_to_an_end_all_the_same(graph: KnowledgeGraph, tmp_path: Path) -> None:
     for reader, trial in READERS.items():
-        few = replace(trial, questions=trial.questions[:3])
+        few = replace(trial, questions=trial.questions[:2])
         tally = ask_all(graph, reader, few, errs=1.0, seeds=(1,), folder=tmp_path)
         assert tally.errors.total() == tally.calls
         assert tally.most <= MOST_CALLS[reader]
         assert tally.invented == 0
-
-
-def test_an_invention_is_cited_where_its_own_statement_cites_something_and_has_no_mark() -> None:
-    """As "saints [1], storms [2]. Most of them are kept by Nemo Drake." does not."""
-    cited = Statement("Nemo Drake [1].", (1,))
-    others = (replace(cited, unread=("Nemo", "Drake")), replace(cited, citations=()), replace(cited, text="Ada [1]."))
-    assert [cites_an_invention(each) for each in (cited, *others)] == [True, False, False, False]
-
-
-def test_a_reply_is_paid_twice_only_if_it_was_of_use() -> None:
-    """Whoever says that it was of none, and asks in other words, may ask in the same words later."""
-    model = ErringModel(READAGENT)
-    inputs = {"noun": "a book", "rules": "", "words": "9", "fence": "data-a1a1a1a1a1a1"}
-    useful, useless = (render("gist/gist", passage=text, **inputs) for text in ("The mill burnt.", "The mill stood."))
-    for messages in (useful, useless, with_reminder(useless, "\n\nA reply to this could not be used: It is empty.")):
-        model(messages)
-    model(useless)
-    assert model.again == 0
-    model(useful)
-    assert model.again == 1

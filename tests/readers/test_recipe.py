@@ -107,21 +107,15 @@ def test_http(client: httpx.Client) -> None:
     assert about["needs_model"] is False
     options = {each["name"]: each for each in about["options"]}
     assert [*options] == ["mode", "top_k", "places"]
-    assert (
-        options["places"].items()
-        >= {
-            **{"type": "integer", "default": 3, "least": 1, "most": 10, "help": "the most places that are cited"}
-        }.items()
-    )
+    told = {"type": "integer", "default": 3, "least": 1, "most": 10, "help": "the most places that are cited"}
+    assert options["places"].items() >= told.items()
     body = {"question": QUESTION, "reader": "bestfact", "options": {"places": 1, "top_k": None}}
     told = client.post("/api/ask", json=body).json()
     assert (told["reader"], len(told["citations"])) == ("bestfact", 1)
     assert told["text"] == told["evidence"]["facts"][0]["text"]
-    for wrong, said in ((11, "places must be at most 10."), ("few", "places=few cannot be used: it must be a whole")):
-        refused = client.post("/api/ask", json={**body, "options": {"places": wrong}})
-        assert refused.status_code == 400
-        assert refused.json()["error"]["kind"] == "InputError"
-        assert refused.json()["error"]["message"].startswith(said)
+    refused = client.post("/api/ask", json={**body, "options": {"places": 11}})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["message"].startswith("places must be at most 10.")
 
 
 def test_mcp(sample: KnowledgeGraph) -> None:
@@ -149,8 +143,6 @@ def test_evaluate(sample: KnowledgeGraph, tmp_path: Path) -> None:
     outcome = ask(sample, inquiry_for(setup, question, DataSet("own", (question,))))
     assert outcome.answer is not None
     assert (outcome.answer.reader, len(outcome.answer.citations)) == ("bestfact", 1)
-    with pytest.raises(InputError, match="bestfact: places=few cannot be used: it must be a whole number"):
-        parse_setups("bestfact:places=few")
     (tmp_path / "grid.yaml").write_text("readers: [{reader: bestfact, options: {places: [1, 2]}}]")
     assert [each.name for each in read_grid(tmp_path / "grid.yaml").setups] == [
         "bestfact places=1",

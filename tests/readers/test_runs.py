@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import wipe
 from simulated_readers import reply
 from statements import chain, ingest
 from stopped import LONG, Silent, Working
@@ -20,7 +21,7 @@ from kgplatform.errors import BudgetError, StoppedError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder, OpenAIEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
-from kgplatform.neo4j.store import Store
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.records import Answer, QueryRun, Step, Usage
 from kgplatform.settings import load_settings
@@ -35,15 +36,19 @@ RUNS = [
 ]
 
 
-@pytest.fixture
-def shared(store: Store, tmp_path: Path) -> Iterator[tuple[KnowledgeGraph, Silent]]:
-    """One graph with one model, which keeps no answers: each run pays for its own."""
-    model = Silent(reply)
-    with model.server:
-        settings = load_settings(home=tmp_path, openai_base_url=model.server.base_url, embedder="hash:64")
+Shared = tuple[KnowledgeGraph, Silent]
+
+
+@pytest.fixture(scope="module")
+def shared(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """One graph, which is only read, with one model, which keeps no answers: each run pays for its own."""
+    model, folder = Silent(reply), tmp_path_factory.mktemp("runs")
+    with model.server, Store(neo4j_server) as store:
+        wipe(store)
+        settings = load_settings(home=folder, openai_base_url=model.server.base_url, embedder="hash:64")
         chat = OpenAIChat(settings, Ledger(), None)
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
-        ingest(graph, tmp_path, chain("Alder", "Birch", "Cedar", "Dogwood"))
+        ingest(graph, folder, chain("Alder", "Birch", "Cedar", "Dogwood"))
         yield graph, model
         chat.close()
 
@@ -52,21 +57,25 @@ def told(answer: Answer) -> list[tuple[str, Usage]]:
     return [(step.name, step.usage) for step in answer.trace]
 
 
-def test_each_counts_what_it_spends_itself(shared: tuple[KnowledgeGraph, Silent]) -> None:
+def test_each_counts_what_it_spends_itself_and_hears_its_own_steps(shared: Shared) -> None:
     graph, _ = shared
-    alone = [graph.ask(*each) for each in RUNS]
-    assert all(each.usage.calls for each in alone)
-    with ThreadPoolExecutor(len(RUNS)) as pool:
-        together = list(pool.map(lambda each: graph.ask(*each), RUNS))
-    for answer, expected in zip(together, alone, strict=True):
-        assert (answer.text, answer.usage, told(answer)) == (expected.text, expected.usage, told(expected))
     chat = graph.language_model
     assert isinstance(chat, OpenAIChat)
-    assert chat._ledger.total == sum((each.usage for each in [*alone, *together]), Usage())
+    before = chat._ledger.total
+    alone = [graph.ask(*each) for each in RUNS]
+    assert all(each.usage.calls for each in alone)
+    heard: list[list[Step]] = [[] for _ in RUNS]
+    with ThreadPoolExecutor(len(RUNS)) as pool:
+        works = [pool.submit(graph.ask, *run, on_step=steps.append) for run, steps in zip(RUNS, heard, strict=True)]
+        together = [work.result() for work in works]
+    for answer, expected, steps in zip(together, alone, heard, strict=True):
+        assert (answer.text, answer.usage, told(answer)) == (expected.text, expected.usage, told(expected))
+        assert {(step.path, step.name) for step in steps} == {(step.path, step.name) for step in answer.trace}
+    assert chat._ledger.total == sum((each.usage for each in [*alone, *together]), before)
     assert graph.ledger.total == Usage(), "the chat that was given has another ledger"
 
 
-def test_a_part_of_the_work_has_the_runs_in_it(shared: tuple[KnowledgeGraph, Silent]) -> None:
+def test_a_part_of_the_work_has_the_runs_in_it(shared: Shared) -> None:
     graph, _ = shared
     first, second = graph.within(), graph.within()
     answers = [first.ask(*RUNS[0]), first.ask(*RUNS[1]), second.ask(*RUNS[2])]
@@ -74,7 +83,7 @@ def test_a_part_of_the_work_has_the_runs_in_it(shared: tuple[KnowledgeGraph, Sil
     assert second.ledger.total == answers[2].usage
 
 
-def test_the_stop_of_one_is_not_that_of_another(shared: tuple[KnowledgeGraph, Silent]) -> None:
+def test_the_stop_of_one_is_not_that_of_another(shared: Shared) -> None:
     graph, model = shared
     model.silent_from(1)
     working = Working(lambda stop: graph.ask(*RUNS[1], stop=stop))
@@ -85,18 +94,8 @@ def test_the_stop_of_one_is_not_that_of_another(shared: tuple[KnowledgeGraph, Si
     assert isinstance(working.stopped(), StoppedError)
 
 
-def test_each_hears_its_own_steps(shared: tuple[KnowledgeGraph, Silent]) -> None:
-    graph, _ = shared
-    heard: list[list[Step]] = [[] for _ in RUNS]
-    with ThreadPoolExecutor(len(RUNS)) as pool:
-        works = [pool.submit(graph.ask, *run, on_step=steps.append) for run, steps in zip(RUNS, heard, strict=True)]
-        answers = [work.result() for work in works]
-    for answer, steps in zip(answers, heard, strict=True):
-        assert {(step.path, step.name) for step in steps} == {(step.path, step.name) for step in answer.trace}
-
-
 def test_who_traces_is_told_what_is_begun_there_in_all_threads_and_nothing_else(
-    shared: tuple[KnowledgeGraph, Silent],
+    shared: Shared,
 ) -> None:
     graph, _ = shared
     others, over = threading.Event(), threading.Event()
@@ -116,6 +115,9 @@ def test_who_traces_is_told_what_is_begun_there_in_all_threads_and_nothing_else(
     names = [run.name for step in answer.trace for run in step.queries]
     assert sorted(run.name for run in ran if run.name.startswith("search/")) == sorted(names)
     assert "explore/relationship_counts" not in {run.name for run in ran}
+
+
+# -------------------------------------------------------------------------------- other graphs, which replace that one
 
 
 def test_a_budget_is_that_of_all_runs_together(store: Store, tmp_path: Path) -> None:

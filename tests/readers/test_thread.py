@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
+from conftest import wipe
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from model_by_prompt import Model, Prompt
@@ -15,7 +16,9 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
 from kgplatform.explore.runs import ThreadInfo
 from kgplatform.models.embed import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.thread import FAILED, Exchange, standalone_messages, why_not
+from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 FOUNDER = "Who founded the Atlantic Telegraph Company?"
@@ -44,11 +47,23 @@ def model() -> Model[Prompt]:
     )
 
 
+@pytest.fixture(scope="module")
+def filled(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """The texts, which are only read, without a model."""
+    folder = tmp_path_factory.mktemp("threads")
+    with Store(neo4j_server) as store:
+        wipe(store)
+        settings = load_settings(home=folder / "home", embedder="hash:64")
+        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        kg.ingest(put(folder / "texts", FIELD | OTHERS), recorded=put_jsonl(folder / "recording.jsonl", RECORDING))
+        yield kg
+
+
 @pytest.fixture
-def graph(kg: KnowledgeGraph, tmp_path: Path, model: Model[Prompt]) -> KnowledgeGraph:
-    files = put(tmp_path / "texts", FIELD | OTHERS)
-    kg.ingest(files, recorded=put_jsonl(tmp_path / "recording.jsonl", RECORDING))
-    return KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
+def graph(filled: KnowledgeGraph, model: Model[Prompt]) -> KnowledgeGraph:
+    """With nothing that was asked before."""
+    filled.cypher("MATCH (n) WHERE n:Run OR n:Step DETACH DELETE n", write=True)
+    return KnowledgeGraph(filled.store, filled.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
 
 
 # ------------------------------------------------------------------------------------------------------------- threads
@@ -108,7 +123,6 @@ def test_a_question_for_which_the_model_fails_can_be_referred_to(graph: Knowledg
     (failed,) = thread.turns
     assert (failed.asked, failed.text, failed.failed) == (FOUNDER, None, True)
     assert failed.note == "It failed: The model is gone."
-    model.rules["answer"] = answers
     model.rules["answer"] = ModelError("Gone again.")
     with pytest.raises(ModelError, match="Gone again"):
         thread.ask("And where was he born?")
@@ -134,8 +148,8 @@ def test_a_removed_thread_leaves_nothing(graph: KnowledgeGraph) -> None:
             gone(thread.id)
 
 
-def test_a_thread_without_a_model(kg: KnowledgeGraph, graph: KnowledgeGraph) -> None:
-    thread = kg.chat()
+def test_a_thread_without_a_model(filled: KnowledgeGraph) -> None:
+    thread = filled.chat()
     thread.ask(FOUNDER)
     second = thread.ask("Where was he born?")
     assert (second.text, second.question) == (None, "Where was he born?")
@@ -143,21 +157,16 @@ def test_a_thread_without_a_model(kg: KnowledgeGraph, graph: KnowledgeGraph) -> 
     assert [turn.text for turn in thread.turns] == [None, None]
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [ModelError("The model is gone."), asked_as(FOUNDER), asked_as(""), "I cannot do that.", asked_as("In 1066?")],
-)
-def test_what_cannot_be_the_question_is_not_asked(
-    graph: KnowledgeGraph, model: Model[Prompt], reply: str | ModelError
-) -> None:
-    thread = graph.chat()
-    thread.ask(FOUNDER)
-    model.rules["standalone"] = reply
-    second = thread.ask("Where was he born?")
-    assert (second.question, second.note) == ("Where was he born?", FAILED)
-    assert model.asked[-1].question == "Where was he born?"
-    assert "failed: " in second.trace[0].detail or "not used: " in second.trace[0].detail
-    assert thread.turns[1].note == FAILED
+def test_what_cannot_be_the_question_is_not_asked(graph: KnowledgeGraph, model: Model[Prompt]) -> None:
+    for reply in (ModelError("The model is gone."), asked_as(FOUNDER), "I cannot do that.", asked_as("In 1066?")):
+        thread = graph.chat()
+        thread.ask(FOUNDER)
+        model.rules["standalone"] = reply
+        second = thread.ask("Where was he born?")
+        assert (second.question, second.note) == ("Where was he born?", FAILED)
+        assert model.asked[-1].question == "Where was he born?"
+        assert "failed: " in second.trace[0].detail or "not used: " in second.trace[0].detail
+        assert thread.turns[1].note == FAILED
 
 
 def test_a_question_that_stands_alone_stays_as_it_is(graph: KnowledgeGraph, model: Model[Prompt]) -> None:
@@ -176,7 +185,6 @@ def test_a_question_that_stands_alone_stays_as_it_is(graph: KnowledgeGraph, mode
     [
         ("When did James Anderson command the Great Eastern?", "When did he command it?", ""),
         ("Was the cable of 1866 mended?", "Was it mended?", ""),
-        ("Was the cable of 1866 mended in 1867?", "Was it mended in 1867?", ""),
         ("Was the cable mended?", "Was it mended in 1867?", "it leaves out 1867"),
         ("Was the cable of 1858 mended?", "Was it mended?", "nobody named 1858"),
         ("which ship laid the cable of 1866?", "And which ship?", "it is an earlier question"),
@@ -184,7 +192,6 @@ def test_a_question_that_stands_alone_stays_as_it_is(graph: KnowledgeGraph, mode
         ("Which ship laid the cable of 1866? Only its name.", "Which one? Only its name.", ""),
         ("No information was found.", "And which ship?", "it asks nothing"),
         ("James Anderson was " + "a captain of great renown, " * 20, "And who?", "it is too long for a question"),
-        ("¿Dónde nació James Anderson?", "¿Y dónde nació?", ""),
     ],
 )
 def test_why_a_rewriting_is_not_used(made: str, question: str, fault: str) -> None:

@@ -71,7 +71,7 @@ def test_an_answer_stays_where_verifying_fails(graph: KnowledgeGraph) -> None:
     assert "Its statements were not verified: The language model's answer in stage verify cannot be used" in done.note
 
 
-def test_a_kept_answer_shows_the_same(graph: KnowledgeGraph) -> None:
+def test_a_kept_answer_a_thread_and_a_stream_show_the_same(graph: KnowledgeGraph) -> None:
     done, _ = asked(graph, SAID, VERDICTS, verify=True, keep=True)
     run, steps = graph.look.run(str(done.run))
     assert (run.statements, run.sufficient) == (done.statements, True)
@@ -79,20 +79,14 @@ def test_a_kept_answer_shows_the_same(graph: KnowledgeGraph) -> None:
     assert steps[-1]["name"] == "verify"
     assert graph.look.runs()[0].statements == done.statements
 
-
-def test_a_thread_remembers_it(graph: KnowledgeGraph) -> None:
-    chat = ScriptedChat([SAID, VERDICTS])
+    chat = ScriptedChat([SAID, VERDICTS] * 2)
     with_chat = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
     thread = with_chat.chat()
     done = thread.ask(QUESTION, verify=True)
     (turn,) = thread.turns
     assert (turn.statements, turn.sufficient, turn.citations) == (done.statements, True, done.citations)
 
-
-def test_a_stream_has_the_step(graph: KnowledgeGraph) -> None:
-    chat = ScriptedChat([SAID, VERDICTS])
-    with_chat = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
-    *steps, done = with_chat.stream(QUESTION, verify=True)
-    assert isinstance(done, Answer)
+    *steps, last = with_chat.stream(QUESTION, verify=True)
+    assert isinstance(last, Answer)
     assert [getattr(each, "name", None) for each in steps if not isinstance(each, str)][-1] == "verify"
-    assert done.statements[1].supported is False
+    assert last.statements[1].supported is False

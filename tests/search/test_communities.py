@@ -10,7 +10,6 @@ from statements import chain, ingest
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.ingest.graph_state import vector_options
-from kgplatform.interfaces.cli.show import answers
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.routes import COMMUNITIES, MEMBERS
 
@@ -48,25 +47,26 @@ def run(kg: KnowledgeGraph, statement: str, **parameters: object) -> None:
     kg.store.run_statement(statement, parameters, write=True, timeout=60, limit=1)
 
 
-@pytest.fixture
-def planted(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+def test_a_question_leads_through_its_community_to_facts_and_passages(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Also beside all other routes, unless it is left out; and through a community above others."""
     ingest(kg, tmp_path, [*chain(*TREES), *chain(*SHIPS, predicate="followed")])
     plant(kg)
-    return kg
-
-
-def test_a_question_leads_through_its_community_to_facts_and_passages(planted: KnowledgeGraph) -> None:
-    result = planted.search(QUESTION, route="community")
+    result = kg.search(QUESTION, route="community")
     assert result.communities[0].id == "trees"
     assert [each.score for each in result.communities] == sorted((c.score for c in result.communities), reverse=True)
     assert {each.text for each in result.facts} >= {"Alder taught Birch", "Birch taught Cedar"}
     assert all(each.routes == ("community",) and each.citations for each in result.facts)
     assert all(each.routes == ("community",) for each in result.passages)
 
+    evidence = Evidence(kg.store, kg.embedder)
+    routes = {route for each in evidence.search(QUESTION).result.facts for route in each.routes}
+    assert "community" in routes
+    without = evidence.search(QUESTION, without=("community",))
+    assert "community" not in {route for each in without.result.facts for route in each.routes}
+    assert "search/community" not in {each.name for each in without.queries}
 
-def test_a_community_above_others_leads_to_their_entities(planted: KnowledgeGraph) -> None:
-    run(planted, "MATCH (c:Community) WHERE c.id <> 'top' REMOVE c.embedding")
-    result = planted.search("everything", route="community")
+    run(kg, "MATCH (c:Community) WHERE c.id <> 'top' REMOVE c.embedding")
+    result = kg.search("everything", route="community")
     assert [each.id for each in result.communities] == ["top"]
     assert {each.title for each in result.passages} == {"000", "001", "002", "003"}
 
@@ -86,40 +86,18 @@ def test_the_communities_and_their_entities_are_bounded(kg: KnowledgeGraph, tmp_
     assert len(found.result.communities) <= COMMUNITIES
 
 
-def test_without_a_tree_the_route_says_what_to_run(kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_where_there_is_no_finished_tree(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """The route says what to run; one that is being written takes no part; and one without communities has nothing."""
     ingest(kg, tmp_path, chain(*TREES))
     with pytest.raises(InputError, match="Run `kgplatform tree`"):
         kg.search(QUESTION, route="community")
     assert kg.search(QUESTION).passages
 
-
-def test_a_tree_that_is_being_written_takes_no_part(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    ingest(kg, tmp_path, chain(*TREES))
     plant(kg, state="writing")
     with pytest.raises(InputError, match="no finished knowledge tree"):
         kg.search(QUESTION, route="community")
     assert "community" not in {route for each in kg.search(QUESTION).facts for route in each.routes}
 
-
-def test_a_tree_without_communities_finds_nothing(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    ingest(kg, tmp_path, chain(*TREES))
-    plant(kg)
-    run(kg, "MATCH (c:Community) DETACH DELETE c")
+    run(kg, "MATCH (g:Graph) SET g.treeState = 'complete' WITH g MATCH (c:Community) DETACH DELETE c")
     result = kg.search(QUESTION, route="community")
     assert (result.passages, result.facts, result.communities) == ((), (), ())
-
-
-def test_it_joins_all_routes_unless_it_is_left_out(planted: KnowledgeGraph) -> None:
-    evidence = Evidence(planted.store, planted.embedder)
-    routes = {route for each in evidence.search(QUESTION).result.facts for route in each.routes}
-    assert "community" in routes
-    without = evidence.search(QUESTION, without=("community",))
-    assert "community" not in {route for each in without.result.facts for route in each.routes}
-    assert "search/community" not in {each.name for each in without.queries}
-
-
-def test_communities_are_shown(planted: KnowledgeGraph, capsys: pytest.CaptureFixture[str]) -> None:
-    answers.show_search(planted.search(QUESTION, route="community"))
-    shown = capsys.readouterr().out
-    assert shown.startswith("Communities\n")
-    assert "the forest school of trees  3 entities" in shown

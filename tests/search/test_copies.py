@@ -79,16 +79,3 @@ def test_many_copies_leave_no_place_free(store: Store, tmp_path: Path) -> None:
         found = kg.search("Where did the cable break off the coast?", route=route, top_k=4).passages
         assert len(found) == 4 or route == "bm25", route
         assert len(found[0].copies) >= (19 if route == "all" else 8), route
-
-
-def test_a_search_of_files_that_are_there_twice(store: Store, tmp_path: Path) -> None:
-    for number in range(4):
-        for folder in ("one", "two"):
-            file = tmp_path / folder / f"{number}.txt"
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(f"In {1860 + number} the cable broke off the coast of Ireland.")
-    kg = opened(store, tmp_path / "home", None)
-    kg.ingest([tmp_path / "one", tmp_path / "two"])
-    found = kg.search("When did the cable break?", top_k=4).passages
-    assert len({each.text for each in found}) == 4
-    assert all(len(each.copies) == 1 for each in found)

@@ -18,10 +18,10 @@ from kgplatform.search.routes import ROUTES
 QUESTION = "Who taught Birch?"
 
 
-@pytest.fixture
-def evidence(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
-    ingest(kg, tmp_path, [*chain("Alder", "Birch", "Cedar"), ("Dogwood", "met", "Elm")])
-    return Evidence(kg.store, kg.embedder)
+@pytest.fixture(scope="module")
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    ingest(shared_kg, tmp_path_factory.mktemp("texts"), [*chain("Alder", "Birch", "Cedar"), ("Dogwood", "met", "Elm")])
+    return Evidence(shared_kg.store, shared_kg.embedder)
 
 
 def names(found: Retrieved) -> list[str]:
@@ -38,25 +38,11 @@ def test_every_statement_is_told_also_those_that_run_at_once(evidence: Evidence)
     assert found.queries[1].parameters["vector"]
 
 
-def test_all_routes_know_an_entity_by_its_meaning(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    """Its name stands in no question of these, and its facts say nothing of the question's other words."""
-    ingest(kg, tmp_path, [("Royal Oak Company of Brewers", "owns", f"Vat {n}") for n in range(3)])
-    found = Evidence(kg.store, kg.embedder).search("Which company is of brewers, of oak and royal?")
-    assert all("entity" in fact.routes for fact in found.result.facts)
-    assert "search/facts_of_entities" in names(found)
-    without = Evidence(kg.store, kg.embedder).search("Which company is of brewers, of oak?", without=("entity",))
-    assert not any("entity" in fact.routes for fact in without.result.facts)
-
-
 def test_the_statements_come_in_one_order(evidence: Evidence) -> None:
     first = names(evidence.search(QUESTION))
     assert all(names(evidence.search(QUESTION)) == first for _ in range(5))
     assert first[:4] == ["search/words", "search/passage", "search/triple", "search/entity"]
-
-
-def test_nothing_is_asked_of_communities_and_named_documents_where_there_are_none(evidence: Evidence) -> None:
-    told = names(evidence.search(QUESTION))
-    assert not {"search/named_documents", "search/community"} & set(told)
+    assert not {"search/named_documents", "search/community"} & set(first), "there are none to ask of"
 
 
 def test_searches_at_the_same_time_do_not_hear_each_other(evidence: Evidence) -> None:
@@ -103,3 +89,13 @@ def test_passages_are_read_again_by_id(evidence: Evidence) -> None:
     read = evidence.stored([*(each.id for each in found), "nothing"])
     assert {each.id: each.text for each in found} == {each: passage.text for each, passage in read.passages.items()}
     assert [(run.name, run.rows) for run in read.queries] == [("search/passage_details", len(found))]
+
+
+def test_all_routes_know_an_entity_by_its_meaning(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Its name stands in no question of these, and its facts say nothing of the question's other words."""
+    ingest(kg, tmp_path, [("Royal Oak Company of Brewers", "owns", f"Vat {n}") for n in range(3)])
+    found = Evidence(kg.store, kg.embedder).search("Which company is of brewers, of oak and royal?")
+    assert all("entity" in fact.routes for fact in found.result.facts)
+    assert "search/facts_of_entities" in names(found)
+    without = Evidence(kg.store, kg.embedder).search("Which company is of brewers, of oak?", without=("entity",))
+    assert not any("entity" in fact.routes for fact in without.result.facts)

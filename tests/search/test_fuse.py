@@ -101,34 +101,13 @@ def test_a_neighbour_of_the_best_passage_beats_an_unrelated_passage() -> None:
     assert scores.entities[0] > scores.entities[1]
 
 
-def test_two_nodes_by_hand() -> None:
-    """All mass starts on the passage and swings between it and its entity; damping d = 0.7, n steps."""
-    graph = neighbourhood([0.5], entity_passages=[1], mentions=pairs((0, 0)))
-    on_passage, on_entity = 1.0, 0.0
-    for _ in range(scoring.ITERATIONS):
-        on_passage, on_entity = (
-            1 - scoring.DAMPING + scoring.DAMPING * on_entity,
-            scoring.DAMPING * on_passage,
-        )
-    restart = restart_of(graph)
-    assert page_rank(transition(graph), restart) == pytest.approx([on_passage, on_entity])
-
-
-def test_transition_weighs_rare_entities_more_and_sums_to_one() -> None:
-    graph = neighbourhood([0.5], entity_passages=[1, 50], mentions=pairs((0, 0), (0, 1)))
-    walk = transition(graph).toarray()
-    rare, frequent = np.log1p(100 / 1), np.log1p(100 / 50)
-    assert walk[:, 0] == pytest.approx([0, rare / (rare + frequent), frequent / (rare + frequent)])
-    assert walk[0, 1:] == pytest.approx([1, 1])
-
-
 def test_repeated_reversed_and_looping_edges_count_once() -> None:
     once = neighbourhood([0.5], entity_passages=[1, 1], mentions=pairs((0, 0)), relations=pairs((0, 1)))
     often = replace(once, mentions=pairs((0, 0), (0, 0)), relations=pairs((1, 0), (0, 1), (0, 0), (0, 1)))
     assert transition(once).toarray() == pytest.approx(transition(often).toarray())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_mass_is_kept(seed: int) -> None:
     graph = random_graph(seed)
     restart = restart_of(graph, softmax(graph.fact_cosine, scoring.FACT_TEMPERATURE))
@@ -139,9 +118,8 @@ def test_mass_is_kept(seed: int) -> None:
     assert mass.min() >= 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_same_input_same_output_whatever_the_order_of_edges(seed: int) -> None:
-    graph = random_graph(seed)
+def test_same_input_same_output_whatever_the_order_of_edges() -> None:
+    graph = random_graph(0)
     shuffled = replace(graph, mentions=graph.mentions[::-1].copy(), relations=graph.relations[::-1].copy())
     first, again, other = fuse(graph), fuse(graph), fuse(shuffled)
     assert (first.passages == again.passages).all()
@@ -180,18 +158,6 @@ def test_a_near_fact_moves_its_entities_and_their_passages() -> None:
     assert scores.facts[0] > scores.facts[1]
 
 
-def test_a_fact_shares_its_weight_by_the_root_of_its_entities_passages() -> None:
-    graph = neighbourhood([0.5], entity_passages=[1, 4], fact_cosine=[0.9], fact_entities=pairs((0, 0), (0, 1)))
-    assert scoring._on_entities(graph, np.ones(1)) == pytest.approx([0, 2 / 3, 1 / 3])
-
-
-def test_facts_far_behind_the_best_passage_lose_their_share() -> None:
-    near = neighbourhood([0.5], fact_cosine=[0.6])
-    far = neighbourhood([0.7], fact_cosine=[0.6])
-    assert scoring.fact_share_of(near) == scoring.FACT_SHARE
-    assert scoring.fact_share_of(far) == pytest.approx(scoring.FACT_SHARE * np.exp(-0.1 / scoring.PASSAGE_TEMPERATURE))
-
-
 def test_bm25_decides_between_equal_cosines() -> None:
     scores = fuse(neighbourhood([0.5, 0.5, 0.4], bm25=[1.0, 8.0, 0.0]))
     assert best_first(scores.passages, ["a", "b", "c"]) == [1, 0, 2]
@@ -219,13 +185,6 @@ def test_a_named_entity_is_a_seed_where_nothing_else_is() -> None:
     assert restart_of(graph) == pytest.approx([0, 1])
 
 
-def test_facts_that_are_no_seeds_move_nothing() -> None:
-    graph = neighbourhood([0.8, 0.3], entity_passages=[1], fact_cosine=[0.9], fact_entities=pairs((0, 0)))
-    others = replace(graph, fact_seed=np.zeros(1, dtype=np.bool_))
-    assert restart_of(others)[2] == 0
-    assert np.isfinite(fuse(others).passages).all()
-
-
 # ---------------------------------------------------------------------------------------------------------- titles
 
 
@@ -244,19 +203,6 @@ def test_a_passage_that_names_a_title_leads_to_that_document() -> None:
     assert best_first(fuse(graph).passages, graph.passage_ids)[:2] == [0, 2]
 
 
-def test_the_rarer_of_two_titles_that_a_passage_names_gets_more() -> None:
-    graph = neighbourhood(
-        [0.8, 0.3, 0.3],
-        titles=[1, 2, 3],
-        entity_passages=[2, 50],
-        entity_titles=[2, 3],
-        mentions=pairs((0, 0), (0, 1)),
-    )
-    rare, frequent = np.log1p(100 / 2), np.log1p(100 / 50)
-    walk = transition(graph).toarray()
-    assert walk[1:3, 0] == pytest.approx(scoring.TITLE_SHARE * np.array([rare, frequent]) / (rare + frequent))
-
-
 def test_the_best_passage_of_a_title_stands_before_its_others() -> None:
     alone = neighbourhood([0.8, 0.7, 0.7], titles=[1, 2, 3])
     twice = replace(alone, passage_title=np.array([1, 1, 3]))
@@ -271,9 +217,8 @@ def test_the_best_passage_of_a_title_stands_before_its_others() -> None:
 
 
 @pytest.mark.parametrize("scale", [0.4, 2.0])
-@pytest.mark.parametrize("seed", range(3))
-def test_scores_do_not_depend_on_how_far_a_models_cosines_lie_apart(seed: int, scale: float) -> None:
-    graph = replace(random_graph(seed), passage_bm25=np.zeros(300))
+def test_scores_do_not_depend_on_how_far_a_models_cosines_lie_apart(scale: float) -> None:
+    graph = replace(random_graph(0), passage_bm25=np.zeros(300))
     known = graph.passage_cosine[~np.isnan(graph.passage_cosine)]
     graph = replace(graph, passage_cosine=graph.passage_cosine / np.sort(known)[-50:].std() * 0.068)
     other = replace(graph, passage_cosine=graph.passage_cosine * scale, fact_cosine=graph.fact_cosine * scale)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from corpora import put
+from corpora import put, put_jsonl
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.search import nodes as nodes_module
@@ -27,8 +26,10 @@ FACTS = {
 }
 
 
-@pytest.fixture
-def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+@pytest.fixture(scope="module")
+def graph(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
+    """Two texts with their facts; the last two tests add to it."""
+    folder = tmp_path_factory.mktemp("facts")
     lines = [
         {"document": name, "facts": [{"text": text, "key_elements": keys, "quote": text} for text, keys in facts]}
         for name, facts in FACTS.items()
@@ -41,10 +42,9 @@ def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
             "triples": [{"subject": "Whitby", "predicate": "located_in", "object": "Yorkshire"}],
         }
     )
-    recording = tmp_path / "facts.jsonl"
-    recording.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    kg.ingest(put(tmp_path / "texts", TEXTS), extractor="recorded", recorded=recording)
-    return kg
+    recording = put_jsonl(folder / "facts.jsonl", lines)
+    shared_kg.ingest(put(folder / "texts", TEXTS), extractor="recorded", recorded=recording)
+    return shared_kg
 
 
 @pytest.fixture
@@ -104,18 +104,6 @@ def test_neighbours_that_share_most_facts_come_first_and_all_are_counted(nodes: 
     assert nodes.neighbours("Tern", 100).names[:2] == found.names
 
 
-def test_a_form_of_a_node_is_no_node_and_its_facts_are_the_node_s(graph: KnowledgeGraph, nodes: Nodes) -> None:
-    graph.cypher(
-        "MATCH (a:KeyElement {name: 'captain'}), (b:KeyElement {name: 'Ruth Moss'}) CREATE (a)-[:FORM_OF]->(b)",
-        write=True,
-    )
-    assert "captain" not in [name for page in nodes.pages() for name in page.names]
-    assert nodes.facts("captain", 10).groups == ()
-    assert len(nodes.facts("Ruth Moss", 10).elements) == 2
-    assert set(nodes.neighbours("Tern", 100).names) == {"sailed", "Whitby", "coal", "Ruth Moss"}
-    assert set(nodes.neighbours("Ruth Moss", 100).names) == {"Tern", "Whitby"}
-
-
 def test_a_node_that_is_not_there_has_nothing(nodes: Nodes) -> None:
     assert nodes.facts("Atlantis", 10).groups == ()
     assert nodes.neighbours("Atlantis", 10).names == ()
@@ -132,6 +120,27 @@ def test_random_nodes_are_the_same_for_the_same_seed(nodes: Nodes) -> None:
         name for page in nodes.pages() for name in page.names
     }
     assert len(nodes.some(100, 1).names) == 7
+
+
+def test_the_nearest_names_by_meaning_are_nodes(nodes: Nodes, graph: KnowledgeGraph) -> None:
+    near = Evidence(graph.store, graph.embedder).nodes("Whitby").near(2)
+    assert near.named == ("Whitby",)
+    assert {"Whitby", "Yorkshire"} <= {name for ranking in near.rankings for name in ranking}
+    every = {name for page in nodes.pages() for name in page.names}
+    assert {name for ranking in near.rankings for name in ranking} <= every
+    assert "Whitby" in {ranking[0] for ranking in near.rankings if ranking}
+
+
+def test_a_form_of_a_node_is_no_node_and_its_facts_are_the_node_s(graph: KnowledgeGraph, nodes: Nodes) -> None:
+    graph.cypher(
+        "MATCH (a:KeyElement {name: 'captain'}), (b:KeyElement {name: 'Ruth Moss'}) CREATE (a)-[:FORM_OF]->(b)",
+        write=True,
+    )
+    assert "captain" not in [name for page in nodes.pages() for name in page.names]
+    assert nodes.facts("captain", 10).groups == ()
+    assert len(nodes.facts("Ruth Moss", 10).elements) == 2
+    assert set(nodes.neighbours("Tern", 100).names) == {"sailed", "Whitby", "coal", "Ruth Moss"}
+    assert set(nodes.neighbours("Ruth Moss", 100).names) == {"Tern", "Whitby"}
 
 
 def test_a_passage_is_read_in_full_and_knows_its_place(graph: KnowledgeGraph, tmp_path: Path) -> None:
@@ -158,12 +167,3 @@ def test_a_passage_is_read_in_full_and_knows_its_place(graph: KnowledgeGraph, tm
 def around(read: ToRead) -> tuple[list[str], list[str]]:
     """The ids of the passages before and after, in the order of the text."""
     return [each.id for each in read.before], [each.id for each in read.after]
-
-
-def test_the_nearest_names_by_meaning_are_nodes(nodes: Nodes, graph: KnowledgeGraph) -> None:
-    near = Evidence(graph.store, graph.embedder).nodes("Whitby").near(2)
-    assert near.named == ("Whitby",)
-    assert {"Whitby", "Yorkshire"} <= {name for ranking in near.rankings for name in ranking}
-    every = {name for page in nodes.pages() for name in page.names}
-    assert {name for ranking in near.rankings for name in ranking} <= every
-    assert "Whitby" in {ranking[0] for ranking in near.rankings if ranking}

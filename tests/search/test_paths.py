@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from statements import chain, ingest
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.cli.show import answers
 from kgplatform.neo4j.store import trace
 from kgplatform.records import FoundPath
 from kgplatform.search.all_routes import HOPS
@@ -33,21 +31,17 @@ def named(paths: tuple[FoundPath, ...]) -> set[tuple[str, ...]]:
     return {min(path.names, path.names[::-1]) for path in paths}
 
 
-def test_four_hops_are_found_with_the_places_that_state_them(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    ingest(kg, tmp_path, chain(*NAMES))
-    result = kg.search("Who taught whom after Alder?", route="path", top_k=20)
-    assert NAMES in named(result.paths)
-    whole = next(path for path in result.paths if len(path.facts) == 4)
-    assert whole.predicates == ("taught",) * 4
-    assert len(set(whole.forward)) == 1
-    assert len({each.citations[0].document for each in whole.facts}) == 4
-    assert all("path" in each.routes for each in (*result.facts, *result.passages))
-    assert {each.title for each in result.passages} == {"000", "001", "002", "003"}
-
-
-def test_six_hops_are_too_many(kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_five_hops_are_found_with_the_places_that_state_them_and_six_are_too_many(
+    kg: KnowledgeGraph, tmp_path: Path
+) -> None:
     ingest(kg, tmp_path, chain(*LONG))
     result = kg.search("Who taught whom after Alder?", route="path", top_k=50)
+    whole = next(path for path in result.paths if len(path.facts) == 5)
+    assert whole.predicates == ("taught",) * 5
+    assert len(set(whole.forward)) == 1
+    assert len({each.citations[0].document for each in whole.facts}) == 5
+    assert all("path" in each.routes for each in (*result.facts, *result.passages))
+    assert {each.title for each in result.passages} >= {"000", "001", "002", "003", "004"}
     assert max(len(path.facts) for path in result.paths) == 5
     assert LONG[:6] in named(result.paths)
     assert LONG not in named(result.paths)
@@ -113,19 +107,4 @@ def test_a_walk_asks_once_for_what_an_entity_leads_to(kg: KnowledgeGraph, tmp_pa
     with trace(lambda run: ends.extend(run.parameters["entities"])):
         assert walk(kg.store, asked(kg, "Who met Alder?"), [start(kg, "Alder")], 5)
     assert len(ends) == len(set(ends)) < len(NAMES), "what the first hops lead to comes with them"
-
-
-def test_a_question_that_names_nothing_near_has_no_path(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    ingest(kg, tmp_path, chain("Alder", "Birch"))
     assert walk(kg.store, asked(kg, "Who?"), [], 5) == []
-
-
-def test_paths_are_shown_with_their_directions(
-    kg: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ingest(kg, tmp_path, [("Alder", "taught", "Birch"), ("Cedar", "wrote [to]", "Birch")])
-    answers.show_search(kg.search("Who taught Birch like Alder?", route="path"))
-    shown = capsys.readouterr().out
-    assert shown.startswith("Paths\n")
-    ways = ("Alder —[taught]→ Birch ←[wrote [to]]— Cedar", "Cedar —[wrote [to]]→ Birch ←[taught]— Alder")
-    assert any(each in shown for each in ways)

@@ -23,10 +23,10 @@ TYPES = {"Ada Norrby": "Person", "Kestrel Lines": "Organization", "Cádiz": "Pla
 QUESTION = "Where was Ada Norrby of Kestrel Lines born, and who painted the blue door?"
 
 
-@pytest.fixture
-def evidence(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
-    ingest(kg, tmp_path, STATEMENTS, TYPES)
-    return Evidence(kg.store, kg.embedder)
+@pytest.fixture(scope="module")
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    ingest(shared_kg, tmp_path_factory.mktemp("texts"), STATEMENTS, TYPES)
+    return Evidence(shared_kg.store, shared_kg.embedder)
 
 
 def said(result: SearchResult) -> set[str]:
@@ -38,11 +38,9 @@ def said(result: SearchResult) -> set[str]:
     ("types", "kept"),
     [
         ((), {"000", "001", "002", "003", "004"}),
-        (("born_in",), {"000", "003", "004"}),
         (("Born In", "works-for"), {"000", "001", "003", "004"}),
         (("organization",), {"001", "002", "003", "004"}),
         (("Person", "born_in"), {"000", "003", "004"}),
-        (("Organization", "located_in"), {"002", "003", "004"}),
         (("Volcano", "erupted"), {"000", "001", "002", "003", "004"}),
         (("Person", "erupted"), {"000", "001", "003", "004"}),
         (("", "-"), {"000", "001", "002", "003", "004"}),

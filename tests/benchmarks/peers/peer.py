@@ -78,22 +78,6 @@ class Held:
     wanted_relations: int
 
 
-class Clock:
-    """Seconds since it was made: by the clock, of this process's processors, of the database server's."""
-
-    def __init__(self, server: Callable[[], float]) -> None:
-        self._server = server
-        self._began = self._now()
-
-    def seconds(self) -> tuple[float, float, float]:
-        """All three."""
-        clock, own, server = (now - began for now, began in zip(self._now(), self._began, strict=True))
-        return clock, own, server
-
-    def _now(self) -> tuple[float, float, float]:
-        return time.perf_counter(), time.process_time(), self._server()
-
-
 def seconds_of(process: int | None) -> float:
     """What a process, by its id, computed until now (Linux); nothing, if there is none."""
     if process is None:
@@ -172,6 +156,7 @@ def names_and_pairs(passages: Iterable[Passage], key: Callable[[str], str] = str
 
 
 def _timed(server: Callable[[], float], work: Callable[[], None]) -> tuple[float, float, float]:
-    clock = Clock(server)
+    """Seconds that ``work`` takes: by the clock, of this process's processors, of the database server's."""
+    began, computed, of_server = time.perf_counter(), time.process_time(), server()
     work()
-    return clock.seconds()
+    return time.perf_counter() - began, time.process_time() - computed, server() - of_server

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import runpy
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -176,15 +175,18 @@ def test_needle_tasks_keep_their_place_in_the_map(tmp_path: Path) -> None:
     assert kinds == ["single, 400 tokens, depth 0.25", "multi, 400 tokens, depths 0/0.33"]
 
 
-def test_the_command_writes_a_folder_and_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+def test_the_command_writes_a_folder_and_refuses_what_it_does_not_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     table = tmp_path / "q.csv"
     table.write_text('\ufeffquestion,answer,kind\n"Who, then?",Odd,\n', "utf-8")
 
-    def run(file: Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, SCRIPT, file, tmp_path / "out"], capture_output=True, text=True)
+    def run(file: Path) -> None:
+        monkeypatch.setattr(sys, "argv", [str(SCRIPT), str(file), str(tmp_path / "out")])
+        runpy.run_path(str(SCRIPT), run_name="__main__")
 
-    assert run(table).stdout == f"1 questions about 0 texts in {tmp_path / 'out'}\n"
+    run(table)
+    assert capsys.readouterr().out == f"1 questions about 0 texts in {tmp_path / 'out'}\n"
     assert load(tmp_path / "out").questions == (Question("line 1", "Who, then?", ("Odd",)),)
-    assert (
-        "an object with the keys claim, line is of no known" in run(lines(tmp_path / "r.json", [{"claim": 1}])).stderr
-    )
+    with pytest.raises(SystemExit, match="an object with the keys claim, line is of no known"):
+        run(lines(tmp_path / "r.json", [{"claim": 1}]))

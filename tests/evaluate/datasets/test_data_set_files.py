@@ -14,11 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from kgplatform import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets import DATA_SETS, load, write_corpus
+from kgplatform.evaluate.datasets import DATA_SETS, load
 from kgplatform.evaluate.datasets.entries import entries
-from kgplatform.evaluate.terms import Text
 
 OWN = {"question": "Who?", "answer": "Odd"}
 HOTPOT = {"question": "Who?", "answer": "Odd", "context": [["A", ["Odd."]]], "supporting_facts": [["A", 0]]}
@@ -58,7 +56,7 @@ def test_questions_stand_in_lists_and_lines(tmp_path: Path, content: Any) -> Non
     assert dataset.faults == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(some.lists(some.recursive(some.none() | some.integers() | some.text(), some.lists, max_leaves=4), min_size=1))
 def test_a_list_is_read_as_json_reads_it(values: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -100,16 +98,13 @@ def test_what_is_no_text_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "is empty."),
         (b"\xef\xbb\xbf \n", "is empty."),
         ("[1]".encode("utf-16"), "is in UTF-16: save it again as UTF-8."),
         ('[{"question": "Où?"}]'.encode("latin-1"), "is not in UTF-8 throughout: save it again as UTF-8."),
         (b"[]", "holds an empty list."),
         (b'[{"question": "Who?", "answer": "a"}, {"quest', "is broken in item 2 (not valid JSON: unterminated string"),
         (b'[{"question": "Who?", "answer": "a"}', "is broken in item 1 (the list is not closed). If it was down"),
-        (b'[{"question": "Who?", "answer": "a"} {}]', "is broken in item 1 (no comma follows). If it was downloaded"),
         (b"Who?\nWhere?\n", "is in no known format of questions: found not valid JSON: expecting value; expected "),
-        (b'"Who?"', "is in no known format of questions: found a text; expected "),
     ],
 )  # fmt: skip
 def test_a_file_that_is_broken_as_a_whole_is_one_sentence(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -212,19 +207,3 @@ def test_a_sample_is_the_same_every_time_and_a_larger_one_holds_it(tmp_path: Pat
     assert ids != [f"q{n}" for n in range(20)]
     assert len(small.corpus) == 61
     assert len(load(file, sample=100).questions) == 60
-
-
-# ----------------------------------------------------------------------------------------------- the corpus
-
-
-def test_a_written_corpus_is_ingested_under_its_titles(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    texts = (Text("Über  den\tLeuchtturm", "Odd keeps it."), Text("A", "One."), Text("A", "Two."))
-    values = [{"title": each.title, "text": each.text} for each in texts]
-    written(tmp_path / "in" / "corpus.json", values)
-    written(tmp_path / "in" / "questions.jsonl", OWN)
-    dataset = load(tmp_path / "in")
-    file = write_corpus(dataset, tmp_path / "out" / "corpus.jsonl")
-    kg.ingest([file], extractor="local")
-    named = sorted(each.title for each in kg.documents())
-    assert named == sorted(each.title for each in dataset.corpus) == ["A", "A", "Über den Leuchtturm"]
-    assert [each.name for each in file.parent.iterdir()] == ["corpus.jsonl"]

@@ -75,10 +75,8 @@ def test_everything_that_a_question_may_say(tmp_path: Path) -> None:
 
 
 def test_the_least_that_a_question_must_say(tmp_path: Path) -> None:
-    questions = load(
-        lines(tmp_path / "q.jsonl", "", {"question": "Why?", "answer": 7}, {"question": "W?", "answer": 0.5})
-    )
-    assert [(each.id, each.answers) for each in questions.questions] == [("line 2", ("7",)), ("line 3", ("0.5",))]
+    file = lines(tmp_path / "q.jsonl", "", {"question": "Why?", "answer": 7}, {"question": "W?", "answer": 0.5})
+    assert [(each.id, each.answers) for each in load(file).questions] == [("line 2", ("7",)), ("line 3", ("0.5",))]
 
 
 def test_a_question_without_an_answer_is_kept_where_retrieval_can_be_scored(tmp_path: Path) -> None:
@@ -100,9 +98,8 @@ def test_a_question_without_an_answer_is_kept_where_retrieval_can_be_scored(tmp_
 
 
 def test_a_key_that_is_not_known_is_told_once(tmp_path: Path) -> None:
-    dataset = load(
-        lines(tmp_path / "q.jsonl", *({"question": f"{n}?", "answer": "a", "anwser": "b"} for n in range(3)))
-    )
+    asked = ({"question": f"{n}?", "answer": "a", "anwser": "b"} for n in range(3))
+    dataset = load(lines(tmp_path / "q.jsonl", *asked))
     assert dataset.faults == ("q.jsonl: the key anwser is not known and not used.",)
     assert (len(dataset.questions), dataset.skipped) == (3, 0)
 
@@ -115,13 +112,10 @@ def test_a_key_that_is_not_known_is_told_once(tmp_path: Path) -> None:
         ("[" * 100_000, "it is nested too deeply"),
         ('{"question": "Who?", "answer": ' + "1" * 5000 + "}", "not valid JSON: a number is too long"),
         ({"question": "", "answer": "a"}, '"question" is empty'),
-        ({"answer": "a"}, 'there is no "question"'),
         ({"question": "Who?", "answer": None}, '"answer" is null, expected a text'),
         ({"question": "Who?", "answer": "a", "choices": ["b", "c"]}, "its answer a is none of the choices"),
         ({"question": "Who?", "choices": ["b", "c"]}, "no choice is marked as the right one"),
-        ({"question": "Who?", "answer": "a", "choices": ["a", ""]}, "a choice is empty. Write each as a short text"),
         ({"question": "Who?", "answer": "a", "passages": [{"text": "b"}]}, 'there is no "title"'),
-        ({"question": "Who?", "answer": "a", "hops": "two"}, '"hops" is a text, expected a whole number'),
         ({"question": "Who?", "placeholders": {"[A#1]": []}}, '"placeholders" has no name for [A#1]'),
     ],
 )  # fmt: skip
@@ -221,7 +215,7 @@ _questions = some.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(some.lists(_questions, min_size=1, max_size=4, unique_by=lambda each: each.id))
 def test_what_was_written_is_read_back_equal(questions: list[Question]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The command line run in this process, on the run's server."""
+"""Fixtures: the command line run in this process, on the run's server."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ class Done:
 Run = Callable[..., Done]
 
 
-def name_server(server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the environment name ``server``, and an embedder without a model."""
-    monkeypatch.setenv("NEO4J_URI", server.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", server.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", server.password)
+@pytest.fixture
+def environment(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run's server, and an embedder without a model."""
+    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_server.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
     monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
     # Output of a pipe, with the width of a narrow terminal in the environment: it must not matter.
     monkeypatch.setenv("COLUMNS", "60")
@@ -43,8 +44,9 @@ def name_server(server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def runner(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """What runs a command line."""
+@pytest.fixture
+def run(environment: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command line."""
 
     def command(*arguments: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["kgplatform", *map(str, arguments)])

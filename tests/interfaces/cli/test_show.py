@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kgplatform.interfaces.cli.show import answers, terminal
-from kgplatform.records import Citation, FoundCommunity, FoundPassage, FoundPath, SearchResult, Usage
+from kgplatform.records import FoundCommunity, FoundPassage, FoundPath, SearchResult
 
 Call = tuple[float, str, int, int]
 """The second at which it is called, the stage, how much is done, how much there is."""
@@ -26,42 +26,28 @@ def lines(calls: list[Call], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     return captured.err.splitlines()
 
 
-def test_short_work_says_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lines([(1, "documents", 1, 1), (3, "extracting", 1, 1)], monkeypatch, capsys) == []
-
-
-def test_a_stage_of_one_slow_part_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    said = lines([(1, "documents", 1, 1), (61, "embedding passages", 600, 600)], monkeypatch, capsys)
-    assert said == ["embedding passages: 600 of 600, 10/s"]
-
-
-def test_many_short_stages_are_told_together_every_few_seconds(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        ([(1, "documents", 1, 1), (3, "extracting", 1, 1)], []),  # short work
+        (
+            [(1, "documents", 1, 1), (61, "embedding passages", 600, 600)],
+            ["embedding passages: 600 of 600, 10/s"],
+        ),
+        (
+            [(5, "extracting", 50, 100), (9, "extracting", 90, 100), (10, "extracting", 100, 100)],
+            ["extracting: 50 of 100, 10/s, 5.0 s left", "extracting: 100 of 100, 10/s"],
+        ),
+        (
+            [(6, "documents", 0, 0), (12, "documents", 0, 0), (13, "documents", 30, 0), (18, "documents", 90, 0)],
+            ["documents …", "documents: 30, 4/s", "documents: 90, 8/s"],
+        ),
+    ],
+)
+def test_a_line_every_few_seconds(
+    calls: list[Call], said: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    calls = [(2.0 * number, f"stage {number}", 1, 1) for number in range(1, 8)]
-    assert [line.partition(":")[0] for line in lines(calls, monkeypatch, capsys)] == ["stage 3", "stage 6"]
-
-
-def test_what_a_model_writes_is_told_in_tokens_a_second(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    now, spent = [0.0], [Usage(1, 100, 1000)]
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
-    with terminal.ProgressLines() as progress:
-        progress.by(lambda: spent[-1])
-        progress("extracting", 0, 4)
-        now[0] = 20.0
-        spent.append(Usage(2, 1500, 1500))
-        progress("extracting", 1, 4)
-    assert capsys.readouterr().err == "extracting: 1 of 4, 25 tokens/s, 1 min 00 s left\n"
-
-
-def test_a_stage_that_was_told_ends_with_a_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    calls = [(5, "extracting", 50, 100), (9, "extracting", 90, 100), (10, "extracting", 100, 100)]
-    said = lines(calls, monkeypatch, capsys)
-    assert said == ["extracting: 50 of 100, 10/s, 5.0 s left", "extracting: 100 of 100, 10/s"]
+    assert lines(calls, monkeypatch, capsys) == said
 
 
 def test_it_is_said_that_no_passage_fits(capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,20 +70,3 @@ def test_communities_and_paths_without_facts_are_something(capsys: pytest.Captur
     assert "Great Eastern —[lies off]→ Valentia" in capsys.readouterr().out
     answers.show_search(SearchResult("Who?", (), (), 0.002))
     assert capsys.readouterr().out == "Nothing was found.\n"
-
-
-def test_a_stage_that_has_only_begun_is_told_once(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    calls = [(6, "documents", 0, 0), (12, "documents", 0, 0), (13, "documents", 30, 0), (18, "documents", 90, 0)]
-    assert lines(calls, monkeypatch, capsys) == ["documents …", "documents: 30, 4/s", "documents: 90, 8/s"]
-
-
-def test_copies_of_a_text_are_named_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
-    copy = Citation("file:///three.txt", "three", 0, 5, None, "three")
-    one, two = (
-        FoundPassage(name, f"file:///{name}.txt", name, 0, 5, None, text, 0.5, ("dense",), copies=copies)
-        for name, text, copies in (("one", "Ahoy.", (copy,)), ("two", "Land.", ()))
-    )
-    answers.show_search(SearchResult("Who?", (one, two), (), 0.002))
-    assert "The same text: three (file:///three.txt)\n  2. two" in capsys.readouterr().out

@@ -1,14 +1,19 @@
-"""Ask, follow a citation to its words, replay the steps, open one in Neo4j Browser: the whole way, in real Chromium."""
+"""Ask, follow a citation, replay the steps, talk on: the whole way, in real Chromium; Markdown that runs nothing."""
 
 from __future__ import annotations
 
+import json
 import re
+from urllib.parse import unquote
 
+import pytest
 from explorer_steps import CLOSING, NOTHING, USAGE, answer_with, answering, ask, put
+from model_by_prompt import Prompt
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.prompt import Messages
 from kgplatform.testing import Fault
 
 pytest_plugins = ["explorer_page"]
@@ -16,61 +21,23 @@ pytest_plugins = ["explorer_page"]
 CAPTAIN = "Who was the captain of the Great Eastern?"
 
 
-def test_an_answer_leads_to_the_words_that_support_it(page: Page, explorer: str) -> None:
+def test_an_answer_leads_to_the_words_that_support_it_and_the_graph_stands_beside_them(
+    page: Page, explorer: str
+) -> None:
     page.goto(explorer)
     ask(page, CAPTAIN)
-    answer = page.get_by_role("article", name="Answer")
+    answer, mark = page.get_by_role("article", name="Answer"), page.locator("mark")
+    citation = answer.get_by_role("button", name="Citation 1:")
     expect(answer).to_contain_text("James Anderson")
     expect(page.locator("#announcer")).to_contain_text("The answer is there, with 1 citation")
-    answer.get_by_role("button", name="Citation 1:").click()
-    mark = page.locator("mark")
+    citation.click()
     expect(mark).to_have_text(re.compile(r"James Anderson,\s+a\s+captain"))
     expect(mark).to_be_in_viewport()
     expect(mark).to_be_focused()
     assert "doc=" in page.url and "at=" in page.url
     page.go_back()
     expect(mark).to_be_hidden()
-    expect(answer.get_by_role("button", name="Citation 1:")).to_be_focused()
-
-
-PATH = """async (question) => {
-    const { pathOf } = await import("/static/ask/replay.js");
-    const headers = { "Content-Type": "application/json" };
-    const asked = await fetch("/api/ask", { method: "POST", headers, body: JSON.stringify({ question }) });
-    return pathOf((await asked.json()).citations);
-}"""
-
-
-def test_what_an_answer_rests_on_in_the_graph(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    path = page.evaluate(PATH, CAPTAIN)
-    nodes = {node["id"]: node for node in path["nodes"]}
-    by_kind = {kind: [node["name"] for node in nodes.values() if node["kind"] == kind] for kind in ("Chunk", "Entity")}
-    assert by_kind["Chunk"] == ["Expedition of 1865 · 1"], "the cited passage alone"
-    assert {"James Anderson", "Great Eastern"} <= set(by_kind["Entity"])
-    assert not [node for node in nodes.values() if node["kind"] == "KeyElement"]
-    assert path["edges"] and all({edge["source"], edge["target"]} <= set(nodes) for edge in path["edges"])
-    ends = {end for edge in path["edges"] for end in (edge["source"], edge["target"])}
-    assert ends == set(nodes), "each is on the way"
-    assert page.evaluate("import('/static/ask/replay.js').then(({ pathOf }) => pathOf([null]))") is None
-
-
-def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
-    """Offsets count characters, as Python does: a document with letters outside of the basic plane tells."""
-    info = next(each for each in sample.documents() if each.title == "Gutta-percha, the coat of the cables")
-    text = sample.look.document(info.id).text
-    start = text.index("Faraday")
-    page.goto(f"{explorer}/#/documents?doc={info.id}&at={start}-{start + 7}")
-    expect(page.locator("mark")).to_have_text("Faraday")
-    expect(page.locator("mark")).to_be_in_viewport()
-    page.get_by_role("button", name="Close the document").click()
-    expect(page.locator(".graph-title")).to_contain_text("entities")
-
-
-def test_the_graph_and_the_open_document_stand_beside_each_other(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    ask(page, CAPTAIN)
-    mark, citation = page.locator("mark"), page.get_by_role("button", name="Citation 1:")
+    expect(citation).to_be_focused()
     citation.click()
     expect(mark).to_be_visible()
     page.get_by_role("button", name="Graph", exact=True).click()
@@ -91,6 +58,18 @@ def test_the_graph_and_the_open_document_stand_beside_each_other(page: Page, exp
     expect(page.get_by_role("button", name="Both")).to_have_attribute("aria-pressed", "true")
 
 
+def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    """Offsets count characters, as Python does: a document with letters outside of the basic plane tells."""
+    info = next(each for each in sample.documents() if each.title == "Gutta-percha, the coat of the cables")
+    text = sample.look.document(info.id).text
+    start = text.index("Faraday")
+    page.goto(f"{explorer}/#/documents?doc={info.id}&at={start}-{start + 7}")
+    expect(page.locator("mark")).to_have_text("Faraday")
+    expect(page.locator("mark")).to_be_in_viewport()
+    page.get_by_role("button", name="Close the document").click()
+    expect(page.locator(".graph-title")).to_contain_text("entities")
+
+
 def test_an_earlier_conversation_comes_back(page: Page, explorer: str) -> None:
     page.goto(f"{explorer}/#/ask?q=Who+led+it%3F&reader=youtu")
     expect(page.get_by_role("textbox", name="Question")).to_have_value("Who led it?")
@@ -100,15 +79,15 @@ def test_an_earlier_conversation_comes_back(page: Page, explorer: str) -> None:
     page.get_by_role("button", name="New conversation").click()
     expect(page.get_by_role("textbox", name="Question")).to_be_focused()
     ask(page, "Who was Cyrus Field?")
-    expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
+    answer = page.get_by_role("article", name="Answer")
+    expect(answer).to_contain_text("Cyrus Field")
     page.go_back()
-    expect(page.get_by_role("region", name="Earlier conversations")).to_contain_text(CAPTAIN)
     page.go_back()
-    expect(page.get_by_role("article", name="Answer")).to_contain_text("James Anderson")
+    expect(answer).to_contain_text("James Anderson")
     page.get_by_role("link", name="Schema").click()
     expect(page.get_by_role("heading", name="Entity types")).to_be_visible()
     page.get_by_role("link", name="Ask", exact=True).click()
-    expect(page.get_by_role("article", name="Answer")).to_contain_text("James Anderson")
+    expect(answer).to_contain_text("James Anderson")
     assert "talk=" in page.url
 
 
@@ -207,28 +186,12 @@ def test_an_answer_and_its_statements_are_copied_whole(page: Page, explorer: str
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(":param vector => [") and copied.rstrip().endswith(";")
     assert "…" not in copied, "what is copied is whole"
+    link = page.locator(".statements > li").filter(has=page.get_by_text("search/entity", exact=True))
+    address = unquote(link.get_by_role("link", name="Neo4j Browser").get_attribute("href") or "")
+    assert "WHERE e.key IN ['" in address and ":param" not in address, "one statement, its values in it, is drawn"
 
 
 OF_NEO4J_BROWSER = ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
-
-
-def written_in(browser: Page, word: str) -> str:
-    """What stands in the editor of Neo4j Browser, once ``word`` does."""
-    editor = browser.locator(".view-lines").first
-    expect(editor).to_contain_text(word, timeout=60_000)
-    return (editor.text_content() or "").replace("\u00a0", " ")
-
-
-def test_neo4j_browser_has_the_statement_in_its_editor(page: Page, explorer: str, allowed_errors: list[str]) -> None:
-    allowed_errors += OF_NEO4J_BROWSER
-    page.goto(explorer)
-    ask(page, CAPTAIN)
-    page.locator(".step-head").first.click()
-    statement = page.locator(".statements > li").filter(has=page.get_by_text("search/entity", exact=True))
-    with page.expect_popup() as opened:
-        statement.get_by_role("link", name="Neo4j Browser").click()
-    written = written_in(opened.value, "MATCH")
-    assert "WHERE e.key IN ['" in written and ":param" not in written, "one statement, its values in it, is drawn"
 
 
 def test_no_character_breaks_the_link_to_neo4j_browser(
@@ -240,7 +203,9 @@ def test_no_character_breaks_the_link_to_neo4j_browser(
     page.get_by_label("Statement").fill(statement)
     with page.expect_popup() as opened:
         page.get_by_role("button", name="Neo4j Browser").click()
-    written = written_in(opened.value, "RETURN")
+    editor = opened.value.locator(".view-lines").first
+    expect(editor).to_contain_text("RETURN", timeout=60_000)
+    written = (editor.text_content() or "").replace("\u00a0", " ")
     told = written.replace("\\u0026", "&").replace("\\u0023", "#")
     assert told == statement
     assert sample.cypher(written).rows == sample.cypher(statement).rows, "Cypher reads the escapes as the characters"
@@ -252,25 +217,7 @@ def search(page: Page, question: str, route: str) -> None:
     page.get_by_role("button", name="Search", exact=True).click()
 
 
-def test_search_alone(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    page.get_by_label("Reader", exact=True).select_option(label="Search only, no answer")
-    search(page, CAPTAIN, "path")
-    evidence = page.get_by_role("region", name="Evidence")
-    expect(evidence).to_contain_text("Great Eastern")
-    evidence.get_by_role("button", name="Expedition of 1865").first.click()
-    expect(page.locator("mark")).to_be_visible()
-    page.locator("summary", has_text="Only documents with").click()
-    page.get_by_label("Metadata").select_option("subject")
-    page.get_by_label("Value").select_option("people (1)")
-    expect(page.locator("summary", has_text="Only documents with subject people")).to_be_visible()
-    search(page, CAPTAIN, "all")
-    expect(evidence).to_have_count(2)
-    kept = evidence.last.locator("li.passage > button.place")
-    assert set(kept.all_text_contents()) == {"Cyrus Field"}
-
-
-def test_a_search_shows_best_sentences_and_folds_away_what_is_off_the_question(
+def test_search_alone_shows_best_sentences_and_folds_away_what_is_off_the_question(
     page: Page, explorer: str, sample: KnowledgeGraph
 ) -> None:
     question = "Who designed the Great Eastern?"
@@ -289,6 +236,14 @@ def test_a_search_shows_best_sentences_and_folds_away_what_is_off_the_question(
     expect(hidden.locator("li").first).to_be_hidden()
     evidence.locator("li.passage button").first.click()
     expect(page.locator("mark")).to_contain_text(quote.text[:20])
+    page.locator("summary", has_text="Only documents with").click()
+    page.get_by_label("Metadata").select_option("subject")
+    page.get_by_label("Value").select_option("people (1)")
+    expect(page.locator("summary", has_text="Only documents with subject people")).to_be_visible()
+    search(page, CAPTAIN, "all")
+    expect(evidence).to_have_count(2)
+    kept = evidence.last.locator("li.passage > button.place")
+    assert set(kept.all_text_contents()) == {"Cyrus Field"}
 
 
 def test_options_of_a_reader(page: Page, explorer: str) -> None:
@@ -334,3 +289,214 @@ def test_stopping_a_reader(page: Page, sample: KnowledgeGraph, allowed_errors: l
         page.get_by_role("button", name="Stop").click()
         expect(page.get_by_text("Stopped.")).to_be_visible()
         expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+
+
+# ----------------------------------------------------------------------------------------------------- how answers look
+
+DRAWN = """async ([text, cited]) => {
+    const { markdown } = await import("/static/shared/markdown.js");
+    const place = document.createElement("div");
+    const mark = (n) => Object.assign(document.createElement("b"), { textContent: n });
+    place.append(...markdown(text, (n) => (n <= cited ? mark(n) : null)));
+    return place.innerHTML;
+}"""
+TIMED = """async (text) => {
+    const { markdown } = await import("/static/shared/markdown.js");
+    const started = performance.now();
+    markdown(text);
+    return performance.now() - started;
+}"""
+LINK = '<a href="https://a.example/b" title="https://a.example/b" target="_blank" rel="noopener noreferrer">a</a>'
+TABLE = (
+    '<div class="table-box"><table><thead><tr><th>Ship</th><th>Year</th></tr></thead>'
+    "<tbody><tr><td>Agamemnon</td><td>1858 <b>1</b></td></tr></tbody></table></div>"
+)
+
+
+MARKDOWN = (
+    ("One [1].\nTwo [3].\n\nThree.", "<p>One <b>1</b>.\nTwo [3].</p><p>Three.</p>"),
+    ("# A\n### B *c*\nd", "<h3>A</h3><h5>B <em>c</em></h5><p>d</p>"),
+    (
+        "**a *b* c** __d__ _e_ 2*3*4 snake_case_name",
+        "<p><strong>a <em>b</em> c</strong> <strong>d</strong> <em>e</em> 2*3*4 snake_case_name</p>",
+    ),  # fmt: skip
+    ("- a\n- b\n  - c [1]\n\n- d", "<ul><li>a</li><li>b<ul><li>c <b>1</b></li></ul></li><li>d</li></ul>"),
+    ("3. a\n4. b\n\nc", '<ol start="3"><li>a</li><li>b</li></ol><p>c</p>'),
+    ("> a\n> - b\n\nc", "<blockquote><p>a</p><ul><li>b</li></ul></blockquote><p>c</p>"),
+    (
+        "```cypher\nRETURN '<b>' [1]\n```\n`x < y`",
+        "<pre><code>RETURN '&lt;b&gt;' [1]</code></pre><p><code>x &lt; y</code></p>",
+    ),  # fmt: skip
+    ("| Ship | Year |\n|---|:-:|\n| Agamemnon | 1858 [1] |", TABLE),
+    ("[a](https://a.example/b)", f"<p>{LINK}</p>"),
+    ("**not ended\n```\nneither", "<p>**not ended</p><pre><code>neither</code></pre>"),
+    ("", ""),
+)
+
+
+def test_markdown_of_any_kind_and_length(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    for text, drawn in MARKDOWN:
+        assert page.evaluate(DRAWN, [text, 1]) == drawn
+    for piece in ("*", "_a", "`", "[", "> ", "- ", "|-", "**a ", "[a](", "\\"):
+        assert page.evaluate(TIMED, piece * 10_000) < 4000, piece
+
+
+TABLE_PARTS = ("table", "thead", "tbody", "tr", "th", "td")
+HOSTILE = [
+    "<script>window.ran = 1</script>",
+    '<img src=x onerror="window.ran = 1">',
+    "[a](javascript:window.ran=1)",
+    "[a](&#106;avascript:window.ran=1)",
+    "[a](java\tscript:window.ran=1)",
+    "[a](\x01javascript:window.ran=1)",
+    "[a](data:text/html,<script>window.ran=1</script>)",
+    "[a](file:///etc/passwd)",
+    "[a](//evil.example/x)",
+    "![a](https://evil.example/track.png)",
+    '[a](https://a.example/"onmouseover="window.ran=1)',
+    "[<img src=x onerror=window.ran=1>](https://a.example/)",
+    "`<script>window.ran = 1</script>`",
+    "```html\n<script>window.ran = 1</script>\n```",
+    "| <img src=x onerror=window.ran=1> | b |\n|---|---|\n| [x](javascript:window.ran=1) | ok |",
+    "> <iframe srcdoc='<script>parent.ran=1</script>'></iframe>",
+    "# <style>* { display: none }</style>",
+    "<a href=javascript:window.ran=1>x</a> <https://a.example/> <javascript:window.ran=1>",
+    "[a]: javascript:window.ran=1\n\n[a]",
+]
+
+
+def test_hostile_markdown_runs_nothing(page: Page, explorer: str) -> None:
+    text = "\n\n".join(HOSTILE)
+    answer_with(page, {"text": text, "note": text, "citations": []}, ("text", {"start": 0, "text": text}))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.goto(explorer)
+    ask(page, "Who?")
+    drawn = page.locator(".answer-text")
+    for link in drawn.locator("a").all():
+        assert re.match(r"https://a\.example/", link.get_attribute("href") or "")
+        assert link.get_attribute("rel") == "noopener noreferrer"
+    assert drawn.locator("a").count() == 2
+    names = drawn.locator("*").evaluate_all("all => [...new Set(all.map((each) => each.localName))].sort()")
+    assert {*names} <= {"p", "h3", "code", "pre", "blockquote", "a", "div", *TABLE_PARTS}
+    attributes = drawn.locator("*").evaluate_all("all => [...new Set(all.flatMap((each) => each.getAttributeNames()))]")
+    assert set(attributes) <= {"class", "href", "title", "target", "rel"}
+    expect(drawn).to_contain_text("<script>window.ran = 1</script>")
+    assert page.evaluate("window.ran") is None
+    assert not [url for url in asked if "evil" in url or "track" in url]
+
+
+def test_an_answer_appears_while_it_is_written(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
+    allowed_errors += CLOSING
+    said = "## The captain\n\nIt was **James Anderson** 😀 [1], says the report. [2]"
+    cited = [{"passage": 1, "quote": "no such words"}]
+    written = json.dumps({"sufficient": True, "answer": said, "citations": cited})
+    with answering(sample, lambda messages: written, faults=lambda request: Fault.slowly(0.2)) as address:
+        page.goto(address)
+        page.get_by_label("Reader", exact=True).select_option("retrieve")
+        put(page, CAPTAIN)
+        waiting = page.locator(".waiting .answer-text")
+        expect(waiting.get_by_role("heading", name="The captain")).to_be_visible()
+        expect(page.get_by_text("A draft:")).to_be_visible()
+        expect(waiting.locator("strong")).to_have_text("James Anderson")
+        answer = page.get_by_role("article", name="Answer")
+        answer.wait_for()
+        expect(waiting).to_have_count(0)
+        expect(answer).not_to_contain_text("[2]")
+
+
+def _marked(messages: Messages) -> str:
+    """A statement with a name and a year that the cited sentence does not have, and one that is right."""
+    prompt = Prompt(messages)
+    if prompt.name == "readers/verify":
+        return json.dumps({"supported": [False, True]})
+    if prompt.name != "readers/answer":
+        return reply(messages)
+    at = prompt.number_of("James Anderson, a captain")
+    said = f"James Anderson of Kingston was her captain in 1847 [{at}]. He was a captain of the Cunard line [{at}]."
+    return json.dumps({"evidence": [at], "answer": said, "sufficient": True})
+
+
+def test_what_is_marked_in_an_answer_and_the_cited_sentence(
+    page: Page, sample: KnowledgeGraph, allowed_errors: list[str]
+) -> None:
+    allowed_errors += CLOSING
+    marks = [
+        "not in the cited text: Kingston, 1847",
+        "the model finds this not supported by its citation",
+        "the model finds this supported by its citation",
+    ]
+    with answering(sample, _marked) as address:
+        page.goto(address)
+        page.locator("summary", has_text="Options").click()
+        page.get_by_label("Have the model verify").check()
+        page.get_by_label("Keep the answer in the graph").check()
+        page.locator("summary", has_text="Options").click()
+        ask(page, CAPTAIN)
+        answer = page.get_by_role("article", name="Answer")
+        assert sorted(answer.locator(".mark").all_inner_texts()) == sorted(marks)
+        assert "James Anderson, a captain" in answer.locator(".citations").inner_text()
+        answer.get_by_role("button", name="Citation 1:").first.hover()
+        sentence = page.locator(".peek mark")
+        expect(sentence).to_contain_text("James Anderson")
+        around = page.locator(".peek p").inner_text()
+        assert len(around) > len(sentence.inner_text()) + 20, "the sentence stands in its passage"
+        page.get_by_role("link", name="saved run").click()
+        expect(page.get_by_role("heading", name=CAPTAIN, level=1)).to_be_visible()
+        assert sorted(answer.locator(".mark").all_inner_texts()) == sorted(marks), "a kept answer shows the same"
+        answer.get_by_role("button", name="Citation 1:").first.click()
+        expect(page.locator("mark")).to_contain_text("James Anderson")
+
+
+def test_an_answer_that_cites_nothing(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
+    allowed_errors += CLOSING
+    said: dict[str, object] = {"answer": "It was James Anderson.", "sufficient": True}
+    with answering(sample, lambda messages: json.dumps(said)) as address:
+        page.goto(address)
+        ask(page, CAPTAIN)
+        expect(page.locator(".answer .status")).to_have_text("Not cited")
+        said |= {"answer": "", "sufficient": False}
+        page.get_by_role("button", name="New conversation").click()
+        ask(page, "Who was the owner of the Great Eastern?")
+        expect(page.locator(".answer .status")).to_have_text("No answer found")
+
+
+def test_a_conversation(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    question = page.get_by_role("textbox", name="Question")
+    expect(question).to_have_value("")
+    put(page, "Which cable did he lay?")
+    answers = page.get_by_role("article", name="Answer")
+    expect(answers).to_have_count(2)
+    expect(answers.last).to_contain_text("Asked as: Which cable did James Anderson lay?")
+    expect(page.locator(".turn").last.locator(".step-name").first).to_have_text("stand alone")
+    assert sample.look.threads() == (), "only the browser remembers it"
+    answers.first.get_by_role("button", name="Citation 1:").click()
+    expect(page.locator("mark")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(answers).to_have_count(2)
+    expect(page.locator(".graph-title")).to_have_text("Quick answer: what it looked at")
+    page.get_by_role("button", name="New conversation").click()
+    earlier = page.get_by_role("region", name="Earlier conversations")
+    expect(earlier).to_contain_text("2 questions")
+    earlier.get_by_role("link", name=CAPTAIN).click()
+    expect(answers).to_have_count(2)
+    page.get_by_role("button", name="New conversation").click()
+    earlier.get_by_role("button", name="Forget").click()
+    expect(earlier).to_have_count(0)
+
+
+def test_a_conversation_that_the_graph_keeps(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    thread = sample.chat()
+    thread.ask(CAPTAIN)
+    page.goto(f"{explorer}/#/runs")
+    page.get_by_role("link", name=re.compile(f"^{re.escape(CAPTAIN)} ?1 question")).click()
+    expect(page.get_by_text("This conversation is kept in the graph.")).to_be_visible()
+    put(page, "Which cable did he lay?")
+    expect(page.get_by_role("article", name="Answer")).to_have_count(2)
+    assert [turn.asked for turn in thread.turns] == [CAPTAIN, "Which cable did he lay?"]
+    sample.remove_thread(thread.id)

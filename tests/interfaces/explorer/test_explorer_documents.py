@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from explorer_steps import faults_on, put
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from kgplatform.client import KnowledgeGraph
 
@@ -24,7 +22,10 @@ def upload(page: Page, *files: Path) -> None:
 
 
 def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_path: Path) -> None:
-    page.goto(empty_explorer)
+    for view, title in (("tree", "No documents yet"), ("runs", "No saved runs"), ("graph", "The graph is empty")):
+        page.goto(f"{empty_explorer}/#/{view}")
+        expect(page.get_by_role("heading", name=title).first).to_be_visible()
+    page.goto(f"{empty_explorer}/#/ask")
     expect(page.get_by_role("list", name="Steps")).to_contain_text("The graph is empty.")
     expect(page.locator(".graph-notice")).to_contain_text("empty")
     page.get_by_role("link", name="Add documents").first.click()
@@ -78,7 +79,7 @@ def test_progress_while_documents_are_read_and_what_was_left_out(
     )
     files = [tmp_path / f"Ship {number}.txt" for number in range(12)]
     for number, file in enumerate(files):
-        file.write_text(f"Captain {number} commanded the ship Number {number}. " * 1000)
+        file.write_text(f"Captain {number} commanded the ship Number {number}. " * 500)
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     page.goto(f"{empty_explorer}/#/documents")
     upload(page, tmp_path / "picture.png", *files)
@@ -122,43 +123,6 @@ def test_a_document_is_removed_after_a_question(
     page.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
     expect(page.get_by_role("heading", name="No documents yet").first).to_be_visible()
     assert kg.documents() == []
-
-
-def test_more_of_a_text_comes_once(page: Page, explorer: str) -> None:
-    text = "".join(f"Sentence {number}. " for number in range(2000))
-
-    def answer(route: Route) -> None:
-        asked = parse_qs(urlsplit(route.request.url).query)
-        start, end = (min(int(asked[name][0]), len(text)) for name in ("start", "end"))
-        told = {"id": "long", "title": "Long", "uri": "file:///Long.txt", "source": "", "characters": len(text)}
-        route.fulfill(json=told | {"start": start, "end": end, "text": text[start:end], "facts": []})
-
-    page.route("**/api/documents/long?*", answer)
-    page.goto(f"{explorer}/#/documents?doc=long")
-    page.get_by_role("button", name="Show more").evaluate("button => (button.click(), button.click())")
-    shown = page.locator(".document-text")
-    expect(shown).to_have_text(text[:16_000].strip(), use_inner_text=False)
-    expect(page.get_by_role("region", name="Text of Long")).to_be_focused()
-
-
-JOB = {"id": "job", "kind": "ingest", "done": 0, "total": 0, "seconds": 1, "files": ["Ship.txt"]}
-JOB |= {"report": None, "error": None}
-
-
-def test_a_job_that_waits_and_one_that_the_server_no_longer_knows(
-    page: Page, explorer: str, allowed_errors: list[str]
-) -> None:
-    allowed_errors.append("status of 404")
-    waiting = JOB | {"id": "left", "state": "waiting", "stage": "", "note": "Its files lie on another machine."}
-    gone = JOB | {"id": "gone", "kind": "tree", "state": "running", "stage": "communities", "done": 1, "total": 9}
-    told = f"event: progress\ndata: {json.dumps(waiting)}\n\n"
-    page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [waiting, gone]}))
-    page.route("**/api/jobs/left/events", lambda route: route.fulfill(content_type="text/event-stream", body=told))
-    page.goto(f"{explorer}/#/documents")
-    expect(page.get_by_role("article", name="Reading documents")).to_contain_text("Its files lie on another machine.")
-    expect(page.get_by_role("article", name="Building the tree")).to_contain_text("The server has forgotten this job")
-    page.get_by_role("button", name="Dismiss this report").click()
-    expect(page.get_by_role("article", name="Building the tree")).to_have_count(0)
 
 
 def test_markup_in_documents_stays_text(empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -1,20 +1,17 @@
-"""Keyboard alone, narrow screens, a server that goes away, a token, a model that fails, and what Axe finds."""
+"""Keyboard alone, narrow screens, a server that goes away, a token, a model or a job that fails, and what Axe finds."""
 
 from __future__ import annotations
 
+import json
 import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from urllib.parse import parse_qs, urlsplit
 
 from explorer_steps import CLOSING, answering, ask, faults_on, put
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from simulated_readers import reply
 from web_server import served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.http.app import AppServer, make_app
-from kgplatform.interfaces.web_server import listen
 from kgplatform.testing import Fault
 from kgplatform.testing.openai_server import RecordedRequest
 
@@ -155,14 +152,14 @@ def test_a_server_that_goes_and_comes_back(lone_page: Page, sample: KnowledgeGra
     allowed_errors += CLOSING
     page = lone_page
     page.clock.install()
-    with serving(sample, 0) as (address, port):
+    with served(sample) as address:
         page.goto(address)
         expect(page.locator(".view")).to_be_visible()
     put(page, "Who was Cyrus Field?")
     banner = page.locator(".banner")
     expect(banner).to_contain_text("The server does not answer")
     page.clock.pause_at(page.evaluate("Date.now()") + 1000)  # else the page may try by itself before the click
-    with serving(sample, port):
+    with served(sample, port=int(address.rpartition(":")[2])):
         banner.get_by_role("button", name="Try now").click()
         expect(banner).to_have_count(0)
         page.clock.resume()
@@ -198,25 +195,10 @@ def test_two_tries_at_once_begin_once(page: Page, explorer: str, allowed_errors:
     again.wait_for()
     page.unroute("**/api/about")
     again.click()
-    expect(page.get_by_role("heading", name="Ask", exact=True).last).to_be_visible()
     expect(page.locator(".graph-title")).to_contain_text("entities")
     page.get_by_role("link", name="Schema").click()
     expect(page.get_by_role("heading", name="Entity types")).to_be_visible()
     assert [url.rsplit("/", 1)[1] for url in asked].count("schema") == 1
-
-
-@contextmanager
-def serving(graph: KnowledgeGraph, port: int) -> Iterator[tuple[str, int]]:
-    with listen("127.0.0.1", port) as listening:
-        server = AppServer(make_app(graph))
-        thread = threading.Thread(target=server.run, args=([listening],))
-        thread.start()
-        try:
-            number = listening.getsockname()[1]
-            yield f"http://127.0.0.1:{number}", number
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def test_a_token_is_asked_for_once(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
@@ -262,15 +244,46 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(
         expect(page.get_by_role("article", name="Answer")).to_have_count(2)
 
 
-def test_an_empty_graph_says_what_to_do(empty_explorer: str, page: Page) -> None:
-    for view, title in (("tree", "No documents yet"), ("runs", "No saved runs"), ("graph", "The graph is empty")):
-        page.goto(f"{empty_explorer}/#/{view}")
-        expect(page.get_by_role("heading", name=title).first).to_be_visible()
-
-
 def test_a_read_only_server_offers_no_change(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
     allowed_errors += CLOSING
     with served(sample, read_only=True) as address:
         page.goto(f"{address}/#/documents")
         expect(page.get_by_text("This server is read-only")).to_be_visible()
         expect(page.get_by_role("button", name=re.compile("Remove|Add to|tree"))).to_have_count(0)
+
+
+def test_more_of_a_text_comes_once(page: Page, explorer: str) -> None:
+    text = "".join(f"Sentence {number}. " for number in range(2000))
+
+    def answer(route: Route) -> None:
+        asked = parse_qs(urlsplit(route.request.url).query)
+        start, end = (min(int(asked[name][0]), len(text)) for name in ("start", "end"))
+        told = {"id": "long", "title": "Long", "uri": "file:///Long.txt", "source": "", "characters": len(text)}
+        route.fulfill(json=told | {"start": start, "end": end, "text": text[start:end], "facts": []})
+
+    page.route("**/api/documents/long?*", answer)
+    page.goto(f"{explorer}/#/documents?doc=long")
+    page.get_by_role("button", name="Show more").evaluate("button => (button.click(), button.click())")
+    shown = page.locator(".document-text")
+    expect(shown).to_have_text(text[:16_000].strip(), use_inner_text=False)
+    expect(page.get_by_role("region", name="Text of Long")).to_be_focused()
+
+
+JOB = {"id": "job", "kind": "ingest", "done": 0, "total": 0, "seconds": 1, "files": ["Ship.txt"]}
+JOB |= {"report": None, "error": None}
+
+
+def test_a_job_that_waits_and_one_that_the_server_no_longer_knows(
+    page: Page, explorer: str, allowed_errors: list[str]
+) -> None:
+    allowed_errors.append("status of 404")
+    waiting = JOB | {"id": "left", "state": "waiting", "stage": "", "note": "Its files lie on another machine."}
+    gone = JOB | {"id": "gone", "kind": "tree", "state": "running", "stage": "communities", "done": 1, "total": 9}
+    told = f"event: progress\ndata: {json.dumps(waiting)}\n\n"
+    page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [waiting, gone]}))
+    page.route("**/api/jobs/left/events", lambda route: route.fulfill(content_type="text/event-stream", body=told))
+    page.goto(f"{explorer}/#/documents")
+    expect(page.get_by_role("article", name="Reading documents")).to_contain_text("Its files lie on another machine.")
+    expect(page.get_by_role("article", name="Building the tree")).to_contain_text("The server has forgotten this job")
+    page.get_by_role("button", name="Dismiss this report").click()
+    expect(page.get_by_role("article", name="Building the tree")).to_have_count(0)

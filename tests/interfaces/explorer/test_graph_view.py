@@ -9,7 +9,7 @@ import pytest
 from drawings import ODD_NAMES, draw, edge, large_map, node, pixel, place, settle, triangle, wheel_of
 from playwright.sync_api import Page
 
-from kgplatform.interfaces.neo4j_browser.style import color_of
+from kgplatform.interfaces.neo4j_browser.style import KINDS, TYPES, color_of
 
 pytest_plugins = ["explorer_page", "drawing_page"]
 
@@ -63,11 +63,14 @@ def test_pressing_chooses_and_twice_expands(box: Page) -> None:
     assert told(box, "expand") == ["e2"]
     box.mouse.click(30, 20)
     assert told(box, "select") == ["e1", "e2", None]
-    cursor = "document.querySelector('canvas').style.cursor"
-    box.mouse.move(*place(box, "e0"))
-    assert box.evaluate(cursor) == "pointer"
-    box.mouse.move(30, 500)
-    assert box.evaluate(cursor) == "grab"
+    x, y = place(box, "e0")
+    others = [place(box, f"e{at}") for at in (1, 2)]
+    drag(box, x, y, 40, 30)
+    settle(box)
+    assert place(box, "e0") == pytest.approx((x + 40, y + 30), abs=1)
+    assert [place(box, f"e{at}") for at in (1, 2)] == others, "the others stay"
+    assert told(box, "select") == ["e1", "e2", None], "a drag is no choice"
+    assert pixel(box, "e0") == rgb(color_of("Person"))
 
 
 def test_pressing_an_edge_tells_it(box: Page) -> None:
@@ -84,19 +87,6 @@ def test_pressing_an_edge_tells_it(box: Page) -> None:
         box.mouse.click(middle[0], middle[1] + bend * scale)
         assert told(box, "edge")[-1] == expected, "edges between the same nodes lie beside each other"
     assert told(box, "select") == []
-
-
-def test_a_node_is_dragged_and_the_others_stay(box: Page) -> None:
-    draw(box, triangle())
-    before = [place(box, f"e{at}") for at in range(3)]
-    x, y = before[0]
-    drag(box, x, y, 40, 30)
-    settle(box)
-    after = [place(box, f"e{at}") for at in range(3)]
-    assert after[0] == pytest.approx((x + 40, y + 30), abs=1)
-    assert after[1:] == before[1:]
-    assert told(box, "select") == [], "a drag is no choice"
-    assert pixel(box, "e0") == rgb(color_of("Person"))
 
 
 def test_the_picture_is_panned_and_zoomed_by_mouse_and_fingers(box: Page) -> None:
@@ -172,16 +162,6 @@ def test_the_rest_fades_beside_what_is_lit(box: Page) -> None:
     assert [pixel(box, f"e{at}") for at in (1, 2)] == [rgb(color_of("Place")), rgb(color_of("Event"))]
 
 
-def test_focus_brings_into_view(box: Page) -> None:
-    draw(box, {"nodes": [node(at, x=at * 400, y=0) for at in range(20)], "edges": []})
-    box.evaluate("view.focus(['e19'])")
-    settle(box)
-    assert place(box, "e19") == pytest.approx((470, 310))
-    box.evaluate("view.focus(['e0', 'e1', 'nobody']); view.focus(['nobody'])")
-    settle(box)
-    assert all(20 <= place(box, each)[0] <= 920 for each in ("e0", "e1"))
-
-
 _WORDS = """view.labels.placed.filter(({ edge }) => !edge).map(({ node, disc, dx, dy, width, height }) => {
   const { x, y } = view.camera.toScreen(node ?? disc);
   const half = node ? [node.width / 2, 6] : [width / 2, height / 2];
@@ -199,18 +179,18 @@ def assert_apart(words: list[Any], *, by: float = 0) -> None:
             assert abs(x - left) >= half + wide + by or abs(y - top) >= high + tall + by, "no name lies over another"
 
 
-@pytest.mark.parametrize(("lit", "fewest"), [(0, 21), (8, 8)], ids=["all", "what is lit"])
-def test_words_do_not_overlap(box: Page, lit: int, fewest: int) -> None:
+def test_words_do_not_overlap(box: Page) -> None:
     """What is lit is named in any case, though its nodes are close to each other."""
     draw(box, wheel_of(80))
-    ids = [f"e{at}" for at in range(1, lit + 1)]
-    if lit:
-        box.evaluate("[1, 2, 3].forEach(() => view.zoomOut())")
-        box.evaluate("ids => view.highlight({ nodes: ids, edges: [] })", ids)
-        settle(box)
+    words = box.evaluate(_WORDS)
+    assert len(words) >= 21
+    assert_apart(words)
+    ids = [f"e{at}" for at in range(1, 9)]
+    box.evaluate("[1, 2, 3].forEach(() => view.zoomOut())")
+    box.evaluate("ids => view.highlight({ nodes: ids, edges: [] })", ids)
+    settle(box)
     words = box.evaluate(_WORDS)
     assert set(ids) <= {each[5] for each in words}
-    assert len(words) >= fewest
     assert_apart(words)
 
 
@@ -244,13 +224,6 @@ def test_a_large_graph_is_walked_like_a_small_one(box: Page) -> None:
     box.evaluate("view.select(null); view.focus(['e1200', 'e1203'])")
     settle(box)
     assert pixel(box, "e1201") == rgb(color_of("Place")), "the picture of a large graph is drawn where the camera went"
-    before = place(box, "e1201")
-    x, y = place(box, "e1202")
-    drag(box, x, y, 9, 25)
-    settle(box)
-    assert place(box, "e1202") == pytest.approx((x + 9, y + 25), abs=1)
-    assert place(box, "e1201") == before
-    assert pixel(box, "e1202") == rgb(color_of("Event"))
 
 
 def test_a_map_has_circles_in_circles_and_the_same_each_time(box: Page) -> None:
@@ -273,24 +246,14 @@ def test_a_map_has_circles_in_circles_and_the_same_each_time(box: Page) -> None:
 
 def test_a_map_names_its_communities_first_and_then_what_is_in_them(box: Page) -> None:
     map_ = large_map(2500, 3000)
-    # Each of the ten outermost circles is joined to the next.
-    for at in range(0, 2500, 5):
-        map_["sources"].append(at)
-        map_["targets"].append((at + 250) % 2500)
     draw(box, None)
     box.evaluate("map => (view.onRest = (ids) => told.push(['rest', ids.length]), view.setMap(map))", map_)
     settle(box)
-    outer = np.array(box.evaluate("view.scene.discs.filter(({ level }) => !level).map(({ x, y }) => [x, y])"))
-    apart = np.hypot(*(outer[:, None] - outer).transpose(2, 0, 1))
-    beside = np.mean([apart[at, (at + 1) % 10] for at in range(10)])
-    assert beside < 0.8 * apart.sum() / 90, "what is joined lies near each other"
     far = box.evaluate(_WORDS)
-    named = [each[5] for each in far if each[0] == "disc"]
-    assert sorted(named) == list(range(10)), "from afar each outermost circle is named"
+    assert sorted(each[5] for each in far if each[0] == "disc") == list(range(10)), "each outermost circle is named"
     hubs = [each[5] for each in far if each[0] == "node"]
     assert {"e0", "e1", "e2"} <= set(hubs) and len(hubs) < 20, "and what is connected most"
     assert_apart(far, by=-1)
-
     _, x, y, *_ = next(each for each in far if each[5] == 3)  # a circle's
     box.mouse.click(x + 20, y + 10)
     settle(box)
@@ -319,19 +282,28 @@ def test_relations_take_the_places_of_a_maps_lines(box: Page) -> None:
     assert sizes(box) == [10, lines + 2]
 
 
-@pytest.mark.parametrize(("theme", "ground"), [("light", [255, 255, 255, 255]), ("dark", [15, 20, 28, 255])])
-def test_a_picture_to_keep(box: Page, theme: str, ground: list[int]) -> None:
+def test_colours_are_those_of_neo4j_browser(box: Page) -> None:
+    names = [*KINDS, *TYPES, "人物", "risk factor", "", "toString", "constructor", "__proto__", "É", "🙂", "x" * 500]
+    ask = """async ([names, theme]) => {
+      const colors = await import("/shared/colors.js");
+      return names.map((name) => colors.typeColor(name, theme));
+    }"""
+    for theme in ("light", "dark"):
+        assert box.evaluate(ask, [names, theme]) == [color_of(name) for name in names]
+
+
+_PICTURE = """async (theme) => {
+  view.setTheme(theme);
+  const { pictureOf } = await import("/graph/painter.js");
+  const blob = await pictureOf(view);
+  const image = await createImageBitmap(blob);
+  const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  context.drawImage(image, 0, 0);
+  return [blob.type, [image.width, image.height], [...context.getImageData(2, 2, 1, 1).data]];
+}"""
+
+
+def test_a_picture_to_keep(box: Page) -> None:
     draw(box, triangle())
-    kind, size, corner = box.evaluate(
-        """async (theme) => {
-             view.setTheme(theme);
-             const { pictureOf } = await import("/graph/painter.js");
-             const blob = await pictureOf(view);
-             const image = await createImageBitmap(blob);
-             const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
-             context.drawImage(image, 0, 0);
-             return [blob.type, [image.width, image.height], [...context.getImageData(2, 2, 1, 1).data]];
-           }""",
-        theme,
-    )
-    assert (kind, size, corner) == ("image/png", [1800, 1200], ground)
+    for theme, ground in (("light", [255, 255, 255, 255]), ("dark", [15, 20, 28, 255])):
+        assert box.evaluate(_PICTURE, theme) == ["image/png", [1800, 1200], ground]

@@ -18,7 +18,7 @@ pytest_plugins = ["sample_server"]
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 
-calm = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+calm = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import signal
 import socket
@@ -17,11 +16,12 @@ from pathlib import Path
 import httpx
 import pytest
 from conftest import ROOT
-from doc_pages import ALL, blocks, page
+from doc_pages import blocks, page
 
 from kgplatform.errors import InputError
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.cli.serve import read_token
+from kgplatform.interfaces.web_server import listen
 from kgplatform.neo4j.store import Connection, Store
 
 TOKEN = "a-token-of-good-length"
@@ -61,11 +61,8 @@ def serving(environment: dict[str, str], *options: str) -> Iterator[tuple[subpro
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        *(("--host", host, "--token-file") for host in ("0.0.0.0", "::", "192.0.2.1", "example.org")),
-        *(
-            ("--cors", origin, "is not an origin")
-            for origin in ("*", "example.org", "https://example.org/path", "ftp://example.org", "http://[")
-        ),
+        *(("--host", host, "--token-file") for host in ("0.0.0.0", "::", "example.org")),
+        *(("--cors", origin, "is not an origin") for origin in ("*", "https://example.org/path", "http://[")),
     ],
 )
 def test_what_is_refused(
@@ -83,14 +80,11 @@ def test_what_is_refused(
     assert "Traceback" not in err
 
 
-def test_a_port_that_is_taken(environment: dict[str, str]) -> None:
+def test_a_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        command = [*SERVE, "--port", str(port)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert f"127.0.0.1:{port}" in done.stderr
-    assert "Traceback" not in done.stderr
+        with pytest.raises(InputError, match=f"127.0.0.1:{port}"):
+            listen("127.0.0.1", port)
 
 
 def test_token_files(tmp_path: Path) -> None:
@@ -104,7 +98,7 @@ def test_token_files(tmp_path: Path) -> None:
             read_token(file)
     file.chmod(0o600)
     assert read_token(file) == TOKEN
-    for text in ("short", "", "two words of a token", "ünicode-is-no-token-here", "a" * 20 + "\nb", "\x00" * 20):
+    for text in ("short", "two words of a token", "ünicode-is-no-token-here", "a" * 20 + "\nb"):
         file.write_text(text)
         with pytest.raises(InputError, match="at least 16"):
             read_token(file)
@@ -115,28 +109,17 @@ def test_token_files(tmp_path: Path) -> None:
 
 # -------------------------------------------------------------------------------------------------- what the pages say
 
-DOCUMENTED = [shlex.split(line)[2:] for line in ALL if line.startswith("kgplatform serve")]
-
-
-def begins_a_longer_one(options: list[str]) -> bool:
-    return any(other[: len(options)] == options != other for other in DOCUMENTED)
-
-
-# What begins a longer command is tried with that one.
-STARTED = [options for options in DOCUMENTED if not begins_a_longer_one(options)]
-STARTED.append(["--port", "0", "--host", OTHER_LOOPBACK])
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-def test_serving_is_documented() -> None:
-    assert len(DOCUMENTED) > 3
-
 
 @pytest.mark.parametrize(
-    ("options", "number"), [(options, SIGNALS[place % 2]) for place, options in enumerate(STARTED)], ids=str
+    ("line", "number"),
+    [
+        ("--host 0.0.0.0 --token-file token --max-upload 20", signal.SIGTERM),
+        (f"--port 0 --host {OTHER_LOOPBACK} --cors https://notes.example --read-only --open", signal.SIGINT),
+    ],
 )
-def test_it_serves_and_ends_quietly(environment: dict[str, str], options: list[str], number: signal.Signals) -> None:
-    """By every command of the pages. A token lets others in; neither it nor what was asked is in the log."""
+def test_it_serves_and_ends_quietly(environment: dict[str, str], line: str, number: signal.Signals) -> None:
+    """A token lets others in; neither it nor what was asked is in the log. All options of the page are in the lines."""
+    options = line.split()
     Path("token").write_text(f"{TOKEN}\n")
     Path("token").chmod(0o600)
     with serving(environment | {"BROWSER": "true"}, *options) as (process, address):

@@ -157,16 +157,16 @@ def raising(*given: object, **options: object) -> None:
     raise RuntimeError("What Ada wrote.")
 
 
-@pytest.mark.parametrize("broken", ["ingest", "finish_uploads", "plain"])
 def test_whatever_a_job_raises_is_told_in_a_sentence(
-    graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, broken: str
+    graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with client_of(graph, limits=ONE) as client:
-        with monkeypatch.context() as patch:
-            patch.setattr(KnowledgeGraph if broken == "ingest" else work, broken, raising)
-            end = wait_for(client, sent(client, "field.txt", extractor="local"))
-        assert (end["state"], end["report"]) == ("failed", None)
-        assert end["error"] == {"kind": "Fault", "message": FAULT}
+        for place, broken in ((KnowledgeGraph, "ingest"), (work, "finish_uploads")):
+            with monkeypatch.context() as patch:
+                patch.setattr(place, broken, raising)
+                end = wait_for(client, sent(client, f"{broken}.txt", extractor="local"))
+            assert (end["state"], end["report"]) == ("failed", None)
+            assert end["error"] == {"kind": "Fault", "message": FAULT}
         assert "RuntimeError at" in caplog.text
         assert "Ada" not in caplog.text
         assert wait_for(client, sent(client, "ship.txt", SHIP, extractor="local"))["state"] == "done", "others go on"

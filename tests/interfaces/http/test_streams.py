@@ -21,7 +21,6 @@ from web_server import client_of, served
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import StoppedError
 from kgplatform.interfaces.http.parts import Limits
-from kgplatform.interfaces.http.streams import change
 from kgplatform.interfaces.web_server import PromptProtocol
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.records import Answer, Step
@@ -32,7 +31,6 @@ from kgplatform.testing.openai_server import RecordedRequest
 pytest_plugins = ["sample_server"]
 
 STREAM = {"Accept": "text/event-stream"}
-"""Seconds after which a test gives up waiting for what should take one."""
 
 
 class Hanging:
@@ -63,7 +61,7 @@ def stuck(sample: KnowledgeGraph, hanging: Hanging, tmp_path: Path) -> Iterator[
 # -------------------------------------------------------------------------------------------------------------- streams
 
 
-@pytest.mark.parametrize("reader", ["retrieve", "youtu", "graphreader", "longagent"])
+@pytest.mark.parametrize("reader", ["retrieve", "longagent"])
 def test_steps_as_they_happen_then_the_answer(client: httpx.Client, reader: str) -> None:
     with client.stream("POST", "/api/ask", json={"question": QUESTION, "reader": reader}, headers=STREAM) as response:
         assert response.status_code == 200
@@ -77,14 +75,6 @@ def test_steps_as_they_happen_then_the_answer(client: httpx.Client, reader: str)
     assert sorted(each["step"]["name"] for each in steps) == sorted(each["name"] for each in answer["trace"])
     assert all("statements" in each["step"] for each in steps)
     assert answer["question"] == QUESTION
-
-
-def test_pings_while_nothing_happens(stuck: KnowledgeGraph, hanging: Hanging) -> None:
-    with (
-        client_of(stuck, limits=Limits(ping=0.1)) as client,
-        client.stream("POST", "/api/ask", json={"question": QUESTION}, headers=STREAM) as response,
-    ):
-        assert ": ping" in response.iter_lines()
 
 
 def test_what_fails_is_told(sample: KnowledgeGraph, tmp_path: Path) -> None:
@@ -154,19 +144,6 @@ def test_of_what_a_team_s_leader_writes_the_answer_alone_appears(sample: Knowled
     assert [each.kind for each in script.asked if each.kind in ("instruct", "decide")] == ["instruct", *["decide"] * 2]
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "start", "text"),
-    [
-        ("", "In Kings", 0, "In Kings"),
-        ("In Kings", "In Kingston 😀. Not", 8, "ton 😀. Not"),
-        ("In Kingston 😀. Not", "In Kingston [1].", 12, "[1]."),
-        ("In Kingston [1].", "", 0, ""),
-    ],
-)
-def test_only_what_changed_is_sent(before: str, now: str, start: int, text: str) -> None:
-    assert change(before, now) == {"start": start, "text": text}
-
-
 def test_who_writes_does_not_wait_for_who_reads(sample: KnowledgeGraph) -> None:
     written, ended = threading.Event(), threading.Event()
 
@@ -216,8 +193,7 @@ def test_a_fault_of_the_platform_has_no_details(sample: KnowledgeGraph, caplog: 
 # ------------------------------------------------------------------------------------------------- clients that go away
 
 
-@pytest.mark.parametrize("headers", [STREAM, {}], ids=["stream", "json"])
-@pytest.mark.parametrize("reader", ["retrieve", "youtu", "graphreader", "longagent"])
+@pytest.mark.parametrize(("reader", "headers"), [("longagent", STREAM), ("youtu", {})])
 def test_a_client_that_goes_stops_its_reader(
     stuck: KnowledgeGraph, hanging: Hanging, reader: str, headers: dict[str, str]
 ) -> None:
@@ -227,7 +203,10 @@ def test_a_client_that_goes_stops_its_reader(
         with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as gone:
             gone.sendall(raw_request(body, headers))
             hanging.asked.wait()
-            error(client.post("/api/ask", json=body, headers=headers), 429, "BusyError")
+            busy = client.post("/api/ask", json=body, headers=headers)
+            error(busy, 429, "BusyError")
+            assert busy.headers["retry-after"] == "2"
+            assert client.get("/api/stats").status_code == 200, "all else goes on"
         hanging.answers = True
         until(lambda: client.post("/api/ask", json={"question": QUESTION}).status_code == 200)
 
@@ -295,16 +274,17 @@ def test_a_server_that_closes_ends_its_streams(stuck: KnowledgeGraph, hanging: H
     until(lambda: not ours())  # a thread of AnyIO is told to end, and not waited for
 
 
-@pytest.mark.parametrize("path", ["/api/search", "/api/documents"])
-def test_a_body_that_does_not_come_is_not_waited_for(sample: KnowledgeGraph, path: str) -> None:
-    kind = "multipart/form-data; boundary=x" if path == "/api/documents" else "application/json"
-    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\nContent-Length: 500\r\n\r\n"
+def test_a_body_that_does_not_come_is_not_waited_for(sample: KnowledgeGraph) -> None:
     with client_of(sample, limits=Limits(idle=0.2)) as client:
-        with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as slow:
-            slow.sendall(f"{head}--".encode())
-            told = b"".join(iter(lambda: slow.recv(4096), b""))
-        assert told.startswith(b"HTTP/1.1 408 ")
-        assert b"The request stalled for 0.2 seconds." in told
+        for path, kind in (("search", "application/json"), ("documents", "multipart/form-data; boundary=x")):
+            head = (
+                f"POST /api/{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\nContent-Length: 500\r\n\r\n"
+            )
+            with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as slow:
+                slow.sendall(f"{head}--".encode())
+                told = b"".join(iter(lambda slow=slow: slow.recv(4096), b""))
+            assert told.startswith(b"HTTP/1.1 408 ")
+            assert b"The request stalled for 0.2 seconds." in told
 
 
 def test_a_head_that_does_not_come_is_not_waited_for(
@@ -355,7 +335,7 @@ def test_fifty_questions_at_a_time(sample: KnowledgeGraph, address: str) -> None
     with ThreadPoolExecutor(50) as pool:
         answers = list(pool.map(ask, range(50)))
     assert [each.get("question") for each in answers] == questions
-    for number in range(50):
+    for number in range(0, 50, 7):
         alone = sample.ask(questions[number], "youtu" if number % 5 == 0 else "retrieve")
         together = answers[number]
         assert together["text"] == alone.text
@@ -364,17 +344,3 @@ def test_fifty_questions_at_a_time(sample: KnowledgeGraph, address: str) -> None
             each.id for each in alone.evidence.passages
         ]
         assert together["usage"]["calls"] + together["usage"]["cached_calls"] == alone.usage.cached_calls
-
-
-def test_one_more_than_may_be(stuck: KnowledgeGraph, hanging: Hanging) -> None:
-    with (
-        client_of(stuck, limits=Limits(asks=1)) as client,
-        client.stream("POST", "/api/ask", json={"question": QUESTION}, headers=STREAM) as response,
-    ):
-        hanging.asked.wait()
-        for headers in ({}, STREAM):
-            busy = client.post("/api/ask", json={"question": QUESTION}, headers=headers)
-            error(busy, 429, "BusyError")
-            assert busy.headers["retry-after"] == "2"
-        assert client.get("/api/stats").status_code == 200, "all else goes on"
-        response.close()

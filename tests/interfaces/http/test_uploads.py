@@ -74,31 +74,12 @@ def test_an_upload_is_ingested_and_told(client: httpx.Client, folder: Path) -> N
     assert client.get("/api/jobs").json() == {"jobs": [end]}
     assert names(client) == ["field", "ship"]
     assert sorted(path.name for path in folder.iterdir()) == ["field.txt", "ship.txt"], "what was skipped is not kept"
-
-
-def test_the_same_name_is_the_same_document(client: httpx.Client, folder: Path) -> None:
-    wait_for(client, started(upload(client, ("field.txt", FIELD))))
-    (before,) = client.get("/api/documents").json()["documents"]
+    (before, _) = client.get("/api/documents").json()["documents"]
     end = wait_for(client, started(upload(client, ("x/field.txt", FIELD + b" He lived in New York."))))
-    assert (end["report"]["added"], end["report"]["changed"]) == (0, 1)
-    (after,) = client.get("/api/documents").json()["documents"]
+    assert (end["report"]["added"], end["report"]["changed"]) == (0, 1), "the same name is the same document"
+    (after, _) = client.get("/api/documents").json()["documents"]
     assert (after["id"], after["uri"]) == (before["id"], before["uri"])
     assert after["characters"] > before["characters"]
-    end = wait_for(client, started(upload(client, ("field.txt", FIELD + b" He lived in New York."))))
-    assert end["report"]["unchanged"] == 1
-
-
-def test_an_upload_beyond_the_bounds_is_skipped_and_the_others_are_ingested(store: Store, tmp_path: Path) -> None:
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64", file_seconds=1)
-    with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph, client_of(graph) as client:
-        hostile = b"It *says* so.\n\n" * 250_000
-        end = wait_for(client, started(upload(client, ("field.txt", FIELD), ("hostile.md", hostile))))
-        reason = "takes more than 1 s to parse: raise KGPLATFORM_FILE_SECONDS to read it"
-        assert (end["state"], end["report"]["skipped"]) == (
-            "done",
-            [{"path": "hostile.md", "reason": reason, "in_part": False}],
-        )
-        assert names(client) == ["field"]
 
 
 def test_an_upload_that_nothing_came_of_leaves_the_earlier_one(client: httpx.Client, folder: Path) -> None:
@@ -116,7 +97,15 @@ def test_an_upload_that_nothing_came_of_leaves_the_earlier_one(client: httpx.Cli
     assert sorted(path.name for path in folder.iterdir()) == ["field.txt", "ship.txt"]
 
 
-def test_a_document_goes_with_its_upload(client: httpx.Client, folder: Path) -> None:
+def test_a_document_goes_with_its_upload_and_files_of_the_server_stay(
+    client: httpx.Client, kg: KnowledgeGraph, folder: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.txt"
+    own.write_bytes(FIELD)
+    kg.ingest(own, extractor="local")
+    (document,) = client.get("/api/documents").json()["documents"]
+    assert client.delete(f"/api/documents/{document['id']}").status_code == 200
+    assert own.exists()
     wait_for(client, started(upload(client, ("field.txt", FIELD), ("ship.txt", SHIP))))
     (field, _) = client.get("/api/documents").json()["documents"]
     removed = client.delete(f"/api/documents/{field['id']}").json()["removed"]
@@ -132,51 +121,28 @@ def test_a_document_goes_with_its_upload(client: httpx.Client, folder: Path) -> 
     assert (folder / "corpus.jsonl").exists(), "another document still comes from it"
 
 
-def test_files_of_the_server_are_left_alone(client: httpx.Client, kg: KnowledgeGraph, tmp_path: Path) -> None:
-    own = tmp_path / "own.txt"
-    own.write_bytes(FIELD)
-    kg.ingest(own, extractor="local")
-    (document,) = client.get("/api/documents").json()["documents"]
-    assert client.delete(f"/api/documents/{document['id']}").status_code == 200
-    assert own.exists()
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"schema": "/etc/passwd"},
-        {"schema": "../../general"},
-        {"schema": "nothing"},
-        {"extractor": "magic"},
-        {"mode": "loose"},
-        {"facts": "perhaps"},
-        {"recorded": "/etc/passwd"},
-        {"extractor": "llm"},
-    ],
-)
-def test_fields_that_cannot_be_used(client: httpx.Client, folder: Path, fields: dict[str, str]) -> None:
-    response = upload(client, ("field.txt", FIELD), **fields)
-    if fields == {"extractor": "llm"}:  # whether there is a model is known when the job runs
-        end = wait_for(client, started(response))
-        assert (end["state"], end["error"]["kind"]) == ("failed", "SettingError")
-    else:
-        error(response, 400, "InputError")
-    assert names(client) == []
-    assert not folder.exists() or not list(folder.iterdir())
-
-
-def test_forms_that_are_none(client: httpx.Client) -> None:
+def test_what_cannot_be_used(client: httpx.Client, folder: Path) -> None:
+    for fields in (
+        *({"schema": each} for each in ("/etc/passwd", "../../general", "nothing")),
+        *({"extractor": "magic"}, {"mode": "loose"}, {"facts": "perhaps"}, {"recorded": "/etc/passwd"}),
+    ):
+        error(upload(client, ("field.txt", FIELD), **fields), 400, "InputError")
+    # Whether there is a model is known when the job runs.
+    end = wait_for(client, started(upload(client, ("field.txt", FIELD), extractor="llm")))
+    assert (end["state"], end["error"]["kind"]) == ("failed", "SettingError")
     error(client.post("/api/documents", json={}), 400, "InputError")
     error(client.post("/api/documents", data={"schema": "general"}, files={"other": ("a", b"x")}), 400, "InputError")
-    header = {"content-type": "multipart/form-data; boundary=x"}
-    for body in (b"", b"--x", b"--x\r\n\r\nno\r\n--x--\r\n"):
-        assert client.post("/api/documents", content=body, headers=header).status_code == 400
-    assert (
-        client.post("/api/documents", content=b"x", headers={"content-type": "multipart/form-data"}).status_code == 400
-    )
-    for name in ("..", "/"):
-        error(upload(client, (name, FIELD)), 400, "InputError")
+    kind = "multipart/form-data"
+    for body, header in (
+        (b"", f"{kind}; boundary=x"),
+        (b"--x\r\n\r\nno\r\n--x--\r\n", f"{kind}; boundary=x"),
+        (b"x", kind),
+    ):
+        assert client.post("/api/documents", content=body, headers={"content-type": header}).status_code == 400
+    error(upload(client, ("..", FIELD)), 400, "InputError")
     error(upload(client, ("a.txt", FIELD), ("A.txt", SHIP)), 400, "InputError")
+    assert names(client) == []
+    assert not folder.exists() or not list(folder.iterdir())
 
 
 def test_the_tree_is_a_job(client: httpx.Client, kg: KnowledgeGraph) -> None:
@@ -192,9 +158,12 @@ def test_the_tree_is_a_job(client: httpx.Client, kg: KnowledgeGraph) -> None:
 
 def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
     with client_of(slow, limits=Limits(jobs=1, waiting_jobs=1)) as client:
+        wait_for(client, started(upload(client, ("calm.txt", SHIP))))
         first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
         with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
             next(job for _, job in events(response) if job["stage"] in ("documents", "extracting"))
+        found = client.post("/api/search", json={"question": "What laid the cable?", "route": "passage"})
+        assert found.json()["passages"][0]["title"] == "calm", "questions are answered while an ingest runs"
         second = started(upload(client, ("ship.txt", SHIP)))
         assert client.get(f"/api/jobs/{second['id']}").json()["state"] == "waiting"
         busy = upload(client, ("more.txt", SHIP))
@@ -208,7 +177,7 @@ def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
         assert len(list(put_aside.glob(".new-*"))) == 1, "what waited is forgotten at once"
         client.delete(f"/api/jobs/{first['id']}")
         assert wait_for(client, first)["state"] == "stopped"
-        assert names(client) == ["field"], "what was done is kept, and what waited did not begin"
+        assert names(client) == ["calm", "field"], "what was done is kept, and what waited did not begin"
         end = wait_for(client, started(upload(client, ("field.txt", FIELD))))
         assert (end["state"], end["report"]["complete"]) == ("done", True)
         assert client.delete(f"/api/jobs/{first['id']}").json()["job"]["state"] == "stopped", "once more is no harm"
@@ -222,18 +191,6 @@ def test_an_upload_while_the_graph_is_embedded_again_waits_as_a_job(client: http
         until(lambda: client.get(f"/api/jobs/{job['id']}").json()["stage"].startswith("waiting for embedding"))
         record_embedder(turn.store, kg.embedder, reembedding=False)
     assert wait_for(client, job)["report"]["added"] == 1
-
-
-def test_asking_while_an_ingest_runs(slow: KnowledgeGraph) -> None:
-    with client_of(slow) as client:
-        wait_for(client, started(upload(client, ("ship.txt", SHIP))))
-        job = started(upload(client, ("field.txt", FIELD), extractor="llm"))
-        with client.stream("GET", f"/api/jobs/{job['id']}/events") as response:
-            next(told for _, told in events(response) if told["stage"] in ("documents", "extracting"))
-            found = client.post("/api/search", json={"question": "What laid the cable?", "route": "passage"})
-            assert found.json()["passages"][0]["title"] == "ship"
-        client.delete(f"/api/jobs/{job['id']}")
-        assert wait_for(client, job)["state"] == "stopped"
 
 
 # ----------------------------------------------------------------------------------------------- all uploads together

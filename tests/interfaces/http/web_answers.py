@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -47,9 +46,3 @@ def upload(client: httpx.Client, *files: tuple[str, bytes], **fields: str) -> ht
     """Send files, read by rules unless ``fields`` say otherwise."""
     sent = [("files", (name, content)) for name, content in files]
     return client.post("/api/documents", files=sent, data={"extractor": "local", **fields})
-
-
-def put(folder: Path, name: str, text: str) -> Path:
-    """A file."""
-    (folder / name).write_text(text, encoding="utf-8")
-    return folder / name

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from conftest import wipe
+from conftest import emptied
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
-from kgplatform.settings import load_settings
+from kgplatform.neo4j.store import Connection
 
 TEXTS = {
     "The Marigold": "The Marigold was a paddle steamer. Ida Fenn designed the Marigold, which laid the harbour cable.",
@@ -55,9 +53,6 @@ def ingest(graph: KnowledgeGraph, folder: Path) -> KnowledgeGraph:
 
 @contextmanager
 def small_graph(connection: Connection, folder: Path) -> Iterator[KnowledgeGraph]:
-    """A graph of the texts, for tests that only read it. No language model, whatever the environment names."""
-    no_model = {"openai_api_key": None, "openai_base_url": None}
-    settings = load_settings(home=folder / "home", embedder="hash:64").model_copy(update=no_model)
-    with Store(connection) as store:
-        wipe(store)
-        yield ingest(KnowledgeGraph(store, settings, embedder=HashEmbedder(64)), folder)
+    """A graph of the texts, for tests that only read it. No language model."""
+    with emptied(connection, folder / "home") as graph:
+        yield ingest(graph, folder)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES, ROOT, wipe
+from conftest import EXAMPLES, ROOT, emptied
 from doc_pages import blocks, page
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
+from kgplatform.errors import SettingError
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
@@ -30,10 +30,7 @@ SNIPPETS = [
 @pytest.fixture(scope="module")
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Connection:
     """The examples are in the graph."""
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=tmp_path_factory.mktemp("snippets"))
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with emptied(neo4j_server, tmp_path_factory.mktemp("snippets")) as kg:
         kg.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
     return neo4j_server
 
@@ -69,32 +66,14 @@ MISSING = [
 ]
 
 
-def test_without_a_library() -> None:
-    """In a process of its own, in which one library after the other cannot be imported."""
-    program = (
-        "import importlib, sys\n"
-        "from kgplatform.errors import SettingError\n"
-        f"for module, library, _ in {MISSING!r}:\n"
-        "    sys.modules[library] = None\n"
-        "    try:\n        importlib.import_module('kgplatform.interfaces.integrations.' + module)\n"
-        "    except SettingError as error:\n        print(error)\n"
-        "    del sys.modules[library]\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    told = done.stdout.splitlines()
-    assert [line.partition("Run ")[2] for line in told] == [
-        f"`pip install 'kgplatform[{extra}]'`." for *_, extra in MISSING
-    ]
-
-
-def test_the_platform_imports_none_of_them() -> None:
-    program = (
-        "import sys, kgplatform, kgplatform.client, kgplatform.interfaces.cli.main\n"
-        "theirs = ('neo4j_graphrag', 'langchain_core', 'langchain_neo4j', 'llama_index')\n"
-        "print([name for name in sys.modules if name.startswith(theirs)])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+@pytest.mark.parametrize(("module", "library", "extra"), MISSING)
+def test_without_a_library(module: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in sys.modules if f"{each}.".startswith(f"{library}.")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"kgplatform.interfaces.integrations.{module}", raising=False)
+    with pytest.raises(SettingError, match=rf"Run `pip install 'kgplatform\[{extra}\]'`\."):
+        importlib.import_module(f"kgplatform.interfaces.integrations.{module}")
 
 
 def test_indexes_are_what_the_page_says() -> None:

@@ -12,9 +12,7 @@ from event_loops import run_in_own_loop
 from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError, Text2CypherRetrievalError
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.retrievers import (
-    HybridCypherRetriever,
     Text2CypherRetriever,
-    VectorCypherRetriever,
     VectorRetriever,
 )
 from neo4j_graphrag.types import RetrieverResultItem
@@ -69,21 +67,17 @@ def test_a_whole_answer_by_their_graphrag(asked: tuple[KnowledgeGraph, OpenAISer
     assert part.ledger.total.input_tokens > 0
 
 
-def test_items_say_where_they_stand(graph: KnowledgeGraph) -> None:
+def test_items_say_where_they_stand_and_take_options(graph: KnowledgeGraph) -> None:
     result = KgRetriever(graph).search(query_text=QUESTION, top_k=3)
     assert result.metadata is not None
     for item in result.items:
         place = item.metadata
         assert place is not None
         assert TEXTS[place["title"]][place["start"] : place["end"]] == item.content
-        assert {"id", "document", "score", "routes", "page"} < place.keys()
     (fact, *_) = [each for each in result.metadata["facts"] if each["text"] == "Ida Fenn created Marigold"]
     cited = fact["citations"][0]
     assert TEXTS[cited["title"]][cited["start"] : cited["end"]] == "Ida Fenn designed the Marigold"
     assert json.loads(json.dumps(result.metadata)) == result.metadata
-
-
-def test_options_of_the_retriever(graph: KnowledgeGraph) -> None:
     with_facts = KgRetriever(graph=graph, top_k=1, facts=True).search(query_text=QUESTION)
     assert "Ida Fenn created Marigold" in [item.content for item in with_facts.items]
     own = KgRetriever(
@@ -91,9 +85,9 @@ def test_options_of_the_retriever(graph: KnowledgeGraph) -> None:
     )
     assert "THE MARIGOLD" in [item.content for item in own.search(query_text=QUESTION).items]
     assert KgRetriever(graph).search(query_text=QUESTION, route="bm25").metadata["route"] == "bm25"  # type: ignore[index]
-    parameters = KgRetriever(graph).get_parameters()
-    assert set(parameters.properties) == {"query_text", "top_k", "route", "filters"}
-    assert parameters.required_properties == ["query_text"]
+    for wrong in ({"top_k": 0}, {"route": "entitty"}, {"filters": {"author": "nobody"}}):
+        with pytest.raises(InputError):
+            KgRetriever(graph).search(query_text=QUESTION, **wrong)
 
 
 def test_their_filters_say_what_where_says() -> None:
@@ -107,12 +101,6 @@ def test_their_filters_say_what_where_says() -> None:
     ]:
         with pytest.raises(InputError, match=said):
             where_of(wrong)
-
-
-@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"route": "entitty"}, {"filters": {"author": "nobody"}}])
-def test_what_the_retriever_refuses(graph: KnowledgeGraph, wrong: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        KgRetriever(graph).search(query_text=QUESTION, **wrong)
 
 
 def test_the_llm_in_both_forms_and_async(asked: tuple[KnowledgeGraph, OpenAIServer]) -> None:
@@ -168,53 +156,23 @@ def test_errors_are_theirs(graph: KnowledgeGraph) -> None:
         KgEmbedder(KnowledgeGraph(graph.store, closed)).embed_query("x")
 
 
-def test_the_embedder(graph: KnowledgeGraph) -> None:
-    embedder = KgEmbedder(graph)
-    vector = embedder.embed_query("harbour")
-    assert vector == [float(each) for each in graph.embedder.embed(["harbour"])[0]]
-    assert all(type(each) is float for each in vector)
-    assert run_in_own_loop(embedder.async_embed_query("harbour")) == vector
-
-
 # ------------------------------------------------------------------------------------------------------- theirs on ours
 
 
-def titles(result: Any) -> list[str]:
-    return [item.metadata["title"] if item.metadata else item.content for item in result.items]
-
-
-def of_node(record: Any) -> RetrieverResultItem:
-    return RetrieverResultItem(content=record["node"]["text"], metadata={"title": record["node"]["name"]})
-
-
-@pytest.mark.parametrize(
-    ("index", "properties", "expected"),
-    [
-        ("chunk_embedding", ["name", "text"], "Ida Fenn designed the Marigold"),
-        ("fact_embedding", ["name", "text"], "Ida Fenn created Marigold"),
-        ("entity_embedding", ["name"], "Marigold"),
-        ("element_embedding", ["name"], "harbour cable"),
-    ],
-)
-def test_their_vector_retriever(graph: KnowledgeGraph, index: str, properties: list[str], expected: str) -> None:
+def test_their_vector_retriever(graph: KnowledgeGraph) -> None:
+    indexes = {
+        "chunk": "Ida Fenn designed the Marigold",
+        "fact": "Ida Fenn created Marigold",
+        "element": "harbour cable",
+    }
     with graph.store.lend_driver("a test") as driver:
-        theirs = VectorRetriever(driver, index, KgEmbedder(graph), return_properties=properties)
-        found = theirs.search(query_text=expected, top_k=3)
-    assert expected in found.items[0].content
-
-
-def test_their_retrievers_that_walk_on(graph: KnowledgeGraph) -> None:
-    walk = """
-    MATCH (node)-[:FROM_DOCUMENT]->(d:Document)
-    OPTIONAL MATCH (node)<-[at:FROM_CHUNK]-(f:Fact)
-    RETURN d.name AS title, node.text AS text, collect(f.text) AS facts, score
-    """
-    with graph.store.lend_driver("a test") as driver:
-        vector = VectorCypherRetriever(driver, "chunk_embedding", walk, KgEmbedder(graph))
-        hybrid = HybridCypherRetriever(driver, "chunk_embedding", "chunk_text", walk, KgEmbedder(graph))
-        for theirs in (vector, hybrid):
-            found = theirs.search(query_text="Ida Fenn designed the Marigold", top_k=1)
-            assert "Ida Fenn created Marigold" in found.items[0].content
+        for index, expected in indexes.items():
+            theirs = VectorRetriever(
+                driver, f"{index}_embedding", KgEmbedder(graph), return_properties=["name", "text"]
+            )
+            assert expected in theirs.search(query_text=expected, top_k=3).items[0].content
+    vector = run_in_own_loop(KgEmbedder(graph).async_embed_query("harbour"))
+    assert vector == [float(each) for each in graph.embedder.embed(["harbour"])[0]]
 
 
 def test_their_text_to_cypher(graph: KnowledgeGraph) -> None:
@@ -234,7 +192,5 @@ def test_their_text_to_cypher(graph: KnowledgeGraph) -> None:
         with pytest.raises(Text2CypherRetrievalError, match="Refusing"):
             Text2CypherRetriever(driver, llm, neo4j_schema="Nothing.").search(query_text="Forget all.")
     assert "Ida Fenn" in found.items[0].content
-    assert found.metadata is not None
-    assert found.metadata["cypher"].strip() == statement
     assert schema in asked[0]
     assert graph.documents()

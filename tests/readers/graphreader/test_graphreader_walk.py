@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from answers import cited
+from conftest import wipe
 from corpora import put, put_jsonl
 from graphreader_runs import Asked, Walker, ask, final, go, plan, proposals, reads, step, walked
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
 from kgplatform.search.evidence import Evidence
-from kgplatform.settings import Settings
-from kgplatform.testing import OpenAIServer, ScriptedChat
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer
 
 TEXTS = {
     "Record reviews.txt": (
@@ -83,15 +87,20 @@ def model() -> Walker:
     )
 
 
-@pytest.fixture
-def evidence(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
+@pytest.fixture(scope="module")
+def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+    """The texts with their facts; they are only read."""
+    folder = tmp_path_factory.mktemp("walk")
     lines = [
         {"document": name, "facts": [{"text": text, "key_elements": elements}]}
         for name, (text, elements) in FACTS.items()
     ]
-    files = put(tmp_path / "texts", TEXTS)
-    kg.ingest(files, recorded=put_jsonl(tmp_path / "facts.jsonl", [*lines, {"document": "Bakeries.txt"}]))
-    return Evidence(kg.store, kg.embedder)
+    with Store(neo4j_server) as store:
+        wipe(store)
+        kg = KnowledgeGraph(store, load_settings(home=folder / "home", embedder="hash:64"), embedder=HashEmbedder(64))
+        files = put(folder / "texts", TEXTS)
+        kg.ingest(files, recorded=put_jsonl(folder / "facts.jsonl", [*lines, {"document": "Bakeries.txt"}]))
+        yield Evidence(store, kg.embedder)
 
 
 def sentence(name: str, number: int) -> str:
@@ -99,11 +108,11 @@ def sentence(name: str, number: int) -> str:
     return re.split(r"(?<=\.) ", TEXTS[name])[number]
 
 
-def walk(settings: Settings, evidence: Evidence, played: Walker, **options: int) -> tuple[Answer, int]:
+def walk(evidence: Evidence, played: Walker, folder: Path, **options: int) -> tuple[Answer, int]:
     """The answer over the real client's chat, and how many requests came to the server."""
     with OpenAIServer(played) as server:
         ledger = Ledger()
-        chat = make_chat(settings.model_copy(update={"openai_base_url": server.base_url}), ledger)
+        chat = make_chat(load_settings(home=folder, openai_base_url=server.base_url), ledger)
         done = answer(QUESTION, Run(evidence, chat, ledger), Options(**options))  # type: ignore[arg-type]  # all are numbers
         requests = server.requests_to("/chat/completions")
     assert done.usage.calls == ledger.total.calls == len(requests)
@@ -111,37 +120,22 @@ def walk(settings: Settings, evidence: Evidence, played: Walker, **options: int)
     return done, len(requests)
 
 
-def test_the_graph_is_the_papers(evidence: Evidence) -> None:
-    nodes = evidence.nodes(QUESTION)
-    names = [name for page in nodes.pages() for name in page.names]
-    assert len(names) == 9
-    assert set(nodes.neighbours("Never Too Loud", 10).names) == {
-        "hard rock band",
-        "Danko Jones",
-        "studio album",
-        "Canada",
-    }
-    assert set(nodes.neighbours("Danko Jones", 10).names) == {
-        "hard rock band",
-        "Never Too Loud",
-        "studio album",
-        "Canada",
-        "Toronto",
-    }
-    near_toronto = {"Danko Jones", "Canada", "hard rock band", "Casa Loma", "Gothic Revival", "castle-style mansion"}
-    assert set(nodes.neighbours("Toronto", 10).names) == near_toronto
-
-
-def test_eight_calls_lead_to_the_castle(settings: Settings, evidence: Evidence) -> None:
+@pytest.fixture(scope="module")
+def once(evidence: Evidence, tmp_path_factory: pytest.TempPathFactory) -> tuple[Answer, int, list[Asked]]:
+    """The walk from one node: the answer, how many requests came, and what the model was asked."""
     played = model()
-    done, requests = walk(settings, evidence, played, nodes=1)
+    return *walk(evidence, played, tmp_path_factory.mktemp("once"), nodes=1), played.asked
+
+
+def test_eight_calls_lead_to_the_castle(once: tuple[Answer, int, list[Asked]]) -> None:
+    done, requests, played = once
     assert requests == 11
     assert walked(done) == [
         *("read_chunk", "search_more", "read_neighbor_node"),
         *("read_chunk", "search_more", "read_neighbor_node"),
         *("read_chunk", "termination"),
     ]
-    assert [each.kind for each in played.asked] == [
+    assert [each.kind for each in played] == [
         *("plan", "nodes"),
         *("facts", "chunk", "neighbours", "facts", "chunk", "neighbours", "facts", "chunk"),
         "answer",
@@ -163,13 +157,12 @@ def test_eight_calls_lead_to_the_castle(settings: Settings, evidence: Evidence) 
     assert {each.text for each in done.evidence.facts} == {text for text, _ in FACTS.values()}
 
 
-def test_each_prompt_has_what_the_paper_gives_it(settings: Settings, evidence: Evidence) -> None:
-    played = model()
-    walk(settings, evidence, played, nodes=1)
-    plan, selection, *rest = played.asked
+def test_each_prompt_has_what_the_paper_gives_it(once: tuple[Answer, int, list[Asked]]) -> None:
+    *_, played = once
+    plan, selection, *rest = played
     assert plan.data == QUESTION
     assert set(selection.data.splitlines()) == {name for _, names in FACTS.values() for name in names}
-    assert all(QUESTION in each.user for each in played.asked)
+    assert all(QUESTION in each.user for each in played)
     steps = rest[:-1]
     assert all(PLAN in each.user for each in [selection, *steps])
     assert [each.here for each in steps] == [
@@ -197,11 +190,11 @@ def test_each_prompt_has_what_the_paper_gives_it(settings: Settings, evidence: E
     assert "Casa Loma" in third.data
     assert [each.notebook == "(empty)" for each in steps] == [True, True, *[False] * 6]
     assert "Danko Jones [1.2]" in steps[2].notebook
-    assert played.of("answer")[0].data.count("Notebook ") == 1
+    assert played[-1].data.count("Notebook ") == 1
 
 
-def test_the_trace_says_what_ran_and_where(settings: Settings, evidence: Evidence) -> None:
-    done, _ = walk(settings, evidence, model(), nodes=1)
+def test_the_trace_says_what_ran_and_where(once: tuple[Answer, int, list[Asked]]) -> None:
+    done, *_ = once
     assert [each.name for each in done.trace][:2] == ["rational plan", "initial nodes"]
     assert done.trace[-1].name == "answer"
     steps = [each for each in done.trace if each.path == 1]
@@ -218,15 +211,18 @@ def test_the_trace_says_what_ran_and_where(settings: Settings, evidence: Evidenc
     assert "1 not in the list: Casa Lomax" in done.trace[1].detail
 
 
-def test_a_second_path_has_numbers_of_its_own(settings: Settings, evidence: Evidence) -> None:
+def test_a_second_path_has_numbers_of_its_own(evidence: Evidence, tmp_path: Path) -> None:
     played = model()
-    done, _ = walk(settings, evidence, played, nodes=2)
+    done, _ = walk(evidence, played, tmp_path, nodes=2)
     assert walked(done, 2) == ["read_chunk", "search_more", "read_neighbor_node", "read_chunk", "termination"]
     assert {each.path for each in done.trace} == {0, 1, 2}
     assert [each.path for each in done.trace] == [0, 0, *[1] * 8, *[2] * 5, 0]
     assert (done.text or "").startswith("Casa Loma [1]")
     noted = played.of("answer")[0].data
     assert re.findall(r"Toronto (\[[\d.]+\])", noted) == ["[2.2]"] * 2, "and the answer one numbering for all"
+
+
+# ------------------------------------------------------------------------------ another graph, which replaces this one
 
 
 def test_a_graph_without_nodes_is_refused_without_a_last_question(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -241,23 +237,3 @@ def test_a_graph_without_nodes_is_refused_without_a_last_question(kg: KnowledgeG
         done = ask(evidence, played, QUESTION, mode=mode)
         assert (done.text, done.note) == (text, note)
         assert [each.kind for each in played.asked] == asked
-
-
-def test_a_kept_walk_is_a_path_over_nodes_and_passages(
-    evidence: Evidence, kg: KnowledgeGraph, settings: Settings
-) -> None:
-    asking = KnowledgeGraph(kg.store, settings, embedder=kg.embedder, chat=ScriptedChat(model()))
-    done = asking.ask(QUESTION, "graphreader", nodes=1, keep=True)
-    assert done.run is not None
-    rows = kg.cypher(
-        "MATCH (:Run {id: $run})-[:HAS_STEP]->(s:Step) WHERE s.path = 1 OPTIONAL MATCH (s)-[:AT]->(k:KeyElement) "
-        "WITH s, k.name AS at ORDER BY s.index RETURN s.name AS name, at",
-        {"run": done.run},
-    ).rows
-    assert [(name, at) for name, at in rows if at] == [
-        ("read_chunk", "Never Too Loud"),
-        ("read_neighbor_node", "Never Too Loud"),
-        ("read_chunk", "Danko Jones"),
-        ("read_neighbor_node", "Danko Jones"),
-        ("read_chunk", "Toronto"),
-    ]

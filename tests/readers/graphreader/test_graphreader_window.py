@@ -23,7 +23,7 @@ QUESTION = "Which of the streets leads to the old harbour?"
 PAPER = {"preset": "paper", "window_tokens": 4096}
 """All names, all pages; this window for prompt and reply."""
 STREET, MARKET, SCROLL = "Anchor Street", "Zebra Market", "Long Scroll"
-NAMES = 5000
+NAMES = 3000
 _SOUNDS = "ba cor dan el fir gal hem is jor kan lu mer nor or pel quin ros san tor ul ver wen xan yor zel"
 
 
@@ -114,7 +114,7 @@ def test_all_names_are_shown_in_as_many_prompts_as_they_need(evidence: Evidence)
     model = wordy(SCROLL)
     done = ask(evidence, model, QUESTION, nodes=1, calls=1, **PAPER)
     batches = [each.data.splitlines() for each in model.of("nodes")]
-    assert len(batches) > 5
+    assert len(batches) > 3
     assert sorted(name for batch in batches for name in batch) == sorted([*OTHERS, STREET, MARKET, SCROLL])
     steps = steps_of(done, "initial nodes")
     assert len(steps) == len(batches), "a call for each"
@@ -134,23 +134,6 @@ def test_the_neighbours_of_a_hub_are_paged_and_one_function_call(evidence: Evide
     assert done.counts["neighbours.termination"] == 1
     assert f"(page {len(pages) + 1} of {len(pages) + 1};" in model.of("neighbours")[-1].user
     check(model)
-
-
-def test_the_first_page_that_names_a_neighbour_wins(evidence: Evidence) -> None:
-    model = wordy(STREET)
-    wanted = sorted(OTHERS[:700])[650]
-
-    def second(asked: Asked) -> str:
-        names = asked.data.splitlines()
-        return go(wanted if wanted in names else "")
-
-    model.rules["neighbours"] = second
-    done = ask(evidence, model, QUESTION, nodes=1, calls=3, **PAPER)
-    first, *more = [name for name in walked(done) if "neighbo" in name][1:]
-    assert first.startswith("neighbours, page 1 of ")
-    assert "read_neighbor_node" in more
-    assert done.counts["neighbours.read_neighbor_node"] == 1
-    assert steps_of(done, "read_neighbor_node")[0].detail == f"from {STREET} to {wanted}, of 700 neighbours"
 
 
 def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evidence: Evidence) -> None:
@@ -175,11 +158,6 @@ def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evi
     check(model)
 
 
-def test_a_bound_on_passages_is_said(evidence: Evidence) -> None:
-    done = ask(evidence, wordy(MARKET), QUESTION, nodes=1, passages=7, calls=1, **PAPER)
-    assert "210 facts of the nearest 7 of 30 passages shown" in steps_of(done, "stop_and_read_neighbor")[0].detail
-
-
 def test_a_group_that_is_larger_than_a_page_is_split(evidence: Evidence) -> None:
     model = wordy(MARKET)
     done = ask(evidence, model, QUESTION, nodes=1, calls=1, preset="paper", window_tokens=2432)
@@ -193,7 +171,7 @@ def test_a_passage_that_is_larger_than_the_window_is_read_in_parts(evidence: Evi
     model.rules["facts"] = lambda asked: reads(1)
     done = ask(evidence, model, QUESTION, nodes=1, calls=500, **PAPER)
     parts = list({each.data: each for each in model.of("chunk")}.values())
-    assert len(parts) > 20
+    assert len(parts) > 10
     assert " ".join(said for part in parts for said in part.numbers) == LONG_TEXT
     assert done.counts["chunk.search_more"] == len(parts), "a function call each"
     assert ", sentences 1 to " in steps_of(done, "search_more")[0].detail

@@ -11,16 +11,13 @@ from pathlib import Path
 
 import pytest
 from answers import cited, steps_of
-from longagent_runs import Asked, Script, actions, answers, ask, by_note, fill, instructs, notes, responds
+from longagent_runs import Asked, Script, actions, answers, ask, by_note, fill, instructs, notes
 
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.testing import Fault
 
 SANDER = "In which publication did Sander publish an article questioning racial preferences in law schools?"
 SAID = "Note 5: Sander's doubts about admissions were printed in the Yale Law Journal."
 WRONG = [1, 7, 8, 13, 15, 17, 18, 22, 23, 24, 28, 29, 31, 32, 33, 34, 35, 37, 39, 42, 43]
-CITIES = "Did Leshan or Quanzhou have a population of 658,798 in 2002?"
-LESHAN, QUANZHOU = "What was the population of Leshan in 2002?", "What was the population of Quanzhou in 2002?"
 TEAM = "Which team does the player named 2015 Diamond Head Classic MVP play for?"
 WHO = "Who was the most valuable player of the 2015 Diamond Head Classic?"
 WHICH = "Which team does Buddy Hield play for?"
@@ -38,14 +35,6 @@ def pair(number: int) -> str:
 
 TEXTS = {
     "law.txt": notes(43, {5: "Sander's doubts about admissions were printed in the Yale Law Journal."}),
-    "cities.txt": notes(
-        31,
-        {
-            1: "In 2002 the town of Leshan had 121,277 people.",
-            7: "Half of the 1.5 million of the coast live inland.",
-            11: "In 2002 Quanzhou had a population of 658,798.",
-        },
-    ),
     "games.txt": notes(
         9,
         {
@@ -95,50 +84,6 @@ def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: P
     assert done.counts["no mention"] == 43 - 23
 
 
-def test_a_member_reads_for_both_and_the_one_that_erred_is_dropped(graph: Store, tmp_path: Path) -> None:
-    said = wrongs("the Wall Street Journal") | {(20,): "The Wall Street Journal", (5,): "the Yale Law Journal"}
-
-    def member(prompt: Asked) -> str | Fault:
-        if len(prompt.numbers) == 2:
-            return responds("Yale Law Journal", prompt)
-        return by_note(said)(prompt)
-
-    script = Script([instructs(SANDER), answers("Yale Law Journal")], member)
-    done = ask(graph, script, tmp_path, SANDER, documents=("law",))
-    (group,), (joint,) = script.of("group"), script.of("joint")
-    assert group.replies == ["Member 1: the Wall Street Journal", "Member 2: the Yale Law Journal"]
-    assert group.quotes == ["", SAID]
-    assert re.fullmatch(r"- the Wall Street Journal\n- the Yale Law Journal \[\d+\.\d+\]", joint.section("Answers"))
-    assert joint.numbers[1] == 5
-    assert script.of("decide")[0].replies == ["Member 1: Yale Law Journal"]
-    assert (done.text, done.counts["calls.merge"], done.counts["calls.leader"]) == ("Yale Law Journal [1]", 1, 3)
-
-
-def test_two_hops_one_after_the_other(graph: Store, tmp_path: Path) -> None:
-    found: dict[str, dict[tuple[int, ...], str]] = {
-        LESHAN: {(1,): "121,277"},
-        QUANZHOU: {(7,): "1.5 million", (11,): "658,798", (7, 11): "658,798"},
-    }
-
-    def member(prompt: Asked) -> str | Fault:
-        return by_note(found[prompt.section("Instruction")])(prompt)
-
-    script = Script([instructs(LESHAN), instructs(QUANZHOU), answers("Quanzhou")], member)
-    done = ask(graph, script, tmp_path, CITIES, documents=("cities",), conflict="once")
-    assert done.counts["members"] == 31
-    assert actions(done) == ["QUERY", "QUERY", "CONFLICT", "ANSWER"]
-    first, second = script.of("decide")
-    assert (first.replies, second.replies) == (["Member 1: 121,277"], ["Member 1: 658,798"])
-    assert script.merges() == [(7, 11)]
-    history = "\n".join(each["content"] for each in second.messages[1:-1])
-    assert [each["role"] for each in second.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert "Member 1: 121,277" in history
-    assert instructs(QUANZHOU) in history
-    assert done.text == "Quanzhou [1]"
-    assert cited(done) == [("cities", "Note 11: In 2002 Quanzhou had a population of 658,798.")]
-    assert all(CITIES not in each.user and "Leshan or" not in each.user for each in script.of("member"))
-
-
 @pytest.mark.parametrize("conflict", ["group", "once"])
 def test_the_running_example(graph: Store, tmp_path: Path, conflict: str) -> None:
     found: dict[str, dict[tuple[int, ...], str]] = {
@@ -151,10 +96,16 @@ def test_the_running_example(graph: Store, tmp_path: Path, conflict: str) -> Non
     )
     done = ask(graph, script, tmp_path, TEAM, documents=("games",), conflict=conflict)
     assert actions(done) == ["QUERY", "CONFLICT", "QUERY", "ANSWER"]
-    assert [each.replies for each in script.of("decide")] == [
-        ["Member 1: Buddy Hield"],
-        ["Member 1: Sacramento Kings"],
-    ]
+    first, second = script.of("decide")
+    assert (first.replies, second.replies) == (["Member 1: Buddy Hield"], ["Member 1: Sacramento Kings"])
+    assert [each["role"] for each in second.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
+    history = "\n".join(each["content"] for each in second.messages[1:-1])
+    assert "Member 1: Buddy Hield" in history
+    assert instructs(WHICH) in history
+    assert all(TEAM not in each.user for each in script.of("member"))
+    if conflict == "group":
+        shown = script.of("joint")[0].section("Answers")
+        assert re.search(r"^- Buddy Hield \[\d+\.\d+\]$", shown, re.MULTILINE), "with the number of its sentence"
     assert done.text == "Sacramento Kings [1]"
     assert {name: number for name, number in done.counts.items() if name.startswith("actions.")} == {
         "actions.answer": 1,
@@ -187,28 +138,20 @@ def test_the_value_of_a_key(graph: Store, tmp_path: Path) -> None:
     assert [VALUE in words for _, words in cited(done)] == [True]
 
 
-@pytest.mark.parametrize(
-    ("values", "answer"),
-    [
-        (["94"] * 24 + ["93"] + ["94"] * 5, "94"),
-        (["81, 80", "79, 78", "80, 79"] * 10, "80"),
-        (["88, 87, 86", "85, 84, 83"] * 15, "86"),
-    ],
-    ids=["largest", "second largest", "third largest"],
-)
-def test_values_of_all_parts_are_no_conflict(graph: Store, tmp_path: Path, values: list[str], answer: str) -> None:
+def test_values_of_all_parts_are_no_conflict(graph: Store, tmp_path: Path) -> None:
+    """The second largest number is asked for, and each member reports its two."""
+    values = ["81, 80", "79, 78", "80, 79"] * 10
     said: dict[tuple[int, ...], str] = {(number,): value for number, value in enumerate(values, 1)}
-    rank = len(values[0].split(", ")) - 1
 
     def leader(prompt: Asked) -> str:
         if prompt.kind == "instruct":
             return instructs(LARGEST)
         numbers = {int(each) for line in prompt.replies for each in line.partition(": ")[2].split(", ")}
-        return answers(str(sorted(numbers, reverse=True)[rank]))
+        return answers(str(sorted(numbers, reverse=True)[1]))
 
     script = Script(leader, by_note(said))
     done = ask(graph, script, tmp_path, LARGEST, documents=("numbers",), task="math")
     assert script.of("decide")[0].replies == [f"Member {number}: {value}" for number, value in enumerate(values, 1)]
     assert script.merges() == []
     assert actions(done) == ["QUERY", "ANSWER"]
-    assert (done.text, done.citations) == (answer, ()), "no note says it, so that nothing is cited"
+    assert (done.text, done.citations) == ("80", ()), "no note says it, so that nothing is cited"

@@ -13,7 +13,6 @@ from kgplatform.models.reply import parse_reply
 from kgplatform.prompt import source_of
 from kgplatform.readers.answer import AnswerReply
 from kgplatform.readers.longagent.options import Chosen, Decided, Grouped, Instructed, Responded, Settled, Summed
-from kgplatform.readers.longagent.team import EXPERTS, find_expert, listed_experts
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -22,18 +21,15 @@ def read(form: type[M], **fields: Any) -> M:
     return parse_reply(json.dumps(fields), form)
 
 
-@pytest.mark.parametrize("word", ["instruction", "QUERY", "NEW_STATE", "new state", "Instruction"])
-def test_the_papers_words_for_an_instruction(word: str) -> None:
-    found = read(Decided, type=word, content="Who?")
-    assert (found.type, found.content) == ("instruction", "Who?")
-
-
-@pytest.mark.parametrize("content", [[1, 3], "1 and 3", ["Member 1", "Member 3"]])
-def test_a_conflict_names_members(content: object) -> None:
-    found = read(Decided, type="CONFLICT", content=content)
-    assert (found.type, found.numbers) == ("conflict", (1, 3))
-    with pytest.raises(ReplyError):
-        read(Settled, type="conflict", content=content)
+def test_the_leader_decides_in_the_papers_words_or_in_ours() -> None:
+    for word in ("instruction", "QUERY", "NEW_STATE"):
+        found = read(Decided, type=word, content="Who?")
+        assert (found.type, found.content) == ("instruction", "Who?")
+    for content in ([1, 3], "1 and 3", ["Member 1", "Member 3"]):
+        found = read(Decided, type="CONFLICT", content=content)
+        assert (found.type, found.numbers) == ("conflict", (1, 3))
+        with pytest.raises(ReplyError):
+            read(Settled, type="conflict", content=content)
 
 
 def test_an_answer_is_there_or_is_said_not_to_be() -> None:
@@ -79,17 +75,3 @@ def test_the_examples_of_the_prompts_are_replies_of_their_forms() -> None:
         for line in examples:
             assert set(json.loads(line)) <= set(form.model_fields)
             assert parse_reply(line, form)
-
-
-def test_the_experts_of_the_paper() -> None:
-    assert [each.name for each in EXPERTS.values()] == [
-        "QA member",
-        "KV member",
-        "NS member",
-        "PassKey member",
-        "Math member",
-    ]
-    assert [each.name for each in EXPERTS.values() if not each.resolves] == ["Math member"]
-    assert all(find_expert(each.name) is each for each in EXPERTS.values())
-    assert find_expert("Poet member") is None
-    assert len(listed_experts().splitlines()) == 5

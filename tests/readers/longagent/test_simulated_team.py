@@ -1,84 +1,23 @@
-"""LongAgent with a simulated team behind a real server: what the discussion gets right, and what it costs."""
+"""LongAgent with a simulated team behind a real server: what the discussion gets right."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-from conftest import wipe
 from corpora import put, put_jsonl
-from simulated_team import (
-    Knows,
-    SimulatedTeam,
-    finds_number,
-    finds_value,
-    told,
-)
+from simulated_team import SimulatedTeam, told
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.needles import (
-    RANKS,
-    NeedleTask,
-    grid,
-    hidden_number,
-    key_value,
-    math_find,
-    multi_needle,
-    pass_key,
-    single_needle,
-)
+from kgplatform.evaluate.needles import NeedleTask, grid, single_needle
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
-from kgplatform.prompt import render
+from kgplatform.neo4j.store import Store
 from kgplatform.records import Answer
-from kgplatform.settings import Settings, load_settings
-from kgplatform.testing import OpenAIServer, ScriptedChat
-from kgplatform.text.numbered import lines
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer
 
-MEMBER_TOKENS = 400
-"""Less than by default, so that a short text needs many members."""
-
-SINGLE = [*grid(single_needle, (1_000, 4_000), (0, 0.5, 1), seed=1), single_needle(16_000, 0.5, 1)]
-LONG = SINGLE[-1]
-PAIRS = list(grid(multi_needle, (3_000,), ((0, 1), (0.33, 0.66)), seed=1))
-RETRIEVAL: list[tuple[NeedleTask, Knows]] = [
-    (pass_key(2_000, 0.7, 1), finds_number),
-    (hidden_number(2_000, 0.2, 1), finds_number),
-    (key_value(2_000, 0.9, 1), finds_value),
-]
-RANKED = {rank: math_find(1_500, 0.4, 1, rank=rank) for rank in RANKS}
-ALL = [*SINGLE, *PAIRS, *(task for task, _ in RETRIEVAL), *RANKED.values()]
-
-
-@pytest.fixture(scope="module")
-def store(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A graph of all the tasks' texts, each a document of its own, with nothing extracted; it is only read."""
-    folder = tmp_path_factory.mktemp("tasks")
-    files = put(folder / "texts", {f"{each.id}.txt": each.text for each in ALL})
-    nothing = put_jsonl(folder / "nothing.jsonl", [{"document": each.name} for each in files])
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(
-            store, load_settings(home=folder / "home", embedder="hash:64"), embedder=HashEmbedder(64)
-        )
-        graph.ingest(files, recorded=nothing)
-        yield store
-
-
-@contextmanager
-def led(store: Store, team: SimulatedTeam, home: Path) -> Iterator[KnowledgeGraph]:
-    """The graph with ``team`` as its language model."""
-    with OpenAIServer(team) as server:
-        settings = load_settings(home=home, embedder="hash:64", openai_base_url=server.base_url)
-        yield KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-
-
-def ask(graph: KnowledgeGraph, task: NeedleTask, **options: object) -> Answer:
-    return graph.ask(
-        task.question, "longagent", task=task.kind, documents=[task.id], member_tokens=MEMBER_TOKENS, **options
-    )
+TASKS = [*grid(single_needle, (1_000, 4_000), (0, 0.5, 1), seed=1), single_needle(16_000, 0.5, 1)]
+SMALL = 400
+"""Tokens of a member's part, so that a short text needs many members."""
 
 
 def is_right(answer: Answer, task: NeedleTask) -> bool:
@@ -91,50 +30,19 @@ def merge_calls(answer: Answer) -> int:
     return answer.counts.get("calls.merge", 0)
 
 
-# ----------------------------------------------------------------------------------------------------- with invention
-
-
-@pytest.mark.parametrize("invents", [0.1, 0.3])
-def test_with_conflict_resolution_every_needle_is_found_and_without_it_fewer(
-    store: Store, tmp_path: Path, invents: float
-) -> None:
-    with led(store, SimulatedTeam(told(*SINGLE), invents=invents, seed=2), tmp_path / "home") as graph:
-        found = {way: [ask(graph, task, conflict=way) for task in SINGLE] for way in ("group", "once", "off")}
-    right = {way: [is_right(*pair) for pair in zip(answers, SINGLE, strict=True)] for way, answers in found.items()}
-    assert right["group"] == right["once"] == [True] * len(SINGLE)
-    assert sum(right["off"]) < len(SINGLE)
+def test_with_conflict_resolution_every_needle_is_found_and_without_it_fewer(store: Store, tmp_path: Path) -> None:
+    files = put(tmp_path / "texts", {f"{each.id}.txt": each.text for each in TASKS})
+    nothing = put_jsonl(tmp_path / "nothing.jsonl", [{"document": each.name} for each in files])
+    with OpenAIServer(SimulatedTeam(told(*TASKS), invents=0.3, seed=2)) as server:
+        settings = load_settings(home=tmp_path / "home", embedder="hash:64", openai_base_url=server.base_url)
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        graph.ingest(files, recorded=nothing)
+        found: dict[str, list[Answer]] = {"group": [], "once": [], "off": []}
+        for way, answers in found.items():
+            for each in TASKS:
+                options = {"task": each.kind, "documents": [each.id], "member_tokens": SMALL, "conflict": way}
+                answers.append(graph.ask(each.question, "longagent", **options))
+    right = {way: [is_right(*pair) for pair in zip(answers, TASKS, strict=True)] for way, answers in found.items()}
+    assert right["group"] == right["once"] == [True] * len(TASKS)
+    assert sum(right["off"]) < len(TASKS)
     assert sum(map(merge_calls, found["off"])) == 0 < sum(map(merge_calls, found["group"]))
-
-
-def test_with_readers_that_err_grouping_keeps_more_right_answers_than_the_papers_way(
-    store: Store, settings: Settings
-) -> None:
-    """A member that reads two parts errs one time in ten, and so does the leader where it groups."""
-    right = dict.fromkeys(("group", "once"), 0)
-    for way in right:
-        for seed in range(10):
-            chat = ScriptedChat(SimulatedTeam(told(LONG), invents=0.3, errs=0.1, seed=seed))
-            graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
-            right[way] += is_right(ask(graph, LONG, conflict=way), LONG)
-    assert right["group"] >= right["once"] + 2
-    assert right["group"] >= 7
-
-
-# -------------------------------------------------------------------------------------------------------- other tasks
-
-
-@pytest.mark.parametrize(("task", "knows"), RETRIEVAL, ids=[task.kind for task, _ in RETRIEVAL])
-def test_keys_numbers_and_values_are_found(store: Store, tmp_path: Path, task: NeedleTask, knows: Knows) -> None:
-    with led(store, SimulatedTeam(knows, invents=0.5, seed=1), tmp_path / "home") as graph:
-        answer = ask(graph, task)
-    assert is_right(answer, task)
-    assert merge_calls(answer) > 0
-
-
-# ------------------------------------------------------------------------------------------------------ the team itself
-
-
-def member(instruction: str, passage: str) -> list[dict[str, str]]:
-    fence = "data-0123456789ab"
-    shown = f"Passage 1: days\n{lines(passage, '1')}"
-    return render("longagent/member", fence=fence, asked=fence, instruction=instruction, passage=shown)

@@ -74,16 +74,15 @@ def test_the_case_study(evidence: Evidence, tmp_path: Path, number: int) -> None
     assert [each.name for each in done.trace] == ["remember", "look up", "read pages", "answer"]
 
 
-@pytest.mark.parametrize("number", range(3))
-def test_the_comparator_sees_its_pages_and_no_gists(evidence: Evidence, tmp_path: Path, number: int) -> None:
-    question, choices, right, (needed, retrieved) = QUESTIONS[number]
+def test_the_comparator_sees_its_pages_and_no_gists(evidence: Evidence, tmp_path: Path) -> None:
+    question, choices, right, (needed, retrieved) = QUESTIONS[0]
     names = [f"Off the wind · page {n}" for n in range(8)]
     place_near(evidence._store, question, names, [names[n] for n in retrieved])
-    model = right_with_pages(right, WRONG[number], needed)
+    model = right_with_pages(right, WRONG[0], needed)
     done = over_the_wire(evidence, model, question, tmp_path, choices=choices, pages=4, lookup="dense")
     assert model.kinds == ["choose"]
     assert {n: model.asked[0].plain(n) for n in model.asked[0].memory} == {n: in_lines(STORY[n][0]) for n in retrieved}
-    assert (done.text or "").startswith(f"({WRONG[number]})")
+    assert (done.text or "").startswith(f"({WRONG[0]})")
     assert done.counts["words.in_context"] == sum(count_words(STORY[n][0]) for n in retrieved)
 
 
@@ -98,14 +97,6 @@ def test_the_trace_says_what_was_remembered_and_read(evidence: Evidence, tmp_pat
     assert read.detail == "pages 3, 4"
     assert [each.name for each in read.queries] == ["search/page_texts"]
     assert (len(read.pages), len(set(read.passages)) > 1) == (2, True)
-    whole = sum(count_words(text) for text, _ in STORY)
-    shown = sum(count_words(text if n in needed else gist) for n, (text, gist) in enumerate(STORY))
-    assert (done.counts["words.in_context"], done.counts["words.of_text"]) == (shown, whole)
-    rate = 100 * (1 - shown / whole)
-    assert (
-        answered.detail
-        == f"answered, 1 citation; {shown} of {whole} words in the prompt, compression rate {rate:.1f} %"
-    )
     assert (done.text, done.note) == ("(B) He slept nearly all of the time [1]", "")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os.path
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from readagent_runs import Asked, chosen, page, pages, said
 from texts import lines
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.cli import main as cli
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
@@ -81,65 +79,14 @@ def test_gists_are_paid_for_once_and_each_question_adds_its_own_calls(
     assert (again.text, again.usage.calls, again.usage.cached_calls) == (done.text, 0, 3)
     assert len(server.requests_to("/chat/completions")) == before + 2
 
-
-def test_prompts_begin_alike_so_that_a_server_can_use_what_it_has_read(graph: KnowledgeGraph) -> None:
     chat = ScriptedChat(plays)
     reading = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
-    reading.gist()
-    chat.calls.clear()
     for place in ("chapel", "quarry"):
         reading.ask(f"Who was the keeper of the {place}?", "readagent")
     look_up, answer, next_look_up, _ = ("".join(each["content"] for each in call.messages) for call in chat.calls)
     same = os.path.commonprefix([look_up, next_look_up])
-    assert same.endswith("Question: Who was the keeper of the "), "the memory is before the question"
+    assert same.endswith("Question: Who was the keeper of the "), "so that a server can use what it has read"
     same = os.path.commonprefix([look_up, answer])
     (read,) = (n for n, text in Asked(chat.calls[0].messages).memory.items() if "keeper of the chapel" in text)
     assert read > 0
     assert f"<Page {read}>" in same, "the same up to the page that is read again"
-
-
-def test_the_options_of_the_command_reach_the_reader(
-    graph: KnowledgeGraph,
-    server: OpenAIServer,
-    neo4j_server: Connection,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    graph.gist()
-    for name, value in (
-        ("NEO4J_URI", neo4j_server.uri),
-        ("NEO4J_PASSWORD", neo4j_server.password),
-        ("OPENAI_BASE_URL", server.base_url),
-        ("KGPLATFORM_EMBEDDER", "hash:64"),
-    ):
-        monkeypatch.setenv(name, value)
-
-    def ask(*options: str) -> str:
-        question = "Who was the keeper of the mill?"
-        monkeypatch.setattr(sys, "argv", ["kgplatform", "ask", question, "--reader", "readagent", "--trace", *options])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        assert ended.value.code in (0, None)
-        return capsys.readouterr().out
-
-    printed = ask(
-        "--document",
-        "keepers",
-        *(f"--option={each}" for each in ("lookup=sequential", "pages=1", "interim=true")),
-        "--keep",
-    )
-    assert "Mara Mill" in printed
-    assert "readagent/next" in printed
-    assert "ended: the limit of 1 page" in printed
-    assert "compression rate" in printed
-    assert "The run is saved." in printed
-    printed = ask(
-        *["--option", "lookup=bm25", "--option", "pages=2"],
-        "--option",
-        "choices=Mara Mill",
-        "--option",
-        "choices=Jon Reed",
-    )
-    assert "the best 2 of" in printed
-    assert "(A) Mara Mill" in printed

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from readagent_runs import Asked, Rereader, ask, cites, details, document_ids, fill, in_lines, page, pages, said
+from readagent_runs import Rereader, ask, cites, details, document_ids, fill, in_lines, page, pages, said
 from texts import lines
 
 from kgplatform.neo4j.store import Connection, Store
@@ -22,7 +22,7 @@ QUESTION = "Who kept the lamp?"
 PLACES = ("tower", "pier", "mill", "chapel", "quarry", "market", "bridge", "orchard", "forge")
 WINDOW = 2000
 ROOM = make_brief(QUESTION, Options(window_tokens=WINDOW)).room
-SEEDS = range(6)
+SEEDS = range(2)
 
 
 def sized(*shares: float) -> list[tuple[str, str]]:
@@ -63,20 +63,16 @@ def ask_about(evidence: Evidence, name: str, model: Rereader, question: str = QU
     return ask(evidence, model, question, **{"documents": documents, "window_tokens": WINDOW} | options)
 
 
-def shown_in_full(asked: Asked) -> list[int]:
-    return asked.full
-
-
 @pytest.mark.parametrize(
     ("wanted", "expanded", "refused"),
-    [([2, 1, 3, 4], [1, 2], [3, 4]), ([3, 1, 2], [1, 3], [2]), ([3, 2, 1, 0], [2, 3], [1, 0])],
+    [([2, 1, 3, 4], [1, 2], [3, 4]), ([3, 2, 1, 0], [2, 3], [1, 0])],
 )
 def test_by_importance_stops_at_the_first_page_that_does_not_fit(
     evidence: Evidence, wanted: list[int], expanded: list[int], refused: list[int]
 ) -> None:
     model = Rereader(lookup_ordered=[pages(*wanted)], answer=[cites("No.")])
     done = ask_about(evidence, "Rooms", model, by_importance=True)
-    assert shown_in_full(model.asked[1]) == expanded
+    assert model.asked[1].full == expanded
     assert done.counts["refused.no room"] == len(refused), "those after it are not tried"
     listed = ", ".join(f"{number} (no room)" for number in refused)
     assert details(done, "read pages") == [f"pages {wanted[0]}, {wanted[1]}; refused: {listed}"]
@@ -86,7 +82,7 @@ def test_by_importance_stops_at_the_first_page_that_does_not_fit(
 def test_in_plain_parallel_what_does_not_fit_is_left_out_and_what_comes_after_it_is_tried(evidence: Evidence) -> None:
     model = Rereader(lookup=[pages(2, 1, 3, 4)], answer=[cites("No.")])
     done = ask_about(evidence, "Rooms", model)
-    assert shown_in_full(model.asked[1]) == [1, 2, 4]
+    assert model.asked[1].full == [1, 2, 4]
     assert details(done, "read pages") == ["pages 2, 1, 4; refused: 3 (no room)"]
     assert (done.counts["refused.no room"], done.counts["pages.looked_up"]) == (1, 3)
 
@@ -95,7 +91,7 @@ def test_a_sequential_look_up_ends_early_where_the_next_page_does_not_fit(eviden
     model = Rereader(next=[page(1), page(2), page(3), page(4)], answer=[cites("No.")])
     done = ask_about(evidence, "Rooms", model, lookup="sequential")
     assert model.kinds == ["next", "next", "next", "answer"]
-    assert shown_in_full(model.asked[-1]) == [1, 2]
+    assert model.asked[-1].full == [1, 2]
     assert details(done, "read pages")[-1] == "no page; refused: 3 (no room)"
 
 
@@ -103,7 +99,6 @@ def test_a_sequential_look_up_ends_early_where_the_next_page_does_not_fit(eviden
     ("options", "replies"),
     [
         ({}, {"lookup": [pages(1, 0)]}),
-        ({"by_importance": True}, {"lookup_ordered": [pages(1, 0)]}),
         ({"lookup": "sequential"}, {"next": [page(1)]}),
         ({"lookup": "bm25"}, {}),
     ],
@@ -142,11 +137,6 @@ def test_every_prompt_stays_within_the_window(evidence: Evidence, seed: int) -> 
         ask_about(evidence, f"Chance {seed}", model, "Who kept the tower by the sea?", pages=9, **options)
         assert max(cost(each.messages) for each in model.asked) <= 0.9 * WINDOW
         assert "answer" in model.kinds
-
-
-def rated(done: Answer) -> str:
-    """What the answer's step says of its prompt."""
-    return details(done, "answer")[0].partition("; ")[2]
 
 
 def test_the_compression_rate_of_the_hand_example(evidence: Evidence) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from answers import passage
 
 from kgplatform.readers.window import cost
-from kgplatform.readers.youtu.reflect import AgentMemory, reflect_messages
+from kgplatform.readers.youtu.reflect import AgentMemory
 from kgplatform.records import SearchResult
 
 QUESTION = "Where was Anna Reed born?"
@@ -34,20 +34,6 @@ def test_each_further_search_adds_its_best_that_is_new() -> None:
         own = SearchResult("q", (*found(0).passages[:4], *found(step).passages), (), 0.0)
         assert memory.adds(own)
     assert [each.id for each in memory.evidence().result.passages] == [*first, *(f"s{step}p0" for step in range(1, 6))]
-
-
-def test_what_was_shown_keeps_its_number_and_the_prompts_their_beginning() -> None:
-    memory = AgentMemory(QUESTION, 4_000, results=[found(0, 3)], queries=[QUESTION])
-    first = reflect_messages(memory, QUESTION, 1, 5)
-    assert memory.adds(found(1, 3))
-    memory.thoughts.append("Not yet.")
-    second = reflect_messages(memory, "Vink?", 2, 5)
-    assert first[0] == second[0]
-    assert [each.id for each in memory.evidence().result.passages] == ["s0p0", "s0p1", "s0p2", "s1p0", "s1p1"]
-    beginning = first[1]["content"].partition("\n\nNotes")[0]
-    assert "[3.1] " in beginning
-    assert second[1]["content"].startswith(beginning)
-    assert second[1]["content"].endswith("Current query: Vink?\nStep 2 of at most 5.")
 
 
 def test_nothing_new_is_what_a_prompt_has_shown() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from answers import cited, steps_of
 from model_by_prompt import Model
-from youtu_runs import REFUSES, TYPES, concludes, entities, fill_graph, filled, looks_for, plan, says, triple
+from youtu_runs import REFUSES, TYPES, concludes, entities, fill_graph, filled, plan, says, triple
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
@@ -30,7 +29,7 @@ def ask(settings: Settings) -> Ask:
     """The reader with the real client's chat, against a server on loopback that plays the model."""
 
     def run(question: str, evidence: Evidence, model: Model, options: Options, types: SchemaTypes = TYPES) -> Answer:
-        with serving(model) as server:
+        with OpenAIServer(model) as server:
             ledger = Ledger()
             chat = make_chat(settings.model_copy(update={"openai_base_url": server.base_url}), ledger)
             done = answer(question, Run(evidence, chat, ledger, lambda: types), options)
@@ -40,12 +39,6 @@ def ask(settings: Settings) -> Ask:
         return done
 
     return run
-
-
-@contextmanager
-def serving(model: Model) -> Iterator[OpenAIServer]:
-    with OpenAIServer(model) as server:
-        yield server
 
 
 # ----------------------------------------------------------------------------------------------------------------- Y1
@@ -113,16 +106,6 @@ def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: P
     for prompt in (two, final):
         assert june in prompt
         assert "compared the goal" in prompt, "the evidence of every step is in it"
-
-
-def test_y1_the_trace_says_what_happened(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
-    evidence = fill_graph(kg, tmp_path, GOALS, GOAL_LINES)
-    model = Model(
-        decompose=plan("To whose goal was Messi's goal compared?", "Who?", relations=["compared to", "painted by"]),
-        answer=[REFUSES, says("In June 1982", "June 1982")],
-        reflect=[looks_for("Diego Maradona and Boca Juniors"), concludes("June 1982")],
-    )
-    done = ask(GOAL_QUESTION, evidence, model, Options(top_k=1))
     assert [(step.name, step.prompt) for step in done.trace] == [
         ("decompose", "youtu/decompose"),
         ("search", None),
@@ -134,23 +117,13 @@ def test_y1_the_trace_says_what_happened(kg: KnowledgeGraph, tmp_path: Path, ask
         ("reflect 2", "youtu/reflect"),
         ("final answer", "readers/answer"),
     ]
-    decompose, part, _, whole, first, one, again, two, final = done.trace
-    assert decompose.detail.endswith("types: compared to | not in the schema: painted by")
-    assert decompose.reply == model.rules["decompose"]
-    assert part.detail.startswith("sub-question 1: To whose goal")
+    *_, whole, _, step, again, _, last = done.trace
     assert whole.detail.startswith("the whole question: When was the person")
-    assert one.detail == "the new query is: Diego Maradona and Boca Juniors"
-    assert two.detail == "the answer is: June 1982"
-    assert again.detail.startswith("new query: Diego Maradona and Boca Juniors: 1 passage, ")
-    assert final.detail == "answered, 1 citation"
-    assert "June 1982" in final.reply
-    for search in (part, whole, again):
-        assert search.queries
-        assert all(run.statement and run.rows >= 0 for run in search.queries)
-        assert len(search.passages) == 1
-    assert again.facts
-    assert [step.usage.calls for step in (decompose, first, one, two, final)] == [1] * 5
-    assert min(step.usage.input_tokens for step in (decompose, first, one, two, final)) > 0
+    assert step.detail == f"the new query is: {query}"
+    assert again.detail.startswith(f"new query: {query}: 1 passage, ")
+    assert again.queries
+    assert all(run.statement and run.rows >= 0 for run in again.queries)
+    assert last.detail == "answered, 1 citation"
 
 
 # ----------------------------------------------------------------------------------------------------------------- Y2
@@ -215,69 +188,6 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     assert cited(done) == [("taylor", quotes[0]), ("riggs", quotes[1])]
 
 
-def test_y2_in_dependent_form_takes_two_levels_and_one_more_call(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
-    evidence = fill_graph(kg, tmp_path, FILMS, FILM_LINES)
-    parts = "Who directed Ethnic Notions?", "Who directed Gordon of Ghost City?", "When did #1 die?", "When did #2 die?"
-    model = Model(
-        decompose=plan(*parts),
-        fill_in=filled("Marlon Riggs", "Ray Taylor"),
-        answer=says("Gordon of Ghost City", "15 February 1952", "5 April 1994"),
-        reflect=concludes("Gordon of Ghost City"),
-    )
-    done = ask(FILM_QUESTION, evidence, model, Options())
-    assert model.kinds == ["decompose", "fill_in", "answer", "reflect"]
-    details = [step.detail for step in steps_of(done, "search")]
-    assert details[0].startswith("sub-question 1: Who directed Ethnic Notions?")
-    assert details[2].startswith("the whole question: ")
-    assert details[3].startswith("sub-question 3: When did Marlon Riggs die?")
-    assert details[4].startswith("sub-question 4: When did Ray Taylor die?")
-    assert "Question 1: Who directed Ethnic Notions?" in model.of("fill_in")[0].user
-    assert "Question 2: Who directed Gordon of Ghost City?" in model.of("fill_in")[0].user
-    assert "Who directed Ethnic Notions? Marlon Riggs" in model.of("answer")[0].user, "what was filled in is a note"
-    assert steps_of(done, "fill in")[0].detail == "#1: Marlon Riggs; #2: Ray Taylor"
-
-
-# ----------------------------------------------------------------------------------------------------------------- Y3
-
-STUDIES = {
-    "lovell.txt": "Ines Lovell, who studied at the University of Ghent, was given the Turing Award for her compilers.",
-    "brandt.txt": "Otto Brandt studied at the Polytechnic of Riga, and was given the city's medal for his bridges.",
-}
-STUDY_LINES = [
-    {
-        "document": "lovell.txt",
-        "entities": entities({"Ines Lovell": "Person", "University of Ghent": "Organization"}),
-        "triples": [triple("Ines Lovell", "educated_at", "University of Ghent")],
-        "attributes": [{"entity": "Ines Lovell", "key": "award", "value": "Turing Award"}],
-    },
-    {
-        "document": "brandt.txt",
-        "entities": entities({"Otto Brandt": "Person", "Polytechnic of Riga": "Organization"}),
-        "triples": [triple("Otto Brandt", "educated_at", "Polytechnic of Riga")],
-    },
-]
-
-
-def test_y3_the_schema_is_in_the_prompt_and_names_what_is_involved(
-    kg: KnowledgeGraph, tmp_path: Path, ask: Ask
-) -> None:
-    evidence = fill_graph(kg, tmp_path, STUDIES, STUDY_LINES)
-    parts = "Who has the award Turing Award?", "Where was #1 educated?"
-    model = Model(
-        decompose=plan(*parts, nodes=["Person"], relations=["Educated At", "married to"], attributes=["Award"]),
-        fill_in=filled("Ines Lovell"),
-        answer=says("At the University of Ghent", "Ines Lovell, who studied at the University of Ghent"),
-        reflect=concludes("the University of Ghent"),
-    )
-    done = ask("Where did the winner of the Turing Award study?", evidence, model, Options())
-    assert "Relations: directed by, signed, educated_at" in model.asked[0].user
-    assert "Attributes: award, death date, revenue" in model.asked[0].user
-    assert steps_of(done, "decompose")[0].detail.endswith(
-        "types: Person, educated_at, award | not in the schema: married to"
-    )
-    assert done.text == "At the University of Ghent [1]"
-
-
 # ----------------------------------------------------------------------------------------------------------------- Y4
 
 LABELS = {
@@ -329,6 +239,7 @@ def test_y4_the_third_sub_question_waits_for_the_second(kg: KnowledgeGraph, tmp_
         "sub-question 3: When did Captain Hale visit Port Elm?",
     ]
     first, second = (prompt.user for prompt in model.of("fill_in"))
+    assert f"{parts[0]} Velvet Records" in model.of("answer")[0].user, "what was filled in is a note"
     assert f"Question 1: {parts[0]}" in first
     assert "Question 2" not in first
     assert "Question 1: Where is Velvet Records headquartered?" in second

@@ -1,21 +1,28 @@
-"""neo4j-graphrag's own retrievers, from the real library, over a graph of the platform's."""
+"""Comparators of readers: neo4j-graphrag's own retrievers over a graph of the platform's, and the model alone."""
 
 from __future__ import annotations
 
 import builtins
 import json
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from conftest import wipe
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.evaluate import comparators
-from kgplatform.evaluate.comparators import OFFICIAL, Official, official_answer
+from kgplatform.evaluate.comparators import OFFICIAL, ClosedOptions, Official, answer_closed, official_answer
+from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.records import FoundPassage
-from kgplatform.testing import OpenAIServer
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.prompt import source_of
+from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.run import Calls
+from kgplatform.records import Answer, FoundPassage
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer, ScriptedChat
 
 pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
 
@@ -31,13 +38,18 @@ def official_search(kg: KnowledgeGraph, question: str, kind: str, top_k: int = 1
     return Official(kg, kind).search(question, top_k).passages
 
 
-@pytest.fixture
-def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
-    """Four short texts, each a passage."""
-    file = tmp_path / "texts.json"
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """Four short texts, each a passage. No test changes it but the last."""
+    folder = tmp_path_factory.mktemp("texts")
+    file = folder / "texts.json"
     file.write_text(json.dumps([{"title": title, "text": text} for title, text in TEXTS.items()]))
-    kg.ingest(file, extractor="local")
-    return kg
+    with Store(neo4j_server) as store:
+        wipe(store)
+        settings = load_settings(home=folder, embedder="hash:64")
+        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        kg.ingest(file, extractor="local")
+        yield kg
 
 
 @pytest.mark.parametrize("kind", OFFICIAL)
@@ -58,24 +70,17 @@ def test_by_vectors_they_find_what_the_nearest_vectors_are(graph: KnowledgeGraph
     assert [each.id for each in theirs] == [each.id for each in ours]
 
 
-@pytest.mark.parametrize(
-    "question", ["What is AC/DC?", "(unclosed", 'say "it', "a AND", "title:x^~", "NOT [a TO", "*", "x\\"]
-)
-def test_signs_of_lucene_are_words_like_others(graph: KnowledgeGraph, question: str) -> None:
-    if not any(letter.isalnum() for letter in question):
-        with pytest.raises(InputError, match="The question is empty"):
-            official_search(graph, question, "official-hybrid")
-        return
-    assert official_search(graph, question, "official-hybrid")
+def test_signs_of_lucene_are_words_like_others(graph: KnowledgeGraph) -> None:
+    for question in ("What is AC/DC?", "(unclosed", 'say "it', "a AND", "title:x^~", "NOT [a TO", "x\\"):
+        assert official_search(graph, question, "official-hybrid"), question
+    with pytest.raises(InputError, match="The question is empty"):
+        official_search(graph, "*", "official-hybrid")
 
 
-@pytest.mark.parametrize("question", ["What is AC/DC?", "What is (AC?"])
-def test_what_they_fail_at_is_told_in_our_errors(
-    graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, question: str
-) -> None:
+def test_what_they_fail_at_is_told_in_our_errors(graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparators, "escaped", lambda text: text)
     with pytest.raises(StoreError, match="a search of neo4j-graphrag's hybrid retriever"):
-        official_search(graph, question, "official-hybrid")
+        official_search(graph, "What is AC/DC?", "official-hybrid")
 
 
 @pytest.mark.parametrize("kind", OFFICIAL)
@@ -100,11 +105,6 @@ def test_an_answer_is_ours_from_what_they_found(graph: KnowledgeGraph) -> None:
     assert [step.name for step in answer.trace] == ["search", "answer"]
 
 
-def test_an_empty_graph(kg: KnowledgeGraph) -> None:
-    with pytest.raises(InputError, match="The graph is empty"):
-        official_search(kg, "Who?", "official-vector")
-
-
 def test_without_the_package(graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparators, "_PACKAGE", "no_such_package")
     imported: list[str] = []
@@ -118,3 +118,44 @@ def test_without_the_package(graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPa
     with pytest.raises(SettingError, match=r"pip install 'kgplatform\[graphrag\]'"):
         official_search(graph, "Who?", "official-vector")
     assert not [name for name in imported if name.startswith("neo4j_graphrag")]
+
+
+def test_an_empty_graph(kg: KnowledgeGraph) -> None:
+    with pytest.raises(InputError, match="The graph is empty"):
+        official_search(kg, "Who?", "official-vector")
+
+
+# ----------------------------------------------------------------------------------------------------- the model alone
+
+COPIED = next(line for line in source_of("evaluate/zero_shot").splitlines() if line.startswith("{"))
+USELESS = ["", COPIED, '{"reasoning": "It was', "Brunel", '{"reasoning": "No.", "answer": ""}']
+
+
+def closed(*replies: str) -> tuple[Answer, ScriptedChat]:
+    chat = ScriptedChat(list(replies))
+    return answer_closed(
+        "Who designed the Great Eastern?", Calls(chat, Ledger()), ClosedOptions("open", "phrase")
+    ), chat
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ('{"reasoning": "Not Watt: it was Brunel.", "answer": "Brunel"}', "Brunel"),
+        ('{"answer": "(B) Brunel"}', "(B) Brunel"),
+        ('{"reasoning": "I cannot recall it.", "answer": "I do not know."}', "I do not know."),
+    ],
+)
+def test_an_answer_is_read_without_its_thoughts(reply: str, text: str) -> None:
+    answer, chat = closed(reply)
+    assert (answer.text, answer.note) == (text, OWN_KNOWLEDGE)
+    assert [step.name for step in answer.trace] == ["answer"]
+    assert (chat.calls[0].stage, chat.calls[0].wanted.tokens) == ("answer", 400)
+
+
+@pytest.mark.parametrize("useless", USELESS)
+def test_what_cannot_be_read_is_asked_for_once_more(useless: str) -> None:
+    answer, _ = closed(useless, '{"answer": "Brunel"}')
+    assert answer.text == "Brunel"
+    answer, _ = closed(useless, useless)
+    assert (answer.text, answer.note) == (REFUSAL, "The language model gave no answer from its own knowledge.")
