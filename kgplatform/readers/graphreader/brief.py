@@ -15,15 +15,12 @@ from typing import Annotated, Literal
 from pydantic import WithJsonSchema
 
 from kgplatform.errors import InputError
-from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, text
-from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render, with_reminder
 from kgplatform.readers.answer import NONE, cited_manner
 from kgplatform.readers.reader import AnswerOptions, Preset, option, preset_option, window_option
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
 from kgplatform.text import normalise_name
-from kgplatform.text.numbered import numbers_in
 
 PAPER_WINDOW = 4096
 """Tokens of a prompt (section 4.1)."""
@@ -108,13 +105,6 @@ class Done:
     notebook: str = ""
     passages: tuple[int, ...] = ()
     node: str = ""
-
-
-def ask_step(chat: Chat, messages: Messages, stage: Stage, *, tokens: int) -> Done:
-    """What the model does, in a reply of at most ``tokens``. Raises ``ReplyError`` where two replies say nothing."""
-    said = ask(chat, messages, FORMS[stage], stage=stage, tokens=tokens)[0].model_dump()
-    passages = dict.fromkeys(int(number.partition(".")[0]) for number in numbers_in(said.get("chunks")))
-    return Done(said["action"], said.get("notebook", "").strip(), tuple(passages), said.get("node", ""))
 
 
 def same_name(words: str, names: Collection[str]) -> str | None:

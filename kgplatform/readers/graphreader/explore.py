@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Chat, Wanted, metered
+from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.brief import (
     EMPTY,
@@ -27,7 +28,6 @@ from kgplatform.readers.graphreader.brief import (
     Brief,
     Done,
     Stage,
-    ask_step,
     reminded,
     same_name,
 )
@@ -38,7 +38,7 @@ from kgplatform.readers.window import cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
 from kgplatform.search.nodes import Nodes, Stated, ToRead
 from kgplatform.text import counted, listed
-from kgplatform.text.numbered import lines, numbered
+from kgplatform.text.numbered import lines, numbered, numbers_in
 
 _CHARACTERS_PER_TOKEN = 6
 """More than text has: what lies around a passage is read from the graph by characters, and cut by tokens."""
@@ -331,7 +331,10 @@ class Walk:
         """What the model does, and what is wrong with that; no action where neither its reply nor the next has one."""
         before, done, fault = self.calls.made, Done(""), _NO_ACTION
         try:
-            done = ask_step(self.calls, messages, stage, tokens=self._brief.window.reply)
+            reply, _ = ask(self.calls, messages, FORMS[stage], stage=stage, tokens=self._brief.window.reply)
+            said = reply.model_dump()
+            chunks = dict.fromkeys(int(number.partition(".")[0]) for number in numbers_in(said.get("chunks")))
+            done = Done(said["action"], said.get("notebook", "").strip(), tuple(chunks), said.get("node", ""))
             fault = judge(done)
         except ReplyError:
             pass
