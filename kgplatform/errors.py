@@ -6,13 +6,13 @@
     │   ├── SchemaError         an extraction schema that cannot be used
     │   └── DocumentError       one source file that cannot be read
     ├── StoreError              the database
-    │   ├── ServerError         the server: not there, refuses the password, too old, cannot be started
+    │   ├── ServerError         the server: unreachable, wrong password, too old, cannot be started
     │   ├── StatementError      a Cypher statement that the database refused
     │   └── EmbeddingMismatchError   the graph was embedded by another model
     ├── ModelError              the language model or the embedding model
-    │   ├── ReplyError          an answer that is of no use: malformed after repair and one more try, filtered, endless
+    │   ├── ReplyError          an unusable reply: malformed after repair and one more try, filtered, endless
     │   └── BudgetError         the token budget is used up
-    └── StoppedError            nobody: the work was stopped from outside
+    └── StoppedError            nobody: the work was stopped
 
 An error's message is one sentence (or two) that says what is wrong and what to do about it.
 """
@@ -56,7 +56,7 @@ class Code(Enum):
 class KgError(Exception):
     """Base of all errors of the platform. Its text is written for people.
 
-    ``options``: options that the message names, which a door spells its way. ``code``, ``parameters``: see ``Code``.
+    ``options``: options in the message, spelled differently by each interface. ``code``, ``parameters``: see ``Code``.
     """
 
     exit_code = 1
@@ -108,7 +108,7 @@ class StoreError(KgError):
 
 
 class ServerError(StoreError):
-    """The server, the local one or another, cannot be started, reached, logged in to or stopped, or is too old."""
+    """The server, managed or not, cannot be started, reached, logged in to or stopped, or is too old."""
 
 
 class StatementError(StoreError):
@@ -116,7 +116,7 @@ class StatementError(StoreError):
 
 
 class EmbeddingMismatchError(StoreError):
-    """The graph's vectors come from another model than the one that is set."""
+    """The graph's vectors come from another model than the configured one."""
 
     def __init__(self, stored: str, stored_dimension: int, wanted: str, wanted_dimension: int) -> None:
         use, again = f"Set KGPLATFORM_EMBEDDER={stored}", "run `kgplatform reembed`"
@@ -134,16 +134,16 @@ class EmbeddingMismatchError(StoreError):
 
 
 class ModelError(KgError):
-    """A language model or an embedding model failed. ``evidence``: what a reader that failed had found until then;
-    ``steps``: what it had done."""
+    """A language model or an embedding model failed. ``evidence``: what the reader had found until then; ``steps``: its
+    steps until then."""
 
     evidence: SearchResult | None = None
     steps: tuple[Step, ...] = ()
 
 
 class ReplyError(ModelError):
-    """A model's answer is of no use, and would not be if it were asked for again: it stays malformed after repair and
-    one more try, the server's filter stopped it, or it has no end."""
+    """A model's reply is unusable, and another try would not help: it is malformed after repair and one more try, the
+    server's filter stopped it, or it has no end."""
 
 
 class BudgetError(ModelError):
@@ -154,7 +154,7 @@ class BudgetError(ModelError):
 
 
 class StoppedError(KgError):
-    """Somebody stopped the work (``kgplatform.concurrency.stopping.Stop``); what was done so far is kept."""
+    """The work was stopped (``kgplatform.concurrency.stopping.Stop``); what was done so far is kept."""
 
     def __init__(self) -> None:
         super().__init__("The work was stopped.")

@@ -146,7 +146,7 @@ class Prices:
         """A sentence for a ``model`` that the table does not have; empty where it has it."""
         if model in self.models:
             return ""
-        return f"The table has no price for {model}, so amounts are missing: give a table of prices that has it."
+        return f"The table has no price for {model}, so amounts are missing: add it to your own table of prices."
 
 
 def load_prices(file: Path | None = None) -> Prices:

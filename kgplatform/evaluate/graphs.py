@@ -181,7 +181,7 @@ class Graphs:
         file = self._corpus_file(dataset, self._folder)
         ours = {source for _, _, source in found} == {file.as_uri()}
         if wanted == there and not ours:
-            self._note(f"{dataset.name}: the graph that is there holds just its {counted(len(wanted), 'text')}.")
+            self._note(f"{dataset.name}: the current graph contains exactly its {counted(len(wanted), 'text')}.")
             return graph
         if (alone and (ours or not found)) or (ours and wanted == there):
             self._ingest(graph, dataset, Build(extractor=extractor), file)

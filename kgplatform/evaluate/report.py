@@ -228,7 +228,9 @@ def _repeated(runs: Sequence[Results]) -> list[str]:
         return []
     found = spread(runs)
     scores = {title_of(metric): [of.get(metric) for of in found.values()] for metric in runs[0].metrics}
-    lead = f"Mean and standard deviation of the scores of {len(runs)} runs, in percent. All else is of the first run."
+    lead = (
+        f"Mean and standard deviation of the scores of {len(runs)} runs, in percent. Other tables show the first run."
+    )
     return [lead, table(["Metric", *found], [[title, *map(_plus_minus, of)] for title, of in scores.items()])]
 
 

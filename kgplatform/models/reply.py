@@ -37,7 +37,8 @@ _ARGUMENTS = ("arguments", "parameters", "input")
 _LEAST_WORDS = 4
 """Of a text that nobody writes a second time by chance."""
 _TAGGED = re.compile(r"<([a-z]+-[0-9a-f]{12})>.*?</\1>", re.DOTALL)
-_OBJECT_LINE = re.compile(r"^\{.*\}$", re.MULTILINE)
+_OBJECT = re.compile(r"\{\".*\}(?=\.?$)", re.MULTILINE)
+"""An example at the end of a line."""
 
 _TAIL = 600
 _CIRCLE = re.compile(r"(\b.{8,200}?)\1{3,}")
@@ -249,11 +250,22 @@ def _in_words(error: ValidationError) -> str:
 
 
 def is_example(value: Any, messages: Sequence[dict[str, str]]) -> bool:
-    """Whether ``value`` is, word for word, an object that the prompt shows as an example, and has a sentence of it."""
-    if not isinstance(value, dict) or not any(len(text.split()) >= _LEAST_WORDS for text in _texts(value)):
+    """Whether ``value`` is, word for word, an object that the prompt shows as an example, and has a sentence of it; or
+    has a text of several words of one for a field, which stands nowhere else in the prompt.
+    """
+    if not isinstance(value, dict):
         return False
-    shown = (_TAGGED.sub("", message["content"]) for message in messages)
-    return any(value == value_of(line) for text in shown for line in _OBJECT_LINE.findall(text))
+    asked = "\n".join(message["content"] for message in messages)
+    lines = _OBJECT.findall(_TAGGED.sub("", asked))
+    examples = [example for line in lines if isinstance(example := value_of(line), dict)]
+    if value in examples and any(len(text.split()) >= _LEAST_WORDS for text in _texts(value)):
+        return True
+    shown = {text for example in examples for text in example.values() if isinstance(text, str) and " " in text}
+    copied = [text for text in value.values() if isinstance(text, str) and text in shown]
+    if copied:
+        for line in lines:
+            asked = asked.replace(line, "")
+    return any(text not in asked for text in copied)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -82,10 +82,10 @@ def translated(doing: str) -> Iterator[None]:
 def _in_words(error: driver_errors.Neo4jError, doing: str) -> StoreError:
     kind = (error.code or "").rpartition(".")[2]
     if kind in _TIMED_OUT:
-        return StatementError(f"Neo4j ended {doing} at its timeout: ask for less at once, or allow more time.")
+        return StatementError(f"Neo4j stopped {doing} at its timeout: request less at once, or allow more time.")
     if kind in _TOO_LARGE:
         return StatementError(
-            f"Neo4j ended {doing}: it needs more memory than one may hold. Ask for less at once, with LIMIT."
+            f"Neo4j stopped {doing}: it needs more memory than allowed. Request less at once, with LIMIT."
         )
     if kind == "DatabaseNotFound":
         return ServerError(f"Unknown database ({message_of(error)}). Check NEO4J_DATABASE.")

@@ -75,15 +75,15 @@ def manner(style: AnswerStyle, mode: AnswerMode = "reject", field: str = "answer
     return {"style": STYLES[style], "insufficient": INSUFFICIENT[mode].replace('"answer"', f'"{field}"')}
 
 
-def cited_manner(style: AnswerStyle, mode: AnswerMode = "reject") -> dict[str, str]:
-    """The same, with an example, for a prompt that also says how sentences are cited.
+def cited_manner(style: AnswerStyle, mode: AnswerMode = "reject", *, example: bool = True) -> dict[str, str]:
+    """The same for a prompt that also says how sentences are cited, with an ``example`` where it shows one.
 
     A phrase has its numbers as "evidence" alone: a small model answers worse where it has to write both at once. The
     answer comes first and the question last for the same reason (docs/explanation/benchmarks/answers.md).
     """
     said = manner(style, mode)
     marked = "" if style == "phrase" else _MARKED
-    return {**said, "style": said["style"] + marked, "example": _EXAMPLES[style]}
+    return {**said, "style": said["style"] + marked} | ({"example": _EXAMPLES[style]} if example else {})
 
 
 def reply_room(style: AnswerStyle, window: int) -> int:

@@ -102,12 +102,12 @@ class Texts:
             listed = _listed(self._left_out)
             told.append(f"Left out of the metadata, since the values are not flat or are too long: {listed}.")
         if self._as_texts:
-            told.append(f"Kept as texts, since a list holds values of one kind: {_listed(self._as_texts)}.")
+            told.append(f"Converted to texts, since a list may have only one type: {_listed(self._as_texts)}.")
         if self._blank:
             told.append(f"Left out, since they are empty: {self._blank:,} of the texts.")
         if self._others_of_an_id:
             others = f"{self._others_of_an_id:,} of the texts"
-            told.append(f"Left out, since another text before them has their id: {others}. Give each an id of its own.")
+            told.append(f"Left out, since an earlier text has the same id: {others}. Give each text its own id.")
         return told
 
     def add_blank(self) -> None:

@@ -99,7 +99,7 @@ def test_a_graph_with_just_these_texts_is_used_as_it_is_and_one_with_more_is_not
         with Graphs(given, lines.append) as graphs:
             graph = graphs.for_data_set(data_set(corpus=spaced), alone=alone)
             assert {each.source for each in graph.documents()} == {mine.as_uri()}
-        assert lines == ["ships: the graph that is there holds just its 3 texts."]
+        assert lines == ["ships: the current graph contains exactly its 3 texts."]
     more.write_text(json.dumps([{"title": each.title, "text": each.text} for each in BIRDS]))
     kg.ingest(more, extractor="local")
     with Graphs(given) as graphs, pytest.raises(InputError, match=r"the 3 texts of ships and 2 others.*home=FOLDER"):

@@ -9,12 +9,10 @@ from proposals import accepted
 from kgplatform.extract.bound import Tally, bound
 from kgplatform.extract.schema import AttributeType, EntityType, Expansion, RelationType, Schema, load_schema
 from kgplatform.records import (
-    AtomicFact,
     ExtractedAttribute,
     ExtractedEntity,
     ExtractedTriple,
     Extraction,
-    Malformed,
     Proposal,
 )
 
@@ -195,20 +193,10 @@ def test_the_first_listed_type_speaks_for_a_name() -> None:
     assert len(bounded.triples) == 1
 
 
-def test_what_is_not_bounded_passes() -> None:
-    extraction = Extraction(
-        facts=(AtomicFact("A b.", ("A",)),),
-        proposals=(Proposal("entity", "Studio", 0.95),),
-        malformed=(Malformed("x", "y"),),
-    )
-    for mode in ("strict", "flexible"):
-        assert bound(extraction, SCHEMA, mode) == (extraction, Tally())  # type: ignore[arg-type]  # literals
-
-
 # ------------------------------------------------------------------------------------------ expansions
 
 
-def test_y6_only_the_sure_candidate_is_accepted() -> None:
+def test_only_the_sure_candidate_is_accepted() -> None:
     proposals = [("c1", "d1", Proposal("relation", "starring", 0.95, "Leigh in Psycho"))]
     proposals += [("c1", "d1", Proposal("relation", "shot_in", 0.85))]
     expansions = accepted(proposals, SCHEMA, 0.9, 1)

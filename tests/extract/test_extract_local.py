@@ -1,23 +1,38 @@
-"""The rule-based extractor on friendly, foreign and nasty texts."""
+"""The rule-based extractor on friendly, foreign and nasty texts: what is a name, where it ends, and what kind it is."""
 
 from __future__ import annotations
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
 
 import pytest
 
-from kgplatform.extract.lexicon import kind_of_name
+from kgplatform.extract.lexicon import is_common, kind_of_name
 from kgplatform.extract.local import DOCUMENTS_KEPT, LocalExtractor, title_forms
 from kgplatform.extract.schema import Schema, load_schema
 from kgplatform.records import Document, Extraction, Passage
-from kgplatform.text.sentences import LONGEST_SENTENCE, sentences
 
 GENERAL = load_schema("general")
+MANUAL = (
+    "Run quillctl --start and edit /etc/quill/main.conf before you go on. The option --deep is set in ~/.quillrc, and "
+    "quill_home names the folder that quillctl(8) reads. "
+)
+"""Enough paths and options for a text that is a manual."""
+GERMAN_MANUAL = (
+    "Die Datei /etc/quill/main.conf wird von quillctl(8) gelesen, und die Option --deep ist in ~/.quillrc gesetzt. "
+    "Wenn Sie das Paket nicht nutzen, können Sie es mit quillctl --stop beenden. Eine Liste ist in der Datei. "
+)
+GERMAN = (
+    "Die Firma wurde nach dem Krieg von Karsten Quellin gegründet, und Quellin leitete sie auch. Frau Stolz lobte die "
+    "Arbeit der Quellin GmbH in Österreich. Sie nutzten den HTTP-Server und GitHub, aber keine Esslöffel Milch. Im "
+    "Bereich Kosmetik ist die Universität Varn bekannt. Thomas Manns Roman wurde oft gelesen, denn Mann war ein Autor."
+)
 
 
-def document(text: str, title: str = "notes.txt") -> Document:
-    return Document(title + text[:20], title, title, title, text, hashlib.sha256(text.encode()).hexdigest())
+def document(text: str, title: str = "notes.txt", uri: str = "") -> Document:
+    uri = uri or title
+    return Document(title + text[:20], title, uri, uri, text, hashlib.sha256(text.encode()).hexdigest())
 
 
 def passage(of: Document, start: int = 0, end: int | None = None, index: int = 0) -> Passage:
@@ -25,8 +40,9 @@ def passage(of: Document, start: int = 0, end: int | None = None, index: int = 0
     return Passage(f"{of.id}-{index}", of.id, of.title, index, start, stop, None, of.text[start:stop], 100)
 
 
-def extract(text: str, title: str = "notes.txt", schema: Schema = GENERAL) -> Extraction:
-    source = document(text, title)
+def extract(text: str, title: str = "notes.txt", schema: Schema = GENERAL, uri: str = "") -> Extraction:
+    """All of it, the text being one passage."""
+    source = document(text, title, uri)
     return LocalExtractor().extract(passage(source), source, schema)
 
 
@@ -34,27 +50,34 @@ def names(text: str, title: str = "notes.txt") -> list[str]:
     return [entity.name for entity in extract(text, title).entities]
 
 
+def kinds(text: str, title: str = "notes.txt") -> dict[str, str | None]:
+    """Names with their types."""
+    return {entity.name: entity.type for entity in extract(text, title).entities}
+
+
 def triples(text: str, title: str = "notes.txt") -> list[tuple[str, str, str]]:
     return [(triple.subject, triple.predicate, triple.object) for triple in extract(text, title).triples]
+
+
+# --------------------------------------------------------------------------------------------------------------- names
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("He read at the University of Copenhagen.", ["University of Copenhagen"]),
         ("We met Ludwig van Beethoven and Charles de Gaulle.", ["Ludwig van Beethoven", "Charles de Gaulle"]),
         ("The books of J. R. R. Tolkien and J.K. Rowling.", ["J. R. R. Tolkien", "J.K. Rowling"]),
-        ("They saw Dr. Ada Quill at St. Louis.", ["Ada Quill", "St. Louis"]),
         ("Later the 2018 FIFA World Cup and 20th Century Fox.", ["2018 FIFA World Cup", "20th Century Fox"]),
         ("We use AT&T, Simon & Schuster and NASA.", ["AT&T", "Simon & Schuster", "NASA"]),
         ("He likes L'Oréal, d'Artagnan and Jean-Luc Picard.", ["L'Oréal", "d'Artagnan", "Jean-Luc Picard"]),
-        ("She owns an iPhone and saw Apollo 11.", ["iPhone", "Apollo 11"]),
-        ("We praise London's parks and James’s hat.", ["London", "James"]),
         ("It happened in March 1920, on Monday, 3 May 1950.", []),
         ("In 1990 Clinton came. The Hague was cold.", ["Clinton", "Hague"]),
-        ('She sang "The Long Road Home" there.', ["The Long Road Home"]),
-        ('He said "we will not go there again" and left.', []),
         ("the long line of this paragraph is wrapped in the middle of New\nYork and goes on.", ["New York"]),
+        ("We saw American chemist Ada Quill and Varn Mayor Bo Stone.", ["Ada Quill", "Bo Stone"]),
+        ("They heard of Odo, Duke of Varn, and of Bolo the Great.", ["Odo, Duke of Varn", "Bolo the Great"]),
+        ("They sold Quellin++ and C++ to us.", ["Quellin", "C++"]),
+        ("They went to the New Zealand–Quellin Agreement in a day.", ["New Zealand"]),
+        ("Ada Quill and Bo Stone (see `Quill`) wrote it in Lund.", ["Ada Quill", "Bo Stone", "Lund"]),
     ],
 )
 def test_names_in_english(text: str, expected: list[str]) -> None:
@@ -64,37 +87,64 @@ def test_names_in_english(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Мы читали роман, который написал Лев Толстой.", ["Лев Толстой"]),
-        ("Το βιβλίο του Νίκου Καζαντζάκη.", ["Νίκου Καζαντζάκη"]),
-        ("Elle vit à Saint-Étienne avec Éric Rohmer.", ["Saint-Étienne", "Éric Rohmer"]),
-        ("他毕业于北京大学，后来在《人民日报》和Google工作。", ["北京大学", "人民日报", "Google"]),
-        ("艾伦·图灵是数学家。", ["艾伦·图灵"]),
-        ("マイクロソフトは「ウィンドウズ」を発売した。", ["マイクロソフト", "ウィンドウズ"]),
-        ("قرأ محمد «كتاب الأيام» أمس.", []),  # nothing tells a title from what is only said
-        ("他说：“我们今天去散步”，在离开爱迪生的公司之后。", []),
-        ("而约瑟夫·普利斯特里向议会提出。", ["约瑟夫·普利斯特里"]),
-        ("今天天气很好，我们去散步。", []),
-        ("يذهب الولد إلى المدرسة كل يوم.", []),
+        ("Мы читали роман, который написал Лев Толстой.", {"Лев Толстой"}),
+        ("Το βιβλίο του Νίκου Καζαντζάκη.", {"Νίκου Καζαντζάκη"}),
+        ("他毕业于北京大学，后来在《人民日报》和Google工作。", {"北京大学", "人民日报", "Google"}),
+        ("マイクロソフトは「ウィンドウズ」を発売した。", {"マイクロソフト", "ウィンドウズ"}),
+        ("قرأ محمد «كتاب الأيام» أمس.", set()),  # nothing tells a title from what is only said
+        ("他说：“我们今天去散步”，在离开爱迪生的公司之后。", set()),
+        (
+            "Au XIXe siècle, le roi d'Allemagne a quitté l’Espagne pour aller dans le nord. L'Italie est loin.",
+            {"Allemagne", "Espagne", "Italie"},
+        ),
+        (
+            "Через Тайн в это время не было моста. Закон Великобритании 1981 года и не был забыт. К 1956 году всё.",
+            {"Тайн", "Закон Великобритании"},
+        ),
+        ('그는 "21세기 법의 대표적인 사례로 기억될 것"이라고 말했다.', set()),
     ],
 )
-def test_names_in_other_languages(text: str, expected: list[str]) -> None:
-    assert names(text) == expected
+def test_names_in_other_languages(text: str, expected: set[str]) -> None:
+    assert set(names(text)) == expected
 
 
-@pytest.mark.parametrize("text", ["", "   \n\t ", "12 345 6.7 2020", "… — !!! ??", "|---|---|\n| 1 | 2 |"])
-def test_texts_that_name_nothing(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "|---|---|\n| 1 | 2 |",
+        "| Ada Quill | Bo Stone | Lund |",
+        "Chapter Two: Ada Quill and Bo Stone ........ 17",
+        "if AdaQuill == BoStone: { return TrueValue; }",
+        "export ADA_HOME=$HOME/Ada; export BO_HOME=$HOME/Bo",
+    ],
+)
+def test_tables_code_and_contents_name_nothing(text: str) -> None:
     assert extract(text).is_empty
 
 
-def test_the_first_word_of_a_sentence_is_a_name_only_if_it_is_one_elsewhere() -> None:
-    assert names("Water is wet. People drink it.") == []
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ANNUAL REPORT OF THE BOARD\n\nwe did well.",
+        "He was a Swedish chemist and she was an American one.",
+        "See Chapter 7 and Table A for this, and Figure 3 too.",
+        "Should We Use the Blue Wallet\n\nit was late then.",
+        "It is said so in the paper [Qui14] and in no other.",
+        "They spoke of the Summer and left.",
+        "You will get nothing CLOSE to what you paid for.",
+    ],
+)
+def test_adjectives_parts_of_texts_headings_and_ordinary_words_are_no_names(text: str) -> None:
+    assert names(text) == []
+
+
+def test_what_else_the_document_says_decides() -> None:
+    assert names("Water is wet. People drink it.") == [], "the first word of a sentence"
     assert names("Water is wet. Marla drinks it. We know Marla.") == ["Marla"]
-
-
-def test_capital_headings_and_shouting_are_not_names() -> None:
-    assert names("ANNUAL REPORT OF THE BOARD\n\nwe did well.") == []
+    assert "Summer" in names("They spoke of Summer and left. They said that Summer was there, and so was Bo Stone.")
+    assert names("We went to Anesidora, and the Anesidoran council met us in Anesidora.") == ["Anesidora"]
     assert names("INTRODUCTION\n\nthe UN met.") == ["UN"]
-    assert names("DO NOT OPEN THIS DOOR NOW. It is locked.") == []
 
 
 def test_lists_and_tables_do_not_glue_names() -> None:
@@ -102,14 +152,13 @@ def test_lists_and_tables_do_not_glue_names() -> None:
     assert "Ada Bell Norway" not in names("| we know Ada Bell | Norway |")
 
 
-def test_a_sentence_ends_at_its_mark_and_not_at_an_abbreviation() -> None:
-    text = "Mr. J. Smith met Dr. No at 5 p.m. in St. Ives. It rained! 他走了。她来了。 Why?"
-    spans = [text[found.start : found.end] for found in sentences(text)]
-    assert spans == ["Mr. J. Smith met Dr. No at 5 p.m. in St. Ives.", "It rained!", "他走了。", "她来了。", "Why?"]
+def test_recurring_terms_of_a_text_that_names_nothing() -> None:
+    text = "the bone marrow makes cells. in the bone marrow there are cells. doctors test the bone marrow first. " * 2
+    assert "bone marrow" in names(text)
+    assert names("the bone marrow makes cells. we rest.") == []
 
 
-def test_a_long_line_is_cut() -> None:
-    assert max(found.end - found.start for found in sentences("word " * 5000)) <= LONGEST_SENTENCE
+# -------------------------------------------------------------------------------------------------------------- titles
 
 
 def test_title_forms() -> None:
@@ -127,22 +176,218 @@ def test_the_title_is_an_entity_of_the_first_passage_and_where_it_is_mentioned()
     assert [(entity.name, entity.quote) for entity in first.entities] == [("battle of the bees", None)]
     assert [(entity.name, entity.quote) for entity in second.entities] == [("battle of the bees", "battle of the bees")]
     assert third.entities == ()
-
-
-def test_a_title_in_a_text_without_spaces() -> None:
     assert names("我们读了红楼梦的故事。", "红楼梦") == ["红楼梦"]
+
+
+def of_a_file(text: str, title: str, suffix: str) -> set[str]:
+    """The names in a file that is called after its title."""
+    found = extract(text, title, uri=f"file:///texts/{quote(title)}{suffix}")
+    return {entity.name for entity in found.entities}
+
+
+@pytest.mark.parametrize("title", ["report", "Annual Report 2020", "scan0001"])
+def test_what_only_a_file_is_called_is_no_name(title: str) -> None:
+    text = "Ada Quill wrote the report in Lund. It is in the Budget Plan.xlsx and in README.md, too."
+    assert of_a_file(text, title, ".pdf") == {"Ada Quill", "Lund"}
+
+
+def test_a_file_may_have_a_name() -> None:
+    text = "Ada Quill wrote in Lund that Apollo 11 flew."
+    for title in ("Cyrus Field", "berlin", "鲁迅", "Apollo 11"):
+        assert title in of_a_file(text, title, ".md")
+    found = extract(text, "Annual Report 2020", uri="file:///texts/0.jsonl#0").entities
+    assert "Annual Report 2020" in {entity.name for entity in found}, "whoever gives a title means it"
+
+
+def test_headlines_are_no_names() -> None:
+    assert kinds("it was late then.", "How They Will Pay for It All | The Varn Post") == {}
+    assert names("it was late then.", "Separation of quills and state in Varland") == [
+        "Separation of quills and state in Varland"
+    ]
+
+
+# --------------------------------------------------------------------------------------------------------------- kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Lucien Quill", "Person"),
+        ("Prince Odo of Varland", "Person"),
+        ("Quill Motors", "Organization"),
+        ("Ann Arbor, Michigan", "Place"),
+        ("U.S. House", "Organization"),
+        ("Olympic Games", "Event"),
+        ("Varnish Games", None),
+        ("PostgreSQL 12", "Product"),
+        ("HTTP", "Concept"),
+        ("RFC 2411", "Work"),
+        ("ROM", None),
+        ("", None),
+    ],
+)
+def test_the_form_of_a_name_tells_its_kind(name: str, kind: str | None) -> None:
+    assert kind_of_name(name) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("They asked the physicist Varo Quellin about it.", "Varo Quellin", "Person"),
+        ("We met Quellin. Later Quellin recalled that it rained.", "Quellin", "Person"),
+        ("We met Quellin. Later Quellin recalled its old model.", "Quellin", None),
+        ("The film stars Ada Quill, Varo Quellin and Bruno Stone in the main parts.", "Varo Quellin", "Person"),
+        ("It was made by Quellin, a Swedish company, in a year.", "Quellin", "Organization"),
+        ("They asked Quellin Inc about it, and Quellin sent what they had made.", "Quellin", "Organization"),
+        ("They joined the Varn Quill Association (VQA) and paid for it.", "VQA", "Organization"),
+        ("In a blog, Microsoft said so. The page is headed Ukraine Microsoft, and more.", "Ukraine Microsoft", None),
+        ("He lives in the village of Ostervarn near the sea.", "Ostervarn", "Place"),
+        ("They moved to Ada Varn, Michigan. They were happy in Ada Varn, Michigan, for years.", "Ada Varn", "Place"),
+        ('She wrote "The Long Road Home" in a year.', "The Long Road Home", "Work"),
+        ('It is a plant in the family "Quellinaceae" and nothing else.', "Quellinaceae", None),
+        ("He used the Quellin programming language for it.", "Quellin", "Language"),
+    ],
+)
+def test_the_words_around_a_name_tell_its_kind(text: str, name: str, kind: str | None) -> None:
+    assert kinds(text)[name] == kind
+
+
+def test_the_title_says_in_brackets_what_it_is() -> None:
+    assert kinds("it was made in a year.", "Quellin (film)")["Quellin"] == "Work"
+
+
+@pytest.mark.parametrize("text", ['"Very good, Bartleby," said the man.', 'She said "When I was old I got bad" to us.'])
+def test_speech_is_no_work(text: str) -> None:
+    assert "Work" not in kinds(text).values()
+
+
+def test_types_come_from_the_schema_and_from_no_other() -> None:
+    text = "Ada Quill (born 3 May 1950) taught at Lund University near the Gota River in World War II."
+    typed = kinds(text)
+    assert typed["Ada Quill"] == "Person"
+    assert (typed["Lund University"], typed["Gota River"], typed["World War II"]) == ("Organization", "Place", "Event")
+    other = Schema.from_dict({"name": "other", "entities": ["location"]})
+    assert {entity.type for entity in extract(text, schema=other).entities} == {None, "location"}
+
+
+# ------------------------------------------------------------------------------------------------------------- manuals
+
+
+def test_ordinary_words() -> None:
+    assert all(map(is_common, ("window", "Queries", "Boxes", "step-by-step", "without")))
+    assert not any(map(is_common, ("Quillian", "Linux", "Lund", "SQL-standard", "glass-")))
+
+
+@pytest.mark.parametrize(
+    ("line", "left_out"),
+    [
+        ("Set the variable in PATH_QUILL and read quill.Debian.gz then.", "PATH"),
+        ("See Section 8.2, “Removing the Old Disk”, for the details.", "Removing the Old Disk"),
+        ("$ ls Desktop Downloads Pictures Templates Videos", "Desktop Downloads Pictures Templates Videos"),
+        ('{"Name": "Ada", "Gender": "Female", "Mood": "Happy"}', "Happy"),
+        ("Then open the Summary Window from the View Menu of the program.", "Summary Window"),
+        ("- Quillian Count: how many times the filter is run on the picture.", "Quillian Count"),
+        ("Use the WHERE-clause and the SQL-specific form of it here.", "WHERE-clause"),
+        ("ログインのときに「パスワード」を使います。", "パスワード"),
+    ],
+)
+def test_what_a_manual_writes_with_a_capital(line: str, left_out: str) -> None:
+    assert left_out not in kinds(MANUAL + line)
+
+
+def test_a_page_of_commands_is_a_manual_and_a_heading_of_ordinary_words_names_none() -> None:
+    assert "Legal Notice" not in kinds(MANUAL + "You must read the Legal Notice of this program.", "Legal Notice")
+    text = "To make one, use CREATE TABLE or SELECT INTO. To remove one, DROP TABLE it, or DELETE it with WHERE. "
+    assert kinds(text + "Then the VOLE clause is read.")["VOLE"] == "Concept"
+
+
+def test_an_opening_word_goes_only_if_it_is_ordinary() -> None:
+    found = kinds(MANUAL + "- Remember Varn Quellin when you go on.\n- Alfa Varn Quellin goes on without you.")
+    assert {"Varn Quellin", "Alfa Varn Quellin"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "kind"),
+    [
+        ("The daemon speaks QTTP over the wire, as the QTTP protocol says.", "QTTP", "Concept"),
+        ("The NodeTreeDepth is read at the start of the program.", "NodeTreeDepth", "Concept"),
+        ("The FlyQuill product is read at the start of the program.", "FlyQuill", None),
+        ("A patch by Varo Quellin made it work at last.", "Varo Quellin", "Person"),
+        ("The next server is in Norway and runs there.", "Norway", "Place"),
+    ],
+)
+def test_kinds_in_a_manual(line: str, name: str, kind: str | None) -> None:
+    assert kinds(MANUAL + line)[name] == kind
+
+
+def test_terms_of_a_manual_stand_behind_an_article_and_are_no_possessives_and_no_clauses() -> None:
+    text = "the pack file is read first. then the pack file is cut, and a pack file is kept. quill push origin. " * 2
+    found = kinds(MANUAL + text)
+    assert found["pack file"] == "Concept"
+    assert not [name for name in found if "origin" in name]
+    line = "the pack's owner is the one. this pack orders the keys. the right side of the pack. a pack file is kept. "
+    found = kinds(MANUAL + 5 * line + 3 * "the pack file::order of it. the pack orders a key. ")
+    assert "pack file" in found
+    assert not {"pack's owner", "pack orders", "right side"} & set(found)
+
+
+# -------------------------------------------------------------------------------------------------------------- German
+
+
+def test_german_names_show_by_themselves() -> None:
+    assert kinds(GERMAN) == {
+        "Karsten Quellin": "Person",
+        "Quellin": "Person",
+        "Stolz": "Person",
+        "Quellin GmbH": "Organization",
+        "Österreich": "Place",
+        "HTTP": "Concept",
+        "GitHub": "Product",
+        "Universität Varn": "Organization",
+        "Thomas Mann": "Person",
+        "Mann": "Person",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Wir nutzen UTF-8 und PA\u2011RISC und den HTTP-Server.", ["UTF-8", "PA\u2011RISC", "HTTP"]),
+        ("Die Steuer und das Konto stehen bei SteuerKonto und bei OpenQuill.", ["OpenQuill"]),
+        ("Das Essen war gut, und die Halle war voll.", []),
+        ("Wir waren in Essen und in Halle.", ["Essen", "Halle"]),
+        ("Ada Quill wurde in Varburg geboren, und Otto von Stein besuchte sie.", ["Ada Quill", "Otto von Stein"]),
+    ],
+)
+def test_german_nouns_are_no_names(line: str, expected: list[str]) -> None:
+    assert names(GERMAN_MANUAL + line) == expected
+
+
+def test_german_headings_titles_and_acronyms() -> None:
+    heading = (
+        "Interne Prüfungen sind wichtig, und so werden die Interne Prüfungen nicht nur von uns durch das Amt gemacht."
+    )
+    assert "Interne Prüfungen" not in kinds(f"{heading} {GERMAN}", "Interne Prüfungen")
+    noun = "Kontenrahmen ist ein Begriff. Der Kontenrahmen wird von der Datei gelesen."
+    assert "Kontenrahmen" not in kinds(GERMAN_MANUAL + noun, "Kontenrahmen")
+    found = kinds(GERMAN_MANUAL + "Das QTTP-Protokoll ist alt. Die QNB ist eine andere.")
+    assert (found["QTTP"], found["QNB"]) == ("Concept", None)
+
+
+def test_an_english_text_about_germans_is_english() -> None:
+    assert "Varburg" in names("Ada Quill lived in Varburg, and so did Otto von Stein. In Varburg he was known to all.")
+
+
+# ----------------------------------------------------------------------------------------------------- relations, facts
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Dark Water is a 1999 film directed by Lena Holt.", ("Lena Holt", "directed", "Dark Water")),
-        ("The opera Blue Rain was composed by Ivo Brand.", ("Ivo Brand", "composed", "Blue Rain")),
         ("We know that Lena Holt founded Holt Motors in 1950.", ("Lena Holt", "founded", "Holt Motors")),
-        ("In 1970 Ada Quill was born in Lund.", ("Ada Quill", "born in", "Lund")),
         ("As told, Ada Quill, daughter of Bo Quill, left.", ("Bo Quill", "parent of", "Ada Quill")),
         ("We saw that Lund is a city in Sweden.", ("Lund", "located in", "Sweden")),
-        ("They say Oslo is the capital of Norway.", ("Oslo", "capital of", "Norway")),
         ("Then Ada Quill married Max Reed.", ("Ada Quill", "married to", "Max Reed")),
     ],
 )
@@ -155,12 +400,23 @@ def test_relations(text: str, expected: tuple[str, str, str]) -> None:
     [
         "It stars Greer Garson, and was directed by Robert Leonard.",
         "He stood in the U.S. capital of Washington.",
-        "We met Sun Qiang, the twin brother of Sun Quan's father.",
-        "The play by Mankiewicz and Ada Quill, based on Dragonwyck.",
+        "As told, Ada Quill, countess of Varn, daughter of Bo Quill, left.",
+        "A holiday Varn Channel Movie starring Ada Quill as the queen.",
+        "The film was produced by Bo Stone, directed by Ada Quill, and shown.",
+        "Quill Air is part of Stone Air's plan, and of Quill Airways' two brands.",
+        "Ada Quill died in Anno Hegirae 110 in the end.",
     ],
 )
 def test_relations_that_are_not_stated(text: str) -> None:
     assert triples(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ada Quill died in the Parisian suburb of Passy.", "Ada Quill was married to Spanish actress Nieves Stone."],
+)
+def test_a_part_of_a_name_is_no_end_of_a_relation(text: str) -> None:
+    assert not {"Parisian", "Spanish"} & {name for each in triples(text) for name in each}
 
 
 def test_dates_and_descriptions() -> None:
@@ -169,16 +425,17 @@ def test_dates_and_descriptions() -> None:
         ("Ada Quill", "born", "3 May 1950"),
         ("Ada Quill", "description", "Swedish chess player"),
     }
-    life = extract("Ada Quill (3 May 1850 – 4 June 1900) was a Swedish queen.").attributes[:2]
-    assert [(value.key, value.value) for value in life] == [("born", "3 May 1850"), ("died", "4 June 1900")]
+    life = extract("Ada Quill( May 3, 1850 – June 4, 1900) was a Swedish queen.").attributes[:2]
+    assert [(value.key, value.value) for value in life] == [("born", "May 3, 1850"), ("died", "June 4, 1900")]
+    assert extract("They went on when the painter Ada Quill died in 1933.").attributes[0].value == "1933"
+    buried = "Ada Quill died in Lund on March 28, 1950, and was buried at Varburg in May 1950."
+    assert names(buried)[:2] == ["Ada Quill", "Lund"], "a date after a name is no part of it"
 
 
 @pytest.mark.parametrize(
     ("text", "what"),
     [
         ("Varland was the first northern country to print money.", []),
-        ("Ada Quill was the only Varnian player to win it twice.", []),
-        ("The Varn Herald is a Varnian business - focused, daily newspaper.", []),
         ("VSO 4217 is a standard first published in 1978.", ["standard"]),
         ("Ada Quill was the second president of Varland.", ["second president"]),
     ],
@@ -188,68 +445,33 @@ def test_a_description_is_whole_or_none(text: str, what: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "keys"),
     [
-        "Ada Quill died in the Parisian suburb of Passy.",
-        "Ada Quill was married to Spanish actress Nieves Stone.",
-        "Ada Quill was the daughter of Jean- Baptiste Quill.",
+        ("Ada Quill (1735–1826) was the second president of Varland.", ["born", "died"]),
+        ("Ada Quill (1910–1942) was a Swedish painter.", ["born", "died"]),
+        ("The firm grew under its founder Ada Quill (1975–2000).", []),
+        ("The Varland Republic (1850–1900) was a state in the north.", []),
+        ("The Quill Brothers (1965–1980) were a rock band.", []),
+        ("Ada Quill (1990–2014) was a midfielder for Lund United.", []),
+        ("Ada Quill (1887–1927) is a detective in the novels of Bo Stone.", []),
+        ("In 1862 many were left, and the last full-blooded Varnian died in 1933.", []),
     ],
 )
-def test_a_part_of_a_name_is_no_end_of_a_relation(text: str) -> None:
-    assert not {"Parisian", "Spanish", "Jean", "Baptiste Quill"} & {name for each in triples(text) for name in each}
+def test_a_range_of_years_that_is_no_life_gives_no_dates(text: str, keys: list[str]) -> None:
+    assert [each.key for each in extract(text).attributes if each.key in ("born", "died")] == keys
 
 
-def test_a_space_after_the_bracket_costs_no_part_of_the_date() -> None:
-    life = extract("Ada Quill( May 3, 1850 – June 4, 1900) was a Swedish queen.").attributes[:2]
-    assert [(value.key, value.value) for value in life] == [("born", "May 3, 1850"), ("died", "June 4, 1900")]
+def test_a_place_has_no_life() -> None:
+    found = extract("Prince Odo of Varland and Denmark (born 12 August 2000) is a prince of the house.")
+    assert "Denmark" not in {each.entity for each in found.attributes if each.key == "born"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The firm grew under its founder Ada Quill (1975–2000).",
-        "Ada Quill (1975–2000) led the firm.",
-        "Ada Quill (3 May 1990 – 4 June 1994) was the chancellor of Varland.",
-        "The Varland Republic (1850–1900) was a state in the north.",
-        "The Quill Brothers (1965–1980) were a rock band.",
-        "Ada Quill (chair, 1975–2000) and Bo Stone (treasurer, 1980–1999) built the firm.",
-        "Ada Quill (1975–2000) was the chief executive of Varn Steel.",
-        "Ada Quill (22 November 2005 – 8 December 2021) was the chancellor of Varland.",
-        "Ada Quill (1961–1971) was a prime minister of Varland.",
-        "Ada Quill (1990–2014) was a midfielder for Lund United.",
-        "Ada Quill (1887–1927) is a detective in the novels of Bo Stone.",
-    ],
-)
-def test_a_range_of_years_that_is_no_life_gives_no_dates(text: str) -> None:
-    assert [each for each in extract(text).attributes if each.key in ("born", "died")] == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ada Quill (1735–1826) was the second president of Varland.",
-        "Ada Quill (1898–1936) was a Swedish film director.",
-        "Ada Quill (1910–1942) was a Swedish painter.",
-    ],
-)
-def test_who_held_an_office_or_died_young_had_a_life(text: str) -> None:
-    assert [each.key for each in extract(text).attributes if each.key in ("born", "died")] == ["born", "died"]
-
-
-def test_types_come_from_the_schema_and_from_no_other() -> None:
-    text = "Ada Quill (born 3 May 1950) taught at Lund University near the Gota River in World War II."
-    typed = {entity.name: entity.type for entity in extract(text).entities}
-    assert typed["Ada Quill"] == "Person"
-    assert (typed["Lund University"], typed["Gota River"], typed["World War II"]) == ("Organization", "Place", "Event")
-    other = Schema.from_dict({"name": "other", "entities": ["location"]})
-    assert {entity.type for entity in extract(text, schema=other).entities} == {None, "location"}
-
-
-def test_kinds_by_form() -> None:
-    assert kind_of_name("Battle of Hastings") == "Event"
-    assert kind_of_name("George Washington University") == "Organization"
-    assert kind_of_name("Sputnik") is None
-    assert kind_of_name("") is None
+def test_a_fact_is_a_sentence_that_joins_two_names_or_a_name_and_a_people() -> None:
+    facts = extract("It rained in Lund. Then Ada Quill met Max Reed in Lund, and Ada Quill left.").facts
+    assert [fact.key_elements for fact in facts] == [("Ada Quill", "Max Reed", "Lund")]
+    assert facts[0].quote == "Then Ada Quill met Max Reed in Lund, and Ada Quill left."
+    facts = extract("It is known that Ada Quill was a Swedish chemist. It rained on Ada Quill.").facts
+    assert [fact.key_elements for fact in facts] == [("Ada Quill",)]
 
 
 def test_every_quote_is_in_the_passage() -> None:
@@ -262,18 +484,6 @@ def test_every_quote_is_in_the_passage() -> None:
     quotes += [item.quote for item in (*found.triples, *found.attributes, *found.facts) if item.quote]
     assert len(quotes) > 10
     assert all(quote in text for quote in quotes)
-
-
-def test_a_fact_is_a_sentence_that_joins_two_names() -> None:
-    facts = extract("It rained in Lund. Then Ada Quill met Max Reed in Lund, and Ada Quill left.").facts
-    assert [fact.key_elements for fact in facts] == [("Ada Quill", "Max Reed", "Lund")]
-    assert facts[0].quote == "Then Ada Quill met Max Reed in Lund, and Ada Quill left."
-
-
-def test_recurring_terms_of_a_text_that_names_nothing() -> None:
-    text = "the bone marrow makes cells. in the bone marrow there are cells. doctors test the bone marrow first. " * 2
-    assert "bone marrow" in names(text)
-    assert names("the bone marrow makes cells. we rest.") == []
 
 
 def test_equal_input_gives_equal_output_from_many_threads() -> None:
@@ -290,66 +500,3 @@ def test_equal_input_gives_equal_output_from_many_threads() -> None:
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(run, sources * 2)) == alone * 2
     assert extractor._reading.cache_info().currsize <= DOCUMENTS_KEPT
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ada Quill met Max Reed in Lund and " * 30_000,
-        "A " * 500_000,
-        "x" * 1_000_000,
-        "(" * 200_000 + '"' * 200_000,
-        "Aaa Bbb of the " * 70_000,
-        "。" * 300_000,
-        "\n" * 300_000 + "的" * 300_000,
-    ],
-    ids=["names", "letters", "one word", "brackets", "particles", "marks", "han"],
-)
-def test_a_megabyte_on_one_line_is_read_in_linear_time(text: str) -> None:
-    found = extract(text)
-    assert all(len(entity.name) <= LONGEST_SENTENCE for entity in found.entities)
-
-
-# ------------------------------------------------------------------------------------------ what is no sentence, German
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "| Ada Quill | Bo Stone | Lund |",
-        "Ada Quill\t1815\tBo Stone\t1850",
-        "Chapter Two: Ada Quill and Bo Stone ........ 17",
-        "if AdaQuill == BoStone: { return TrueValue; }",
-        "export ADA_HOME=$HOME/Ada; export BO_HOME=$HOME/Bo",
-    ],
-)
-def test_tables_code_and_contents_name_nothing(line: str) -> None:
-    found = extract(line)
-    assert (found.entities, found.facts, found.triples, found.attributes) == ((), (), (), ())
-
-
-def test_a_sentence_with_a_few_symbols_is_one() -> None:
-    assert names("Ada Quill and Bo Stone (see `Quill`) wrote it in Lund.")[:2] == ["Ada Quill", "Bo Stone"]
-
-
-GERMAN = (
-    "Die Datei wird im Verzeichnis gespeichert. Sie können den Befehl mit der Option aufrufen. Wenn Sie die Sprache "
-    "ändern, startet der Rechner neu. Eine Liste der Pakete finden Sie in der Datei. Unter Linux heißt das Programm "
-    "anders. Ada Quill wurde in Varburg geboren und lehrte an der Universität Varburg. Otto von Stein besuchte sie. "
-    "Das HTTP-Protokoll ist in RFC 2616 beschrieben."
-)
-
-
-def test_a_date_after_a_name_is_no_part_of_it() -> None:
-    assert names("Ada Quill died in Lund on March 28, 1950, and was buried at Varburg in May 1950.")[:2] == [
-        "Ada Quill",
-        "Lund",
-    ]
-
-
-def test_german_nouns_are_no_names() -> None:
-    assert names(GERMAN) == ["Linux", "Ada Quill", "Universität Varburg", "Otto von Stein", "HTTP", "RFC 2616"]
-
-
-def test_an_english_text_about_germans_is_english() -> None:
-    assert "Varburg" in names("Ada Quill lived in Varburg, and so did Otto von Stein. In Varburg he was known to all.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgplatform.extract.grounded_names import is_named, stated_place, without_inventions
-from kgplatform.records import AtomicFact, ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage
+from kgplatform.records import ExtractedEntity, Extraction, Passage
 
 TEXT = (
     "In 1866 Cyrus Field laid a cable from Valentia. He had promised the mayor of Cork 2,500 pounds. The US paid, and "
@@ -55,36 +55,6 @@ def test_the_place_of_a_paraphrase_is_the_sentence_with_most_of_its_words() -> N
     assert stated_place(["Cyrus Field", "promise of 3,000 pounds"], TEXT, "") is None
     assert stated_place(["Cyrus Field", "king of Siam"], TEXT, "") is None
     assert stated_place(["Cyrus Field", "deep and lasting friendship"], TEXT, "") is None
-
-
-def test_inventions_go_with_all_that_is_said_of_them() -> None:
-    names = ["Cyrus Field", "John Smith", "He", "true", "...", "Valentia", TEXT + TEXT]
-    said = Extraction(
-        tuple(ExtractedEntity(name, "Person") for name in names),
-        (
-            ExtractedTriple("Cyrus Field", "lived_in", "Valentia"),
-            ExtractedTriple("John Smith", "lived_in", "Valentia"),
-            ExtractedTriple("Cyrus Field", "lived_in", "He"),
-        ),
-        (ExtractedAttribute("true", "size", "2,500"), ExtractedAttribute("Cyrus Field", "born", "1819")),
-    )
-    kept, unnamed = without_inventions(said, PASSAGE, "")
-    assert ([each.name for each in kept.entities], unnamed) == (["Cyrus Field", "Valentia"], 5)
-    assert [(each.subject, each.object) for each in kept.triples] == [("Cyrus Field", "Valentia")]
-    assert [each.value for each in kept.attributes] == ["1819"]
-
-
-def test_invented_key_elements_go_and_facts_that_have_no_others() -> None:
-    said = Extraction(
-        (ExtractedEntity("John Smith"),),
-        facts=(
-            AtomicFact("Cyrus Field lived in Valentia.", ("Cyrus Field", "he", "VALENTIA", "Lindau", "John Smith")),
-            AtomicFact("Odo Brandt came from Lindau.", ("Odo Brandt", "LINDAU")),
-        ),
-    )
-    kept, unnamed = without_inventions(said, PASSAGE, "")
-    assert kept.facts == (AtomicFact("Cyrus Field lived in Valentia.", ("Cyrus Field", "VALENTIA")),)
-    assert unnamed == 4, "John Smith, he, Lindau, Odo Brandt"
 
 
 def test_a_type_in_place_of_the_name_is_put_right() -> None:

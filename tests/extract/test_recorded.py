@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ROOT
 
 from kgplatform.errors import InputError
 from kgplatform.extract.bound import bound
@@ -20,7 +21,7 @@ from kgplatform.records import Document, Passage
 from kgplatform.text.matching import find_statement
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Place")), (RelationType("born_in"), RelationType("knew")))
-MUSIQUE = Path(__file__).parents[4] / "shared" / "data" / "musique" / "openie_gpt-3.5.json"
+MUSIQUE = ROOT.parent / "shared" / "data" / "musique" / "openie_gpt-3.5.json"
 
 PARTS = [
     "Ada Lovelace was born in London.",
@@ -64,54 +65,34 @@ def passage(title: str, text: str, *triples: list[str], entities: tuple[str, ...
 # ---------------------------------------------------------------------------------------------- open IE
 
 
-def test_open_ie_belongs_to_its_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["r.json", "r.jsonl"])
+def test_open_ie_belongs_to_its_text(tmp_path: Path, name: str) -> None:
+    """As a list, or one passage a line; equal texts are told apart by their titles."""
     entries = [
         passage("Ada", "Ada was  born\nin London.", ["Ada", "born in", "London"], ["Ada", "born"], entities=("Ada",)),
         passage("Bob", "Bob slept.", ["Bob", "did", "sleep"]),
+        passage("One", "The same.", ["One", "is", "first"]),
+        passage("Two", "The same.", ["Two", "is", "second"]),
         passage("Eve", "Never ingested.", ["Eve", "did", "wait"]),
     ]
-    extractor = RecordedExtractor(saved(tmp_path, entries))
+    content = entries if name == "r.json" else "\ufeff" + lines(*entries).replace("\n", "\r\n")
+    extractor = RecordedExtractor(saved(tmp_path, content, name))
     assert (extractor.name, extractor.default_mode) == ("recorded", "flexible")
-    ada = document_of("Ada was born in London.", "Ada")
+    ada = document_of("Ada was born in London.", "t")
     extraction = extractor.extract(whole(ada), ada, SCHEMA)
     assert [(each.subject, each.predicate, each.object) for each in extraction.triples] == [
         ("Ada", "born in", "London")
     ]
     assert [each.type for each in extraction.entities] == [None]
     assert [each.kind for each in extraction.malformed] == ["triple with 2 members"]
-    with_title = document_of("Bob\n\nBob slept.", "anything")
-    assert len(extractor.extract(whole(with_title), with_title, SCHEMA).triples) == 1
-    other = document_of("Something else.", "Eve")
-    with pytest.raises(InputError, match=r"recorded.json has no line about Eve\. Add one"):
-        extractor.extract(whole(other), other, SCHEMA)
-    assert extractor.unused() == ["Eve"]
-
-
-def test_equal_texts_are_told_apart_by_title(tmp_path: Path) -> None:
-    entries = [passage("One", "Same.", ["a", "r", "b"]), passage("Two", "Same.", ["c", "r", "d"])]
-    extractor = RecordedExtractor(saved(tmp_path, entries))
-    for name, subject in (("two", "c"), ("One", "a"), ("Three", "a")):
-        document = document_of("Same.", name, f"file:///{name}")
-        assert [each.subject for each in extractor.extract(whole(document), document, SCHEMA).triples] == [subject]
-
-
-def test_open_ie_a_line(tmp_path: Path) -> None:
-    entries = [
-        passage("Åda", "Ada was  born\nin London.", ["Ada", "born in", "London"]),
-        passage("One", "The same.", ["One", "is", "first"]),
-        passage("Two", "The same.", ["Two", "is", "second"]),
-        passage("Eve", "Never ingested."),
-    ]
-    extractor = RecordedExtractor(saved(tmp_path, "\ufeff" + lines(*entries).replace("\n", "\r\n"), "r.jsonl"))
-    assert extractor.default_mode == "flexible"
-    for title, text, subject in (("t", "Ada was born in London.", "Ada"), ("Two", "The same.", "Two")):
+    for title, text, subject in (("anything", "Bob\n\nBob slept.", "Bob"), ("Two", "The same.", "Two")):
         document = document_of(text, title)
         (triple,) = extractor.extract(whole(document), document, SCHEMA).triples
         assert triple.subject == subject
-    assert extractor.unused() == ["One", "Eve"]
-    other = document_of("Another text.")
-    with pytest.raises(InputError, match="no line about ada"):
+    other = document_of("Something else.", "Eve")
+    with pytest.raises(InputError, match=rf"{name} has no line about Eve\. Add one"):
         extractor.extract(whole(other), other, SCHEMA)
+    assert extractor.unused() == ["One", "Eve"]
 
 
 @pytest.mark.parametrize("entry", ["[1]", '{"document": "a"}', '{"title": "b", "text": "c"}'])
@@ -182,46 +163,31 @@ def test_every_item_goes_to_one_passage(tmp_path: Path) -> None:
             {"name": "Ada Lovelace", "type": "Person", "quote": "Ada Lovelace"},
             {"name": "London", "type": "Place"},
             {"name": "Babbage", "type": "Person"},
-            {"name": "Atlantis", "type": "Place"},
         ],
         "triples": [
             {"subject": "Ada Lovelace", "predicate": "born_in", "object": "London", "quote": "was born in London"},
             {"subject": "Ada Lovelace", "predicate": "knew", "object": "Babbage", "quote": "Ada knew Charles Babbage"},
             {"subject": "Mary Somerville", "predicate": "came from", "object": "Jedburgh"},
-            {"subject": "Atlantis", "predicate": "near", "object": "nothing"},
         ],
-        "attributes": [
-            {"entity": "Babbage", "key": "home", "value": "London"},
-            {"entity": "X", "key": "k", "value": "v"},
-        ],
+        "attributes": [{"entity": "Babbage", "key": "home", "value": "London"}],
         "facts": [
-            {
-                "text": "Babbage lived in London.",
-                "key_elements": ["Babbage", "lived"],
-                "quote": "Babbage lived in London",
-            },
+            {"text": "He lived in London.", "key_elements": ["Babbage", "lived"], "quote": "Babbage lived in London"},
             {"text": "Mary taught Ada.", "key_elements": ["Mary Somerville", "teacher"]},
         ],
         "proposals": [{"kind": "relation", "name": "came from", "confidence": 0.9, "example": "came from Jedburgh"}],
-        "triples_": [],
     }
-    del entry["triples_"]
     entry["triples"].append(["only", "two"])  # type: ignore[attr-defined]  # a list
     extractor = RecordedExtractor(saved(tmp_path, lines(entry), "recorded.jsonl"))
     assert extractor.default_mode == "strict"
     document = document_of("\n\n".join(PARTS))
     parts = [extractor.extract(passage, document, SCHEMA) for passage in passages_of(document, PARTS)]
-    assert [[each.predicate for each in part.triples] for part in parts] == [
-        ["born_in", "near"],
-        ["came from"],
-        ["knew"],
-    ]
-    assert [[each.key for each in part.attributes] for part in parts] == [["k"], [], ["home"]]
-    assert [[each.text[:7] for each in part.facts] for part in parts] == [[], ["Mary ta"], ["Babbage"]]
+    assert [[each.predicate for each in part.triples] for part in parts] == [["born_in"], ["came from"], ["knew"]]
+    assert [[each.key for each in part.attributes] for part in parts] == [[], [], ["home"]]
+    assert [[each.text[:8] for each in part.facts] for part in parts] == [[], ["Mary tau"], ["He lived"]]
     assert [len(part.proposals) for part in parts] == [0, 1, 0]
     assert [len(part.malformed) for part in parts] == [1, 0, 0]
     assert [[each.name for each in part.entities] for part in parts] == [
-        ["Ada Lovelace", "London", "Atlantis"],
+        ["Ada Lovelace", "London"],
         [],
         ["Ada Lovelace", "London", "Babbage"],
     ]
@@ -234,15 +200,16 @@ def test_every_item_goes_to_one_passage(tmp_path: Path) -> None:
     "name",
     [
         "ada.txt",
-        "texts/ada.txt",
         "ADA.TXT",
         "file:///home/x/texts/ada.txt",
-        "home/x/texts/ada.txt",
         "Countess of Lovelace",
     ],
 )
 def test_names_of_a_document(tmp_path: Path, name: str) -> None:
-    extractor = RecordedExtractor(saved(tmp_path, lines({"document": name, "entities": ["Ada"]})))
+    """In a line, or in a list of such entries."""
+    content = {"document": name, "entities": ["Ada"]}
+    extractor = RecordedExtractor(saved(tmp_path, [content] if name.isupper() else lines(content)))
+    assert extractor.default_mode == "strict"
     document = document_of(PARTS[0], "Countess of Lovelace")
     assert [each.name for each in extractor.extract(whole(document), document, SCHEMA).entities] == ["Ada"]
     other = document_of(PARTS[0], "Other", "file:///other/txts/babbage.txt")
@@ -271,13 +238,6 @@ def test_members_of_a_corpus_go_by_title_only(tmp_path: Path) -> None:
     assert extractor.unused() == ["corpus.json"]
 
 
-def test_a_list_of_our_entries_is_read_too(tmp_path: Path) -> None:
-    extractor = RecordedExtractor(saved(tmp_path, [{"document": "ada", "entities": ["x"]}]))
-    assert extractor.default_mode == "strict"
-    ada = document_of("Text.", "Ada")
-    assert [each.name for each in extractor.extract(whole(ada), ada, SCHEMA).entities] == ["x"]
-
-
 def test_many_threads_agree(tmp_path: Path) -> None:
     entry = {"document": "ada.txt", "triples": [["Ada Lovelace", "born_in", "London"], ["Ada", "knew", "Babbage"]] * 20}
     extractor = RecordedExtractor(saved(tmp_path, lines(entry)))
@@ -300,18 +260,12 @@ def test_a_changed_text_is_placed_again(tmp_path: Path) -> None:
     ("content", "sentences"),
     [
         ("", ["is empty"]),
-        ("{}", ["holds no recorded extractions"]),
         ("[]", ["holds no recorded extractions"]),
-        ("3", ["holds no recorded extractions"]),
-        ("no json", ["line 1", "not valid JSON"]),
         ('[\n{"title": "a",\n]', ["line 3", "not valid JSON"]),
         ('{"document": "a"}\n{"document": "b"\n', ["line 2", "not valid JSON"]),
         ('{"document": "a"}\n\n[1]\n', ["line 3", "document's name is missing"]),
-        ('{"document": "a"}\n{"entities": []}\n', ["line 2", "document's name is missing"]),
-        ('{"document": " "}', ["line 1", "document's name is missing"]),
         ('{"document": "a", "entites": []}', ["line 1", "'entites' is not a known key. Did you mean entities? Known"]),
         ('[{"title": "a", "text": "b"}]', ["entry 1", "no extracted_entities and no extracted_triples"]),
-        ('[{"title": "a", "extracted_triples": []}]', ["entry 1", "has no text"]),
         ('[{"document": "a"}, {"title": "b"}]', ["entry 1", "no extracted_entities"]),
         ("[" * 50_000, ["recorded.json", "Expected is"]),
     ],

@@ -56,7 +56,7 @@ def test_killed_at_pages_and_gists_and_run_again(store: Store, tmp_path: Path, k
         assert len(pages_of(kg, "long")) == 1
         killed(("gist/pages", 3), "gist", settings=model)
         assert len(pages_of(kg, "long")) == 3, "what was not committed is not there"
-        for point in ((GISTS, 2), ("gist/gists", 3), (PAGES, 5), ("ingest/embed", 1)):
+        for point in ((GISTS, 2), ("gist/gists", 3), ("ingest/embed", 1)):
             killed(point, "gist", settings=model)
         assert all(page["gist"] for page in pages_of(kg))
         last = opened(store, tmp_path / "home", None, openai_base_url=server.base_url)

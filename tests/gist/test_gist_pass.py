@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from corpora import difference, put
@@ -26,13 +29,17 @@ from gists import (
 from graph_state import snapshot
 from model_by_prompt import Prompt
 
+from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, InputError, ModelError, StoreError
+from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.gist.memory import add_pages, open_memory, survey
-from kgplatform.gist.options import GistOptions
+from kgplatform.gist.options import GistOptions, GistReport
+from kgplatform.ingest import compare
+from kgplatform.ingest.write import document_statements, remove
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
+from kgplatform.records import QueryRun
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 
 TEN = story([100] * 10)
@@ -57,21 +64,6 @@ def test_pages_and_gists_of_a_document(store: Store, tmp_path: Path) -> None:
     assert kg.cypher(indexed).rows == [["ONLINE"]]
 
 
-def test_over_the_wire_calls_are_counted_by_stage_and_paid_for_once(store: Store, tmp_path: Path) -> None:
-    with OpenAIServer(by_rules) as server:
-        kg = opened(store, tmp_path / "home", None, openai_base_url=server.base_url)
-        ingested(kg, tmp_path, {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
-        report = kg.gist()
-        assert {stage: used.calls for stage, used in report.usage.items()} == {"gist": 5, "paginate": 3}
-        assert len(server.requests) == 8
-        again = kg.gist()
-        assert (again.usage, len(server.requests)) == ({}, 8)
-        store.run_statement("MATCH (p:Page) DETACH DELETE p", {}, write=True, timeout=30, limit=1)
-        anew = opened(store, tmp_path / "home", None, openai_base_url=server.base_url).gist()
-        assert (anew.written, len(server.requests)) == (5, 8), "the cache on disk has every answer"
-        assert {stage: used.cached_calls for stage, used in anew.usage.items()} == {"gist": 5, "paginate": 3}
-
-
 def test_a_second_run_has_nothing_to_do_and_says_so(store: Store, tmp_path: Path) -> None:
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path, {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
@@ -81,6 +73,9 @@ def test_a_second_run_has_nothing_to_do_and_says_so(store: Store, tmp_path: Path
     assert report.notes == ["All pages of these documents already have gists; no model was called."]
     assert (report.written, report.kept, report.complete) == (0, 5, True)
     assert (report.pages, report.words, report.gist_words) == (first.pages, first.words, first.gist_words)
+    for question in ("Who founded it?", "When was that?"):  # every question reads the same memory (section 3.3)
+        assert kg.search(question).passages
+        assert kg.gist().written == 0
     assert (snapshot(store), len(tasks(kg))) == (before, calls)
 
 
@@ -97,6 +92,10 @@ def test_a_document_of_one_page_and_named_documents(store: Store, tmp_path: Path
     assert tasks(kg) == ["gist", "gist"], "below 350 words there is nothing to ask about pauses"
     with pytest.raises(InputError, match="no document 'three'"):
         kg.gist("three")
+    kg.cypher("CREATE (:Document {id: 'x', name: 'void', sha256: '', characters: 3, key: 'void'})", write=True)
+    report = kg.gist()
+    assert report.notes[-1] == "1 of the documents has no text, and so no page."
+    assert (report.documents, report.pages, report.complete) == (3, 2, True)
 
 
 def test_text_of_any_script_and_white_space(store: Store, tmp_path: Path) -> None:
@@ -127,17 +126,6 @@ def test_a_text_without_paragraphs_has_places_to_pause(store: Store, tmp_path: P
     assert min(offered[:-1]) >= 4
 
 
-def test_a_document_without_text_has_no_page(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path, {"one.txt": paragraph("one", 30)})
-    made = "MATCH (d:Document) CREATE (:Document {id: 'x', name: 'void', sha256: '', characters: 3, key: 'void'})"
-    kg.cypher(made, write=True)
-    report = kg.gist()
-    assert report.notes == ["1 of the documents has no text, and so no page."]
-    assert (report.documents, report.pages, report.complete) == (2, 1, True)
-    assert kg.gist().notes[-1] == "1 of the documents has no text, and so no page."
-
-
 # ----------------------------------------------------------------------------------------------------------- options
 
 
@@ -153,16 +141,12 @@ def test_other_options_replace_the_memory(store: Store, tmp_path: Path) -> None:
     assert kg.gist(instruction="Keep all dates.").replaced == 2
     assert kg.gist(instruction=" Keep  all dates. ").written == 0
     assert kg.gist(preset="transcript", instruction="Keep all dates.").replaced == 2
-
-
-def test_uniform_pages_need_no_model_for_their_ends(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path, {"ten.txt": TEN})
-    report = kg.gist(uniform=True)
+    before = len(tasks(kg))
+    report = kg.gist("ten", uniform=True)
     assert [page["words"] for page in assert_memory(kg, "ten", made=GistOptions.of(uniform=True))] == [500, 500]
-    assert (set(tasks(kg)), report.uniform, report.written) == ({"gist"}, True, 2)
-    assert kg.gist(uniform=True).written == 0
-    assert kg.gist().replaced == 1
+    assert (set(tasks(kg)[before:]), report.uniform, report.written) == ({"gist"}, True, 2), "no model for their ends"
+    assert kg.gist("ten", uniform=True).written == 0
+    assert kg.gist("ten").replaced == 1
 
 
 def test_a_conditional_memory_stands_beside_the_other(store: Store, tmp_path: Path) -> None:
@@ -190,27 +174,6 @@ def test_a_conditional_memory_stands_beside_the_other(store: Store, tmp_path: Pa
     assert assert_memory(kg, "ten") == plain
     assert kg.gist(question="Who drowned?").written == 4
     assert len(pages_of(kg, "ten", "Who sailed?")) > 2
-
-
-def test_a_question_costs_no_new_gist(store: Store, tmp_path: Path) -> None:
-    """The memory is made once, and every question reads the same (section 3.3)."""
-    kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path, {"ten.txt": TEN})
-    kg.gist()
-    before, calls = pages_of(kg, "ten"), len(tasks(kg))
-    for question in ("Who founded it?", "When was that?"):
-        assert kg.search(question).passages
-        assert kg.gist().written == 0
-    assert (pages_of(kg, "ten"), len(tasks(kg))) == (before, calls)
-
-
-def test_without_a_model_or_documents(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match="Gists are written by a language model, and none is configured. Set OPENAI_API_KEY"
-    ):
-        opened(store, tmp_path / "home", None).gist()
-    with pytest.raises(InputError, match="The graph is empty. Run `kgplatform ingest"):
-        opened(store, tmp_path / "home").gist()
 
 
 # ----------------------------------------------------------------------------------------------- what goes wrong
@@ -306,20 +269,6 @@ def test_a_model_that_fails_throughout_is_asked_no_more(store: Store, tmp_path: 
     assert (again.kept, again.written, again.complete) == (3, 13, True)
 
 
-def test_a_model_that_fails_now_and_then_is_asked_on(store: Store, tmp_path: Path) -> None:
-    asked: list[Messages] = []
-
-    def moody(messages: Messages) -> str | Fault:
-        asked.append(messages)
-        return by_rules(messages) if len(asked) % 2 else Fault.refuse(401, "No such key.")
-
-    with OpenAIServer(moody) as server:
-        kg = opened(store, tmp_path / "home", None, openai_base_url=server.base_url, concurrency=1)
-        ingested(kg, tmp_path, {f"{number}.txt": paragraph(chr(97 + number), 30) for number in range(24)})
-        report = kg.gist()
-    assert (report.stopped, report.written, len(report.failed), report.complete) == ("", 12, 12, False)
-
-
 def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Path) -> None:
     def sloppy(messages: Messages) -> str:
         text = Prompt(messages).data
@@ -382,7 +331,7 @@ def test_gists_are_written_side_by_side(store: Store, tmp_path: Path) -> None:
     assert len(tasks(kg)) == 6
 
 
-def test_a_changed_document_loses_its_pages_and_no_other_does(store: Store, tmp_path: Path) -> None:
+def test_a_changed_or_removed_document_loses_its_pages_and_no_other_does(store: Store, tmp_path: Path) -> None:
     kg = opened(store, tmp_path / "home")
     files = ingested(kg, tmp_path / "files", {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
     kg.gist()
@@ -398,18 +347,9 @@ def test_a_changed_document_loses_its_pages_and_no_other_does(store: Store, tmp_
     report = kg.gist()
     assert (report.written, report.kept) == (4, 1)
     assert assert_memory(kg, "ten")[0]["gist"].startswith("Paqa changed")
-
-
-def test_a_removed_document_takes_its_pages_along(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home")
-    files = ingested(kg, tmp_path / "files", {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
-    kg.gist()
-    one = assert_memory(kg, "one")
     kg.remove("ten")
-    assert kg.cypher("MATCH (p:Page) RETURN count(p)").rows == [[1]]
-    assert assert_memory(kg, "one") == one
-    kg.ingest(files, extractor="local")
-    assert kg.gist().written == 4
+    assert kg.cypher("MATCH (p:Page) RETURN count(p)").rows == [[2]]
+    assert [assert_memory(kg, "one", question) for question in ("", "Who sailed?")] == one
 
 
 def test_the_same_text_in_other_passages_keeps_its_pages(store: Store, tmp_path: Path) -> None:
@@ -424,18 +364,6 @@ def test_the_same_text_in_other_passages_keeps_its_pages(store: Store, tmp_path:
     assert small.gist().written == 0
 
 
-def test_a_document_that_changes_meanwhile_gets_no_pages(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home")
-    files = ingested(kg, tmp_path, {"one.txt": paragraph("one", 30)})
-    (row,) = survey(store, [each.id for each in kg.documents()], "")
-    memory = open_memory(store, row, "", GistOptions.of().made)
-    files[0].write_text(paragraph("other", 40))
-    kg.ingest(files, extractor="local")
-    with pytest.raises(StoreError, match="The document one was changed or removed while it was read"):
-        add_pages(store, memory, [memory.page(0, 0, len(memory.text))])
-    assert pages_of(kg) == []
-
-
 def test_pages_that_do_not_follow_each_other_are_made_anew(store: Store, tmp_path: Path) -> None:
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path, {"ten.txt": TEN})
@@ -446,6 +374,11 @@ def test_pages_that_do_not_follow_each_other_are_made_anew(store: Store, tmp_pat
     report = kg.gist()
     assert (report.replaced, report.notes) == (0, ["The pages of ten had gaps and were made again."])
     assert difference(snapshot(store), whole) == []
+    kg.cypher("MATCH (p:Page {index: 0}) SET p.end = p.end + 1", write=True)
+    report = kg.gist()
+    assert (report.complete, report.replaced) == (True, 0), "where they overlap, too"
+    assert any("had gaps" in note for note in report.notes)
+    assert_memory(kg, "ten")
 
 
 def test_a_document_that_is_half_there_is_not_gisted(store: Store, tmp_path: Path) -> None:
@@ -459,19 +392,7 @@ def test_a_document_that_is_half_there_is_not_gisted(store: Store, tmp_path: Pat
     assert (pages_of(kg, "ten"), report.pages, report.complete) == ([], 1, False)
 
 
-def test_embedded_again_pages_have_vectors_of_the_other_model(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path, {"ten.txt": TEN})
-    kg.gist()
-    KnowledgeGraph(store, kg.settings, embedder=HashEmbedder(32)).reembed()
-    sizes = "MATCH (p:Page) RETURN DISTINCT size(p.embedding), p:Pending"
-    assert kg.cypher(sizes).rows == [[32, False]]
-    index = "SHOW INDEXES YIELD name, options WHERE name = 'page_embedding' RETURN options"
-    assert kg.cypher(index).rows[0][0]["indexConfig"]["vector.dimensions"] == 32
-    assert_memory(kg, "ten")
-
-
-def test_a_later_ingest_leaves_pages_alone(store: Store, tmp_path: Path) -> None:
+def test_a_later_ingest_leaves_pages_alone_and_another_model_embeds_them_again(store: Store, tmp_path: Path) -> None:
     """Also those whose vectors are due, since the run that wrote their gists was killed: the next one sees to that."""
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path, {"ten.txt": TEN})
@@ -481,3 +402,123 @@ def test_a_later_ingest_leaves_pages_alone(store: Store, tmp_path: Path) -> None
     assert kg.cypher("MATCH (p:Page:Pending) RETURN p.index").rows == [[1]]
     assert kg.gist("one").written == 1
     assert_memory(kg, "ten")
+    KnowledgeGraph(store, kg.settings, embedder=HashEmbedder(32)).reembed()
+    sizes = "MATCH (p:Page) RETURN DISTINCT size(p.embedding), p:Pending"
+    assert kg.cypher(sizes).rows == [[32, False]]
+    index = "SHOW INDEXES YIELD name, options WHERE name = 'page_embedding' RETURN options"
+    assert kg.cypher(index).rows[0][0]["indexConfig"]["vector.dimensions"] == 32
+    assert_memory(kg, "ten")
+
+
+# ------------------------------------------------------------------------------------------------------------ meanwhile
+
+
+MEANWHILE = "The document ten was changed or removed while it was read. It was read again."
+
+
+def once_at(task: str, number: int, happens: Callable[[], object]) -> Callable[[Messages], str]:
+    """Answers by rules; before the ``number``-th answer of ``task``, something ``happens``."""
+    lock, seen = threading.Lock(), [0]
+
+    def answer(messages: Messages) -> str:
+        with lock:
+            seen[0] += Prompt(messages).kind == task
+            if Prompt(messages).kind == task and seen[0] == number:
+                happens()
+        return by_rules(messages)
+
+    return answer
+
+
+def last_label(messages: Messages) -> str:
+    """As ``by_rules``, with longer pages."""
+    return paused(labels(messages)[-1]) if Prompt(messages).kind == "pause" else by_rules(messages)
+
+
+def test_a_gist_of_a_text_that_changes_meanwhile_is_made_of_the_new_text(store: Store, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    files = ingested(opened(store, home), tmp_path, {"ten.txt": paragraph("one", 30)})
+
+    def change() -> None:
+        files[0].write_text(paragraph("other", 30))
+        opened(store, home, None).ingest(files, extractor="local")
+
+    kg = opened(store, home, once_at("gist", 1, change))
+    report = kg.gist()
+    assert (report.complete, report.notes) == (True, [MEANWHILE])
+    assert "Othera" in assert_memory(kg, "ten")[0]["gist"]
+
+
+def test_a_page_that_comes_in_while_an_ingest_is_half_done_goes_with_the_old_text(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ingest took pages and passages away and has not written the new text yet; a page of the old one comes."""
+    kg = opened(store, tmp_path / "home")
+    files = ingested(kg, tmp_path, {"ten.txt": TEN})
+    (row,) = survey(store, [each.id for each in kg.documents()], "")
+    memory = open_memory(store, row, "", GistOptions.of().made)
+
+    def late(*given: Any) -> Any:
+        add_pages(store, memory, [memory.page(0, 0, 1000)])
+        return document_statements(*given)
+
+    monkeypatch.setattr(compare, "document_statements", late)
+    files[0].write_text(story([90] * 12, "changed"))
+    kg.ingest(files, extractor="local")
+    assert (len(memory.pages), pages_of(kg)) == (1, [])
+
+
+def test_a_second_run_waits_for_the_first(store: Store, tmp_path: Path) -> None:
+    """And finds nothing to do, or makes all of it again where it has other options."""
+    home = tmp_path / "home"
+    ingested(opened(store, home), tmp_path, {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
+    other, told, reports = opened(store, home, last_label), list[str](), list[GistReport]()
+
+    def second() -> None:
+        reports.append(other.gist(progress=lambda stage, done, total: told.append(stage)))
+        reports.append(other.gist(uniform=True))
+
+    thread = threading.Thread(target=second)
+
+    def begin() -> None:
+        thread.start()
+        while not told:
+            time.sleep(0.02)
+
+    kg = opened(store, home, once_at("pause", 3, begin))
+    assert kg.gist().complete
+    thread.join()
+    assert told[0].startswith("waiting for writing gists (process ")
+    assert [(report.written, report.replaced) for report in reports] == [(0, 0), (3, 2)]
+    assert [page["words"] for page in assert_memory(other, "ten")] == [500, 500]
+    assert_memory(kg, "one")
+
+
+def test_what_gists_save_is_said_after_a_kill_before_it_was(store: Store, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    ingested(opened(store, home), tmp_path, {"ten.txt": TEN})
+
+    def at_what_is_saved(executed: QueryRun) -> None:
+        rows = executed.parameters["rows"] if executed.name == "gist/compression" else []
+        if any(row["compression"] is not None for row in rows):
+            raise KeyboardInterrupt
+
+    with trace(at_what_is_saved), pytest.raises(KeyboardInterrupt):
+        opened(store, home).gist()
+    later: KnowledgeGraph = opened(store, home)
+    assert later.documents()[0].compression is None
+    report = later.gist()
+    assert (report.written, report.complete, report.usage) == (0, True, {})
+    assert_memory(later, "ten")
+
+
+def test_the_pages_of_many_documents_go_in_slices(store: Store) -> None:
+    """Those of thousands of documents do not fit into the memory that a transaction may have."""
+    made = "UNWIND range(1, 120) AS i CREATE (:Document {id: 'd' + i})<-[:PAGE_OF]-(:Page {id: 'p' + i})"
+    store.run_statement(made, {}, write=True, timeout=30, limit=1)
+    sizes: list[int] = []
+    with trace(lambda executed: sizes.append(len(executed.parameters["documents"]))):
+        remove(store, (), (), [f"d{number}" for number in range(1, 121)])
+    assert sizes == [50, 50, 20]
+    left = store.run_statement("MATCH (p:Page) RETURN count(p)", {}, write=False, timeout=30, limit=1)
+    assert left.rows == [[0]]

@@ -6,7 +6,6 @@ import pytest
 from gists import paragraph, shortened, story
 from model_by_prompt import Prompt
 
-from kgplatform.errors import ModelError
 from kgplatform.gist.options import GistOptions
 from kgplatform.gist.shorten import (
     BEGINNING,
@@ -22,7 +21,7 @@ from kgplatform.gist.shorten import (
     shorten_again,
 )
 from kgplatform.models.chat import Reply
-from kgplatform.prompt import Messages, source_of
+from kgplatform.prompt import source_of
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 
@@ -58,7 +57,6 @@ def test_the_prompt_asks_to_shorten() -> None:
         (GistOptions.of(question="Who sailed?"), "- The reader wants to know: Who sailed? Keep all that bears on that"),
         (GistOptions.of(instruction="Keep the $signatures."), "- The reader asks besides: Keep the $signatures."),
         (GistOptions.of("script"), "- Give people their full names."),
-        (GistOptions.of("report"), "- Keep each figure with its unit and with what it measures, each date,"),
         (GistOptions.of("transcript"), "- Say who said, asked, proposed or decided what."),
     ],
 )
@@ -83,7 +81,7 @@ def test_tags_are_taken_off(said: str, text: str, malformed: tuple[str, ...]) ->
     assert shorten(writing(said), PAGE, ARTICLE) == Gist(text, "", malformed)
 
 
-@pytest.mark.parametrize("empty", ["", "  \n", "Ada sailed.", "<think>I am to shorten it.</think>", '{"gist": ""}'])
+@pytest.mark.parametrize("empty", ["", "Ada sailed.", '{"gist": ""}'])
 def test_without_a_gist_the_model_is_asked_once_more(empty: str) -> None:
     chat = ScriptedChat([empty, shortened("Ada sailed.")])
     gist = shorten(chat, PAGE, ARTICLE)
@@ -114,7 +112,6 @@ def test_a_gist_longer_than_its_page_is_asked_for_again_and_then_left_for_the_pa
     [
         "Ada sailed to Brest. " * 5,
         "Ada sailed.\nBen stayed at home.\n" + "Ben stayed at home.\n" * 4,
-        "Ada sailed and sailed" + " and sailed on" * 6,
     ],
 )
 def test_a_gist_that_goes_round_in_circles_is_not_stored(looped: str) -> None:
@@ -133,32 +130,11 @@ def test_the_example_is_no_gist() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("reply", "text"),
-    [
-        ('{"gist": "Ada sailed."}', "Ada sailed."),
-        ('Here it is:\n{"result": {"Gist": "Ada sailed."}}', "Ada sailed."),
-        ('{"gist": "Ada said: \\"No\\".\n She sailed."}', 'Ada said: "No".\n She sailed.'),
-        ('<think>Short.</think>\n{"gist": "Ada sailed."}', "Ada sailed."),
-    ],
-)
-def test_a_gist_in_its_form(reply: str, text: str) -> None:
-    assert shorten(ScriptedChat([reply]), PAGE, ARTICLE).text == text
-
-
 def test_a_gist_that_was_cut_off_is_asked_for_with_more_room() -> None:
     chat = writing(cut_off("Ada sailed. Ben"), "Ada sailed. Ben stayed.")
     assert shorten(chat, PAGE, ARTICLE) == Gist("Ada sailed. Ben stayed.", "", (PUT_RIGHT,))
     first, second = (call.wanted.tokens or 0 for call in chat.calls)
     assert second > first
-
-
-def test_an_error_of_the_server_is_the_caller_s_to_handle() -> None:
-    def broken(_: Messages) -> str:
-        raise ModelError("It does not answer.")
-
-    with pytest.raises(ModelError, match="It does not answer"):
-        shorten(ScriptedChat(broken), PAGE, ARTICLE)
 
 
 def test_once_more_is_said_to_be_so() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,7 @@ from killed_passes import Driver, Killer, driver
 from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
@@ -70,12 +66,9 @@ def killed(neo4j_server: Connection, tmp_path: Path, passes: Driver) -> Killer:
     return Killer(neo4j_server, passes, SMALL, home=tmp_path / "home", embedder="hash:64", passage_tokens=40)
 
 
-def opened(store: Store, home: Path, dimension: int = 64, **more: Any) -> KnowledgeGraph:
-    settings = load_settings(home=home, passage_tokens=40, embedder=f"hash:{dimension}", **more)
-    ledger = Ledger()
-    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(dimension), chat=make_chat(settings, ledger))
-    graph.ledger = ledger
-    return graph
+def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
+    settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
 
 
 def test_killed_anywhere_and_run_again(store: Store, tmp_path: Path, killed: Killer) -> None:
@@ -121,19 +114,6 @@ def test_a_change_that_was_killed(store: Store, tmp_path: Path, killed: Killer) 
     assert difference(snapshot(store), remaining) == []
 
 
-def test_a_killed_reembedding(store: Store, tmp_path: Path, killed: Killer) -> None:
-    files = invented(tmp_path / "notes", 4)
-    opened(store, tmp_path / "home", 32).ingest(files, extractor="local")
-    wanted = snapshot(store)
-    wipe(store)
-    opened(store, tmp_path / "home").ingest(files, extractor="local")
-    kg = opened(store, tmp_path / "home", 32)
-    for point in [("ingest/unembed", 1), ("embedding facts", 1)]:
-        killed(point, "reembed", settings={"embedder": "hash:32"})
-    kg.reembed()
-    assert difference(snapshot(store), wanted) == []
-
-
 def sentences_as_facts(messages: Messages) -> str:
     """One fact a sentence; its key elements are its words with a capital, and some verbs."""
     facts = []
@@ -170,41 +150,6 @@ def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -
     assert len(server.requests_to("/completions")) - asked <= 60 + under_way, (
         "only what was under way is asked for again"
     )
-    assert difference(snapshot(store), wanted) == []
-
-
-def test_no_answer_is_paid_for_twice(store: Store, tmp_path: Path, killed: Killer) -> None:
-    """Only what was under way at the moment of the kill may be asked for again: nobody has its answer."""
-    files = invented(tmp_path / "notes", 30)
-    with OpenAIServer(extracted) as server:
-        kg = opened(store, tmp_path / "other", openai_base_url=server.base_url)
-        undisturbed = kg.ingest(files, extractor="llm")
-        wanted = snapshot(store)
-        wipe(store)
-    assert [each.name for each in undisturbed.expansions] == ["Vessel"], "the schema grows on the way"
-    lock, prompts = threading.Lock(), Counter[str]()
-
-    def counted(messages: Messages) -> str:
-        with lock:
-            prompts[json.dumps(messages)] += 1
-        return extracted(messages)
-
-    with OpenAIServer(counted) as server:
-        model = {"openai_base_url": server.base_url, "concurrency": 4}
-        folder = [str(tmp_path / "notes")]
-        killed(("extracting", 30), "ingest", folder, extractor="llm", settings=model)
-        killed(("extracting", 50), "ingest", folder, extractor="llm", settings=model)
-        again = sum(prompts.values()) - len(prompts)
-        assert again <= 4
-        kg = opened(store, tmp_path / "home", openai_base_url=server.base_url, concurrency=4)
-        report = kg.ingest(files, extractor="llm")
-        assert report.complete
-        assert len(prompts) == undisturbed.passages == 90
-        assert sum(prompts.values()) - len(prompts) <= 8
-        asked = sum(prompts.values())
-        assert kg.ingest(files, extractor="llm").extracted == 0
-        assert sum(prompts.values()) == asked
-    assert report.expansions == undisturbed.expansions
     assert difference(snapshot(store), wanted) == []
 
 

@@ -1,24 +1,19 @@
-"""What is taken away leaves no trace: A and B without B is A, whatever they share."""
+"""What is taken away leaves no trace, whatever it shares with what stays; files that are gone, renamed, and folders."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from conftest import wipe
 from corpora import FIELD, OTHERS, RECORDING, difference, put, put_jsonl
 from graph_state import Snapshot, snapshot
-from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Store, trace
-from kgplatform.records import QueryRun
-from kgplatform.settings import Settings
+from kgplatform.errors import DocumentError, InputError
+from kgplatform.neo4j.store import trace
+from kgplatform.records import GoneFile, QueryRun
 
 
 @pytest.fixture
@@ -61,42 +56,6 @@ def test_removing_the_second_gives_the_first_alone(kg: KnowledgeGraph, tmp_path:
     removed = kg.remove([path.name for path in others[:1]] + [others[1].as_uri()])
     assert sorted(each.uri for each in removed) == sorted(path.as_uri() for path in others)
     assert difference(snapshot(kg.store), wanted) == []
-
-
-class LoudEmbedder(HashEmbedder):
-    """Hears capitals, as real models do."""
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return super().embed([f"{text} loud loud loud" if text.isupper() else text for text in texts])
-
-
-def test_a_likeness_goes_and_comes_with_the_name_that_is_shown(
-    store: Store, settings: Settings, tmp_path: Path
-) -> None:
-    kg = KnowledgeGraph(store, settings, embedder=LoudEmbedder(64))
-    likely = "MATCH (:Entity {key: 'cyrus field'})-[:SAME_AS]-(e) RETURN e.name"
-    quiet = [("one.txt", "Cyrus Field"), ("two.txt", "Cyrus West Field")]
-    loud = [("three.txt", "CYRUS FIELD"), ("four.txt", "CYRUS FIELD")]
-    files = put(tmp_path, {name: f"{person} laid a cable." for name, person in quiet + loud})
-    lines = [{"document": name, "entities": [{"name": person, "type": "Person"}]} for name, person in quiet + loud]
-    options: dict[str, Any] = {"recorded": put_jsonl(tmp_path / "r.jsonl", lines)}
-    wanted, both = alone(kg, files[:2], **options), alone(kg, files, **options)
-    kg.ingest(files[:2], **options)
-    assert rows(kg, likely) == [["Cyrus West Field"]]
-    kg.ingest(files, **options)
-    assert rows(kg, likely) == []
-    assert difference(snapshot(store), both) == []
-    kg.remove([str(file) for file in files[2:]])
-    assert difference(snapshot(store), wanted) == []
-
-
-def test_removing_all_leaves_what_the_graph_knows_of_itself(
-    kg: KnowledgeGraph, tmp_path: Path, recording: Path
-) -> None:
-    kg.ingest(put(tmp_path, FIELD | OTHERS), recorded=recording)
-    kg.remove([info.id for info in kg.documents()])
-    assert kg.stats().nodes == {"Graph": 1}
-    assert kg.stats().relationships == {}
 
 
 def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
@@ -149,3 +108,119 @@ def test_how_a_document_may_be_named(kg: KnowledgeGraph, tmp_path: Path, recordi
     left = kg.documents()
     assert len(kg.remove([left[0].uri, left[1].id])) == 2
     assert kg.documents() == []
+
+
+# -------------------------------------------------------------------------------------- files and folders that are gone
+
+
+ADA = "Ada Lovelace was born in London in 1815."
+CHARLES = "Charles Babbage designed the Analytical Engine in London."
+GRACE = "Grace Hopper was born in New York City in 1906."
+
+
+def titles(kg: KnowledgeGraph) -> list[str]:
+    return [info.title for info in kg.documents()]
+
+
+def test_a_file_that_is_gone_is_named_and_goes_when_asked(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    folder = tmp_path / "my docs"
+    kept, gone, grave = put(folder, {"charles.txt": CHARLES, "ada ü.txt": ADA, "grace.txt": GRACE})
+    kg.ingest(grave, extractor="local")
+    kg.ingest(kept, extractor="local")
+    wanted = snapshot(kg.store)
+    kg.ingest(gone, extractor="local")
+    gone.unlink()
+    report = kg.ingest(folder, extractor="local")
+    assert report.gone == [GoneFile(str(gone), 1, None, removed=False)]
+    assert (report.removed, titles(kg)) == (0, ["ada ü", "charles", "grace"])
+    report = kg.ingest(folder, extractor="local", prune=True)
+    assert report.gone == [GoneFile(str(gone), 1, None, removed=True)]
+    assert (report.removed, report.unchanged) == (1, 2)
+    assert difference(snapshot(kg.store), wanted) == []
+    assert kg.ingest(folder, extractor="local", prune=True).gone == []
+
+
+def test_only_beneath_the_folders_that_are_named(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    (inside,) = put(tmp_path / "docs", {"a.txt": ADA})
+    (beside,) = put(tmp_path / "docs2", {"b.txt": CHARLES})
+    (alone,) = put(tmp_path, {"c.txt": GRACE})
+    kg.ingest([inside, beside, alone], extractor="local")
+    (here,) = put(tmp_path / "docs" / "deep", {"d.txt": GRACE})
+    beside.unlink()
+    alone.unlink()
+    assert kg.ingest([tmp_path / "docs", inside], extractor="local", prune=True).gone == []
+    shutil.rmtree(tmp_path / "docs" / "deep")
+    report = kg.ingest([tmp_path / "docs"], extractor="local", prune=True)
+    assert [file.path for file in report.gone] == [str(here)]
+    assert titles(kg) == ["a", "b", "c"]
+
+
+def test_a_renamed_file_is_said_to_be_one(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    old, corpus = put(tmp_path, {"old.txt": ADA, "other.txt": CHARLES})
+    put_jsonl(tmp_path / "corpus.jsonl", [{"title": "One", "text": GRACE}, {"title": "Two", "text": CHARLES}])
+    kg.ingest(tmp_path, extractor="local")
+    new = old.rename(tmp_path / "new.txt")
+    (tmp_path / "corpus.jsonl").unlink()
+    report = kg.ingest(tmp_path, extractor="local")
+    assert report.gone == [
+        GoneFile(str(tmp_path / "corpus.jsonl"), 2, None, removed=False),
+        GoneFile(str(old), 1, str(new), removed=False),
+    ]
+    assert kg.ingest(tmp_path, extractor="local", prune=True).removed == 3
+    assert titles(kg) == ["new", "other"]
+    assert corpus.exists()
+
+
+def test_of_several_copies_the_one_beside_it_is_the_new_name(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    put(tmp_path / "a", {"copy.txt": ADA})
+    old, *_ = put(tmp_path / "docs", {"old.txt": ADA, "b.txt": GRACE, "zz.txt": ADA})
+    put(tmp_path / "z", {"copy.txt": ADA})
+    kg.ingest(tmp_path, extractor="local")
+    new = old.rename(tmp_path / "docs" / "zeta.txt")
+    assert kg.ingest(tmp_path, extractor="local").gone == [GoneFile(str(old), 1, str(new), removed=False)]
+
+
+def test_a_folder_without_a_file_is_not_pruned(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """As a mount point looks when nothing is mounted."""
+    folder = tmp_path / "mount"
+    (file,) = put(folder, {"a.txt": ADA})
+    kg.ingest(folder, extractor="local")
+    file.unlink()
+    with pytest.raises(InputError, match=rf"{folder} has no files, .*`kgplatform remove {folder}`\.$"):
+        kg.ingest(folder, extractor="local", prune=True)
+    assert titles(kg) == ["a"]
+    report = kg.ingest(folder, extractor="local")
+    assert (report.notes, len(report.gone)) == ([f"{folder} has no files."], 1)
+    wipe(kg.store)
+    assert kg.ingest(folder, extractor="local", prune=True).notes == [f"{folder} has no files."]
+
+
+def test_documents_by_their_folder(kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "notes" / "2026", {"a.txt": ADA})
+    put(tmp_path / "notes", {"b.txt": CHARLES})
+    put(tmp_path / "notes of others", {"c.txt": GRACE, "notes.txt": ADA})
+    kg.ingest(tmp_path, extractor="local")
+    monkeypatch.chdir(tmp_path / "notes of others")
+    assert [info.title for info in kg.remove("../notes/2026")] == ["a"]
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"'notes' is the title of a document and the name of a folder\."):
+        kg.remove("notes")
+    assert [info.title for info in kg.remove(tmp_path / "notes")] == ["b"]
+    assert titles(kg) == ["c", "notes"]
+    assert {info.title for info in kg.remove(".")} == {"c", "notes"}
+
+
+def test_nothing_is_no_name(kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (file,) = put(tmp_path, {"notes.txt": ADA})
+    monkeypatch.chdir(tmp_path)
+    kg.ingest(file, extractor="local")
+    for nothing in (" ", [""], [], ["notes.txt", ""]):
+        with pytest.raises(InputError, match=r"^(A path is empty\. |Name at least one file or folder to ingest\.$)"):
+            kg.ingest(nothing, extractor="local")  # type: ignore[arg-type]  # one of them is an empty list
+        with pytest.raises(InputError, match=r"^(A path is empty\. |Name at least one file or folder to ingest\.$)"):
+            kg.estimate(nothing)  # type: ignore[arg-type]  # the same
+        with pytest.raises(InputError, match=r"^(A document's name is empty\. |Name at least one document\. )"):
+            kg.remove(nothing)  # type: ignore[arg-type]  # the same
+    with pytest.raises(DocumentError, match="no such file or folder"):
+        kg.ingest(tmp_path / "nowhere", prune=True)
+    assert titles(kg) == ["notes"]

@@ -12,7 +12,7 @@ from corpora import FIELD, OTHERS, RECORDING, difference, put, put_jsonl
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, ModelError, ReplyError
+from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
@@ -175,9 +175,3 @@ def test_pages_that_were_written_stay(kg: KnowledgeGraph, tmp_path: Path) -> Non
     kg.cypher("MATCH (d:Document) CREATE (:Page {id: 'p', question: '', index: 0})-[:PAGE_OF]->(d)", write=True)
     kg.ingest(file, extractor="local", reread=True)
     assert kg.documents()[0].pages == 1
-
-
-def test_without_files_there_is_nothing_to_read_again(kg: KnowledgeGraph) -> None:
-    for wish in ({"reread": True}, {"prune": True}, {}):
-        with pytest.raises(InputError, match="Name at least one file or folder to ingest"):
-            kg.ingest(facts=bool(wish), **wish)  # type: ignore[arg-type]  # of flags

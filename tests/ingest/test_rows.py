@@ -9,7 +9,7 @@ import pytest
 
 from kgplatform.extract.schema import EntityType, RelationType, Schema
 from kgplatform.ingest import window
-from kgplatform.ingest.rows import Rows, ordered, rows_of
+from kgplatform.ingest.rows import Rows, rows_of
 from kgplatform.ingest.window import Commits
 from kgplatform.records import (
     AtomicFact,
@@ -34,23 +34,6 @@ def passage(text: str = TEXT, start: int = 100, name: str = "c") -> Passage:
 
 def rows(extraction: Extraction, text: str = TEXT, **more: object) -> Rows:
     return rows_of(passage(text, **more), extraction, SCHEMA, "The title")  # type: ignore[arg-type]
-
-
-def test_entities_and_their_mentions() -> None:
-    made = rows(Extraction((ADA, PETREL, ExtractedEntity(" ADA ", "Person"), ExtractedEntity("Ada"))))
-    person, untyped = node_id("entity", "ada", "Person"), node_id("entity", "ada", None)
-    assert made.entities[person] == {
-        **{"id": person, "name": "Ada", "key": "ada", "stem": "ada", "type": "Person"},
-        **{"labels": ["Person"], "inSchema": True, "nameWords": "#1 ada", "consonants": None},
-    }  # fmt: skip
-    assert made.entities[node_id("entity", "petrel", "Sea vessel")]["labels"] == ["SeaVessel"]
-    assert made.entities[untyped]["labels"] == []
-    assert made.mentions[person, "c"] == {"element": person, "passage": "c", "count": 1, "names": ["ADA", "Ada"]}
-
-
-def test_off_schema_entities_have_no_label() -> None:
-    (row,) = rows(Extraction((ExtractedEntity("Ada", "Person", in_schema=False),))).entities.values()
-    assert (row["labels"], row["inSchema"], row["type"]) == ([], False, "Person")
 
 
 def test_a_triple_and_its_place() -> None:
@@ -87,14 +70,6 @@ def test_a_sentence_that_stands_twice_is_where_its_number_says() -> None:
     assert (row["start"] - 100, row["end"] - 100) == (24, 34)
 
 
-def test_what_the_text_does_not_say_is_marked() -> None:
-    lost = ExtractedTriple("Ada", "sailed on", "Albatross", "Ada sank the Albatross in 1900", in_schema=False)
-    made = rows(Extraction((ADA, ExtractedEntity("Albatross")), (lost,)))
-    (row,) = made.triples.values()
-    assert (row["found"], row["start"], row["end"], row["type"]) == (False, 100, 100 + len(TEXT), "RELATED_TO")
-    assert made.found() == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("value", "found"),
     [("1815", True), ("10 December 1815", True), ("1815-12-10", True), ("1816", False), ("40 years", True)],
@@ -111,46 +86,10 @@ def test_the_title_may_go_unsaid() -> None:
     assert [row["found"] for row in made.triples.values()] == [True]
 
 
-def test_two_forms_of_a_name_share_the_attribute_and_not_the_fact() -> None:
-    born = [ExtractedAttribute(name, "born", "1815") for name in ("Ada", "ADA", "Ada")]
-    made = rows(Extraction((ADA,), attributes=tuple(born)))
-    assert len(made.attributes) == 2
-    assert len({row["attributeId"] for row in made.attributes.values()}) == 1
-    assert {row["text"] for row in made.attributes.values()} == {"Ada born: 1815", "ADA born: 1815"}
-
-
-def test_atomic_facts_and_key_elements() -> None:
-    fact = AtomicFact("Ada liked it.", ("ada", "liked", " Liked ", "", "x" * 501))
-    made = rows(Extraction((ADA,), facts=(fact, AtomicFact("Ada liked it.", ("it",)))))
-    ada = node_id("entity", "ada", "Person")
-    elements = [ada, node_id("key element", "liked"), node_id("key element", "it")]
-    (row,) = made.atomic_facts.values()
-    assert row["elements"] == sorted(elements)
-    assert set(made.key_elements) == set(elements[1:])
-    assert made.mentions[ada, "c"]["names"] == ["Ada", "ada"]
-    assert made.mentions[elements[1], "c"]["names"] == ["Liked", "liked"]
-    other = rows(Extraction((ADA,), facts=(fact,)), name="c2")
-    assert set(other.atomic_facts).isdisjoint(made.atomic_facts), "the same words in another passage are another fact"
-
-
 def test_a_name_under_two_types_means_the_first() -> None:
     made = rows(Extraction((PETREL, ExtractedEntity("petrel", "Person"), ADA), (SAILED,)))
     (row,) = made.triples.values()
     assert row["objectId"] == node_id("entity", "petrel", "Sea vessel")
-
-
-def test_rows_of_several_passages_in_any_order() -> None:
-    first = rows(Extraction((ADA, PETREL), (SAILED,)))
-    second = rows(Extraction((ExtractedEntity("ADA", "Person"), PETREL), (SAILED,)), name="c2")
-    both, reversed_ = Rows(), Rows()
-    both.add(first)
-    both.add(second)
-    reversed_.add(second)
-    reversed_.add(first)
-    assert [row["passage"] for row in ordered(both.triples)] == ["c", "c2"]
-    for kind in ("mentions", "triples", "attributes", "atomic_facts", "key_elements"):
-        assert ordered(getattr(both, kind)) == ordered(getattr(reversed_, kind))
-    assert both.entities.keys() == reversed_.entities.keys()
 
 
 def test_a_type_that_the_schema_got_on_the_way_counts() -> None:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ import psutil
 import pytest
 from conftest import wipe
 from corpora import difference, extracted, invented
-from graph_state import snapshot
+from graph_state import Snapshot, snapshot
 from stopped import until
 
 from kgplatform.client import KnowledgeGraph
@@ -28,22 +28,20 @@ from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import InputError, KgError
 from kgplatform.extract.bound import Mode
 from kgplatform.extract.schema import Schema
-from kgplatform.models.chat import Ledger
+from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.models.openai_chat import make_chat
-from kgplatform.neo4j.store import Store
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
+Undisturbed = tuple[list[Path], IngestReport, Snapshot]
+
 
 def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
     settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
-    ledger = Ledger(settings.token_budget)
-    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=make_chat(settings, ledger))
-    graph.ledger = ledger
-    return graph
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
 
 
 def children() -> list[psutil.Process]:
@@ -78,45 +76,59 @@ def killing(times: int, seed: int) -> Iterator[list[int]]:
         thread.join()
 
 
+@pytest.fixture(scope="module")
+def undisturbed(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """Thirty notes; what an ingest of them by a model reports, and its graph."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    files = invented(folder / "notes", 30)
+    with Store(neo4j_server) as store, OpenAIServer(extracted) as server:
+        wipe(store)
+        report = opened(store, folder / "home", openai_base_url=server.base_url).ingest(files, extractor="llm")
+        assert [each.name for each in report.expansions] == ["Vessel"], "the schema grows on the way"
+        return files, report, snapshot(store)
+
+
+def counting(prompts: Counter[str], seconds: float) -> Callable[[Messages], str]:
+    """Answers as ``extracted`` does, each after ``seconds``, and counts the prompts."""
+    lock = threading.Lock()
+
+    def answer(messages: Messages) -> str:
+        with lock:
+            prompts[json.dumps(messages)] += 1
+        time.sleep(seconds)
+        return extracted(messages)
+
+    return answer
+
+
 def test_the_graph_is_the_same_with_any_number_of_workers(store: Store, tmp_path: Path) -> None:
-    files = invented(tmp_path / "notes", 40)
+    files = invented(tmp_path / "notes", 30)
     graphs = []
-    for workers in (1, 2, 8):
+    for workers in (1, 3):
         wipe(store)
         report = opened(store, tmp_path / "home", workers=workers).ingest(files, extractor="local")
-        assert (report.extracted, report.complete) == (120, True)
+        assert (report.extracted, report.complete) == (90, True)
         graphs.append(snapshot(store))
-    assert difference(graphs[0], graphs[1]) == []
-    assert difference(graphs[0], graphs[2]) == []
+    assert difference(*graphs) == []
     assert children() == []
 
 
-def test_workers_that_are_killed_leave_no_trace_and_pay_for_nothing_twice(store: Store, tmp_path: Path) -> None:
-    """The schema grows on the way; of what was under way in a worker as it was killed, nobody has the answer."""
-    files = invented(tmp_path / "notes", 60)
-    with OpenAIServer(extracted) as server:
-        undisturbed = opened(store, tmp_path / "one", openai_base_url=server.base_url).ingest(files, extractor="llm")
-    wanted = snapshot(store)
-    assert [each.name for each in undisturbed.expansions] == ["Vessel"]
-    wipe(store)
-    lock, prompts = threading.Lock(), Counter[str]()
-
-    def counted(messages: Messages) -> str:
-        with lock:
-            prompts[json.dumps(messages)] += 1
-        time.sleep(0.2)
-        return extracted(messages)
-
-    with OpenAIServer(counted) as server, killing(8, seed=19) as dead:
+def test_workers_that_are_killed_leave_no_trace_and_pay_for_nothing_twice(
+    undisturbed: Undisturbed, store: Store, tmp_path: Path
+) -> None:
+    """Of what was under way in a worker as it was killed, nobody has the answer."""
+    files, wanted_report, wanted = undisturbed
+    prompts = Counter[str]()
+    with OpenAIServer(counting(prompts, 0.2)) as server, killing(8, seed=19) as dead:
         kg = opened(store, tmp_path / "home", openai_base_url=server.base_url, workers=3, concurrency=2)
         report = kg.ingest(files, extractor="llm")
     assert dead, "some were killed"
-    assert (report.complete, report.expansions) == (True, undisturbed.expansions)
+    assert (report.complete, report.expansions) == (True, wanted_report.expansions)
     assert difference(snapshot(store), wanted) == []
-    assert len(prompts) == undisturbed.passages
+    assert len(prompts) == wanted_report.passages
     assert sum(prompts.values()) - len(prompts) <= 2 * len(dead), "two are under way in a worker"
     used = kg.ledger.by_stage()["extract"]
-    assert used.calls + used.cached_calls == undisturbed.passages
+    assert used.calls + used.cached_calls == wanted_report.passages
     assert children() == []
 
 
@@ -157,12 +169,15 @@ def test_an_extractor_that_cannot_be_sent_is_refused_in_one_sentence(store: Stor
     assert children() == []
 
 
-def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_outlives_an_error_and_is_replaced_where_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that kills every worker is given up; a worker without work ends, and the next work starts another."""
+
     def elsewhere(argument: object) -> object:
         return argument
 
     elsewhere.__module__, elsewhere.__qualname__ = "of_a_notebook", "elsewhere"
     monkeypatch.setitem(sys.modules, "of_a_notebook", SimpleNamespace(elsewhere=elsewhere))
+    monkeypatch.setattr(work, "_DEATHS", 3)
     with LocalWorkers(1) as workers:
         for function, argument, error in (
             (len, 7, "object of type 'int' has no len"),
@@ -171,12 +186,13 @@ def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on(monkeypatch:
             with pytest.raises(RuntimeError, match=rf"A worker failed:\nTraceback[\s\S]*{error}"):
                 workers.submit(function, argument).result()
         assert workers.submit(len, "four").result() == 4
-
-
-def test_work_that_kills_every_worker_is_given_up() -> None:
-    with LocalWorkers(2) as workers:
-        with pytest.raises(KgError, match="The same task killed 10 workers in a row"):
+        with pytest.raises(KgError, match="The same task killed 3 workers in a row"):
             workers.submit(os._exit, 9).result()
+        assert workers.submit(len, "four").result() == 4
+    monkeypatch.setattr(work, "_IDLE_SECONDS", 0.1)
+    with LocalWorkers(1) as workers:
+        first = workers.submit(os.getsid, 0).result()  # of its own session
+        until(lambda: not psutil.pid_exists(first))
         assert workers.submit(len, "four").result() == 4
 
 
@@ -186,41 +202,23 @@ def test_workers_that_cannot_start_are_said_and_nothing_hangs(monkeypatch: pytes
         workers.submit(len, "four").result()
 
 
-def test_a_worker_without_work_ends_and_the_next_work_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "_IDLE_SECONDS", 0.1)
-    with LocalWorkers(1) as workers:
-        first = workers.submit(os.getsid, 0).result()  # of its own session
-        until(lambda: not psutil.pid_exists(first))
-        assert workers.submit(len, "four").result() == 4
-
-
-def test_two_ingests_of_the_same_files_pay_once(store: Store, tmp_path: Path) -> None:
+def test_two_ingests_of_the_same_files_pay_once(undisturbed: Undisturbed, store: Store, tmp_path: Path) -> None:
     """Side by side, with caches of their own: what one reads, the other waits for."""
-    files = invented(tmp_path / "notes", 40)
-    with OpenAIServer(extracted) as server:
-        undisturbed = opened(store, tmp_path / "one", openai_base_url=server.base_url).ingest(files, extractor="llm")
-    wanted = snapshot(store)
-    wipe(store)
-    lock, prompts, reports = threading.Lock(), Counter[str](), list[Any]()
-
-    def counted(messages: Messages) -> str:
-        with lock:
-            prompts[json.dumps(messages)] += 1
-        time.sleep(0.05)
-        return extracted(messages)
+    files, wanted_report, wanted = undisturbed
+    prompts, reports = Counter[str](), list[IngestReport]()
 
     def ingest(home: Path) -> None:
         kg = opened(store, home, openai_base_url=server.base_url, concurrency=4)
         reports.append(kg.ingest(files, extractor="llm"))
 
-    with OpenAIServer(counted) as server:
+    with OpenAIServer(counting(prompts, 0.05)) as server:
         threads = [threading.Thread(target=ingest, args=(tmp_path / name,)) for name in ("two", "three")]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
     assert len(reports) == 2
-    assert sum(report.extracted for report in reports) == undisturbed.passages
-    assert [report.expansions for report in reports] == [undisturbed.expansions] * 2
-    assert prompts.total() == len(prompts) == undisturbed.passages
+    assert sum(report.extracted for report in reports) == wanted_report.passages
+    assert [report.expansions for report in reports] == [wanted_report.expansions] * 2
+    assert prompts.total() == len(prompts) == wanted_report.passages
     assert difference(snapshot(store), wanted) == []

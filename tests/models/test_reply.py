@@ -177,6 +177,25 @@ def test_the_example_of_the_prompt_is_no_reply(beside: str) -> None:
         assert "repeats the example" in chat.calls[1].messages[-1]["content"]
 
 
+@pytest.mark.parametrize(
+    ("line", "copied"),
+    [
+        ('For example: {"answer": "Pell Harbour", "missing": "4.1"}', '{"answer": "Pell Harbour", "missing": "1.1"}'),
+        (
+            '{"reasoning": "The Sea Lark won [2.3].", "answer": "7"}',
+            '{"reasoning": "The Sea Lark won [2.3].", "answer": "2"}',
+        ),
+    ],
+)
+def test_a_text_of_the_example_is_no_reply_unless_the_prompt_has_it_elsewhere(line: str, copied: str) -> None:
+    asked = {"role": "user", "content": f"{line}\n\nQuestion: Who?"}
+    chat = ScriptedChat([copied, '{"answer": "Anna Reed"}'])
+    assert ask(chat, [asked], Said, stage="answer") == (Said(answer="Anna Reed"), 1)
+    data = "<data-0123456789ab>\nPell Harbour. The Sea Lark won [2.3].\n</data-0123456789ab>\n"
+    told = ScriptedChat([copied])
+    assert ask(told, [{**asked, "content": data + asked["content"]}], Said, stage="answer")[1] == 0
+
+
 def test_an_object_in_the_data_is_no_example() -> None:
     user = '<data-0123456789ab>\n{"answer": "Anna Reed built the mill"}\n</data-0123456789ab>\n\nWho built the mill?'
     chat = ScriptedChat(['{"answer": "Anna Reed built the mill"}'])

@@ -56,45 +56,15 @@ def sentences_in_one_piece(text: str, max_tokens: int, *sentences: str) -> None:
 
 
 PIECES = [
-    *(
-        "Ada met Dr. Babbage in London. ",
-        "Why? ",
-        "It cost 3.5 pounds! ",
-        "no capital here ",
-        "\n",
-        "\n\n",
-        "\r\n",
-        " ",
-    ),
-    *(
-        "他在北京。",
-        "「本当？」と言った。",
-        "وُلدت في لندن؟ ",
-        "वह आई। ",
-        "Привет, мир. ",
-        "กรุงเทพมหานคร",
-        "- item\n",
-        "# Heading\n",
-    ),
-    *(
-        "e\u0301\u0323",
-        "👩‍👩‍👧‍👦",
-        "🇩🇪🇫🇷",
-        "각",
-        "\u200b",
-        "\x0c",
-        "\u2029",
-        "…",
-        ". . .",
-        '."',
-        "(U.S.)",
-        "1234567890",
-        "x" * 50,
-    ),
+    *("Ada met Dr. Babbage in London. ", "Why? ", "It cost 3.5 pounds! ", "no capital here "),
+    *("\n", "\n\n", "\r\n", " ", "- item\n", "# Heading\n"),
+    *("他在北京。", "「本当？」と言った。", "وُلدت في لندن؟ ", "वह आई। ", "Привет, мир. ", "กรุงเทพมหานคร"),
+    *("e\u0301\u0323", "👩‍👩‍👧‍👦", "🇩🇪🇫🇷", "각", "\u200b", "\x0c", "\u2029"),
+    *("…", ". . .", '."', "(U.S.)", "1234567890", "x" * 50),
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join), st.integers(1, 60))
 @example("", 1)
 @example(" \n\t\n ", 5)
@@ -104,13 +74,13 @@ def test_promises_hold_for_mixed_scripts(text: str, max_tokens: int) -> None:
     passages(text, max_tokens)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=300), st.integers(1, 40))
 def test_promises_hold_for_any_text(text: str, max_tokens: int) -> None:
     passages(text, max_tokens)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(20, 80))
 def test_plain_sentences_are_never_cut(seed: int, max_tokens: int) -> None:
     dice = random.Random(seed)
@@ -144,19 +114,10 @@ def test_names_count_from_one_and_ids_depend_on_the_text() -> None:
     "sentences",
     [
         ("We saw Dr. Smith today. ", "He was well. ", "So was Prof. J. R. R. Tolkien of Oxford."),
-        ("In the U.S. Congress met. ", "It was 5 p.m. Eastern time. ", "Nobody came."),
         ("It costs 3.50 dollars, e.g. Fig. 3 shows it. ", "See No. 5 and pp. 12 of vol. 2 there."),
         ("“Is it you?” she asked. ", "“Yes!” he said. ", "They laughed."),
-        ("She left.[12] ", "He stayed.[3] ", "(They met again.) ", "So it ended."),
-        ("He waited… and waited. ", "Nothing!? ", "Then... nothing again."),
-        ("The Ph.D. Student Union met. ", "Acme Inc. Berlin paid."),
-        ("Er kam z.B. Am 3. Oktober nach Köln. ", "Dort blieb er bzw. Sie ging."),
-        ("Él llegó tarde. ", "¿Por qué vino el Sr. García? ", "¡Nadie lo sabe!"),
         ("他来了。", "她走了！", "为什么？", "“我不知道。”", "真的。"),
-        ("東京に行った。", "「本当？」と彼は言った。", "そうだ。"),
         ("هل جاء؟ ", "نعم، جاء أمس. ", "ثم ذهب."),
-        ("वह आई। ", "वह चली गई॥ ", "क्यों?"),
-        ("Он жил на ул. Ленина. ", "Потом уехал. ", "Почему?"),
         ("The line was wrapped\nby hand at some\nwidth. ", "The next\none too."),
         ("First.\r\n", "Second one\r\nhere.\r\n", "Third."),
     ],
@@ -190,11 +151,8 @@ def test_an_overlong_sentence_is_cut_at_lines_then_clauses_then_words() -> None:
     assert texts("我们去北京，他们去上海，大家都很高兴", 8) == ["我们去北京，", "他们去上海，", "大家都很高兴"]
 
 
-def test_a_huge_word_is_cut_at_the_limit() -> None:
+def test_a_huge_word_is_cut_at_the_limit_and_a_latin_letter_does_not_make_chinese_one() -> None:
     assert [len(text) for text in texts("x" * 100, 10)] == [70, 30]
-
-
-def test_a_latin_letter_does_not_make_chinese_one_word() -> None:
     assert [len(text) for text in texts("A" + "中文" * 99, 50)] == [50, 50, 50, 49]
 
 
@@ -202,9 +160,7 @@ def test_graphemes_stay_whole_where_there_is_room() -> None:
     for grapheme in ("e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "क्षि", "\u1112\u1161\u11ab", "☂\ufe0f"):
         for passage in texts(grapheme * 200, 25):
             assert len(passage) % len(grapheme) == 0, (grapheme, passage)
-
-
-def test_a_grapheme_without_end_still_obeys_the_limit() -> None:
+    # One without end obeys the limit all the same.
     assert len(texts("e" + "\u0301" * 1000, 100)) > 10
 
 
@@ -212,14 +168,11 @@ def test_a_grapheme_without_end_still_obeys_the_limit() -> None:
     "text",
     [
         "a" * 100_000,
-        "aB3+/" * 20_000,
         "中文字符" * 25_000,
-        "." * 100_000,
-        " \n" * 50_000 + "x",
-        ". " * 50_000,
         '."' * 50_000,
-    ]
-    + ["e\u0301" * 50_000, "word " * 20_000, "Name\n\n" * 20_000, ")" * 100_000, "-\n" * 50_000],
+        "e\u0301" * 50_000,
+        "Name\n\n" * 20_000,
+    ],
     ids=lambda text: repr(text[:6]),
 )
 def test_a_hundred_thousand_characters_without_structure(text: str) -> None:
@@ -244,9 +197,6 @@ def test_a_heading_stays_with_its_text() -> None:
     for heading in ("The second part", "## The second part", "Part II\n\nThe second part"):
         found = texts(f"{body}\n\n{heading}\n\n{body}", 40)
         assert found[1].startswith(heading) and len(found) == 2
-
-
-def test_a_markdown_heading_stays_with_the_next_line() -> None:
     assert texts("One two three four five six seven.\n# Head\nEight nine ten eleven.", 12)[1].startswith(
         "# Head\nEight"
     )

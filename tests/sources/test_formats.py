@@ -266,11 +266,9 @@ def test_the_real_engine_reads_a_scanned_page_word_for_word(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
-        ([], None),
         (["slide 2", "slide 2"], "slide 2"),
         (["page 2", "page 3", "page 4"], "pages 2–4"),
         (["A!B2:C2", "A!B9:C9"], "A!B2:C9"),
-        (["A!B2", "A!B9"], "A!B2:B9"),
         (["'A B'!B2", "'A B'!B9"], "'A B'!B2:B9"),
         (["1. The Whale", "2. The Bag"], "1. The Whale – 2. The Bag"),
     ],

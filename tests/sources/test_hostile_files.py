@@ -45,13 +45,12 @@ REFUSALS = (
     "damaged",
     "has no readable text",
     "reStructuredText that cannot be parsed",
-    "unpacks to 463 MB, ",
+    "unpacks to 92 MB, ",
     "repeats its cells",
 )
 REFUSED = {
-    *("laughs.docx", "laughs.pptx", "laughs.xlsx", "laughs.odt", "laughs.epub", "paths.pptx", "nested.pptx"),
-    *("nested.odt", "rows.ods", "cells.ods", "slide of 500 MB.pptx", "chapter of 500 MB.epub", "lists.rst"),
-    *("parts.eml", "mails.eml"),
+    *("laughs.docx", "laughs.pptx", "laughs.xlsx", "paths.pptx", "nested.pptx", "cells.ods", "slide of 100 MB.pptx"),
+    *("lists.rst", "parts.eml", "mails.eml"),
 }
 
 
@@ -73,43 +72,44 @@ def markdown(size: int) -> str:
 def test_hostile_files_end_within_the_bounds_and_the_good_ones_are_ingested(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
-    names = hostile_files.write(folder, 100_000)
+    names = hostile_files.write(folder, 50_000)
     add_good(folder)
     graph = opened(store, tmp_path, file_seconds=1, file_memory=200)
     report = graph.ingest(folder)
     skipped = {Path(each.path).name: each.reason for each in report.skipped}
     for name in (
-        "xml of 500 MB.docx",
+        "xml of 200 MB.docx",
         "operators of 60 MB.pdf",
         "a page 100,000 times.pdf",
         "a million forms.pdf",
         "stream of 500 MB.pdf",
     ):
         assert skipped[name] in (SECONDS, MEMORY, CRASH)
-    assert skipped["line of 200 MB.jsonl"] == "line 2: longer than 100 MB: split it into several"
+    assert skipped["line of 110 MB.jsonl"] == "line 2: longer than 100 MB: split it into several"
     assert skipped["deep.json"] == "not valid JSON (it is nested too deeply)"
     bounded = {name for name, reason in skipped.items() if reason in (SECONDS, MEMORY, CRASH)}
     refused = {name for name in skipped.keys() - bounded if skipped[name].startswith(REFUSALS)}
     assert refused <= REFUSED, "whether some come to that within a second depends on the machine"
-    assert skipped.keys() - bounded - refused == {"line of 200 MB.jsonl", "deep.json"}
+    assert skipped.keys() - bounded - refused == {"line of 110 MB.jsonl", "deep.json"}
     read = {Path(each.source).name.replace("%20", " ") for each in graph.documents()}
-    assert read == ({*names, *GOOD} - skipped.keys()) | {"line of 200 MB.jsonl"}
-    assert {"cells.html", "bars.html", "nested.html", "no break.txt", "dots.txt", "hyphens.txt", "marks.txt"} <= read
+    assert read == ({*names, *GOOD} - skipped.keys()) | {"line of 110 MB.jsonl"}
+    assert {"cells.html", "nested.html", "no break.txt", "marks.txt"} <= read
     assert children() == []
 
 
 def test_what_is_beyond_a_bound_is_skipped_with_the_bound_and_its_setting(tmp_path: Path) -> None:
     add_good(tmp_path)
-    (tmp_path / "b slow.md").write_text(markdown(4_000_000))
-    (tmp_path / "c large.html").write_text("<html>" + "<p>It says <b>so</b>." * 1_000_000)
-    found = []
-    for seconds, megabytes in ((1, 2000), (60, 200)):
+    for name, text, seconds, megabytes, said in (
+        ("b slow.md", markdown(4_000_000), 1, 2000, SECONDS),
+        ("c large.html", "<html>" + "<p>It says <b>so</b>." * 1_000_000, 60, 200, MEMORY),
+    ):
+        (tmp_path / name).write_text(text)
         with BoundedCalls(seconds, megabytes) as calls:
             items = list(load([tmp_path], calls))
-        found.append({Path(each.path).name: each.reason for each in items if isinstance(each, SkippedFile)})
+        skipped = {Path(each.path).name: each.reason for each in items if isinstance(each, SkippedFile)}
+        assert skipped == {name: said}
         assert [each.title for each in items if isinstance(each, Document)] == ["A good page", "Good", "z"]
-    assert found[0]["b slow.md"] == SECONDS
-    assert found[1] == {"b slow.md": MEMORY, "c large.html": MEMORY}
+        (tmp_path / name).unlink()
 
 
 def test_a_child_that_crashes_costs_its_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +163,7 @@ def test_what_a_crash_cuts_off_is_said_and_not_taken_as_gone(
     monkeypatch.setattr(of_load, "HARMLESS_BYTES", 1000)
     monkeypatch.setattr(of_compare, "_GROUP_ITEMS", 5)
     path = tmp_path / "large.json"  # more than a pipe holds: the child waits until it is read
-    path.write_text(json.dumps([{"title": f"Item {number}", "text": "It says this. " * 400} for number in range(60)]))
+    path.write_text(json.dumps([{"title": f"Item {number}", "text": "It says this. " * 400} for number in range(40)]))
     graph = opened(store, tmp_path)
     graph.ingest(path)
     groups = []
@@ -172,7 +172,7 @@ def test_what_a_crash_cuts_off_is_said_and_not_taken_as_gone(
             if not groups:
                 os.kill(children()[0].pid, signal.SIGKILL)
             groups.append(group)
-    assert 5 <= sum(len(group.documents) for group in groups) < 60
+    assert 5 <= sum(len(group.documents) for group in groups) < 40
     assert [group.gone for group in groups] == [{}] * len(groups)
     (skipped,) = (each for group in groups for each in group.skipped)
     assert isinstance(skipped, CutShort)
@@ -183,8 +183,9 @@ def test_workers_have_the_same_bounds(tmp_path: Path) -> None:
     add_good(tmp_path)
     (tmp_path / "b slow.md").write_text(markdown(4_000_000))
     with BoundedCalls(1, 2000) as calls, LocalWorkers(2) as workers:
-        assert list(load_by(workers, [tmp_path], USUAL, calls, NEVER)) == list(load([tmp_path], calls))
-        (skipped,) = (each for each in load([tmp_path], calls) if isinstance(each, SkippedFile))
+        here = list(load([tmp_path], calls))
+        assert list(load_by(workers, [tmp_path], USUAL, calls, NEVER)) == here
+        (skipped,) = (each for each in here if isinstance(each, SkippedFile))
         assert skipped == SkippedFile(str(tmp_path / "b slow.md"), SECONDS)
         below = children(recursive=True)
     assert len(below) >= 2

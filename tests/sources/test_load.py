@@ -7,7 +7,6 @@ import io
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,22 +14,27 @@ from pathlib import Path
 import docx
 import mammoth  # type: ignore[import-untyped]  # publishes no types
 import pytest
+from hostile_files import zipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_pdf import pdf, typeset
 from pypdf import PdfReader, PdfWriter
 
+from kgplatform.concurrency.bounded import BoundedCalls
 from kgplatform.concurrency.open_workers import bounded_calls
-from kgplatform.concurrency.stopping import NEVER
-from kgplatform.errors import DocumentError, InputError
+from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.workers import LocalWorkers
+from kgplatform.errors import DocumentError, InputError, StoppedError
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
-from kgplatform.sources.corpus_file import HARMLESS_BYTES, Fields
+from kgplatform.sources import load as of_load
+from kgplatform.sources.corpus_file import HARMLESS_BYTES, USUAL, Fields
+from kgplatform.sources.cut import cut_document
 from kgplatform.sources.files import pdf as of_pdf
 from kgplatform.sources.files import scan
 from kgplatform.sources.files.pdf import read_pdf
 from kgplatform.sources.files.scan import TO_INSTALL
-from kgplatform.sources.load import find_files, load
+from kgplatform.sources.load import cut_by, find_files, load, load_by
 from kgplatform.text import node_id
 
 
@@ -64,11 +68,7 @@ def test_finds_files_in_folders_sorted_once_and_without_hidden_ones(tmp_path: Pa
     found = list(find_files([tmp_path, tmp_path / "b", str(tmp_path / "a.txt")]))
     assert found == [tmp_path / "a.txt", tmp_path / "b/a.txt", tmp_path / "b/z.txt"]
     assert list(find_files([tmp_path / ".hidden.txt"])) == [tmp_path / ".hidden.txt"]
-
-
-def test_one_path_alone_is_no_sequence_of_letters(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("x")
-    assert list(find_files(str(tmp_path))) == [tmp_path / "a.txt"]
+    assert list(find_files(str(tmp_path))) == found, "one path alone is no sequence of letters"
 
 
 def test_links_that_form_a_loop_are_entered_once(tmp_path: Path) -> None:
@@ -161,27 +161,20 @@ def test_text_is_not_composed_but_freed_of_nul(tmp_path: Path) -> None:
     assert document(tmp_path / "a.txt", "e\u0301" + "x" * 100 + "\0y").text == "e\u0301" + "x" * 100 + "y"
 
 
-@pytest.mark.parametrize("suffix", ["", ".log", ".tex", ".text", ".unheard-of", ".TXT"])
+@pytest.mark.parametrize("suffix", ["", ".unheard-of", ".TXT"])
 def test_text_of_any_suffix_is_read(tmp_path: Path, suffix: str) -> None:
     assert document(tmp_path / f"a{suffix}", "Name,born\nAda,1815\n").text == "Name,born\nAda,1815\n"
 
 
 WRITINGS = {
     "cp1252": "Les élèves français étaient très fatigués après l’école. Où est passée la forêt ?",
-    "latin-1": "El niño español comió piñas mañana. ¿Qué pasó? Años después volvió.",
-    "cp1250": "Zażółć gęślą jaźń. Warszawa jest stolicą Polski i leży nad Wisłą; mieszka tam dużo ludzi.",
     "shift_jis": "これは日本語の文章です。東京は日本の首都であり、世界最大の都市の一つです。",
-    "euc_jp": "これは日本語の文章です。東京は日本の首都であり、世界最大の都市の一つです。",
     "gb18030": "北京是中华人民共和国的首都，位于华北平原的北部。它是全国的政治和文化中心，历史悠久。",
-    "big5": "台北是台灣的首都，位於台灣北部的台北盆地。這是一個歷史悠久的城市，文化豐富。",
     "euc_kr": "서울은 대한민국의 수도이며 한강을 끼고 있는 세계적인 대도시이다. 역사가 깊은 도시이다.",
     "koi8_r": "Москва - столица России, город федерального значения. Крупнейший по численности населения город.",
-    "cp1251": "Москва — столица России, город федерального значения. Крупнейший по численности населения город.",
     "cp1256": "القاهرة هي عاصمة جمهورية مصر العربية وأكبر مدنها وأهمها من حيث السكان.",
     "utf-8-sig": "Grüße aus Köln – и из Москвы, 北京。",
     "utf-16": "Grüße aus Köln – и из Москвы, 北京。",
-    "utf-32": "Grüße aus Köln – и из Москвы, 北京。",
-    "utf-16-le": "Plain English text.\nMore of it.",
     "utf-16-be": "Les élèves français étaient très fatigués.",
 }
 
@@ -202,17 +195,14 @@ def test_a_late_accent_in_a_long_ascii_text_is_found(tmp_path: Path) -> None:
     assert document(tmp_path / "a.txt", text.encode("cp1252")).text == text
 
 
-def test_short_text_of_unknown_encoding_is_not_guessed(tmp_path: Path) -> None:
+def test_short_text_of_unknown_encoding_and_broken_utf8_are_reported_and_not_guessed(tmp_path: Path) -> None:
     assert "unknown encoding" in reason(tmp_path / "a.txt", "Мир".encode("koi8_r"))
-
-
-def test_broken_utf8_is_reported_with_its_line_instead_of_read_as_something_else(tmp_path: Path) -> None:
     content = "Grüße aus Köln, schöne Größe.\n".encode() * 3 + b"caf\xe9\n"
     assert reason(tmp_path / "a.txt", content).startswith("broken UTF-8 in line 4")
     assert "not valid UTF-16" in reason(tmp_path / "b.txt", b"\xff\xfe\x00\xd8a\x00")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.binary(min_size=1, max_size=400))
 def test_no_bytes_make_loading_fail(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.mktemp("any")
@@ -231,27 +221,19 @@ def test_no_bytes_make_loading_fail(tmp_path_factory: pytest.TempPathFactory, co
     ("name", "content", "expected"),
     [
         ("a.txt", b"", "empty file"),
-        ("a.pdf", b"", "empty file"),
         ("a.txt", b" \n\t\r\n", "has no text, only white space"),
         ("a.md", b"---\ntitle: x\n---\n\n", "has no readable text"),
         ("a.html", b"<html><body><script>x()</script></body></html>", "has no readable text"),
-        ("a.txt", b"\xef\xbb\xbf", "has no text, only white space"),
         ("a.gif", b"GIF89a" + bytes(64), "an image (GIF)"),
         ("a.svg", b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><text>x</text></svg>", "image (SVG)"),
         ("a.mp3", b"ID3\4" + bytes(64), "a sound recording (MP3)"),
-        ("a.wav", b"RIFF\0\0\0\0WAVEfmt ", "a sound recording (WAV)"),
         ("a.mp4", b"\0\0\0\x18ftypmp42" + bytes(32), "a video or sound recording"),
         ("a.gz", b"\x1f\x8b\x08" + bytes(32), "an archive (gzip)"),
-        ("a.tar", b"x" * 257 + b"ustar" + bytes(64), "an archive (tar)"),
         ("a", b"\x7fELF\2\1\1" + bytes(64), "a program"),
-        ("a.exe", b"MZ\x90\0\3" + bytes(64), "a program (Windows)"),
         ("a.db", b"SQLite format 3\0" + bytes(64), "a database (SQLite)"),
         ("a.bin", bytes(range(256)) * 20, "binary data, not text"),
-        ("a.txt", bytes([0, 1, 2]), "binary data, not text"),
-        ("a.md", bytes(range(1, 32)) * 9, "binary data, not text"),
         ("a.pdf", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull"),
         ("a.pdf", b"<!doctype html><html><body>404 Not found</body></html>", "not a PDF file"),
-        ("a.docx", b"just some text", "not a DOCX file"),
     ],
 )
 def test_what_is_no_text_is_reported_with_the_reason(tmp_path: Path, name: str, content: bytes, expected: str) -> None:
@@ -259,25 +241,17 @@ def test_what_is_no_text_is_reported_with_the_reason(tmp_path: Path, name: str, 
 
 
 @pytest.mark.parametrize(
-    "text", ["MZ is the name of a moon.", "BM, the man.", "BZ is a code.", "%PDF is a format name."]
-)
-def test_text_that_starts_like_a_format_is_text(tmp_path: Path, text: str) -> None:
-    assert document(tmp_path / "a.txt", text).text == text
-
-
-def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"")
-    (tmp_path / "b.txt").write_text("Good.")
-    (tmp_path / "c.pdf").write_bytes(b"%PDF-1.4\nrubbish")
-    (tmp_path / "d.txt").write_text("Good too.")
-    assert [type(r).__name__ for r in load([tmp_path])] == ["SkippedFile", "Document", "SkippedFile", "Document"]
-
-
-@pytest.mark.parametrize(
     ("content", "text"),
-    [(b"Ring the bell\a now.", "Ring the bell\a now."), (b"One\0 slip.", "One slip."), (b"Hi\a!\a", "")],
+    [
+        (b"Ring the bell\a now.", "Ring the bell\a now."),
+        (b"One\0 slip.", "One slip."),
+        (b"Hi\a!\a", ""),
+        (b"MZ is the name of a moon.", "MZ is the name of a moon."),
+        (b"%PDF is a format name.", "%PDF is a format name."),
+        (b"\x1b[31mERROR\x1b[0m disk full\n" * 20, "\x1b[31mERROR\x1b[0m disk full\n" * 20),
+    ],
 )
-def test_a_bell_or_a_slip_makes_no_short_text_binary(tmp_path: Path, content: bytes, text: str) -> None:
+def test_what_looks_binary_at_a_glance_is_text(tmp_path: Path, content: bytes, text: str) -> None:
     if text:
         assert document(tmp_path / "a.txt", content).text == text
     else:
@@ -293,11 +267,6 @@ def test_a_title_among_the_fields_of_a_head_is_the_title(tmp_path: Path) -> None
     assert document(tmp_path / "pep-0008.rst", f"{PEP}Introduction\n").title == "Style Guide for Python"
     for name, other in (("a", "Title: alone\n\nText."), ("b", "Some text.\nTitle: no field\n\nText."), ("c", PEP[7:9])):
         assert document(tmp_path / f"{name}.txt", other).title == name
-
-
-def test_a_log_with_colour_codes_is_text(tmp_path: Path) -> None:
-    text = "\x1b[31mERROR\x1b[0m disk full\n" * 20
-    assert document(tmp_path / "a.log", text).text == text
 
 
 # ---------------------------------------------------------------------------------------------- Markdown
@@ -342,13 +311,10 @@ def test_markdown_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
         assert mark not in found.text
 
 
-def test_markdown_names_come_from_front_matter_heading_or_file(tmp_path: Path) -> None:
+def test_markdown_names_come_from_front_matter_heading_or_file_and_a_rule_is_no_front_matter(tmp_path: Path) -> None:
     assert document(tmp_path / "a.md", "+++\ntitle = 'Toml'\n+++\nText.").title == "Toml"
     assert document(tmp_path / "a.md", "Intro.\n\nThe heading\n===\n\nText.").title == "The heading"
     assert document(tmp_path / "my_file.md", "Only text.").title == "my file"
-
-
-def test_a_rule_at_the_top_is_no_front_matter(tmp_path: Path) -> None:
     assert document(tmp_path / "a.md", "---\n\nText one.\n\n---\n\nText two.").text == "Text one.\n\nText two."
 
 
@@ -361,15 +327,6 @@ HTML = """<!doctype html><html><head><title>Ada &ndash; page</title><style>p {}<
 wrote the first program.</p><p>She worked with <a href="b">Babbage</a> on the Analytical Engine for many years.</p>
 <table><tr><th>Year</th><th>Event</th></tr><tr><td>1815</td><td>born</td></tr></table></article>
 <script>track("you")</script><footer>Copyright</footer></body></html>"""
-
-
-def test_html_gives_its_main_text(tmp_path: Path) -> None:
-    found = document(tmp_path / "a.html", HTML)
-    assert found.title == "Ada – page"
-    assert "Ada was a mathematician and wrote the first program.\n\nShe worked with Babbage on" in found.text
-    assert "Year: 1815 | Event: born" in found.text
-    for rubbish in ("track", "Contact", "Copyright", "p {}"):
-        assert rubbish not in found.text
 
 
 PROSE = "Ada Lovelace wrote the first program, for a machine that nobody had built, and published it in 1843."
@@ -423,17 +380,6 @@ def test_html_keeps_parts_whose_names_are_made_of_headings_or_by_builders(tmp_pa
     assert "Ada shared the notes" in document(tmp_path / "a.html", page).text
 
 
-def test_html_of_many_elements_is_read(tmp_path: Path) -> None:
-    buttons = document(tmp_path / "a.html", f"<p>{PROSE}</p>" + "<button>x</button> and so on " * 20_000)
-    assert buttons.text.count("and so on") == 20_000
-    nested = document(tmp_path / "b.html", f"<p>{PROSE}</p>{'<div class=nav>' * 5_000}deep")
-    assert nested.text.startswith(PROSE)
-
-
-def test_html_is_recognised_by_content_under_any_text_name(tmp_path: Path) -> None:
-    assert document(tmp_path / "page.txt", HTML).title == "Ada – page"
-
-
 def test_html_without_main_text_falls_back_on_what_is_visible(tmp_path: Path) -> None:
     found = document(tmp_path / "menu.html", "<div>One</div><ul><li>Two<li>Three</ul><script>no</script>")
     assert [word for word in ("One", "Two", "Three") if word in found.text] == ["One", "Two", "Three"]
@@ -447,11 +393,6 @@ def test_html_believes_its_declared_charset_if_it_is_not_utf8(tmp_path: Path) ->
     assert found.title == "Мир" and found.text == "Это мир."
     wrong = page.replace("windows-1251", "iso-8859-1")
     assert document(tmp_path / "b.html", wrong).text == "Это мир."
-
-
-def test_html_nested_thousands_deep_is_read_or_reported(tmp_path: Path) -> None:
-    result = one(tmp_path / "a.html", "<html><body>" + "<div>" * 20000 + "deep" + "</div>" * 20000)
-    assert isinstance(result, (Document, SkippedFile))
 
 
 # --------------------------------------------------------------------------------------------------- PDF
@@ -473,12 +414,9 @@ def test_pdf_pages_have_spans(tmp_path: Path) -> None:
     assert found.text.startswith("First page.\n\nSecond page")
 
 
-def test_words_that_are_placed_one_by_one_are_apart_and_on_their_line(tmp_path: Path) -> None:
+def test_words_that_are_placed_one_by_one_are_apart_and_broken_ones_are_whole(tmp_path: Path) -> None:
     found = document(tmp_path / "a.pdf", typeset(["The cable was laid in one summer.", "Ships carried it."]))
     assert found.text.split("\n") == ["The cable was laid in one summer.", "Ships carried it."]
-
-
-def test_a_word_that_is_broken_at_the_end_of_a_line_is_whole(tmp_path: Path) -> None:
     found = document(tmp_path / "a.pdf", typeset(["Such a thing is an environ-", "ment, and it goes on."]))
     assert found.text == "Such a thing is an environment, and it goes on."
 
@@ -491,16 +429,12 @@ def test_pdf_files_are_read_by_several_threads(tmp_path: Path) -> None:
     assert set(texts) == {"\n\n".join(f"Page {number} of the report." for number in range(40))}
 
 
-def test_pdf_is_recognised_under_another_name(tmp_path: Path) -> None:
-    assert document(tmp_path / "notes.txt", pdf(["Hello there."])).text == "Hello there."
-
-
-@pytest.mark.parametrize("title", ["", "untitled", "Microsoft Word - thesis_final.doc", "scan0001.pdf", "1234"])
+@pytest.mark.parametrize("title", ["", "Microsoft Word - thesis_final.doc", "1234"])
 def test_meaningless_pdf_titles_give_way_to_the_file_name(tmp_path: Path, title: str) -> None:
     assert document(tmp_path / "my_paper.pdf", pdf(["Text."], title)).title == "my paper"
 
 
-@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
 def test_encrypted_pdf_is_reported_but_read_if_it_opens_without_password(tmp_path: Path, algorithm: str) -> None:
     content = pdf(["Secret text."])
     assert reason(tmp_path / "a.pdf", protected(content, "word", "owner", algorithm)).startswith(
@@ -567,24 +501,16 @@ def test_docx_without_its_style_sheets_has_the_same_text(tmp_path: Path) -> None
     assert "first point in italics" in found and "in a cell" in found
 
 
-def test_docx_is_recognised_under_another_name(tmp_path: Path) -> None:
+def test_formats_are_recognised_by_content_under_another_name(tmp_path: Path) -> None:
+    assert document(tmp_path / "page.txt", HTML).title == "Ada – page"
+    assert document(tmp_path / "notes.txt", pdf(["Hello there."])).text == "Hello there."
     assert "One paragraph." in document(tmp_path / "notes.txt", word("One paragraph.")).text
-
-
-def zipped(parts: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(
     ("part", "expected"),
     [
         ("ppt/presentation.xml", "damaged: open it in its program and save it again"),
-        ("xl/workbook.xml", "damaged workbook, or one with too many cells: open it in its program and save it again"),
-        ("META-INF/container.xml", "damaged: open it in its program and save it again"),
         ("content.xml", "format not supported: an OpenDocument file that is no text, presentation or workbook"),
         ("META-INF/MANIFEST.MF", "format not supported: a Java archive"),
         ("photo.jpg", "format not supported: an archive (ZIP): unpack it"),
@@ -607,9 +533,7 @@ def test_damaged_and_malicious_docx_are_reported(tmp_path: Path) -> None:
     [
         ("EncryptedPackage", "password-protected Office document"),
         ("WordDocument", "old Word format (.doc): save it as .docx"),
-        ("Workbook", "damaged workbook"),
         ("PowerPoint Document", "old PowerPoint format (.ppt): save it as .pptx"),
-        ("__properties_version1.0", "damaged Outlook message"),
         ("Something", "an old Office file"),
     ],
 )
@@ -679,13 +603,9 @@ def test_other_accepted_shapes(tmp_path: Path) -> None:
     assert isinstance(context, Document) and (context.title, context.text) == ("Medical", "Long text.")
     (within,) = members(tmp_path / "c.json", {"docs": [{"idx": "1", "passage": "One."}], "average": 3})
     assert isinstance(within, Document) and (within.text, within.metadata) == ("One.", {"idx": "1"})
-
-
-@pytest.mark.parametrize("key", ["text", "context", "content", "contents", "body", "page_content"])
-def test_texts_under_other_usual_keys(tmp_path: Path, key: str) -> None:
-    (found,) = members(tmp_path / "a.json", [{"title": "T", key: "One."}])
-    assert isinstance(found, Document)
-    assert (found.title, found.text) == ("T", "One.")
+    for key in ("text", "contents", "page_content"):
+        (found,) = members(tmp_path / "d.json", [{"title": "T", key: "One."}])
+        assert isinstance(found, Document) and (found.title, found.text) == ("T", "One.")
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "long.jsonl"])
@@ -710,13 +630,9 @@ def test_keys_that_are_named(tmp_path: Path, name: str) -> None:
     [
         ([], "found an empty list"),
         ({"a": 1}, "found an object with the keys a"),
-        ({}, "found an object without keys"),
         ([{"question": "q", "answer": "a"}], "found a list of objects with the keys question, answer"),
         (["text one"], "found a list of texts"),
-        ([[1]], "found a list of lists"),
-        ("3", "found 3"),
         ('"text"', "found a text"),
-        ("null", "found null"),
         ('{"title": "x", ', "not valid JSON ("),
         ("[" * 100000, "nested too deeply"),
         ("9" * 5000, "not valid JSON (a number is too long)"),
@@ -731,7 +647,6 @@ def test_json_of_another_shape_is_described(tmp_path: Path, content: object, exp
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ([{"title": "A"}, {"title": "B", "text": None}], "the text of item 2 is null, and not a string"),
         ({"text": 5}, "the text of its object is 5, and not a string"),
         ([{"text": ["a", "b"]}], "the text of item 1 is a list of texts, and not a string"),
     ],
@@ -818,6 +733,55 @@ def test_a_notebook_is_read_by_its_cells(tmp_path: Path) -> None:
 
 
 def test_a_page_nested_very_deeply_keeps_its_text(tmp_path: Path) -> None:
-    deep = f"{'<div>' * 100_000}Deep.{'</div>' * 100_000}"
+    deep = f"{'<div>' * 20_000}Deep.{'</div>' * 20_000}"
     found = document(tmp_path / "a.html", f"<html><title>T</title><script>x()</script><p>First.{deep}<p>Last.</html>")
     assert (found.title, found.text) == ("T", "First.\n\nDeep.\n\nLast.")
+
+
+# ----------------------------------------------------------------------------------------------------------- by workers
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Files of all kinds, good and bad, whose names are in no order of kinds."""
+    place = tmp_path / "files"
+    place.mkdir()
+    for number in range(8):
+        pages = [f"Report {number}.", *["More."] * (60 if number == 4 else 0), "The end."]  # one is slow to read
+        (place / f"{number:02}.pdf").write_bytes(pdf(pages, f"Report {number}"))
+        (place / f"{number:02}.html").write_text(f"<html><title>Page {number}</title><p>A river runs here.</p></html>")
+        (place / f"{number:02}.txt").write_text(f"Note {number}.")
+    word = docx.Document()
+    word.add_paragraph("A letter.")
+    word.save(str(place / "03-letter.docx"))
+    lines = (json.dumps({"title": str(number), "text": f"Item {number}."}) for number in range(5))
+    (place / "05-items.jsonl").write_text("\n".join(lines))
+    (place / "07-damaged.pdf").write_bytes(b"%PDF-1.4\nrubbish")
+    (place / "08-empty.html").write_text("")
+    (place / "09-dead.pdf").symlink_to(place / "nothing.pdf")
+    (place / "10-folder.pdf").mkdir()
+    return place
+
+
+def test_workers_give_what_this_process_gives_and_cut_as_it_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = list(load([folder]))
+    assert len([each for each in wanted if isinstance(each, Document)]) == 8 * 3 + 1 + 5
+    with LocalWorkers(2) as workers, BoundedCalls(60, 2000) as calls:
+        for bytes_ahead in (100_000_000, 1_000):  # all are sent, or large ones are read here
+            monkeypatch.setattr(of_load, "_BYTES_AHEAD", bytes_ahead)
+            assert list(load_by(workers, [folder], USUAL, calls, NEVER)) == wanted
+        with pytest.raises(DocumentError, match="no such file"):
+            next(load_by(workers, [folder / "nothing"], USUAL, calls, NEVER))
+        monkeypatch.setattr(of_load, "_CUT_AT_ONCE", 60)
+        parts = [(item, cut_document(item, 20)) if isinstance(item, Document) else item for item in wanted]
+        assert list(cut_by(workers, wanted, 20, NEVER)) == parts
+
+
+def test_it_can_be_stopped(folder: Path) -> None:
+    stop = Stop()
+    with LocalWorkers(2) as workers, BoundedCalls(60, 2000, stop) as calls:
+        items = load_by(workers, [folder], USUAL, calls, stop)
+        next(items)
+        stop.set()
+        with pytest.raises(StoppedError):
+            list(items)

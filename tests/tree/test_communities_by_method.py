@@ -13,14 +13,12 @@ import tree_measures
 from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from kgplatform.errors import InputError, SettingError
 from kgplatform.tree import multiplex, paper, partition
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
-from kgplatform.tree.multiplex import nearest
 
 METHODS = sorted(partition.METHODS)
 WIDTH = 32
@@ -376,35 +374,7 @@ def test_a_small_community_joins_the_one_that_it_fits_best() -> None:
     assert partition.joined(graph, np.arange(9), only).tolist() == list(range(9))
 
 
-# ---------------------------------------------------------------------------------------------- neighbours and measures
-
-
-def exact(vectors: Floats, count: int) -> NDArray[np.bool_]:
-    cosines = vectors @ vectors.T
-    np.fill_diagonal(cosines, -2)
-    return cosines >= np.sort(cosines, axis=1)[:, [-count]]
-
-
-def test_neighbours_of_few_rows_are_exact() -> None:
-    vectors = paper.unit_rows(np.random.default_rng(1).standard_normal((200, 16)))
-    found, alike = nearest(vectors, 10)
-    assert exact(vectors, 10)[np.arange(200)[:, None], found].all()
-    assert alike == pytest.approx(np.take_along_axis(vectors @ vectors.T, found, 1), abs=1e-5)
-    few, scores = nearest(vectors[:3], 10)
-    assert np.sort(few)[:, -2:].tolist() == [[1, 2], [0, 2], [0, 1]]
-    assert ((few >= 0).sum(axis=1) == 2).all()
-    assert (scores[few < 0] < -1).all()
-
-
-def test_neighbours_of_many_rows_are_near_and_never_the_row_itself() -> None:
-    rng = np.random.default_rng(2)
-    themes = rng.standard_normal((60, 48))[rng.integers(60, size=3000)]
-    vectors = paper.unit_rows(themes + rng.standard_normal((3000, 48)))
-    found, _ = nearest(vectors, 10)
-    rows = np.arange(3000)[:, None]
-    assert (found != rows).all()
-    assert (np.diff(np.sort(found), axis=1) > 0).all()
-    assert exact(vectors, 10)[rows, found].mean() > 0.85
+# --------------------------------------------------------------------------------------------------------------- layers
 
 
 def test_the_layers_together_are_worth_what_the_two_are() -> None:

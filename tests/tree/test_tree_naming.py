@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-import tree_measures
-from trees import Line, assert_whole, centers, communities, group, ingest, names, numbers, rows
+from trees import assert_whole, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.models.onnx_encoder import Vectors
-from kgplatform.models.openai_chat import make_chat
 from kgplatform.models.reply import parse_reply
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
-from kgplatform.settings import Settings, load_settings
-from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
-from kgplatform.tree import partition
-from kgplatform.tree.build_tree import TreeReport
+from kgplatform.settings import Settings
+from kgplatform.testing import ScriptedChat
+from kgplatform.tree import stored_tree
 from kgplatform.tree.community_names import (
     Named,
     NamesReply,
@@ -128,14 +122,6 @@ def test_a_community_that_is_left_out_and_one_that_is_named_twice(
     assert (again.named_by_model, again.failed_names, named_by(store)) == (2, 0, {"model": 4})
 
 
-def test_no_name_at_all(store: Store, settings: Settings, tmp_path: Path) -> None:
-    kg = opened(store, settings, ScriptedChat(lambda messages: '{"communities": []}'))
-    ingest(kg, tmp_path, GROUPS[:2])
-    report = kg.build_tree()
-    assert_whole(store)
-    assert (report.named_by_model, report.failed_names, named_by(store)) == (0, 2, {"members": 2})
-
-
 def test_prose_instead_of_json(store: Store, settings: Settings, tmp_path: Path) -> None:
     def talks(messages: Messages) -> str:
         return "These are fine groups." if "Baker" in messages[1]["content"] else names(messages)
@@ -166,6 +152,27 @@ def test_a_time_out_costs_only_its_own_communities(store: Store, settings: Setti
     assert opened(store, settings, ScriptedChat(names)).build_tree().named_by_model == 2
 
 
+def test_a_model_that_fails_throughout_is_asked_no_more() -> None:
+    """What was named is committed."""
+    asked, found = list[Messages](), list[str]()
+
+    def failing(messages: Messages) -> str:
+        asked.append(messages)
+        if len(asked) > 3:
+            raise ModelError("No such key.")
+        return json.dumps({"communities": [["The mill"]]})
+
+    naming = name_communities(
+        ScriptedChat(failing),
+        [[f"mill {number}"] for number in range(24)],
+        lambda ids: [Unnamed(each, 2, [(each, None)], []) for each in ids],
+        1,
+        lambda named: found.extend(each.id for each in named),
+    )
+    assert naming.stopped.startswith("10 calls to name communities in a row failed, the last: No such key.")
+    assert (found, len(naming.failed), len(asked)) == (["mill 0", "mill 1", "mill 2"], 10, 13)
+
+
 def test_the_budget_stops_cleanly(store: Store, settings: Settings, tmp_path: Path) -> None:
     said: list[int] = []
 
@@ -187,62 +194,6 @@ def test_the_budget_stops_cleanly(store: Store, settings: Settings, tmp_path: Pa
     assert (rest.named_by_model, rest.complete, len(chat.calls)) == (2, True, 1)
 
 
-@pytest.mark.parametrize("throughout", [True, False])
-def test_a_model_that_fails_throughout_is_asked_no_more(settings: Settings, throughout: bool) -> None:
-    """One that fails now and then is; what was named is committed."""
-    asked: list[Messages] = []
-
-    def dying(messages: Messages) -> str | Fault:
-        asked.append(messages)
-        fails = len(asked) > 3 if throughout else len(asked) % 2 == 0
-        reply = json.dumps({"communities": [["The mill"]]})
-        return Fault.refuse(401, "No such key.") if fails else reply
-
-    found: list[str] = []
-    with OpenAIServer(dying) as server:
-        chat = make_chat(settings.model_copy(update={"openai_base_url": server.base_url}), Ledger())
-        naming = name_communities(
-            chat,
-            [[f"mill {number}"] for number in range(24)],
-            lambda ids: [Unnamed(each, 2, [(each, None)], []) for each in ids],
-            1,
-            lambda named: found.extend(each.id for each in named),
-        )
-    if throughout:
-        assert naming.stopped.startswith("10 calls to name communities in a row failed, the last: ")
-        assert naming.stopped.endswith("What was named is kept; fix that and run the same command again.")
-        assert (found, len(naming.failed), len(asked)) == (["mill 0", "mill 1", "mill 2"], 10, 13)
-    else:
-        assert (naming.stopped, len(found), len(naming.failed)) == ("", 12, 12)
-
-
-def test_over_the_wire_nothing_is_paid_for_twice(store: Store, tmp_path: Path) -> None:
-    """A reply that is of no use is asked for anew by the next run; a good one is never asked for again."""
-    asked: list[Messages] = []
-
-    def first_of_no_use(messages: Messages) -> str:
-        asked.append(messages)
-        return names(messages) if len(asked) > 1 else '{"communities": []}'
-
-    with OpenAIServer(first_of_no_use, faults=[None, Fault(status=500), None]) as server:
-        settings = load_settings(
-            home=tmp_path / "home", embedder="hash:64", openai_base_url=server.base_url, model_retries=0
-        )
-        ledger = Ledger()
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=make_chat(settings, ledger))
-        kg.ledger = ledger
-        ingest(kg, tmp_path / "in", GROUPS[:2])
-        first = kg.build_tree()
-        assert (first.failed_names, first.usage["tree"].calls) == (2, 1)
-        assert kg.build_tree().failed_names == 2
-        third = kg.build_tree()
-        assert (third.failed_names, third.named_by_model, third.usage["tree"].calls) == (0, 2, 1)
-        assert len(server.requests) == 3
-        assert kg.build_tree().usage == {}
-        assert len(server.requests) == 3
-    assert_whole(store)
-
-
 # -------------------------------------------------------------------------------------------------------------- cut off
 
 
@@ -250,84 +201,54 @@ class Killed(BaseException):
     """Nothing that anybody handles."""
 
 
-def test_a_run_that_dies_while_naming_goes_on(store: Store, settings: Settings, tmp_path: Path) -> None:
-    asked: list[str] = []
+def dying(call: Callable[..., Any], after: int) -> Callable[..., Any]:
+    """``call``, until it was called so often."""
+    calls = 0
 
-    def dying(messages: Messages) -> str:
-        if asked:
+    def counted(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > after:
             raise Killed
-        asked.extend(centers(messages))
-        return names(messages)
+        return call(*arguments)
 
-    kg = opened(store, settings, ScriptedChat(dying))
-    ingest(kg, tmp_path, GROUPS)
-    with pytest.raises(Killed):
-        kg.build_tree()
-    assert named_by(store) == {"model": 5, "members": 2}
-    chat = ScriptedChat(names)
-    report = opened(store, settings, chat).build_tree()
-    assert_whole(store)
-    assert not set(asked) & {center for call in chat.calls for center in centers(call.messages)}
-    assert (report.named_by_model, named_by(store)) == (2, {"model": 7})
+    return counted
 
 
-def test_a_run_that_dies_while_writing_goes_on(
-    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("where", "after"), [("names", 1), ("writes", 5), ("vectors", 0), ("vectors", 1)])
+def test_a_run_that_dies_goes_on_and_pays_for_nothing_twice(
+    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, after: int
 ) -> None:
-    from kgplatform.tree import stored_tree
-
-    chat = ScriptedChat(names)
-    kg = opened(store, settings, chat)
+    """While it names, while it writes, before the names, and after them: the tree is that of an undisturbed run."""
+    first = ScriptedChat(names)
+    kg = opened(store, settings, first)
     ingest(kg, tmp_path, GROUPS)
     kg.build_tree()
     whole = communities(store)
     kg.cypher("MATCH (n:Community|Keyword) DETACH DELETE n", write=True)
     kg.cypher("MATCH (g:Graph) REMOVE g.treeMethod, g.treeState", write=True)
-    monkeypatch.setattr(stored_tree, "AT_ONCE", 3)
-    monkeypatch.setattr(stored_tree, "_SLICE", 4)
-    writing, left = store.write, 5
-
-    def dying(*statements: tuple[str, dict[str, object]]) -> object:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise Killed
-        return writing(*statements)
-
-    monkeypatch.setattr(store, "write", dying)
-    with pytest.raises(Killed):
-        kg.build_tree()
-    monkeypatch.setattr(store, "write", writing)
+    chat = ScriptedChat(dying(names, after) if where == "names" else names)
+    again = opened(store, settings, chat)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        if where == "writes":
+            patch.setattr(stored_tree, "AT_ONCE", 3)
+            patch.setattr(stored_tree, "_SLICE", 4)
+            patch.setattr(store, "write", dying(store.write, after))
+        elif where == "vectors":
+            patch.setattr(again.embedder, "embed", dying(again.embedder.embed, after))
+        again.build_tree()
     assert communities(store)
-    kg.build_tree()
+    if where == "names":
+        assert named_by(store) == {"model": 5, "members": 2}
+    if (where, after) == ("vectors", 0):
+        with pytest.raises(InputError, match="no finished knowledge tree"):
+            again.search("Doctor 1", route="community")
+    rest = ScriptedChat(names)
+    opened(store, settings, rest).build_tree()
     assert communities(store) == whole
     assert_whole(store)
-
-
-@pytest.mark.parametrize(("vectors", "asked"), [(0, 0), (1, 2)], ids=["before the names", "after the names"])
-def test_a_run_that_dies_before_the_vectors_goes_on(
-    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vectors: int, asked: int
-) -> None:
-    chat = ScriptedChat(names)
-    kg = opened(store, settings, chat)
-    ingest(kg, tmp_path, GROUPS)
-    embed, left = kg.embedder.embed, vectors
-
-    def dying(texts: Sequence[str]) -> Vectors:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise Killed
-        return embed(texts)
-
-    monkeypatch.setattr(kg.embedder, "embed", dying)
-    with pytest.raises(Killed):
-        kg.build_tree()
-    monkeypatch.undo()
-    assert len(chat.calls) == asked
-    opened(store, settings, chat).build_tree()
-    assert len(chat.calls) == 2, "what was paid for is not asked for again"
-    assert_whole(store)
+    assert len(first.calls) == 2
+    assert len(chat.calls) + len(rest.calls) == (3 if where == "names" else 2), "only what was under way is asked again"
 
 
 def test_a_rebuild_that_dies_while_naming_leaves_a_tree_that_can_be_searched(
@@ -350,99 +271,6 @@ def test_a_rebuild_that_dies_while_naming_leaves_a_tree_that_can_be_searched(
     opened(store, settings, ScriptedChat(names)).build_tree()
     assert named_by(store) == {"model": len(communities(store))}
     assert_whole(store)
-
-
-def test_a_tree_that_is_all_new_is_not_searched_before_it_has_vectors(
-    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kg = opened(store, settings, ScriptedChat(names))
-    first = ingest(kg, tmp_path / "first", GROUPS[:3])
-    kg.build_tree()
-    ingest(kg, tmp_path / "then", GROUPS[3:])
-    kg.remove([file.as_uri() for file in first])
-
-    def dying(texts: Sequence[str]) -> Vectors:
-        raise Killed
-
-    monkeypatch.setattr(kg.embedder, "embed", dying)
-    with pytest.raises(Killed):
-        kg.build_tree(rebuild=True)
-    monkeypatch.undo()
-    with pytest.raises(InputError, match="no finished knowledge tree"):
-        kg.search("Doctor 1", route="community")
-    assert kg.search("Doctor 1").facts
-    kg.build_tree()
-    assert kg.search("Doctor 1", route="community").communities
-
-
-# ---------------------------------------------------------------------------------------------------------- two at once
-
-
-def test_a_second_run_waits_for_the_first(store: Store, settings: Settings, tmp_path: Path) -> None:
-    told, reports = list[str](), list[TreeReport]()
-
-    def second() -> None:
-        graph = opened(store, settings, ScriptedChat(names))
-        reports.append(graph.build_tree(progress=lambda stage, done, total: told.append(stage)))
-
-    thread = threading.Thread(target=second)
-
-    def interrupted(messages: Messages) -> str:
-        if not thread.ident:
-            thread.start()
-            while not told:
-                time.sleep(0.02)
-        return names(messages)
-
-    ingest(opened(store, settings, ScriptedChat(names)), tmp_path, GROUPS[:3])
-    opened(store, settings, ScriptedChat(interrupted)).build_tree()
-    thread.join()
-    assert told[0].startswith("waiting for building the tree (process ")
-    assert_whole(store)
-    assert named_by(store) == {"model": 3}
-    assert [report.communities_kept for report in reports] == [3]
-
-
-def test_a_run_inside_of_a_run_is_refused(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
-    """It would wait for itself."""
-    ingest(kg, tmp_path, GROUPS[:3])
-
-    def inside(stage: str, done: int, total: int) -> None:
-        if stage == "finding communities":
-            kg.build_tree()
-
-    with pytest.raises(InputError, match=r"Building the tree \(process .* was started by the same thread"):
-        kg.build_tree(progress=inside)
-    kg.build_tree()
-    assert_whole(store)
-
-
-# --------------------------------------------------------------------------------------------------------------- counts
-
-
-def test_the_counts_of_names_add_up(
-    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By a method that leaves a hermit alone."""
-    by_relations = partition.Method("of the test", lambda graph, _: tree_measures.by_relations(graph))
-    monkeypatch.setitem(partition.METHODS, "relations", by_relations)
-    alone: Line = {"document": "hermit.txt", "entities": [{"name": "Hermit", "type": "Person"}], "triples": []}
-
-    def counts(chat: ScriptedChat, **how: str) -> tuple[int, ...]:
-        report = opened(store, settings, chat).build_tree(**how)
-        ways = (report.named_by_model, report.named_by_members, report.named_after_member, report.names_kept)
-        assert sum(ways) == report.communities == 4
-        return (*ways, report.failed_names)
-
-    def only_bakers(messages: Messages) -> str:
-        items = json.loads(names(messages))["communities"]
-        return json.dumps({"communities": [each for each in items if "Baker" in each[0]]})
-
-    ingest(opened(store, settings, ScriptedChat(names)), tmp_path, [*GROUPS[:3], alone])
-    assert counts(ScriptedChat(only_bakers), method="relations") == (1, 2, 1, 0, 2)
-    assert counts(ScriptedChat(only_bakers)) == (0, 2, 0, 2, 2)
-    assert counts(ScriptedChat(names)) == (2, 0, 0, 2, 0)
-    assert counts(ScriptedChat(names)) == (0, 0, 0, 4, 0)
 
 
 # ---------------------------------------------------------------------------------------------------------------- words
@@ -517,8 +345,3 @@ def test_summaries_from_facts() -> None:
     assert summary_of([], people, 4) == "Ada, Ben and 2 more."
     long = SaidFact("atomic", "word " * 80, None, None, None, ("a",))
     assert len(summary_of([long, long], people, 2).split()) <= 100
-
-
-def test_a_line_of_a_group_has_all_that_it_needs() -> None:
-    line: Line = group("Sailor", 3)
-    assert len(line["triples"]) == 3

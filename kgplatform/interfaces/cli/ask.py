@@ -87,20 +87,21 @@ def ask(
     mode: Annotated[
         Literal["reject", "open"] | None,
         typer.Option(
-            "--mode", help="If the documents do not say: refuse (reject, the default), or use the model's knowledge."
+            "--mode",
+            help="If the documents have no answer: decline (reject, the default), or use the model's knowledge.",
         ),
     ] = None,
     answer_style: Annotated[
         Literal["phrase", "sentences", "report"] | None,
-        typer.Option("--answer-style", help="How long the answer is. Default: sentences."),
+        typer.Option("--answer-style", help="Length of the answer. Default: sentences."),
     ] = None,
-    route: Annotated[Route | None, typer.Option("--route", help="How a reader of one search searches.")] = None,
+    route: Annotated[Route | None, typer.Option("--route", help="Search route, for readers with this option.")] = None,
     top_k: Annotated[
-        int | None, typer.Option("--top-k", min=1, help="Number of passages to find; below, which readers have it.")
+        int | None, typer.Option("--top-k", min=1, help="Number of passages, for readers with this option.")
     ] = None,
     documents: Annotated[
         list[str] | None,
-        typer.Option("--document", help="Read only this document; below, which readers can. May be repeated."),
+        typer.Option("--document", help="Read only this document (readers with this option). May be repeated."),
     ] = None,
     option: ReaderOptions = None,
     where: Where = None,

@@ -29,7 +29,7 @@ _FAULTS_TOLD = 5
 Questions = Annotated[
     list[Path] | None,
     typer.Argument(
-        help="Questions of your own (JSON lines) about the graph, or files or folders of data sets with their texts.",
+        help="Your own questions about the graph (JSON lines), or files or folders of data sets.",
         show_default=False,
     ),
 ]
@@ -63,11 +63,11 @@ Samples = Annotated[
 ]
 Raters = Annotated[
     list[str] | None,
-    typer.Option("--rate", metavar="RATER", help="Raters, which are models: judge (default), lr; or none."),
+    typer.Option("--rate", metavar="RATER", help="Raters (language models): judge (default), lr; or none."),
 ]
 JudgeModel = Annotated[
     str | None,
-    typer.Option("--judge-model", metavar="MODEL", help="The raters' model. Default: the model that answers."),
+    typer.Option("--judge-model", metavar="MODEL", help="Model of the raters. Default: the answering model."),
 ]
 Prepare = Annotated[
     bool, typer.Option("--prepare", help="First build what the readers need: gists, the tree, atomic facts.")

@@ -131,6 +131,7 @@ _SHOWN = 600
 """Characters of a statement in a note, and of its parameters."""
 _UNCHANGED = "The statement and its parameters are the same as before."
 _NOTHING = "Your statement ran and found nothing."
+NOT_RUN = "No answer: the model wrote no Cypher statement that could be run."
 _NO_ROWS = "The graph does not say: no row was found. "
 _NOT_STATED = "No passage has the words of what was found. "
 _ROWS_ALONE = "The answer cites no sentence: it was made from the rows of the statement alone."
@@ -183,7 +184,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         answered = write_answer(question, Selection.of(question), calls, options.mode, style=options.answer_style)
     else:
         calls.note("answer", "nothing was found, so the model was not asked")
-        answered = Answered(REFUSAL)
+        answered = Answered(NOT_RUN if tried.fault else REFUSAL)
     return record(READER.name, answered, result, calls, _told(written, tried, sources), is_shown=False)
 
 
@@ -202,25 +203,26 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options,
 
 
 def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> tuple[WrittenStatement, Tried]:
-    """The statement that found something, else the last one, after at most ``options.repairs`` repairs."""
+    """The statement that found something, else one that ran, else the last; ``options.repairs`` repairs at most."""
     tries: list[tuple[WrittenStatement, Tried]] = []
     sent = messages
-    while True:
-        written = _write(sent, calls, "cypher/again" if tries else "cypher/write")
+    for attempt in range(options.repairs + 1):
+        written = _write(sent, calls, "cypher/again" if attempt else "cypher/write")
         if any(written == earlier for earlier, _ in tries):
             tried = Tried(fault=_UNCHANGED)
             calls.counts["malformed.statement"] += 1
             calls.note("run", _UNCHANGED)
         else:
             tried = _run(written, statements, calls, options)
-        tries.append((written, tried))
-        if len(tries) > options.repairs or (tried.tells and not tried.unknown):
-            return next((each for each in reversed(tries) if each[1].tells), tries[-1])
+            tries.append((written, tried))
+        if tried.tells and not tried.unknown:
+            break
         # As part of the question: a model repeats what stands as a reply of its own.
         said = f"Your statement cannot be run: {tried.fault}" if tried.fault else "" if tried.tells else _NOTHING
         fault, statement = " ".join(filter(None, (said, *tried.unknown))), str(written)
         again = render("cypher/again", fault=fault, statement=statement, fence=fence_for(fault, statement))
         sent = with_reminder(messages, f"\n\n{again[1]['content']}")
+    return max(reversed(tries), key=lambda each: (each[1].tells, not each[1].fault))
 
 
 def _write(messages: Messages, calls: Calls, prompt: str) -> WrittenStatement:
@@ -263,7 +265,7 @@ def _told(written: WrittenStatement, tried: Tried, sources: Sources) -> str:
     """What was asked of the graph, so that it can be asked again, and what is to be known of the rows."""
     if tried.fault:
         fault = tried.fault.partition("\n")[0]  # then comes a picture of where it is
-        return f"No statement could be run: {fault} The last was: {written}"
+        return f"{fault} The last statement was: {written}"
     rows = counted(len(sources.rows), "row") + (" and more" if tried.more else "")
     rows += f", less {sources.unfound_rows:,} whose words no passage has," if sources.unfound_rows else ""
     nothing = "" if replace(tried, rows=sources.rows).tells else _NOT_STATED if sources.unfound_rows else _NO_ROWS

@@ -188,7 +188,7 @@ def _note(groups: Groups, parts: int, errors: Sequence[ModelError], groundless: 
         if groups.left_out
         else "",
         f"Facts of communities that were left out: {facts:,}." if facts else "",
-        f"Facts that are in no community were read beside them: {outside:,}; an update of the tree places what is new."
+        f"Facts in no community were read too: {outside:,}. An update of the tree assigns them to communities."
         if outside
         else "",
         f"{len(errors):,} of {parts:,} parts failed, so their content may be missing; the first error: {errors[0]}"

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from pydantic import WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from kgplatform.errors import InputError
 from kgplatform.models.forms import Form, text
@@ -73,17 +73,42 @@ _THOUGHTS = 300
 """Characters."""
 _Numbers = Annotated[list[str], WithJsonSchema({"type": "array", "items": {"type": "integer"}, "maxItems": 20})]
 
+_SENTENCE = {"type": "string", "pattern": r"^[0-9]+\.[0-9]+$"}
+
+
+class _Note(Form):
+    note: str = text(200)
+    sentence: Annotated[str, WithJsonSchema(_SENTENCE)] = ""
+
+
+def _noted(said: object) -> object:
+    """The notebook as one text, a note a line with its number behind it."""
+    lines = []
+    for each in said if isinstance(said, list) else [said]:
+        noted = _Note.model_validate(each) if isinstance(each, dict) else _Note(note=str(each))
+        lines.append(f"{noted.note} [{noted.sentence}]" if noted.sentence else noted.note)
+    return "\n".join(lines)
+
+
+_Notebook = Annotated[
+    str,
+    BeforeValidator(_noted),
+    WithJsonSchema({"type": "array", "items": _Note.model_json_schema(), "maxItems": 20}),
+]
+"""The form that the server is asked for gives each note the number of a sentence. Prompts show no example: a model of
+1.5 billion parameters noted it as if it had read it (docs/explanation/benchmarks/answers.md)."""
+
 
 class _Facts(Form):
     reasoning: str = text(_THOUGHTS)
-    notebook: str = ""
+    notebook: _Notebook = ""
     action: Literal["read_chunk", "stop_and_read_neighbor"]
     chunks: _Numbers = []
 
 
 class _Chunk(Form):
     reasoning: str = text(_THOUGHTS)
-    notebook: str = ""
+    notebook: _Notebook = ""
     action: Literal["search_more", "read_previous_chunk", "read_subsequent_chunk", "termination"]
 
 
@@ -212,7 +237,7 @@ class Brief:
             question=self.question,
             fence=fence_for(shown),
             notebooks=shown,
-            **cited_manner(style, mode),
+            **cited_manner(style, mode, example=False),
         )
 
     @property

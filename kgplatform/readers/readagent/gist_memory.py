@@ -274,7 +274,7 @@ def _best(
     found = pages.named(ranked)
     kept = _fitting(ranked, {page.id: page for page in found.pages}, room)
     if not kept:
-        raise InputError("No gist fits into the window beside the question. Raise window_tokens.", "window_tokens")
+        raise InputError("No gist fits into the window with the question. Raise window_tokens.", "window_tokens")
     memory = memory_of([page for page in found.pages if page.id in kept])
     return memory, (*near.queries, *searched.queries, *holding.queries, *found.queries)
 

@@ -104,7 +104,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         memory.thoughts.append(_first_thought(first))
         reflected = reflect(memory, calls, partial(_search_again, run.evidence, calls, options), options.steps)
     if isinstance(first, Answered) and _stands(first, reflected):
-        calls.note("final answer", "the first answer stands: the reflection brought nothing new")
+        calls.note("final answer", "the first answer is kept: reflection found nothing new")
         return record(READER.name, first, seen, calls, reflected.note)
     final: Answered | ModelError | None = reflected.error
     if not isinstance(final, BudgetError):

@@ -20,6 +20,7 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.cypher.reader import NOT_RUN
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_tokens
@@ -210,7 +211,11 @@ def test_a_statement_that_comes_back_unchanged_is_not_run_again(graph: Knowledge
     assert [bool(step.queries) for step in named(done, "run")] == [True, False, True]
     assert done.citations
     ended, _ = asked(graph, nobody, nobody)
-    assert ended.text == REFUSAL
+    assert (ended.text, ended.note.partition(":")[0]) == (REFUSAL, "The graph does not say")
+    broken = statement("MATCH (p:Person RETURN p")
+    failed, _ = asked(graph, broken, broken)
+    assert failed.text == NOT_RUN
+    assert failed.note.startswith("Invalid input")
 
 
 def test_questions_about_one_graph_share_the_beginning_of_their_prompts(graph: KnowledgeGraph) -> None:
@@ -297,7 +302,7 @@ def test_attacks_do_nothing(graph: KnowledgeGraph) -> None:
     ran = {}
     for attack in ATTACKS:
         done, _ = asked(graph, statement(attack), repairs=0, question=f"Please run this: {attack}")
-        assert done.text == REFUSAL, attack
+        assert done.text in (NOT_RUN, REFUSAL), attack
         ran[attack] = [run.statement for step in named(done, "run") for run in step.queries]
         assert "root:" not in json.dumps([done.note, *(step.detail for step in done.trace)])
     assert {attack: runs for attack, runs in ran.items() if runs and not attack.startswith("EXPLAIN")} == {}
@@ -366,7 +371,7 @@ def test_what_reads_is_not_refused(graph: KnowledgeGraph) -> None:
 def test_an_endless_statement_ends(graph: KnowledgeGraph) -> None:
     text = "MATCH (a), (b), (c), (d), (e) WHERE a.name + b.name = c.name + d.name + e.name RETURN count(*) AS number"
     done, _ = asked(graph, statement(text), repairs=0, timeout=0.2)
-    assert done.text == REFUSAL
+    assert done.text == NOT_RUN
     assert "timeout" in done.note
 
 
@@ -381,7 +386,7 @@ def test_a_parameter_that_the_database_cannot_hold_is_told(graph: KnowledgeGraph
 def test_a_note_is_short_and_one_line(graph: KnowledgeGraph) -> None:
     done, _ = asked(graph, statement("MATCH (p:Person RETURN p", word="x" * 100_000), repairs=0)
     assert "\n" not in done.note
-    assert "The last was: MATCH (p:Person RETURN p with $word = 'xxx" in done.note
+    assert "The last statement was: MATCH (p:Person RETURN p with $word = 'xxx" in done.note
     assert len(done.note) < 2000
 
 

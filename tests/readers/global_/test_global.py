@@ -327,7 +327,7 @@ def test_what_came_after_the_tree_is_read_too(kg: KnowledgeGraph, tmp_path: Path
     model = playing(map=zeb, reduce=says("Moles [0.1]."))
     done = asking(kg, model).ask("What is feared?", "global", facts=1000)
     assert re.search(r"# What is in no community\n(?:\[\d+\] .+\n?){2}$", model.of("map")[0].data)
-    assert "Facts that are in no community were read beside them: 2" in done.note
+    assert "Facts in no community were read too: 2" in done.note
     assert texts_of(kg, done) == ["Zeb fears moles"]
 
 

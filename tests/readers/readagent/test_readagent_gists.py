@@ -136,7 +136,7 @@ def test_gists_without_vectors_are_enough_where_all_are_shown(store: Store, tmp_
 
 def test_a_window_that_no_gist_fits_into_is_said(store: Store, tmp_path: Path) -> None:
     evidence = fill(store, tmp_path, {"alpha.txt": [("It was long.", "word " * 3000)]})
-    with pytest.raises(InputError, match="No gist fits into the window beside the question. Raise window_tokens"):
+    with pytest.raises(InputError, match="No gist fits into the window with the question. Raise window_tokens"):
         ask(evidence, Rereader(), QUESTION, window_tokens=2000)
 
 

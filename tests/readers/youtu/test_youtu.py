@@ -121,7 +121,7 @@ def test_an_easy_question_takes_three_calls(evidence: Evidence) -> None:
         done = run(evidence, model)
         assert model.kinds == ["decompose", "answer", "reflect"]
         assert (done.text, cited(done)) == ("In Saltmarsh [1]", [("reed", BORN)])
-        assert done.trace[-1].detail == "the first answer stands: the reflection brought nothing new"
+        assert done.trace[-1].detail == "the first answer is kept: reflection found nothing new"
 
 
 def test_another_answer_of_the_reflection_is_written_from_the_evidence(evidence: Evidence) -> None:
