@@ -76,7 +76,7 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
 from kgplatform.search.search import SEARCHES as SEARCHES
-from kgplatform.search.search import documents_where, search, search_within
+from kgplatform.search.search import documents_where, search
 from kgplatform.settings import Settings, load_settings
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
@@ -427,7 +427,7 @@ class KnowledgeGraph:
         if where:
             asked(question)
             documents = documents_where(self.store, where)
-            found = search_within(self.store, self.embedder, question, route, top_k, documents)
+            found = search(self.store, self.embedder, question, route, top_k, documents=documents, within=True)
         else:
             found = search(self.store, self.embedder, question, route, top_k)
         return judged(found, question, self.embedder.name)
