@@ -63,18 +63,18 @@ def wrongs(text: str) -> dict[tuple[int, ...], str]:
 def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: Path) -> None:
     said = wrongs("the Wall Street Journal") | {
         (5,): "the Yale Law Journal",
-        (20,): "The Wall Street Journal",
+        (20,): "The Wall-Street Journal",
         (43, 5): "the Yale Law Journal",
-        (5, 20): "Yale Law Journal",
+        (5, 20): "The Yale Law Journal",
     }
     script = Script([instructs(SANDER), answers("Yale Law Journal")], by_note(said))
     done = ask(graph, script, tmp_path, SANDER, documents=("law",), conflict="once", seed=7)
     assert done.counts["members"] == 43
     assert script.merges() == [(43, 5), (5, 20)]
-    assert script.of("decide")[0].replies == ["Member 1: Yale Law Journal"]
+    assert script.of("decide")[0].replies == ["Member 1: The Yale Law Journal"]
     assert [each.detail for each in steps_of(done, "merge")] == [
         "members 43 and 5: ‘the Yale Law Journal’ stays, ‘the Wall Street Journal’ is dropped",
-        "members 5 and 20: ‘Yale Law Journal’ stays, ‘The Wall Street Journal’ is dropped",
+        "members 5 and 20: ‘The Yale Law Journal’ stays, ‘The Wall-Street Journal’ is dropped",
     ]
     assert actions(done) == ["QUERY", "CONFLICT", "ANSWER"]
     assert done.text == "Yale Law Journal [1]"
