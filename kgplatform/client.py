@@ -61,10 +61,9 @@ from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
-from kgplatform.neo4j.connect import open_store
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, Turn, wait_meanwhile
-from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.server import LocalNeo4j, open_store
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Row, Store
 from kgplatform.readers.answer import joined
@@ -77,7 +76,7 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
 from kgplatform.search.search import SEARCHES as SEARCHES
-from kgplatform.search.search import documents_where, search, search_within
+from kgplatform.search.search import documents_where, search
 from kgplatform.settings import Settings, load_settings
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
@@ -325,7 +324,9 @@ class KnowledgeGraph:
     def reembed(self, *, progress: Progress = SILENT) -> dict[str, float]:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
         with self._writing("reembed", progress) as turn:
-            self._embed_as_set()
+            self._forget_embedder()
+            *_, whole = self._wholes()  # the embedder that is set, whichever the graph was embedded with
+            whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger, whole._report)
             return reembed(turn.store, self.embedder, self.settings, progress)
 
     def build_tree(
@@ -426,7 +427,7 @@ class KnowledgeGraph:
         if where:
             asked(question)
             documents = documents_where(self.store, where)
-            found = search_within(self.store, self.embedder, question, route, top_k, documents)
+            found = search(self.store, self.embedder, question, route, top_k, documents=documents, within=True)
         else:
             found = search(self.store, self.embedder, question, route, top_k)
         return judged(found, question, self.embedder.name)
@@ -787,12 +788,6 @@ class KnowledgeGraph:
         while part is not None:
             yield part
             part = part._whole
-
-    def _embed_as_set(self) -> None:
-        """Use the embedder that is set, whichever the graph was embedded with."""
-        self._forget_embedder()
-        *_, whole = self._wholes()
-        whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger, whole._report)
 
     def _forget_embedder(self) -> None:
         """Look again which model made the graph's vectors."""

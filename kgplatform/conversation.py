@@ -9,7 +9,7 @@ graph.chat(thread.id).turns                        # later, perhaps in another p
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from typing import Any, Protocol
@@ -36,25 +36,12 @@ class Asked(Protocol):
     def model_name(self) -> str | None:
         """The language model's name, or None if none is configured."""
 
-    def ask(
-        self,
-        /,
-        question: str,
-        reader: str | None = None,
-        *,
-        options: Mapping[str, Any] | None = None,
-        where: Mapping[str, Any] | None = None,
-        keep: bool = False,
-        verify: bool = False,
-        on_step: Tell | None = None,
-        on_text: Hear | None = None,
-        stop: Stop | None = None,
-    ) -> Answer:
+    @property
+    def ask(self) -> Callable[..., Answer]:
         """See ``KnowledgeGraph.ask``."""
 
-    def run(
-        self, *, on_step: Tell | None = None, on_text: Hear | None = None, stop: Stop | None = None
-    ) -> AbstractContextManager[Run]:
+    @property
+    def run(self) -> Callable[..., AbstractContextManager[Run]]:
         """See ``KnowledgeGraph.run``."""
 
 
@@ -95,7 +82,10 @@ class ChatThread:
         False or the token budget is used up. Raises what ``ask`` raises.
         """
         started = time.perf_counter()
-        alone, note, steps, spent = _stand_alone(self._graph, question, self._earlier(question), on_step, stop)
+        # What was asked before, less the same question, which failed.
+        turns = (turn for turn in self.turns if turn.text is not None or tidy(turn.asked) != tidy(question))
+        earlier = [Exchange(turn.question, turn.text) for turn in turns]
+        alone, note, steps, spent = _stand_alone(self._graph, question, earlier, on_step, stop)
 
         def kept(answer: Answer, *, failed: bool = False) -> Answer:
             told = joined(note, answer.note)
@@ -123,11 +113,6 @@ class ChatThread:
                     kept(Answer(alone, name, None, (), nothing, error.steps, cost, why), failed=True)
             raise
         return kept(answer)
-
-    def _earlier(self, question: str) -> list[Exchange]:
-        """What was asked before, less the same question, which failed."""
-        turns = (turn for turn in self.turns if turn.text is not None or tidy(turn.asked) != tidy(question))
-        return [Exchange(turn.question, turn.text) for turn in turns]
 
 
 def ask_on(

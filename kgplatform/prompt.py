@@ -7,27 +7,25 @@ as values, never as template text, so nothing in a document can add an input.
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from string import Template
 
 from kgplatform.text import node_id
 
 Messages = list[dict[str, str]]
 
-_FOLDER = resources.files("kgplatform") / "prompts"
+_FOLDER = Path(__file__).with_name("prompts")
 
 
 def prompt_names() -> list[str]:
     """All prompts, as names for ``render``, in order."""
-    return sorted(
-        f"{folder.name}/{each.name.removesuffix('.md')}" for folder in _FOLDER.iterdir() for each in folder.iterdir()
-    )
+    return sorted(f"{path.parent.name}/{path.stem}" for path in _FOLDER.glob("*/*.md"))
 
 
 @cache
 def source_of(name: str) -> str:
     """The file of the prompt ``name``."""
-    return _FOLDER.joinpath(*f"{name}.md".split("/")).read_text(encoding="utf-8")
+    return (_FOLDER / f"{name}.md").read_text("utf-8")
 
 
 @cache

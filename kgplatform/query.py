@@ -16,12 +16,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from importlib.abc import Traversable
+from typing import TypeVar
 
 _PARAM = re.compile(r"//\s*param\s+\$(\w+):\s*(.+)")
 _RETURNS = re.compile(r"//\s*returns:\s*(.+)")
@@ -46,10 +42,10 @@ class Query:
     text: str
 
 
-def data_folder(name: str) -> Traversable:
+def data_folder(name: str) -> Path:
     """The folder ``cypher``, ``schemas`` … : inside the installed package, else beside it in a checkout."""
-    inside = resources.files("kgplatform") / name
-    return inside if inside.is_dir() else Path(__file__).parent.parent / name
+    inside = Path(__file__).with_name(name)
+    return inside if inside.is_dir() else inside.parents[1] / name
 
 
 @cache
@@ -58,8 +54,7 @@ def load_query(name: str) -> Query:
 
     Raises ``ValueError`` (a fault of the platform, not of its user) if the header and the statement disagree.
     """
-    source = data_folder("cypher").joinpath(*f"{name}.cypher".split("/"))
-    return parse_query(name, source.read_text(encoding="utf-8"))
+    return parse_query(name, (data_folder("cypher") / f"{name}.cypher").read_text("utf-8"))
 
 
 def parse_query(name: str, source: str) -> Query:
@@ -96,17 +91,7 @@ def _names(line_of: re.Pattern[str], header: list[str]) -> tuple[str, ...]:
 def query_names(folder: str = "") -> list[str]:
     """All statements, or those of one ``folder``, as names for ``load_query``, in order."""
     root = data_folder("cypher")
-    return sorted(_names_below(root / folder if folder else root, f"{folder}/" if folder else ""))
-
-
-def _names_below(folder: Traversable, prefix: str) -> list[str]:
-    names: list[str] = []
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            names += _names_below(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith(".cypher"):
-            names.append(prefix + entry.name.removesuffix(".cypher"))
-    return names
+    return sorted(path.relative_to(root).with_suffix("").as_posix() for path in (root / folder).rglob("*.cypher"))
 
 
 T = TypeVar("T")
@@ -138,10 +123,9 @@ class SavedQuery:
 def saved_queries() -> dict[str, SavedQuery]:
     """All of them, by the names of their files: "tree"."""
     found = {}
-    for path in query_names("saved"):
-        name = path.removeprefix("saved/")
-        text = (data_folder("cypher") / "saved" / f"{name}.cypher").read_text("utf-8").strip()
+    for path in sorted((data_folder("cypher") / "saved").glob("*.cypher")):
+        text = path.read_text("utf-8").strip()
         comment = [line.removeprefix("//").strip() for line in text.splitlines() if line.startswith("//")]
         statement = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
-        found[name] = SavedQuery(name, text, comment[0], " ".join(comment[1:]), statement)
+        found[path.stem] = SavedQuery(path.stem, text, comment[0], " ".join(comment[1:]), statement)
     return found

@@ -5,8 +5,9 @@ All character offsets count Unicode code points of ``Document.text`` and are hal
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from typing import Any, Literal, SupportsIndex, overload
 
 from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text
@@ -366,20 +367,10 @@ class Usage:
     cached_calls: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_calls + other.cached_calls,
-        )
+        return Usage(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls - other.calls,
-            self.input_tokens - other.input_tokens,
-            self.output_tokens - other.output_tokens,
-            self.cached_calls - other.cached_calls,
-        )
+        return Usage(*map(operator.sub, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -19,11 +19,14 @@ import subprocess
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import StepClock, bound_memory, ended_by, held_memory
 from kgplatform.concurrency.workers import ended, pipes_of_child, received, send, started
+
+if TYPE_CHECKING:
+    from kgplatform.settings import Settings
 
 _WORN_SHARE = 0.25
 """A child that holds more of its memory after a call ends with it, so that the next has all of it."""
@@ -105,6 +108,11 @@ class BoundedCalls:
         finally:
             if not goes_on:  # it is worn or dead, or has more to say of this call
                 self.close()
+
+
+def bounded_calls(settings: Settings, stop: Stop) -> BoundedCalls:
+    """Calls within the bounds for one file."""
+    return BoundedCalls(settings.file_seconds, settings.file_memory, stop)
 
 
 def _answers(child: subprocess.Popen[bytes], sent: bytes) -> Iterator[tuple[str, Any]]:

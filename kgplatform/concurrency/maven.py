@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -56,32 +56,38 @@ def read_lock(file: Path) -> list[Jar]:
     return jars
 
 
-@contextmanager
-def alone_in(folder: Path, what: str, report: Report) -> Iterator[None]:
-    """No other process fetches into ``folder``; what the file system refuses is worded for people (``FetchError``)."""
-    try:
-        with file_lock(folder / ".lock", partial(report, f"Another process is fetching {what}; waiting for it …")):
-            yield
-    except OSError as error:
-        raise FetchError(f"{what} cannot be stored in {folder}: {error.strerror or error}.") from error
+def fetch(folder: Path, jars: list[Jar], what: str, report: Report, *, recheck: bool = False) -> list[Path]:
+    """Make sure that ``jars``, which make up ``what``, lie whole in ``folder``; return them. Raises ``FetchError``.
+
+    Each was held to its checksum when it was written: from then on its size tells, unless ``recheck`` reads all again.
+    """
+    if recheck or _wanting(folder, jars):
+        try:
+            with file_lock(folder / ".lock", partial(report, f"Another process is fetching {what}; waiting for it …")):
+                if wanting := _wanting(folder, jars, recheck):
+                    _fetch_all(folder, wanting, what, report)
+        except OSError as error:
+            raise FetchError(f"{what} cannot be stored in {folder}: {error.strerror or error}.") from error
+    return [folder / jar.path for jar in jars]
 
 
-def fetch_one(folder: Path, jar: Jar, what: str, report: Report) -> Path:
-    """Make sure that ``jar`` lies whole in ``folder``, and return it. Raises ``FetchError``."""
-    with alone_in(folder, what, report):
-        if not is_whole(folder / jar.path, jar):
-            fetch_all(folder, [jar], what, report)
-    return folder / jar.path
+def _wanting(folder: Path, jars: list[Jar], recheck: bool = False) -> list[Jar]:
+    """Those that are not there whole."""
+
+    def is_whole(path: Path, jar: Jar) -> bool:
+        try:
+            return path.stat().st_size == jar.size and (not recheck or _sum_of(path.read_bytes()) == jar.sha256)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    return [jar for jar in jars if not is_whole(folder / jar.path, jar)]
 
 
-def is_whole(path: Path, jar: Jar) -> bool:
-    with suppress(FileNotFoundError):
-        return path.stat().st_size == jar.size and hashlib.sha256(path.read_bytes()).hexdigest() == jar.sha256
-    return False
+def _sum_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
-def fetch_all(folder: Path, jars: list[Jar], what: str, report: Report) -> None:
-    """Fetch ``jars``, which make up ``what``, into ``folder``; the caller is alone in it. Raises ``FetchError``."""
+def _fetch_all(folder: Path, jars: list[Jar], what: str, report: Report) -> None:
     size = sum(jar.size for jar in jars) / 1e6
     files = f"{len(jars)} files, " if len(jars) > 1 else ""
     report(f"Fetching {what} ({files}{size:.0f} MB, once) …")
@@ -127,7 +133,7 @@ def _fetch(download: Download, folder: Path, what: str, jar: Jar) -> None:
     """Write ``jar`` into ``folder``. What was broken off or arrived damaged is fetched again."""
     path = folder / jar.path
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)  # a bad one whose size and time are those of ``complete.json`` would be taken as whole
+    path.unlink(missing_ok=True)  # a bad one of the right size would be taken as whole
     for last in (*[False] * (_TRIES - 1), True):
         try:
             content = download(jar)
@@ -137,7 +143,7 @@ def _fetch(download: Download, folder: Path, what: str, jar: Jar) -> None:
             continue
         if content is None:
             raise _fetch_error(what, jar)
-        if hashlib.sha256(content).hexdigest() == jar.sha256:
+        if _sum_of(content) == jar.sha256:
             write_atomically(path, content, mode=0o644)  # other users may read it
             return
     raise FetchError(

@@ -7,6 +7,9 @@ with Spool(folder) as spool:
 with Shards(folder) as shards:
     shards.add("facts", rows, "id")         # ids are hexadecimal digits
     for part in shards.parts("facts"): …    # first the rows whose ids begin with 00, then those with 01
+
+They are in a file without a name: it is gone with this process, however that ends. Not thread-safe. Both raise
+``InputError`` if the disk is full.
 """
 
 from __future__ import annotations
@@ -15,62 +18,68 @@ import pickle
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from kgplatform.errors import InputError
 
 T = TypeVar("T")
+F = TypeVar("F", bound="_OnDisk")
 
 
-class Spool(Generic[T]):
-    """Items in order, in a file without a name: it is gone with this process, however that ends.
-
-    Not thread-safe; nothing may be added while it is read. Raises ``InputError`` if the disk is full.
-    """
+class _OnDisk:
+    """A context manager of a file in ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         # Pickle is safe here: nobody else can open the file.
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 -- closed in close
-        self._length = 0
 
-    def __enter__(self) -> Spool[T]:
+    def __enter__(self: F) -> F:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __len__(self) -> int:
-        return self._length
-
     def close(self) -> None:
         """Give the file back; what was in it is gone."""
         self._file.close()
 
+    @contextmanager
+    def _has_room(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise InputError(
+                f"What is to be read does not fit into {self._folder} ({error.strerror}). Free some space there, or "
+                "name another home folder."
+            ) from error
+
+
+class Spool(_OnDisk, Generic[T]):
+    """Items in order. Nothing may be added while it is read."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
     def add(self, item: T) -> None:
         """Append ``item``."""
-        try:
+        with self._has_room():
             pickle.dump(item, self._file, pickle.HIGHEST_PROTOCOL)
-        except OSError as error:
-            raise self._full(error) from error
         self._length += 1
 
     def __iter__(self) -> Iterator[T]:
-        try:
+        with self._has_room():
             self._file.flush()
-        except OSError as error:
-            raise self._full(error) from error
         self._file.seek(0)
         for _ in range(self._length):
             yield pickle.load(self._file)
-
-    def _full(self, error: OSError) -> InputError:
-        return InputError(
-            f"What is to be read does not fit into {self._folder} ({error.strerror}). Free some space there, or name "
-            "another home folder."
-        )
 
 
 _WAITING = 50_000
@@ -78,35 +87,17 @@ _WAITING = 50_000
 _PARTS = [f"{number:02x}" for number in range(256)]
 
 
-class Shards:
+class Shards(_OnDisk):
     """Rows of several kinds, parted by their keys: what has the same key is in the same part, and a part fits into
-    memory.
-
-    They are in a file without a name: it is gone with this process, however that ends.
-
-    Rows of a part come in the order in which they were added. Not thread-safe. Raises ``InputError`` if the disk is
-    full.
-    """
+    memory. Rows of a part come in the order in which they were added."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        # Pickle is safe here: nobody else can open the file.
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 -- closed in close
+        super().__init__(folder)
         self._places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self._waiting: defaultdict[str, defaultdict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
         self._held = 0
         self.size = 0
         """Bytes on disk."""
-
-    def __enter__(self) -> Shards:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give the file back; what was in it is gone."""
-        self._file.close()
 
     def add(self, kind: str, rows: Sequence[dict[str, Any]], key: str, weight: int = 1) -> None:
         """Append ``rows``, parted by the first two digits of their ``key``. ``weight``: as how many one of them counts,
@@ -131,17 +122,12 @@ class Shards:
     def _write(self) -> None:
         if not self._held:
             return
-        try:
+        with self._has_room():
             self._file.seek(self.size)
             for kind, parts in self._waiting.items():
                 for part, rows in parts.items():
                     self._places[kind, part].append(self.size)
                     self.size += self._file.write(pickle.dumps(rows, pickle.HIGHEST_PROTOCOL))
             self._file.flush()
-        except OSError as error:
-            raise InputError(
-                f"What was read does not fit into {self._folder} ({error.strerror}). Free some space there, or name "
-                "another home folder."
-            ) from error
         self._waiting.clear()
         self._held = 0

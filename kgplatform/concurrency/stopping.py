@@ -94,12 +94,25 @@ class Stop:
         It is called in a thread of its own, since who stops the work must not wait, and again and again, since what it
         must end may be about to begin. It must not raise.
         """
-        ending = _Ending(end)
+        over = threading.Event()
+        begun: list[threading.Thread] = []
+
+        def until_over() -> None:
+            while not over.wait(_PAUSE):
+                end()
+
+        def begin() -> None:
+            thread = threading.Thread(target=until_over, name="ending", daemon=True)
+            thread.start()
+            begun.append(thread)
+
         try:
-            with self.calling(ending.begin):
+            with self.calling(begin):
                 yield
         finally:
-            ending.close()
+            over.set()
+            for thread in begun:
+                thread.join()
 
     @contextlib.contextmanager
     def part(self) -> Iterator[Stop]:
@@ -134,27 +147,3 @@ class _Never(Stop):
 
 NEVER: Stop = _Never()
 """The stop of work that nobody can stop."""
-
-
-class _Ending:
-    def __init__(self, end: Callable[[], None]) -> None:
-        self._end = end
-        self._over = threading.Event()
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-
-    def begin(self) -> None:
-        with self._lock:
-            if self._thread is None and not self._over.is_set():
-                self._thread = threading.Thread(target=self._until_over, name="ending", daemon=True)
-                self._thread.start()
-
-    def close(self) -> None:
-        with self._lock:
-            self._over.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _until_over(self) -> None:
-        while not self._over.wait(_PAUSE):
-            self._end()

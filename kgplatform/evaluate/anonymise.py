@@ -22,10 +22,10 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import astuple, dataclass
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -42,8 +42,6 @@ from kgplatform.sources.load import load_within
 from kgplatform.text import counted, node_id, tidy
 
 TEXTS = "texts.jsonl"
-FORMAT = "kgplatform anonymity map"
-VERSION = 2
 _KEPT = "The texts themselves are as they were"
 _LEFT_SHOWN = 20
 _KEPT_KEYS = frozenset(("id", "_id", "kind", "type"))
@@ -78,20 +76,10 @@ class MappedText(_Strict):
 class Map(_Strict):
     """All of it."""
 
-    format: str = FORMAT
-    version: int = VERSION
+    format: Literal["kgplatform anonymity map"] = "kgplatform anonymity map"
+    version: Literal[2] = 2
     entities: tuple[MappedEntity, ...]
     texts: tuple[MappedText, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HideRequest:
-    """What is to be anonymised, and where to. ``wanted``: how many questions are to be made about what is hidden."""
-
-    folder: Path
-    out: Path
-    questions: Path | None = None
-    wanted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +104,24 @@ class AnonymityReport:
 FindNames = Callable[[Sequence[Document]], Sequence[SourceNames]]
 
 
-def anonymise(request: HideRequest, sources: FindNames) -> AnonymityReport:
+def anonymise(
+    folder: Path, out: Path, sources: FindNames, questions: Path | None = None, wanted: int = 0
+) -> AnonymityReport:
     """Write the texts of a folder with placeholders for names, and the map beside; the folder itself is only read.
 
-    ``sources`` gives the names for the documents. All of it is written, or nothing. Raises ``InputError`` for places
-    that cannot be used and texts without names, ``KgError`` where writing fails.
+    ``sources`` gives the names for the documents. ``questions``: a file of them, to be treated alike; ``wanted``: how
+    many questions are to be made about what is hidden. All of it is written, or nothing. Raises ``InputError`` for
+    places that cannot be used and texts without names, ``KgError`` where writing fails.
     """
-    map_file = beside(request.out, "map.json")
-    asked_file = beside(request.out, "questions.jsonl") if request.questions else None
-    built_file = beside(request.out, "reversion.jsonl") if request.wanted else None
-    check_apart(request.folder, request.out)
+    map_file = beside(out, "map.json")
+    asked_file = beside(out, "questions.jsonl") if questions else None
+    built_file = beside(out, "reversion.jsonl") if wanted else None
+    check_apart(folder, out)
     for path in filter(None, (map_file, asked_file, built_file)):
         if path.exists():
             raise InputError(f"{path} exists already, and may be needed. Move it, or choose another out=FOLDER.", "out")
-    documents, skipped = read_texts(request.folder)
-    asked = _read_questions(request.questions) if request.questions else []
+    documents, skipped = read_texts(folder)
+    asked = _read_questions(questions) if questions else []
     names = tuple(sources(documents))
     said = [text for document in documents for text in (document.title, document.text)]
     dictionary = Dictionary.of(names, [*said, *(json.dumps(each, ensure_ascii=False) for each in asked)])
@@ -140,18 +131,22 @@ def anonymise(request: HideRequest, sources: FindNames) -> AnonymityReport:
         )
     hider = _Hider(dictionary, documents)
     hidden = [hider.hide(document) for document in documents]
-    questions = [hider.changed(question) for question in asked]
+    asked = [hider.changed(question) for question in asked]
     if not hider.counts:
         raise InputError("None of the names occurs in the texts. List names that do with names=FILE.", "names")
-    statements = [statement for source in names for statement in source.statements]
-    built = build_questions(dictionary, statements, hider.titles, request.wanted)
-    outputs = [(request.out / TEXTS, as_lines(texts for texts, _ in hidden), False)]
+    built = build_questions(
+        dictionary, [statement for source in names for statement in source.statements], hider.titles, wanted
+    )
+    notes = [f"{counted(wanted, 'question')} were wanted; the facts give {len(built):,}"] if len(built) < wanted else []
+    if built:
+        notes.append("a model may answer some of the questions without the texts: compare with the comparator closed")
+    outputs = [(out / TEXTS, as_lines(texts for texts, _ in hidden), False)]
     outputs += [(map_file, hider.map([text for _, text in hidden]), True)]
-    outputs += [(asked_file, as_lines(questions), False)] if asked_file else []
+    outputs += [(asked_file, as_lines(asked), False)] if asked_file else []
     outputs += [(built_file, as_lines(map(as_own, built)), True)] if built_file else []
-    write_all(request.out, outputs)
+    write_all(out, outputs)
     return AnonymityReport(
-        out=request.out,
+        out=out,
         map=map_file,
         texts=len(hidden),
         entities=hider.by_label(),
@@ -161,14 +156,8 @@ def anonymise(request: HideRequest, sources: FindNames) -> AnonymityReport:
         built=dict(sorted(Counter(question.kind for question in built).items())),
         left=tuple(sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))[:_LEFT_SHOWN]),
         skipped=tuple(skipped),
-        notes=_built_notes(len(built), request.wanted),
+        notes=tuple(notes),
     )
-
-
-def _built_notes(number: int, wanted: int) -> tuple[str, ...]:
-    few = [f"{counted(wanted, 'question')} were wanted; the facts give {number:,}"] if number < wanted else []
-    known = ["a model may answer some of the questions without the texts: compare with the comparator closed"]
-    return (*few, *(known if number else []))
 
 
 class _Hider:
@@ -349,23 +338,14 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
 
 
 def read_map(path: Path) -> Map:
-    """The map in ``path``. Raises ``InputError`` for a file that is none."""
+    """The map in ``path``. Raises ``InputError`` for a file that is none, or is of another version."""
     try:
-        content: Any = json.loads(read_bytes(path, "The map"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a map: not valid JSON. Name the file that `anonymise` wrote.") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f"{path} is not a map of `kgplatform anonymise`. Name the file that it wrote.")
-    if content.get("version") != VERSION:
-        raise InputError(
-            f"The map {path} is of version {content.get('version')}; this program reads version {VERSION}."
-        )
-    try:
-        return Map.model_validate(content)
+        return Map.model_validate_json(read_bytes(path, "The map"))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InputError(f"The map {path} is damaged: {place}: {first['msg'].lower()}.") from error
+        place = f"{'.'.join(map(str, first['loc']))}: ".removeprefix(": ")
+        said = f"{place}{first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise InputError(f"{path} is not a map of `kgplatform anonymise`, or is damaged ({said}).") from error
 
 
 def _exactly(entry: MappedText, text: str) -> str:
@@ -402,110 +382,84 @@ _CHOICE_MORE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A triple between two names as the anonymised texts show them, with the sentence that states it."""
-
-    subject: str
-    predicate: str
-    object: str
-    clue: str
-    document: str
+Chain = tuple[tuple[StatedTriple, str], ...]
+"""Triples that follow each other, with the name that each leads to."""
 
 
-Chain = tuple[tuple[Edge, str], ...]
-"""Edges that follow each other, with the node that each leads to."""
-
-
-def edges_of(statements: Iterable[StatedTriple], dictionary: Dictionary, documents: Mapping[str, str]) -> list[Edge]:
-    """The statements that join two names, at least one of them hidden, in a sentence that shows both."""
-    edges: dict[Edge, None] = {}
+def hidden_triples(
+    statements: Iterable[StatedTriple], dictionary: Dictionary, documents: Mapping[str, str]
+) -> list[StatedTriple]:
+    """The statements as the anonymised texts show them: those that join two names, at least one of them hidden, in a
+    sentence that shows both."""
+    found: dict[StatedTriple, None] = {}
     for statement in statements:
         ends = [dictionary.finder.placeholder_of(name) or tidy(name) for name in (statement.subject, statement.object)]
-        clue = tidy(dictionary.finder.replaced(statement.text))
+        text = tidy(dictionary.finder.replaced(statement.text))
         hidden = any(end in dictionary.entities for end in ends)
-        if hidden and ends[0] != ends[1] and all(end in clue for end in ends) and len(clue) <= _LONGEST_CLUE:
+        if hidden and ends[0] != ends[1] and all(end in text for end in ends) and len(text) <= _LONGEST_CLUE:
             document = documents.get(statement.document, dictionary.finder.replaced(statement.document))
-            edges[Edge(ends[0], statement.predicate, ends[1], clue, document)] = None
-    return sorted(edges, key=lambda edge: (edge.subject, edge.predicate, edge.object, edge.clue, edge.document))
-
-
-def make_items(edges: Sequence[Edge], dictionary: Dictionary) -> Iterator[Question]:
-    """Items of the four kinds in turn until there are no more; the same for the same edges."""
-    makers = [
-        _of_kind(edges, dictionary, kind, hops, random.Random(kind))
-        for hops, level in (((1, 2, 3, 4), "simple"), ((5, 6, 7, 8), "complex"))
-        for kind in (f"reversion {level}", f"choice {level}")
-    ]
-    while makers:
-        for maker in list(makers):
-            item = next(maker, None)
-            if item is None:
-                makers.remove(maker)
-            else:
-                yield item
+            found[StatedTriple(ends[0], statement.predicate, ends[1], text, document)] = None
+    return sorted(found, key=astuple)
 
 
 def build_questions(
     dictionary: Dictionary, statements: Iterable[StatedTriple], documents: Mapping[str, str], wanted: int
 ) -> list[Question]:
-    """At most ``wanted`` items about an anonymised corpus. ``documents``: its new titles by the old ones."""
-    return list(islice(make_items(edges_of(statements, dictionary, documents), dictionary), wanted))
+    """At most ``wanted`` questions about an anonymised corpus, of the four kinds in turn until there are no more; the
+    same for the same statements. ``documents``: the new titles by the old ones."""
+    edges = hidden_triples(statements, dictionary, documents)
+    makers = [
+        _of_kind(edges, dictionary, f"{task} {level}", hops)
+        for level, hops in (("simple", (1, 2, 3, 4)), ("complex", (5, 6, 7, 8)))
+        for task in ("reversion", "choice")
+    ]
+    return list(islice((made for turn in zip_longest(*makers) for made in turn if made is not None), wanted))
 
 
 def _of_kind(
-    edges: Sequence[Edge], dictionary: Dictionary, kind: str, hops: Sequence[int], draw: random.Random
+    edges: Sequence[StatedTriple], dictionary: Dictionary, kind: str, hops: Sequence[int]
 ) -> Iterator[Question]:
-    make = _reversion if kind.startswith("reversion") else _choice
-    seen: set[frozenset[str]] = set()
+    """The questions of one kind; no two of the same sentences."""
+    draw, seen = random.Random(kind), set[frozenset[str]]()
     for chain in _chains(edges, hops, draw):
-        clues = frozenset(edge.clue for edge, _ in chain)
+        clues = frozenset(edge.text for edge, _ in chain)
         if clues not in seen:
-            item = make(kind, chain, edges, dictionary, draw)
-            if item is not None:
+            is_choice = kind.startswith("choice")
+            made = _choice(kind, chain, edges, dictionary, draw) if is_choice else _reversion(kind, chain, dictionary)
+            if made is not None:
                 seen.add(clues)
-                yield item
+                yield made
 
 
-def _chains(edges: Sequence[Edge], hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
+def _chains(edges: Sequence[StatedTriple], hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
     """Paths of each length from each edge, in an order that is drawn; no name and no sentence comes twice in one."""
-    at: dict[str, list[Edge]] = defaultdict(list)
+    at: dict[str, list[StatedTriple]] = defaultdict(list)
     for edge in edges:
         at[edge.subject].append(edge)
         at[edge.object].append(edge)
-    starts = [(number, length) for length in hops for number in range(len(edges))]
+    starts = [(edge, length) for length in hops for edge in edges] * _TRIES
     draw.shuffle(starts)
-    for number, length in starts:
-        for _ in range(_TRIES):
-            chain = _walk(edges[number], length, at, draw)
-            if chain is not None:
-                yield chain
+    for first, length in starts:
+        start, end = draw.sample((first.subject, first.object), 2)
+        chain, names, clues = [(first, end)], {start, end}, {first.text}
+        while len(chain) < length:
+            onward = [
+                (edge, other)
+                for edge in at[chain[-1][1]]
+                for other in (edge.subject, edge.object)
+                if other not in names and edge.text not in clues
+            ]
+            if not onward:
                 break
+            chain.append(draw.choice(onward))
+            names.add(chain[-1][1])
+            clues.add(chain[-1][0].text)
+        else:
+            yield tuple(chain)
 
 
-def _walk(first: Edge, length: int, at: Mapping[str, Sequence[Edge]], draw: random.Random) -> Chain | None:
-    ends = [first.subject, first.object]
-    draw.shuffle(ends)
-    chain = [(first, ends[1])]
-    names, clues = set(ends), {first.clue}
-    while len(chain) < length:
-        end = chain[-1][1]
-        onward = [
-            (edge, other)
-            for edge in at[end]
-            for other in (edge.subject, edge.object)
-            if other not in names and edge.clue not in clues
-        ]
-        if not onward:
-            return None
-        chain.append(draw.choice(onward))
-        names.add(chain[-1][1])
-        clues.add(chain[-1][0].clue)
-    return tuple(chain)
-
-
-def _reversion(kind: str, chain: Chain, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Question:
-    clues = [edge.clue for edge, _ in chain]
+def _reversion(kind: str, chain: Chain, dictionary: Dictionary) -> Question:
+    clues = [edge.text for edge, _ in chain]
     asked = {
         placeholder: dictionary.names_of(placeholder)
         for placeholder in _shown_in(clues)
@@ -517,13 +471,13 @@ def _reversion(kind: str, chain: Chain, edges: Sequence[Edge], dictionary: Dicti
 
 
 def _choice(
-    kind: str, chain: Chain, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random
+    kind: str, chain: Chain, edges: Sequence[StatedTriple], dictionary: Dictionary, draw: random.Random
 ) -> Question | None:
     """A multiple choice of the end of the chain; None where it is not hidden, or too few others are like it."""
     last, end = chain[-1]
     if end not in dictionary.entities:
         return None
-    clues = [edge.clue for edge, _ in chain]
+    clues = [edge.text for edge, _ in chain]
     others = _distractors(last, end, edges, dictionary, _shown_in(clues), draw)
     if len(others) < OPTIONS - 1:
         return None
@@ -543,7 +497,7 @@ def _item(kind: str, chain: Chain, text: str, answer: str, **more: Any) -> Quest
         text=text,
         answers=(answer,),
         supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in chain))),
-        facts=tuple(edge.clue for edge, _ in chain),
+        facts=tuple(edge.text for edge, _ in chain),
         kind=kind,
         **more,
     )
@@ -555,40 +509,34 @@ def _shown_in(clues: Iterable[str]) -> dict[str, None]:
 
 
 def _distractors(
-    last: Edge, end: str, edges: Sequence[Edge], dictionary: Dictionary, shown: Collection[str], draw: random.Random
+    last: StatedTriple,
+    end: str,
+    edges: Sequence[StatedTriple],
+    dictionary: Dictionary,
+    shown: Collection[str],
+    draw: random.Random,
 ) -> list[str]:
-    """Placeholders of the same label that are not right as well: first those with the same relation, then others.
+    """Placeholders of the same label, in an order that is drawn, that are not right as well: none of them has a
+    relation to the end's neighbour.
 
     A name that may mean several ("Bright", of two brothers) is right wherever one of them is.
     """
-    label = dictionary.entities[end].label
-    is_object = last.object == end
-    other_end = last.subject if is_object else last.object
-    others = {other_end, *_may_be_one_of({other_end}, dictionary)}
-    alike: set[str] = set()
-    right: set[str] = {end}
-    for edge in edges:
-        mine, theirs = (edge.object, edge.subject) if is_object else (edge.subject, edge.object)
-        if edge.predicate == last.predicate:
-            alike.add(mine)
-        if mine in others or theirs in others:
-            right |= {mine, theirs}
-    right |= _may_be_one_of(right, dictionary)
-    in_use = {name for edge in edges for name in (edge.subject, edge.object)}
+    entities = dictionary.entities
+
+    def with_alike(placeholders: set[str]) -> set[str]:
+        meant = {name for placeholder in placeholders & entities.keys() for name in entities[placeholder].meant}
+        return placeholders | {each for each, entity in entities.items() if not meant.isdisjoint(entity.meant)}
+
+    neighbours = with_alike({last.subject if last.object == end else last.object})
+    joined = [{edge.subject, edge.object} for edge in edges]
+    right = with_alike({end}.union(*(ends for ends in joined if not ends.isdisjoint(neighbours))))
     usable = sorted(
         each
-        for each in in_use - right - set(shown)
-        if each in dictionary.entities and dictionary.entities[each].label == label
+        for each in set[str]().union(*joined) - right - set(shown)
+        if each in entities and entities[each].label == entities[end].label
     )
     draw.shuffle(usable)
-    return sorted(usable, key=lambda each: each not in alike)
-
-
-def _may_be_one_of(placeholders: set[str], dictionary: Dictionary) -> set[str]:
-    """The placeholders that may stand for one whom one of ``placeholders`` may stand for."""
-    entities = dictionary.entities
-    meant = {name for placeholder in placeholders & entities.keys() for name in entities[placeholder].meant}
-    return {placeholder for placeholder, entity in entities.items() if not meant.isdisjoint(entity.meant)}
+    return usable
 
 
 def _lettered(clue: str, letters: Mapping[str, str]) -> str:

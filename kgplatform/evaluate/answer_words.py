@@ -14,13 +14,13 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 from kgplatform.errors import SettingError
-from kgplatform.evaluate.terms import PLACEHOLDER
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.text import compression_rate, folded, in_word, is_unspaced
 
@@ -166,19 +166,15 @@ def _scorer() -> Any:
         raise SettingError(
             "ROUGE needs the package rouge-score, which is not installed. Run `pip install 'kgplatform[evaluate]'`."
         ) from error
-    return RougeScorer(list(ROUGE), tokenizer=_Tokenizer(DefaultTokenizer(use_stemmer=True).tokenize))
+    english = DefaultTokenizer(use_stemmer=True).tokenize
 
+    def tokenize(text: str) -> list[str]:
+        """The words of any script, English ones in their stems: the library's own tokenizer drops all letters but a to
+        z."""
+        pieces = (piece for word in _spaced(text).split() for piece in _pieces(word))
+        return [token for piece in pieces for token in (english(piece) if piece.isascii() else [piece])]
 
-class _Tokenizer:
-    """The words of any script. The library's own tokenizer, which drops all letters but a to z, has those in ASCII."""
-
-    def __init__(self, english: Callable[[str], list[str]]) -> None:
-        self._english = english
-
-    def tokenize(self, text: str) -> list[str]:
-        """Runs of letters, digits and marks; English words in their stems."""
-        parts = (piece for word in _spaced(text).split() for piece in _pieces(word))
-        return [token for piece in parts for token in (self._english(piece) if piece.isascii() else [piece])]
+    return RougeScorer(list(ROUGE), tokenizer=SimpleNamespace(tokenize=tokenize))
 
 
 def _spaced(text: str) -> str:
@@ -186,20 +182,14 @@ def _spaced(text: str) -> str:
     return "".join(letter if in_word(letter) else " " for letter in folded(text))
 
 
-# PERSON#12 with or without brackets, spaces and emphasis, as models repeat it.
-_SAID = re.compile(r"[\[(【<*`\"']*\b([^\W\d_]\w*)\s*#\s*(\d{1,9})\b[\])】>*`\"']*")
-_JOIN = re.compile(
-    r"[\s\"'*`]*(?:->|=>|→|:=|[:=：]|[-\u2010-\u2015]+|\b(?:is|was|are|means|refers\s+to|stands\s+for|stood\s+for)\b)"
-    r"[\s:\"'*`“‘]*",
+# PERSON#12 with or without brackets, spaces and emphasis, as models repeat it, and what says that its name follows.
+_MARK = re.compile(
+    r"\b([^\W\d_]\w*)\s*#\s*(\d{1,9})\b[\])】>*`\"']*\s*([-=:：→\u2010-\u2015]|(?:is|was|means|stands|refers)\b)?",
     re.IGNORECASE,
 )
-_STOP = re.compile(
-    r"[\n;|]|(?<!\b[A-Z])(?<!\bMr)(?<!\bDr)(?<!\bSt)(?<!\bMrs)\.\s|\.\Z|,?\s+(?:and|while|but|whereas)\s+(?=[\[(<*`\"']*\w+\s*#)"
-)
-_FIRST_ARTICLE = re.compile(r"\A(?:the|a|an)\s+")
-# What may follow a name: an aside, or words that say who that is; never another name.
-_ASIDE = re.compile(r"\s*(?:\(|=|,?\s+(?:also|aka|alias)\b|,\s+(?=[a-z]))")
-_CITED = re.compile(r"\s*\[\d+\]")
+_ASIDE = re.compile(r"\(.*?(?:\)|\Z)")
+_SENTENCE_END = re.compile(r"(?<=\w{4})\.\s")  # no shortened title ("Mrs.") is as long
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,48 +206,48 @@ def score_reversion(prediction: str, placeholders: Mapping[str, Sequence[str]]) 
     AnonyRAG counts an item as right if all of it is (Youtu-GraphRAG, appendix B); the share of placeholders is ours.
 
     Read are ``[PERSON#2]: Ahab`` and its like (``PERSON#2 —— Ahab``, ``PERSON#2 is Ahab``), a JSON mapping, and where
-    one placeholder is asked for, the plain name. Of two different names for one placeholder the last counts, as a
-    correction. Case, punctuation, articles, white space and the numbers of citations say nothing. Raises
-    ``ValueError`` without placeholders.
+    one placeholder is asked for, the plain name. A name counts if no other word beside it has a capital letter, but in
+    brackets: who names two names none. Of two lines for one placeholder the last counts, as a correction. Case,
+    punctuation, articles, white space and the numbers of citations say nothing. Raises ``ValueError`` without
+    placeholders.
     """
     if not placeholders:
         raise ValueError("a question without placeholders has no reversion to be scored")
     said = restorations(prediction)
-    if not said and len(placeholders) == 1 and prediction.strip():
-        said = {_canonical(next(iter(placeholders))): _CITED.sub("", prediction)}
+    if not said and len(placeholders) == 1:
+        said = {_canonical(next(iter(placeholders))): prediction}
     right = sum(_is_one_of(said.get(_canonical(each), ""), names) for each, names in placeholders.items())
     return Reversion(right == len(placeholders), right / len(placeholders))
 
 
 def restorations(prediction: str) -> dict[str, str]:
-    """What the prediction says that each placeholder stands for, by ``[PERSON#12]``."""
-    return dict(_from_words(_CITED.sub("", without_thoughts(prediction, cut_off=False))))
+    """What the prediction says that each placeholder stands for, by ``[PERSON#12]``: the rest of its line, up to the
+    next placeholder."""
+    text = without_thoughts(prediction, cut_off=False)
+    marks = list(_MARK.finditer(text))
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    found = {mark: text[mark.end() : end].strip().partition("\n")[0] for mark, end in zip(marks, ends, strict=False)}
+    return {_canonical(mark[0]): said for mark, said in found.items() if mark[3]}
 
 
 def _canonical(placeholder: str) -> str:
-    found = PLACEHOLDER.fullmatch(placeholder.strip()) or _SAID.fullmatch(placeholder.strip())
+    found = _MARK.search(placeholder)
     return f"[{found[1].upper()}#{int(found[2])}]" if found else placeholder
 
 
-def _from_words(text: str) -> Iterator[tuple[str, str]]:
-    for said in _SAID.finditer(text):
-        join = _JOIN.match(text, said.end())
-        if join:
-            stop = _STOP.search(text, join.end())
-            after = _SAID.search(text, join.end())
-            ends = [len(text), *([stop.start()] if stop else []), *([after.start()] if after else [])]
-            name = text[join.end() : min(ends)].strip()
-            if name:
-                yield _canonical(said[0]), name
-
-
 def _is_one_of(said: str, names: Sequence[str]) -> bool:
-    """Whether what was said is one of the names, alone or with another beside it: ``Ahab (captain of the Pequod)``."""
-    wanted = {_letters(name) for name in names} - {""}
-    readings = {_letters(said), _letters(_ASIDE.split(said)[0])}
-    return bool(wanted & readings)
+    """Whether what was said is one of the names, with nothing else beside it that may be a name."""
+    told = {
+        word: folded(word) for word in _name_words(_SENTENCE_END.split(_ASIDE.sub(" ", _CITATION.sub("", said)))[0])
+    }
+    wanted = [set(map(folded, _name_words(name))) for name in names]
+    return any(
+        name and name <= set(told.values()) and all(word == word.lower() for word in told if told[word] not in name)
+        for name in wanted
+    )
 
 
-def _letters(name: str) -> str:
-    """Letters, digits and single spaces of a name, case folded, without an article."""
-    return _FIRST_ARTICLE.sub("", " ".join(_spaced(name).split()))
+def _name_words(text: str) -> list[str]:
+    """The words of ``text``, in composed form, without articles."""
+    found = _WORD.findall(unicodedata.normalize("NFKC", text))
+    return [word for word in found if word.lower() not in ("a", "an", "the")]

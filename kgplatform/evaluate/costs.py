@@ -14,7 +14,7 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,37 +25,35 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.journal import Journal, read_text
-from kgplatform.evaluate.terms import Results, Scored, Setup, Spent, Timing
+from kgplatform.evaluate.terms import Results, Scored, Setup, Timing
 from kgplatform.models.chat import Ledger
+from kgplatform.records import Usage
 
 
-def worth(ledger: Ledger) -> dict[str, Spent]:
+def worth(ledger: Ledger) -> dict[str, Usage]:
     """What a ledger counted, by stage, cached replies at what they once cost."""
-    return {
-        stage: Spent(each.calls, each.input_tokens, each.output_tokens)
-        for stage, each in sorted(ledger.worth_by_stage().items())
-    }
+    return {stage: replace(each, cached_calls=0) for stage, each in ledger.worth_by_stage().items()}
 
 
-def added(first: Mapping[str, Spent], second: Mapping[str, Spent]) -> dict[str, Spent]:
+def added(first: Mapping[str, Usage], second: Mapping[str, Usage]) -> dict[str, Usage]:
     """Two counts by stage as one."""
-    return {stage: first.get(stage, Spent()) + second.get(stage, Spent()) for stage in sorted({*first, *second})}
+    return {stage: first.get(stage, Usage()) + second.get(stage, Usage()) for stage in sorted({*first, *second})}
 
 
-def less(after: Mapping[str, Spent], before: Mapping[str, Spent]) -> dict[str, Spent]:
+def less(after: Mapping[str, Usage], before: Mapping[str, Usage]) -> dict[str, Usage]:
     """What a count by stage grew by; stages that did not grow are left out."""
-    grown = {stage: spent - before.get(stage, Spent()) for stage, spent in after.items()}
-    return {stage: spent for stage, spent in grown.items() if spent != Spent()}
+    grown = {stage: spent - before.get(stage, Usage()) for stage, spent in after.items()}
+    return {stage: spent for stage, spent in grown.items() if spent != Usage()}
 
 
-def as_lists(spent: Mapping[str, Spent]) -> dict[str, list[int]]:
+def as_lists(spent: Mapping[str, Usage]) -> dict[str, list[int]]:
     """A count by stage as JSON has it."""
-    return {stage: list(astuple(each)) for stage, each in spent.items()}
+    return {stage: [each.calls, each.input_tokens, each.output_tokens] for stage, each in spent.items()}
 
 
-def from_lists(record: Mapping[str, Sequence[int]]) -> dict[str, Spent]:
+def from_lists(record: Mapping[str, Sequence[int]]) -> dict[str, Usage]:
     """The inverse of ``as_lists``."""
-    return {stage: Spent(*each) for stage, each in record.items()}
+    return {stage: Usage(*each) for stage, each in record.items()}
 
 
 class Costs:
@@ -66,9 +64,9 @@ class Costs:
     """
 
     def __init__(self, file: Path, model: str) -> None:
-        self.construction: dict[str, dict[str, Spent]] = {}
+        self.construction: dict[str, dict[str, Usage]] = {}
         self._model = model
-        self._rating: dict[tuple[str, str], Spent] = {}
+        self._rating: dict[tuple[str, str], Usage] = {}
         self._journal = Journal(file, "cost")
         self.faults = self._journal.faults
         for record in self._journal.records:
@@ -83,19 +81,19 @@ class Costs:
     def __exit__(self, *_: object) -> None:
         self._journal.close()
 
-    def built(self, graph: str, spent: Mapping[str, Spent]) -> None:
+    def built(self, graph: str, spent: Mapping[str, Usage]) -> None:
         """Add what was spent on building ``graph``, by stage. Raises ``KgError`` where it cannot be written."""
         self._add({"graph": graph, "model": self._model}, spent)
 
-    def rated(self, rater: str, model: str, spent: Mapping[str, Spent]) -> None:
+    def rated(self, rater: str, model: str, spent: Mapping[str, Usage]) -> None:
         """Add what ``model`` spent as ``rater``. Raises ``KgError`` where it cannot be written."""
         self._add({"rater": rater, "model": model}, spent)
 
-    def of_rater(self, rater: str, model: str) -> Spent:
+    def of_rater(self, rater: str, model: str) -> Usage:
         """What ``model`` has spent as ``rater``."""
-        return self._rating.get((rater, model), Spent())
+        return self._rating.get((rater, model), Usage())
 
-    def _add(self, what: Mapping[str, str], spent: Mapping[str, Spent]) -> None:
+    def _add(self, what: Mapping[str, str], spent: Mapping[str, Usage]) -> None:
         if spent:
             record = {**what, "spent": as_lists(spent)}
             self._journal.add(record)
@@ -135,7 +133,7 @@ class Prices:
     as_of: str
     models: dict[str, tuple[float, float]]
 
-    def cost(self, spent: Spent, model: str) -> float | None:
+    def cost(self, spent: Usage, model: str) -> float | None:
         """The amount in ``currency``; None for a model that the table does not have."""
         if model not in self.models:
             return None
@@ -197,7 +195,7 @@ def _per_question(setup: Setup, results: Results, timing: Timing, prices: Prices
     answers = [answer for answer in results.answers if answer.setup == setup.name and answer.error is None]
     if not answers:
         return None
-    number, total = len(answers), sum((answer.total for answer in answers), Spent())
+    number, total = len(answers), sum((answer.total for answer in answers), Usage())
     measured = timing.seconds.get(setup.name, {})
     seconds = [measured[answer.question] for answer in answers if answer.question in measured]
     median, p95 = map(float, np.percentile(seconds, (50, 95))) if seconds else (None, None)
@@ -208,7 +206,7 @@ def _per_question(setup: Setup, results: Results, timing: Timing, prices: Prices
 
 def _money(setup: Setup, answers: Iterable[Scored], results: Results, prices: Prices | None) -> float | None:
     """What all of it costs; None if the price of a model that worked at it is unknown."""
-    by_model: dict[str, Spent] = defaultdict(Spent)
+    by_model: dict[str, Usage] = defaultdict(Usage)
     for answer in answers:
         for stage, spent in answer.spent.items():
             by_model[model_of(results, stage, setup)] += spent

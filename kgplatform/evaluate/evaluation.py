@@ -9,7 +9,7 @@ no model for what the first one has, as long as nothing changed that the answer 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,21 +30,21 @@ from kgplatform.evaluate.kept_answers import (
     InWords,
     Record,
     answer_key,
+    as_record,
     ask,
+    fingerprint,
     graph_fingerprint,
     inquiry_for,
     scored,
     text_alone,
-    texts_fingerprint,
-    unanswered,
 )
 from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.raters import RATERS, Ratings, ToRate, remarks
 from kgplatform.evaluate.setups import check_distinct, needs
-from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Scored, Setup, Spent, Text, Timing
+from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Text, Timing
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
-from kgplatform.records import SILENT, Progress
+from kgplatform.records import SILENT, Progress, Usage
 from kgplatform.text import counted, unknown
 
 Cell = tuple[str, str]
@@ -129,8 +129,7 @@ class _Round:
     progress: Progress
     notes: dict[str, None] = field(default_factory=dict)
     graph_notes: tuple[str, ...] = ()
-    known: dict[Cell, tuple[Inquiry, Record]] = field(default_factory=dict)
-    failed: dict[Cell, tuple[Inquiry, Attempt]] = field(default_factory=dict)
+    records: dict[Cell, tuple[Inquiry, Record]] = field(default_factory=dict)
     _breaker: Breaker = field(default_factory=lambda: Breaker("questions", "answered"))
     _told: set[str] = field(default_factory=set)
 
@@ -159,7 +158,8 @@ class _Round:
         how |= {"prepare": self.plan.prepare, "model": self.chat.model if extractor == "llm" else ""}
         kg = None
         for texts, questions in _groups(self.plan.dataset):
-            pending = self._pending(questions, setups, texts_fingerprint(texts, build, how))
+            graph = fingerprint({"texts": texts, "build": build, "how": how})
+            pending = self._pending(questions, setups, graph)
             if pending:
                 kg = kg or self.graphs.empty(self.plan.dataset.name, build)
                 self._fill(kg, texts, replace(build, extractor=extractor))
@@ -208,14 +208,12 @@ class _Round:
         """What is still to be asked, by its key; each question to all setups before the next one."""
         pending = []
         for inquiry in (inquiry_for(setup, question, self.plan.dataset) for question in questions for setup in setups):
-            key = answer_key(
-                inquiry.setup, [inquiry.text, dict(inquiry.options)], inquiry.question, self.chat.model, graph
-            )
+            key = answer_key(inquiry, self.chat.model, graph)
             record = self.answers.known(key, inquiry)
             if record is None:
                 pending.append((key, inquiry))
             else:
-                self.known[_cell(inquiry)] = (inquiry, record)
+                self.records[_cell(inquiry)] = (inquiry, record)
         return pending
 
     def _ask(self, kg: KnowledgeGraph, pending: Sequence[tuple[str, Inquiry]]) -> None:
@@ -229,67 +227,58 @@ class _Round:
             raise BudgetError(stopped)
 
     def _keep(self, key: str, inquiry: Inquiry, attempt: Attempt) -> Iterable[Work]:
+        """Keep an answer; of failures say the first of each setup at once. Raises ``ModelError`` after too many in a
+        row."""
         if attempt.answer is not None and attempt.answer.text is not None:
+            record = self.answers.keep(key, inquiry, attempt, self.graph_notes)
             self._breaker.worked()
-            self.known[_cell(inquiry)] = (inquiry, self.answers.keep(key, inquiry, attempt, self.graph_notes))
         else:
-            self._fail(inquiry, attempt)
-        done = len(self.known) + len(self.failed)
-        self.progress("answers", done, len(self.plan.setups) * len(self.plan.dataset.questions))
+            record = as_record(inquiry, attempt, self.graph_notes)
+            if inquiry.setup.name not in self._told:
+                self._told.add(inquiry.setup.name)
+                self.note(f"{inquiry.setup.name} failed on {inquiry.question.id}: {record['error']}")
+            self._breaker.failed(record["error"])
+            if self._breaker.broke:
+                raise ModelError(self._breaker.broke)
+        self.records[_cell(inquiry)] = (inquiry, record)
+        self.progress("answers", len(self.records), len(self.plan.setups) * len(self.plan.dataset.questions))
         return ()
-
-    def _fail(self, inquiry: Inquiry, attempt: Attempt) -> None:
-        """Count a failure, and say the first of each setup at once. Raises ``ModelError`` after too many in a row."""
-        self.failed[_cell(inquiry)] = (inquiry, attempt)
-        self.notes |= dict.fromkeys(self.graph_notes)
-        if inquiry.setup.name not in self._told:
-            self._told.add(inquiry.setup.name)
-            self.note(f"{inquiry.setup.name} failed on {inquiry.question.id}: {attempt.error}")
-        self._breaker.failed(attempt.error)
-        if self._breaker.broke:
-            raise ModelError(self._breaker.broke)
 
     def results(self) -> tuple[Results, Timing]:
         """The answers with all their scores, in the order of setups and questions, and what they come to."""
         plan = self.plan
         cells = [(setup.name, each.id) for setup in plan.setups for each in plan.dataset.questions]
         ratings, models, spent = self._rated(cells)
-        if self.failed:
-            failed = counted(len(self.failed), "answer")
-            self.notes[f"Failed: {failed}, counted as wrong; the next run asks again."] = None
-        # Those that were kept with the answers come first, so that they are there however often the run was stopped.
-        kept = [note for cell in cells if cell in self.known for note in self.known[cell][1]["notes"]]
+        notes = {note: None for cell in cells for note in self.records[cell][1]["notes"]} | self.notes
+        if failed := sum("error" in record for _, record in self.records.values()):
+            notes[f"Failed: {counted(failed, 'answer')}, counted as wrong; the next run asks again."] = None
         found = outcome(
             plan.dataset,
             plan.setups,
-            [self._scored(cell, ratings.get(cell, {})) for cell in cells],
+            [scored(*self.records[cell], ratings[cell]) for cell in cells],
             model=self.chat.model,
             embedder=embedding_model(self.graphs.settings.embedder),
             raters=models,
-            notes=tuple(dict.fromkeys([*kept, *self.notes])),
+            notes=tuple(notes),
             chief=plan.chief,
         )
         return found, self._timing(spent)
 
-    def _scored(self, cell: Cell, ratings: Mapping[str, float]) -> Scored:
-        if cell in self.known:
-            return scored(*self.known[cell], ratings)
-        return unanswered(*self.failed[cell], ratings)
-
-    def _rated(self, cells: Sequence[Cell]) -> tuple[dict[Cell, dict[str, float]], dict[str, str], dict[str, Spent]]:
+    def _rated(self, cells: Sequence[Cell]) -> tuple[dict[Cell, dict[str, float]], dict[str, str], dict[str, Usage]]:
         """Scores by models for each answer, the model of each rater, and what the raters have spent."""
         scores: dict[Cell, dict[str, float]] = {cell: {} for cell in cells}
         models: dict[str, str] = {}
-        spent: dict[str, Spent] = {}
+        spent: dict[str, Usage] = {}
         judge = _judge(self.chat, self.plan.judge_model)
         with Ratings(self.plan.out / "ratings.jsonl", judge, self.graphs.settings.calls_at_once) as file:
             for fault in file.faults:
                 self.note(fault)
             for rater in self.plan.raters:
-                rated = [cell for cell in cells if _is_rated(self._inquiry(cell).question)]
+                rated = [cell for cell in cells if _is_rated(self.records[cell][0].question)]
                 if not rated:
                     continue
-                items = list(map(self._to_rate, rated))
+                found = [self.records[cell] for cell in rated]
+                items = [ToRate(each.question, record["text"], record["refused"]) for each, record in found]
                 before = worth(self.graphs.ledger)
                 try:
                     ratings = file.all(rater, items, self.progress)
@@ -302,22 +291,13 @@ class _Round:
                 self.notes |= dict.fromkeys(remarks(rater, ratings))
         return scores, models, spent
 
-    def _to_rate(self, cell: Cell) -> ToRate:
-        if cell not in self.known:
-            return ToRate(self._inquiry(cell).question, None)
-        inquiry, record = self.known[cell]
-        return ToRate(inquiry.question, record["text"], record["refused"])
-
-    def _inquiry(self, cell: Cell) -> Inquiry:
-        return (self.known[cell] if cell in self.known else self.failed[cell])[0]
-
-    def _timing(self, rating: dict[str, Spent]) -> Timing:
+    def _timing(self, rating: dict[str, Usage]) -> Timing:
         seconds: dict[str, dict[str, float]] = {setup.name: {} for setup in self.plan.setups}
         cached = dict.fromkeys(seconds, 0)
         for setup in self.plan.setups:
             for question in self.plan.dataset.questions:
-                if (setup.name, question.id) in self.known:
-                    _, record = self.known[setup.name, question.id]
+                _, record = self.records[setup.name, question.id]
+                if "error" not in record:
                     seconds[setup.name][question.id] = record["seconds"]
                     cached[setup.name] += record["cached"] > 0
         return Timing(seconds, self.costs.construction, rating, cached)

@@ -28,7 +28,7 @@ from kgplatform.evaluate.costs import less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.setups import needs, resolved
-from kgplatform.evaluate.terms import Build, DataSet, Setup, Spent
+from kgplatform.evaluate.terms import Build, DataSet, Setup
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
@@ -38,7 +38,7 @@ from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import load_query
 from kgplatform.readers.global_.reader import READER as CORPUS
 from kgplatform.readers.reader import Need
-from kgplatform.records import Progress, TableRow
+from kgplatform.records import SILENT, Progress, TableRow, Usage
 from kgplatform.settings import Settings
 from kgplatform.sources.files.file_text import clean
 from kgplatform.text import counted, node_id, tidy
@@ -71,7 +71,7 @@ class Graphs:
         self,
         settings: Settings,
         note: Note = lambda line: None,
-        progress: Progress = lambda stage, done, total: None,
+        progress: Progress = SILENT,
         *,
         embedder: Embedder | None = None,
         chat: Chat | None = None,
@@ -82,7 +82,7 @@ class Graphs:
         self.chat = chat or make_chat(settings, self.ledger)
         if chat is None and self.chat is not None and run > 1:
             self.chat = OpenAIChat(settings, self.ledger, settings.home_folder / f"llm-cache-run-{run}")
-        self.construction: dict[str, dict[str, Spent]] = {}
+        self.construction: dict[str, dict[str, Usage]] = {}
         self.seconds: dict[str, float] = {}
         self._note = note
         self._progress = progress
@@ -278,7 +278,7 @@ class Graphs:
             self.seconds[name] = time.perf_counter() - started
         self._tell(dataset, report)
 
-    def spent(self, graph: KnowledgeGraph) -> dict[str, Spent]:
+    def spent(self, graph: KnowledgeGraph) -> dict[str, Usage]:
         """By stage, what the models were asked until now: those of all graphs, and the embedding model of this one."""
         return worth(self.ledger) | worth(graph.ledger)
 

@@ -12,14 +12,14 @@ of who it may be: to leave the name where it stands would give it away, and to g
 from __future__ import annotations
 
 import re
-import unicodedata
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -28,7 +28,8 @@ from kgplatform.evaluate.graphs import Graphs, rows
 from kgplatform.evaluate.journal import read_text
 from kgplatform.evaluate.terms import PLACEHOLDER, DataSet, Text
 from kgplatform.extract.schema import Schema, load_schema
-from kgplatform.text import WORD, in_word, is_unspaced, node_id, normalise_name, tidy, unknown
+from kgplatform.text import WORD, in_word, node_id, normalise_name, tidy, unknown
+from kgplatform.text.matching import fold, fold_words, is_bounded, with_marks
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
@@ -42,10 +43,11 @@ _NO_LABEL = re.compile(r"\W+|_+")
 _LOWER = re.compile(r"[^\W\d_]+")
 
 
-# Between the words of a name: blanks, with at most one line end among them.
-_GAP = r"(?:[^\S\r\n]+(?:(?:\r\n?|\n)[^\S\r\n]*)?|(?:\r\n?|\n)[^\S\r\n]*)"
-_ALIKE = {letter: f"[{re.escape(letters)}]" for letters in ("'’ʼ", "-\u2010\u2011") for letter in letters}
 _EDGES = "\"'“”‘’«»„()[]{}<>,;:!?*_` \t"
+_ALIKE = str.maketrans(
+    {"’": "'", "ʼ": "'", "\u2010": "-", "\u2011": "-", ".": None}
+)  # the full stop of "Mrs." may be missing
+_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 
 Edit = tuple[int, int, str]
 """The characters ``[start, end)`` of a text, and what is to stand there."""
@@ -59,13 +61,15 @@ class Finder:
     """
 
     def __init__(self, forms: Mapping[str, str], plain_words: Iterable[str] = ()) -> None:
-        self._by_piece: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+        self._by_word: dict[str, list[tuple[str, frozenset[str], str]]] = defaultdict(list)
         plain = frozenset(plain_words)
         for form, placeholder in sorted(forms.items()):
             name = tidy(form).strip(_EDGES)
-            ways = _spellings(name, in_capitals=form not in plain)
-            for piece in dict.fromkeys(found[0].casefold() for way in ways if (found := WORD.search(way))):
-                self._by_piece[piece].append((ways, placeholder))
+            ways = (name, name[:1].upper() + name[1:], *(() if form in plain else (name.upper(),)))
+            first = {fold_words(found[0]) for kind in ("NFC", "NFD") if (found := WORD.search(normalize(kind, name)))}
+            for word in first:
+                for key in dict.fromkeys((fold_words(name), fold_words(name.replace(".", "")))):
+                    self._by_word[word].append((key, frozenset(map(_plain, ways)), placeholder))
 
     def mentions(self, text: str) -> list[Edit]:
         """What stands for names in ``text``, from left to right; of overlapping ones the longest, then the first."""
@@ -90,11 +94,20 @@ class Finder:
         return with_edits(text, self.mentions(text))
 
     def _candidates(self, text: str) -> Iterator[Edit]:
+        whole = fold(text)
         for piece in WORD.finditer(text):
-            for ways, placeholder in self._by_piece.get(piece[0].casefold(), ()):
-                match = _pattern(ways).match(text, piece.start())
-                if match and _is_whole(text, match.start(), match.end()):
-                    yield match.start(), match.end(), placeholder
+            at = bisect_left(whole.origins, piece.start())
+            for key, ways, placeholder in self._by_word.get(fold_words(piece[0]), ()):
+                span = whole.source_span(at, at + len(key)) if whole.text.startswith(key, at) else None
+                if span is not None:
+                    start, end = span[0], with_marks(text, span[1])
+                    is_name = _plain(text[start:end]) in ways and not _EMPTY_LINE.search(text, start, end)
+                    if is_name and is_bounded(text, start, end):
+                        yield start, end, placeholder
+
+
+def _plain(name: str) -> str:
+    return tidy(name).translate(_ALIKE)
 
 
 def with_edits(text: str, edits: Sequence[Edit]) -> str:
@@ -105,35 +118,6 @@ def with_edits(text: str, edits: Sequence[Edit]) -> str:
         parts += (text[at:start], new)
         at = end
     return "".join((*parts, text[at:]))
-
-
-def _spellings(name: str, *, in_capitals: bool) -> tuple[str, ...]:
-    """Ways to write a name: as it is, with a capital first letter, in capitals; each composed and decomposed."""
-    ways = [name, name[:1].upper() + name[1:], *([name.upper()] if in_capitals else [])]
-    return tuple(dict.fromkeys(unicodedata.normalize(form, way) for way in ways for form in ("NFC", "NFD")))
-
-
-@lru_cache(maxsize=1 << 16)
-def _pattern(ways: tuple[str, ...]) -> re.Pattern[str]:
-    """All spellings of a form. It is made when a text has its first word: most never are."""
-    return re.compile("|".join(_GAP.join(map(_word_pattern, way.split())) for way in ways))
-
-
-def _word_pattern(word: str) -> str:
-    """The full stop of "Mrs." may be missing."""
-    letters = "".join(_ALIKE.get(letter, re.escape(letter)) for letter in word)
-    return f"{letters}?" if word[-1] == "." and len(word) > 1 else letters
-
-
-def _is_whole(text: str, start: int, end: int) -> bool:
-    """Whether no word goes on at either end; in scripts without spaces nobody can tell, and all is whole."""
-    return not (_joined(text[start - 1 : start], text[start]) or _joined(text[end : end + 1], text[end - 1]))
-
-
-def _joined(outside: str, inside: str) -> bool:
-    if not outside or not in_word(outside) or not in_word(inside):
-        return False
-    return unicodedata.category(outside)[0] == "M" or not is_unspaced(outside + inside)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,6 @@ class Journal:
         self.faults: tuple[str, ...] = ()
         self._noun = noun
         self._lock = threading.Lock()
-        self._torn = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o600)
@@ -63,10 +62,14 @@ class Journal:
         """Write ``record`` and have it on the disk before this returns. Raises ``KgError`` where that fails."""
         line = json.dumps(record).encode() + b"\n"  # in ASCII: half a surrogate pair has no other form
         with self._lock:
+            size = os.fstat(self._file).st_size
             try:
-                self._append(line)
+                if os.write(self._file, line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(self._file)
             except OSError as error:
-                self._undo()
+                with suppress(OSError):  # where half a line stays, the next opening says so, or cuts it off
+                    os.ftruncate(self._file, size)
                 kept = f"{counted(self._kept, self._noun)} {'is' if self._kept == 1 else 'are'} kept"
                 raise _unwritten(self.path, error, kept) from error
             self._kept += 1
@@ -76,22 +79,6 @@ class Journal:
         file, self._file = self._file, -1
         if file >= 0:
             os.close(file)
-
-    def _append(self, line: bytes) -> None:
-        content = b"\n" + line if self._torn else line
-        written = os.write(self._file, content)
-        if written < len(content):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(self._file)
-        self._size += len(content)
-        self._torn = False
-
-    def _undo(self) -> None:
-        """Take half a line away again; where even that fails, the next one begins a line of its own."""
-        self._torn = True
-        with suppress(OSError):
-            os.ftruncate(self._file, self._size)
-            self._torn = False
 
     def _read(self) -> list[dict[str, Any]]:
         content = self.path.read_bytes()
@@ -103,7 +90,6 @@ class Journal:
             found.pop()
         if end < len(content):
             os.ftruncate(self._file, end)
-        self._size = end
         self.faults = tuple(
             f"{self.path}, line {number}: this is not a valid {self._noun}; it is left out."
             for number, (line, record) in enumerate(zip(lines, found, strict=True), 1)

@@ -27,15 +27,15 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
 from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, ClosedOptions, answer_closed, official_answer
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
-from kgplatform.evaluate.heat_map import reader_options
 from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
-from kgplatform.evaluate.metrics import has_refused, in_order, of_failure, without_model
+from kgplatform.evaluate.metrics import has_refused, in_order, without_model
+from kgplatform.evaluate.needles import reader_options
 from kgplatform.evaluate.setups import as_asked, option_names, resolved
-from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
+from kgplatform.evaluate.terms import DataSet, Question, Scored, Setup
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.choices import shown_choices
 from kgplatform.readers.run import Calls
-from kgplatform.records import Answer
+from kgplatform.records import Answer, SearchResult, Usage
 from kgplatform.text import without_controls
 
 _CHOICES = "\nChoose one of these answers, and begin with its letter:\n"
@@ -61,7 +61,7 @@ class Attempt:
 
     answer: Answer | None
     error: str | None
-    spent: dict[str, Spent]
+    spent: dict[str, Usage]
     seconds: float
     cached: int
 
@@ -116,15 +116,16 @@ _RELATIONSHIPS_OF_RUNS = {"HAS_STEP", "NEXT_STEP", "FOUND", "CITES", "AT"}
 _RATERS = "evaluate/rater_"
 
 
-def answer_key(setup: Setup, asked: Sequence[Any], question: Question, model: str, graph: str) -> str:
-    """``asked``: the question's text and the options as the reader gets them; ``graph``: from a function below."""
+def answer_key(inquiry: Inquiry, model: str, graph: str) -> str:
+    """``graph``: the fingerprint of the graph that is asked, or of what it is made of."""
+    setup, question = inquiry.setup, inquiry.question
     return fingerprint(
         {
             "setup": setup.name,
             "reader": setup.reader,
             "options": resolved(setup),
             "build": setup.build,
-            "asked": asked,
+            "asked": [inquiry.text, dict(inquiry.options)],
             "question": [question.id, question.text, question.within, question.choices],
             "model": model,
             "graph": graph,
@@ -144,11 +145,6 @@ def graph_fingerprint(kg: KnowledgeGraph) -> str:
     nodes = {label: count for label, count in stats.nodes.items() if label not in _OF_RUNS}
     joined = {kind: count for kind, count in stats.relationships.items() if kind not in _RELATIONSHIPS_OF_RUNS}
     return fingerprint({"documents": kg.documents(), "state": kg.state(), "nodes": nodes, "relationships": joined})
-
-
-def texts_fingerprint(texts: Sequence[Text], build: Build, how: Mapping[str, Any]) -> str:
-    """A graph that is made of ``texts`` for some questions alone; ``how``: what else it is made with."""
-    return fingerprint({"texts": texts, "build": build, "how": how})
 
 
 @cache
@@ -281,49 +277,45 @@ class Answers:
 
         Raises ``KgError`` where there is no space for them, ``ValueError`` where ``attempt`` has no answer.
         """
-        answer = attempt.answer
-        if answer is None:
+        if attempt.answer is None:
             raise ValueError("a failure is not kept")
-        write_trace(self._traces, inquiry.setup, inquiry.question, answer, self._in_words)
-        record = {
-            "key": key,
-            "question": inquiry.question.id,
-            "setup": inquiry.setup.name,
-            "text": answer.text,
-            "note": answer.note,
-            "notes": list(notes),
-            "citations": len(answer.citations),
-            "refused": has_refused(answer),
-            "spent": as_lists(attempt.spent),
-            "counts": answer.counts,
-            "seconds": attempt.seconds,
-            "cached": attempt.cached,
-            **_scores(inquiry.question, answer),
-        }
+        write_trace(self._traces, inquiry.setup, inquiry.question, attempt.answer, self._in_words)
+        record = {"key": key, **as_record(inquiry, attempt, notes)}
         self._add(record)
         return record
-
-    def trace(self, inquiry: Inquiry) -> Answer:
-        """The whole answer as it was given."""
-        return read_trace(trace_file(self._traces, inquiry.setup.name, inquiry.question.id))
 
     def _add(self, record: Record) -> None:
         self._journal.add(record)
         self._records[str(record["key"])] = record
 
 
+def as_record(inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
+    """All that is said of an attempt, as JSON has it. A failure has an ``error``."""
+    question = inquiry.question
+    nothing = SearchResult(question.text, (), (), 0.0)
+    answer = attempt.answer or Answer(question.text, inquiry.setup.reader, None, (), nothing, (), Usage())
+    record = {
+        "question": question.id,
+        "setup": inquiry.setup.name,
+        "text": answer.text,
+        "note": answer.note,
+        "notes": list(notes),
+        "citations": len(answer.citations),
+        "refused": has_refused(answer),
+        "spent": as_lists(attempt.spent),
+        "counts": answer.counts,
+        "seconds": attempt.seconds,
+        "cached": attempt.cached,
+        **_scores(question, answer),
+    }
+    return record if answer.text is not None else {**record, "error": attempt.error or "The reader wrote no answer."}
+
+
 def scored(inquiry: Inquiry, record: Record, ratings: Mapping[str, float]) -> Scored:
-    """An answer with all of its scores. ``ratings``: those that a model gave."""
+    """An answer, or a failure, with all of its scores. ``ratings``: those that a model gave."""
     about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
     scores = in_order({**record["scores"], **ratings})
-    return Scored(*about, record["text"], None, record["refused"], scores, from_lists(record["spent"]))
-
-
-def unanswered(inquiry: Inquiry, attempt: Attempt, ratings: Mapping[str, float]) -> Scored:
-    """A question on which a setup failed: wrong by every metric that applies to it, and counted as failed."""
-    about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
-    scores = in_order({**of_failure(inquiry.question), **ratings})
-    return Scored(*about, None, attempt.error, False, scores, attempt.spent)
+    return Scored(*about, record["text"], record.get("error"), record["refused"], scores, from_lists(record["spent"]))
 
 
 def _scores(question: Question, answer: Answer) -> dict[str, Any]:

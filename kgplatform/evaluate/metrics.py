@@ -169,10 +169,14 @@ def in_order(scores: Mapping[str, float]) -> dict[str, float]:
 def without_model(question: Question, answer: Answer) -> dict[str, float]:
     """Every score of ``answer`` that applies to ``question`` and needs no rater, in the order of ``METRICS``.
 
-    An answer without a text is a failure, with what it retrieved. Raises ``SettingError`` where ROUGE's package is
-    missing.
+    An answer without a text is a failure: 0 wherever something could have been right, and ``failed`` 1; it neither
+    refused nor invented anything. Raises ``SettingError`` where ROUGE's package is missing.
     """
-    scores = _of_failure(question) if answer.text is None else _of_text(question, answer.text, has_refused(answer))
+    if answer.text is None:
+        could_be = _of_text(question, "", refused=True)
+        scores = {name: 0.0 for name in could_be if name != "hallucination"} | {"failed": 1.0}
+    else:
+        scores = _of_text(question, answer.text, has_refused(answer))
     scores |= _of_retrieval(question, answer)
     rate = compression(answer.counts)
     if rate is not None:
@@ -183,20 +187,6 @@ def without_model(question: Question, answer: Answer) -> dict[str, float]:
 def has_refused(answer: Answer) -> bool:
     """Whether the model said that what it read does not have the answer, or nothing was written; no words decide it."""
     return answer.text is not None and (answer.sufficient is False or answer.text.strip() in ("", REFUSAL))
-
-
-def of_failure(question: Question) -> dict[str, float]:
-    """The scores where a reader failed: 0 wherever something could have been right, and ``failed`` 1.
-
-    It neither refused nor invented anything, and has no compression rate.
-    """
-    return in_order(_of_failure(question) | dict.fromkeys(_retrieval_names(question), 0.0))
-
-
-def _of_failure(question: Question) -> dict[str, float]:
-    answered = _of_text(question, "", refused=True)
-    wrong = {name: 0.0 for name in answered if name != "hallucination"}
-    return {**wrong, "failed": 1.0}
 
 
 def _of_text(question: Question, text: str, refused: bool) -> dict[str, float]:
@@ -243,8 +233,3 @@ def _of_retrieval(question: Question, answer: Answer) -> dict[str, float]:
         stated = facts_found(question.facts, what_was_read(answer))
         scores |= {"facts": sum(stated) / len(stated), "facts.all": float(all(stated))}
     return scores
-
-
-def _retrieval_names(question: Question) -> list[str]:
-    passages = [f"{name}@{k}" for name in ("recall", "all") for k in CUTS] if question.supports else []
-    return passages + (["facts", "facts.all"] if question.facts else [])

@@ -5,7 +5,7 @@ Bootstrap intervals and paired tests over the same questions say how sure a mean
     estimate([1.0, 0.0, 1.0])                                  # Mean(mean=0.667, low=0.0, high=1.0, count=3)
     compare({"q1": 1.0, "q2": 0.0}, {"q1": 0.0, "q2": 0.0})    # Pair(difference=0.5, …, p=1.0, count=2)
 
-Everything is drawn with a seed: the same scores give the same figures, in whatever order they come.
+Everything is drawn with one seed: the same scores give the same figures, in whatever order they come.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ from kgplatform.evaluate.terms import DataSet, Mean, Pair, Results, Scored, Setu
 from kgplatform.text import counted
 
 RESAMPLES = 10_000
+_SEED = 0
 _DRAWN_AT_ONCE = 2_000_000  # draws that are held in memory together
 _DECIMALS_OF_SUMS = 9  # sums that agree so far are equal: their terms were added in another order
 _DECIMALS = 12
 
 
-def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Mean:
+def estimate(values: Sequence[float], *, resamples: int = RESAMPLES) -> Mean:
     """The mean with its 95 % interval by the percentile bootstrap (Efron and Tibshirani 1993, chapter 13).
 
     Values that are all the same, and one value alone, have no spread to draw from: then both bounds are the mean, which
     says nothing of how sure it is. Raises ``ValueError`` without values.
     """
-    mean, low, high = _interval(values, seed, resamples)
+    mean, low, high = _interval(values, resamples)
     return Mean(mean, low, high, len(values))
 
 
@@ -51,7 +52,6 @@ def compare(
     *,
     metric: str = "",
     names: tuple[str, str] = ("first", "second"),
-    seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Pair:
     """Two setups' scores, by question, over the questions that both have. Raises ``ValueError`` if there are none.
@@ -62,11 +62,11 @@ def compare(
     """
     common = sorted(first.keys() & second.keys())
     differences = [first[question] - second[question] for question in common]
-    mean, low, high = _interval(differences, seed, resamples)
+    mean, low, high = _interval(differences, resamples)
     if all(scores[question] in (0, 1) for scores in (first, second) for question in common):
         p = _mcnemar(differences.count(1), differences.count(-1))
     else:
-        p = _sign_flip(differences, seed, resamples)
+        p = _sign_flip(differences, resamples)
     return Pair(metric, *names, mean, low, high, p, p, len(common))
 
 
@@ -94,7 +94,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     return [float(p) for p in np.minimum(adjusted, 1.0)]
 
 
-def _interval(values: Sequence[float], seed: int, resamples: int) -> tuple[float, float, float]:
+def _interval(values: Sequence[float], resamples: int) -> tuple[float, float, float]:
     """Mean, lower and upper bound. Values are drawn in order of size, so that their own order is of no consequence."""
     if not values:
         raise ValueError("there is nothing to estimate from")
@@ -107,7 +107,7 @@ def _interval(values: Sequence[float], seed: int, resamples: int) -> tuple[float
         n_resamples=resamples,
         batch=_batch(values),
         method="percentile",
-        random_state=np.random.default_rng(seed),
+        random_state=np.random.default_rng(_SEED),
     ).confidence_interval
     low, high = (round(float(bound), _DECIMALS) for bound in found)
     return mean, min(low, mean), max(high, mean)
@@ -119,7 +119,7 @@ def _mcnemar(only_first: int, only_second: int) -> float:
     return float(stats.binomtest(only_first, discordant).pvalue) if discordant else 1.0
 
 
-def _sign_flip(differences: Sequence[float], seed: int, resamples: int) -> float:
+def _sign_flip(differences: Sequence[float], resamples: int) -> float:
     """The share of ways to turn signs that give a sum at least as far from 0 (Fisher 1935).
 
     Of drawn ways the one that is there counts as one more, so that p is never 0 (Phipson and Smyth 2010).
@@ -135,7 +135,7 @@ def _sign_flip(differences: Sequence[float], seed: int, resamples: int) -> float
         n_resamples=resamples,
         batch=_batch(turned),
         alternative="greater",
-        random_state=np.random.default_rng(seed),
+        random_state=np.random.default_rng(_SEED),
     )
     return float(found.pvalue)
 

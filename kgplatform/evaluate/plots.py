@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
@@ -25,7 +25,7 @@ from kgplatform.errors import SettingError
 from kgplatform.evaluate.costs import per_question
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.report import RIGHT_FROM, AnswerMark, RightWhere, right_where, title_of
-from kgplatform.evaluate.terms import Mean, Results, Timing
+from kgplatform.evaluate.terms import Results, Timing
 from kgplatform.text import counted, tidy
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from numpy.typing import ArrayLike, NDArray
 
-    from kgplatform.evaluate.heat_map import HeatMap
+    from kgplatform.evaluate.needles import HeatMap
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
 """Okabe and Ito's eight; the yellow last, since it is hard to see on white."""
@@ -60,15 +60,16 @@ _STYLE = {  # what is not as matplotlib has it by default
     "svg.hashsalt": "kgplatform",
     "savefig.dpi": 160,
 }
-# In inches: the width of a picture, of a letter of a name, of a marker with its margins; a line of a legend's height.
-_WIDTH, _LETTER, _MARKER, _LINE = 11.0, 0.09, 0.5, 0.24
+_WIDTH = 11.0  # of a picture, in inches
+_LETTER = 0.09  # of a name, in inches
 _LONGEST = 34  # letters of a name
 _MOST_NAMED = 24  # setups that a legend can name
-_MOST_IDS, _MOST_SQUARES = 40, 80  # questions that can have their ids below, and that white lines can part
+_MOST_IDS = 40  # questions that can have their ids below
 _CELLS_WIDE = 18  # cells of a heat map side by side, over all panels of a row
-_WIDE = 30.0  # an axis becomes logarithmic where the largest value is so many times the smallest
 _TOGETHER = 0.025  # of an axis: points that are nearer than this are drawn side by side
-_APART, _FAR = 11.0, 48.0  # points of 1/72 inch between two of those, at most, and between the first and the last
+_APART, _FAR = 11.0, 40.0  # points of 1/72 inch between two of those, at most, and between the first and the last
+_WIDE = 30.0  # an axis becomes logarithmic where the largest value is so many times the smallest
+_POINT: dict[str, Any] = {"capsize": 3, "markersize": 8, "elinewidth": 1.3}
 _COSTS = (
     ("tokens per question", attrgetter("tokens")),
     ("seconds per question (median)", attrgetter("median")),
@@ -113,10 +114,6 @@ def look(number: int) -> dict[str, Any]:
     return {**pair, "markeredgecolor": _EDGE, "markeredgewidth": 0.6}
 
 
-def _percent(estimate: Mean | None) -> str:
-    return "not scored" if estimate is None else f"{100 * estimate.mean:.0f} %"
-
-
 def _amount(value: float, _: object = None) -> str:
     """``0.05``, ``300``, ``20k``, ``1.5M``: for an axis."""
     for unit, name in ((1e6, "M"), (1e3, "k")):
@@ -158,17 +155,12 @@ def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
     return files
 
 
-Label = tuple[str, dict[str, Any]]  # what a legend says, and how the marker beside it is drawn
-
-
-def _add_legend(figure: Figure, labels: Sequence[Label]) -> None:
-    """Below everything else, where the figure grows by it, in as many columns as fit; they are read downwards."""
+def _add_legend(figure: Figure, labels: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """At the right: what it says, and how the marker beside it is drawn."""
     from matplotlib.lines import Line2D  # as in ``style``
 
-    handles = [Line2D([], [], linestyle="none", markersize=8, label=label, **its_look) for label, its_look in labels]
-    columns = max(1, min(len(labels), int(_WIDTH / (_MARKER + _LETTER * max(len(label) for label, _ in labels)))))
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns)
-    figure.set_figheight(figure.get_figheight() + _LINE * math.ceil(len(labels) / columns))
+    handles = [Line2D([], [], linestyle="none", markersize=7, label=label, **its_look) for label, its_look in labels]
+    figure.legend(handles=handles, loc="outside right upper", fontsize=8, labelspacing=0.3)
 
 
 def _draw_squares(axes: Axes, cells: ArrayLike, **more: Any) -> AxesImage:
@@ -178,53 +170,48 @@ def _draw_squares(axes: Axes, cells: ArrayLike, **more: Any) -> AxesImage:
 
 
 def _draw_cost(results: Results, timing: Timing, folder: Path, title: str) -> list[Path]:
+    """A panel for each cost: for each setup that has both figures a point, and the interval of its score in percent."""
+    from matplotlib.transforms import offset_copy  # as in ``style``
+
     metric, costs = results.metrics[0], per_question(results, timing)
-    scores = {setup.setup.name: setup.scores.get(metric) for setup in results.setups}
+    names = [setup.setup.name for setup in results.setups]
+    looks = {name: look(number) for number, name in enumerate(names)}
+    scores = {
+        setup.setup.name: tuple(100 * share for share in (score.mean, score.low, score.high))
+        for setup in results.setups
+        if (score := setup.scores.get(metric))
+    }
     figure = new_figure(_WIDTH, 4.2, title)
     panels = figure.subplots(1, len(_COSTS), sharey=True)
     panels[0].set_ylim(-4, 104)
-    panels[0].set_yticks(range(0, 101, 20))
     panels[0].set_ylabel(f"{title_of(metric)}, % (95 % interval)")
-    for panel, (name, spent) in zip(panels, _COSTS, strict=True):
-        places = {setup: spent(cost) for setup, cost in costs.items() if cost and spent(cost) is not None}
-        points = {setup: (place, score) for setup, place in places.items() if (score := scores[setup])}
-        _draw_panel(panel, name, points, costs)
-    _add_legend(figure, _labels(scores, never={name for name, cost in costs.items() if cost is None}))
+    for panel, (what, spent) in zip(panels, _COSTS, strict=True):
+        places = {name: spent(cost) for name, cost in costs.items() if cost and name in scores}
+        places = {name: place for name, place in places.items() if place is not None}
+        panel.set_xlabel(what)
+        panel.grid(visible=True)
+        if not places:
+            panel.text(0.5, 0.5, "not measured", transform=panel.transAxes, ha="center", color=_EDGE)
+            panel.set_xticks([])
+            continue
+        _set_scale(panel, list(places.values()))
+        on_axis = panel.transScale + panel.transLimits
+        near = {name: round(on_axis.transform((place, 0))[0] / _TOGETHER) for name, place in places.items()}
+        for name, place in places.items():
+            mean, low, high = scores[name]
+            group = [other for other in near if near[other] == near[name]]
+            aside = (group.index(name) - (len(group) - 1) / 2) * min(_APART, _FAR / len(group))
+            moved = offset_copy(panel.transData, figure, x=aside, units="points")
+            at: dict[str, Any] = {"transform": moved, "clip_on": False, "zorder": 3}
+            panel.errorbar([place], [mean], yerr=[[mean - low], [high - mean]], **_POINT, **at, **looks[name])
+    labels = []
+    shown = dict(zip(names, distinct(names), strict=True))
+    for name in sorted(names, key=lambda name: -scores.get(name, (-1,))[0]):
+        said = f"{scores[name][0]:.0f} %" if name in scores else "not scored"
+        labels.append((f"{shown[name]}  {said}{'' if costs[name] else ', never answered'}", looks[name]))
+    more = [(f"… and {len(labels) - _MOST_NAMED} more", {"marker": ""})] if len(labels) > _MOST_NAMED else []
+    _add_legend(figure, [*labels[:_MOST_NAMED], *more])
     return _save(figure, folder, "accuracy-cost")
-
-
-def _labels(scores: Mapping[str, Mean | None], never: Container[str]) -> list[Label]:
-    """The setups, the best first, with those that ``never`` answered; of very many the first."""
-    names = zip(scores, distinct(list(scores)), strict=True)
-    labels = [
-        (f"{label}  {_percent(scores[name])}{', never answered' if name in never else ''}", look(number))
-        for number, (name, label) in enumerate(names)
-    ]
-    means = [-1.0 if score is None else score.mean for score in scores.values()]
-    best = [labels[number] for number in sorted(range(len(labels)), key=lambda number: -means[number])]
-    more = [(f"… and {len(best) - _MOST_NAMED} more", {"marker": ""})] if len(best) > _MOST_NAMED else []
-    return [*best[:_MOST_NAMED], *more]
-
-
-def _draw_panel(panel: Axes, name: str, points: Mapping[str, tuple[float, Mean]], setups: Iterable[str]) -> None:
-    """One cost: for each setup that has both figures, (cost, score), a point and its interval in percent."""
-    from matplotlib.transforms import offset_copy  # as in ``style``
-
-    panel.set_xlabel(name)
-    panel.grid(visible=True)
-    if not points:
-        panel.text(0.5, 0.5, "not measured", transform=panel.transAxes, ha="center", color=_EDGE)
-        panel.set_xticks([])
-        return
-    _set_scale(panel, [value for value, _ in points.values()])
-    on_axis = panel.transScale + panel.transLimits
-    shifts = _shifts({setup: on_axis.transform((value, 0))[0] for setup, (value, _) in points.items()})
-    looks = {setup: look(number) for number, setup in enumerate(setups)}
-    for setup, (value, score) in points.items():
-        mean, low, high = (100 * share for share in (score.mean, score.low, score.high))
-        aside = offset_copy(panel.transData, panel.get_figure(root=True), x=shifts[setup], units="points")
-        at: dict[str, Any] = {"transform": aside, "capsize": 3, "markersize": 8, "elinewidth": 1.3, "clip_on": False}
-        panel.errorbar([value], [mean], yerr=[[mean - low], [high - mean]], zorder=3, **at, **looks[setup])
 
 
 def _set_scale(panel: Axes, values: Sequence[float]) -> None:
@@ -244,54 +231,26 @@ def _set_scale(panel: Axes, values: Sequence[float]) -> None:
     panel.xaxis.set_major_formatter(_amount)
 
 
-def _shifts(places: Mapping[str, float]) -> dict[str, float]:
-    """How far aside, in points, each is drawn: those that stand almost at one place stand side by side."""
-    groups: list[list[str]] = []
-    for setup in sorted(places, key=lambda setup: places[setup]):  # stable: of equal ones the first comes first
-        if not groups or places[setup] - places[groups[-1][0]] >= _TOGETHER:
-            groups.append([])
-        groups[-1].append(setup)
-    return {
-        setup: min(_APART, _FAR / len(group)) * (position - (len(group) - 1) / 2)
-        for group in groups
-        for position, setup in enumerate(group)
-    }
-
-
 def _draw_right_where(where: RightWhere, folder: Path, title: str) -> list[Path]:
-    """A row a setup, a column a question, and at the right how many it was right on."""
+    """A row a setup, a column a question; so many questions that their ids can be read have them below."""
     from matplotlib.colors import ListedColormap  # as in ``style``
 
     setups, questions, marks = where.setups, where.questions, list(MARKS)
     cells = [[marks.index(where.marks[setup][question]) for question in questions] for setup in setups]
-    ids_below = 0.9 if len(questions) <= _MOST_IDS else 0.0
-    figure = new_figure(_WIDTH, 1.36 + 0.3 * len(setups) + ids_below, title)
+    ids = [short(question, 16) for question in questions] if len(questions) <= _MOST_IDS else []
+    figure = new_figure(_WIDTH, 1.36 + 0.3 * len(setups) + (0.9 if ids else 0.0), title)
     axes = figure.subplots()
     _draw_squares(axes, cells, cmap=ListedColormap(list(MARKS.values())), vmin=0, vmax=len(MARKS) - 1)
-    _label_squares(axes, where)
+    axes.set_yticks(range(len(setups)), distinct(setups))
+    axes.set_xticks(range(len(ids)), ids, rotation=90, fontsize=8)
+    axes.set_xlabel(f"{counted(len(questions), 'question')}: on the left those that the fewest were right on")
+    axes.hlines([row + 0.5 for row in range(len(setups) - 1)], -0.5, len(questions) - 0.5, color="white", linewidth=2)
     said = {mark: mark for mark in marks} | {"unscored": "not scored"}
     said |= {"right": f"right ({RIGHT_FROM:g} or more)"} if where.graded else {}
     seen = [mark for mark in marks if any(where.count(setup, mark) for setup in setups)]
     square = {"marker": "s", "markeredgecolor": _EDGE, "markeredgewidth": 0.5}
     _add_legend(figure, [(said[mark], {**square, "color": MARKS[mark]}) for mark in seen])
     return _save(figure, folder, "right-where")
-
-
-def _label_squares(axes: Axes, where: RightWhere) -> None:
-    setups, questions = where.setups, where.questions
-    beside: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "clip_on": False}
-    axes.set_yticks(range(len(setups)), distinct(setups))
-    for row, setup in enumerate(setups):
-        scored = where.count(setup, "unscored") < len(questions)
-        axes.text(1.01, row, f"{where.count(setup, 'right'):,}" if scored else "–", va="center", **beside)
-    axes.text(1.01, -0.55, "right", va="bottom", fontsize=9, color=_EDGE, **beside)
-    axes.set_xlabel(f"{counted(len(questions), 'question')}: on the left those that the fewest were right on")
-    names = [short(question, 16) for question in questions] if len(questions) <= _MOST_IDS else []
-    axes.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
-    right, low = len(questions) - 0.5, len(setups) - 0.5
-    axes.hlines([row + 0.5 for row in range(len(setups) - 1)], -0.5, right, color="white", linewidth=2)
-    if len(questions) <= _MOST_SQUARES:
-        axes.vlines([at + 0.5 for at in range(len(questions) - 1)], -0.5, low, color="white", linewidth=1)
 
 
 def draw_heat_map(heat_map: HeatMap, folder: Path) -> list[Path]:

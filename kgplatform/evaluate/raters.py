@@ -7,8 +7,8 @@
 ``lr``      ReadAgent's strict and permissive rater, of which LR-1 and LR-2 are made (section 4.1, figures 6 and 7;
             GraphReader, appendix B): each right answer is compared by itself, and the best one counts
 
-A reply that gives no verdict is asked for once more, with what was wrong; then the answer is unrated, and a flag says
-so. Of ``judge`` alone such an answer counts as wrong, flagged.
+A reply that gives no verdict is asked for once more, with what was wrong; then the answer is unrated, which is told. Of
+``judge`` alone such an answer counts as wrong.
 
     with Ratings(folder / "ratings.jsonl", chat, concurrency=8) as ratings:
         ratings.all("judge", [ToRate(question, answer.text) for …])
@@ -19,12 +19,11 @@ that it depends on: another wording of a prompt, another model, answer or right 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
@@ -80,9 +79,6 @@ METRICS = {
 }
 """The scores that each rater gives."""
 
-UNRATED, FLAGGED = "unrated", "flagged"
-"""How flags begin: no score; a score for want of a verdict."""
-
 _VERDICT_TOKENS = 600
 """Of a reply, thoughts and verdict: what is longer breaks off, and is asked for with more room."""
 
@@ -100,13 +96,11 @@ class ToRate:
 class Rating:
     """What a rater makes of one answer: scores from 0 to 1 by metric, none of those that do not apply or are unrated.
 
-    ``flags``: what to know of them, a sentence each, beginning with ``unrated`` or ``flagged``. ``settled`` is False
-    where the model gave no verdict: another run is to ask it again.
+    ``fault``: why the model gave no verdict, a sentence; another run is to ask it again.
     """
 
     scores: Mapping[str, float]
-    flags: tuple[str, ...] = ()
-    settled: bool = True
+    fault: str = ""
 
 
 def rate(rater: str, item: ToRate, chat: Chat) -> Rating:
@@ -153,7 +147,7 @@ def prompts(rater: str, item: ToRate) -> list[Messages]:
 def _judge(asked: Messages, chat: Chat) -> Rating:
     said = _verdict(chat, asked, Correctness, "judge")
     if said is None:
-        return Rating({"judge": 0.0}, (f"{FLAGGED}: the judge gave no verdict, asked twice: wrong.",), settled=False)
+        return Rating({"judge": 0.0}, "the judge gave no verdict, asked twice: wrong.")
     return Rating({"judge": float(said.correct)})
 
 
@@ -165,7 +159,7 @@ def _lr(asked: Sequence[Messages], chat: Chat) -> Rating:
         strict, permissive = _verdict(chat, first, StrictAgreement, "lr"), _verdict(chat, second, Agreement, "lr")
         if strict is None or permissive is None:
             who = "strict" if strict is None else "permissive"
-            return Rating({}, (f"{UNRATED}: the {who} rater gave no verdict, asked twice.",), settled=False)
+            return Rating({}, f"the {who} rater gave no verdict, asked twice.")
         said.append((strict.agrees == "yes", permissive.agrees))
         if said[-1] == (True, "yes"):  # no other right answer can add to that
             break
@@ -183,7 +177,7 @@ def _verdict(chat: Chat, messages: Messages, form: type[V], rater: str) -> V | N
         return None
 
 
-_RATING = TypeAdapter(Rating)
+_SCORES = TypeAdapter(dict[str, float])
 
 
 class Ratings:
@@ -200,10 +194,9 @@ class Ratings:
         self._kept: dict[str, Rating] = {}
         self.faults: tuple[str, ...] = self._journal.faults
         for record in self._journal.records:
-            key, rating = record.get("key"), _rating(record)
-            if isinstance(key, str) and rating is not None:
-                self._kept[key] = rating
-            else:
+            try:
+                self._kept[record["key"]] = Rating(_SCORES.validate_python(record["scores"]))
+            except (KeyError, TypeError, ValidationError):
                 self.faults += (f"{file}: a line is not a rating; it is left out.",)
 
     def __enter__(self) -> Ratings:
@@ -215,9 +208,9 @@ class Ratings:
     def all(self, rater: str, items: Sequence[ToRate], progress: Progress = SILENT) -> list[Rating]:
         """The ratings of ``items``, in their order. Those in the file are not asked for again, nor the same one twice.
 
-        Each is on the disk as soon as it is there. Where the model fails, that answer is unrated and its flag says why;
-        it is asked for again by another run, as is one without a verdict. Raises ``BudgetError`` when the tokens are
-        used up, with what is in progress kept, and ``KgError`` where the file cannot be written.
+        Each is on the disk as soon as it is there. Where the model fails, that answer is unrated and its ``fault`` says
+        why; it is asked for again by another run, as is one without a verdict. Raises ``BudgetError`` when the tokens
+        are used up, with what is in progress kept, and ``KgError`` where the file cannot be written.
         """
         plain = [without_asking(rater, item) for item in items]
         keys = [
@@ -231,9 +224,12 @@ class Ratings:
 
         def done(key: str, item: ToRate, rating: Rating | ModelError) -> Iterable[Work]:
             if isinstance(rating, ModelError):
-                rating = Rating({}, (f"{UNRATED}: {rating}",), settled=False)
-            if rating.settled:
-                self._keep(key, rater, item, rating)
+                rating = Rating({}, str(rating))
+            elif not rating.fault:
+                # Question and answer are for people who look into the file.
+                told = {"rater": rater, "question": item.question.id, "answer": item.text}
+                self._journal.add({"key": key, **told, "scores": dict(rating.scores)})
+                self._kept[key] = rating
             made[key] = rating
             progress(f"rate ({rater})", len(made), len(wanted))
             return ()
@@ -247,32 +243,16 @@ class Ratings:
             raise BudgetError(stopped)
         return [each or made[key] for each, key in zip(plain, keys, strict=True)]
 
-    def _keep(self, key: str, rater: str, item: ToRate, rating: Rating) -> None:
-        """On the disk, and then in memory. Question and answer are for people who look into the file."""
-        told = {"rater": rater, "question": item.question.id, "answer": item.text}
-        self._journal.add({"key": key, **told, "scores": dict(rating.scores), "flags": list(rating.flags)})
-        self._kept[key] = rating
-
 
 def remarks(rater: str, ratings: Sequence[Rating]) -> tuple[str, ...]:
     """What a person must know of ``ratings`` to read their scores, a sentence each; most often nothing."""
-    whys = Counter(flag.partition(":")[0] for rating in ratings for flag in rating.flags)
-    first = {why: next(f for rating in ratings for f in rating.flags if f.startswith(why)) for why in whys}
-    meaning = {
-        UNRATED: "unrated, counted neither as right nor as wrong; the first",
-        FLAGGED: "without a verdict, counted as wrong; the first",
+    faults = [rating for rating in ratings if rating.fault]
+    told = {
+        "unrated, counted neither as right nor as wrong": [each.fault for each in faults if not each.scores],
+        "without a verdict, counted as wrong": [each.fault for each in faults if each.scores],
     }
-    of = f"of {counted(len(ratings), 'answer')}"
     return tuple(
-        f"Rater {rater}: {whys[why]:,} {of} {said}: {first[why].partition(': ')[2]}"
-        for why, said in meaning.items()
-        if why in whys
+        f"Rater {rater}: {len(whys):,} of {counted(len(ratings), 'answer')} {what}; the first: {whys[0]}"
+        for what, whys in told.items()
+        if whys
     )
-
-
-def _rating(record: Mapping[str, Any]) -> Rating | None:
-    """The rating in a line of the file; None where it is none."""
-    try:
-        return _RATING.validate_python({name: record[name] for name in ("scores", "flags")})
-    except (KeyError, ValidationError):
-        return None

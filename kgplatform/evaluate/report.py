@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +19,8 @@ from kgplatform.evaluate.costs import PerQuestion, Prices, model_of, per_questio
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
 from kgplatform.evaluate.metrics import METRICS
 from kgplatform.evaluate.outcome import spread
-from kgplatform.evaluate.terms import Mean, Pair, Results, Scored, SetupScores, Spent, Timing
+from kgplatform.evaluate.terms import Mean, Pair, Results, Scored, SetupScores, Timing
+from kgplatform.records import Usage
 from kgplatform.text import counted, duration
 
 RIGHT_FROM = 0.5
@@ -319,10 +320,10 @@ def _construction(results: Results, timing: Timing, prices: Prices | None) -> li
     return _spending("What", rows, prices, "Not part of what a question costs; all runs into this folder together.")
 
 
-def _spending(first: str, rows: Sequence[tuple[str, str, Spent, str]], prices: Prices | None, lead: str) -> list[str]:
+def _spending(first: str, rows: Sequence[tuple[str, str, Usage, str]], prices: Prices | None, lead: str) -> list[str]:
     """A table of (what, stage, tokens, model whose tokens they are)."""
     lines = [
-        [what, stage, *(f"{count:,}" for count in astuple(spent))]
+        [what, stage, *(f"{count:,}" for count in (spent.calls, spent.input_tokens, spent.output_tokens))]
         + ([money(prices.cost(spent, model))] if prices else [])
         for what, stage, spent, model in rows
     ]

@@ -26,7 +26,7 @@ from kgplatform.evaluate.outcome import estimate
 from kgplatform.evaluate.report import interval, listed, percent, table, text
 from kgplatform.evaluate.terms import Build, DataSet, Mean, Question, Text
 from kgplatform.readers.baselines.retrieve import search_parts
-from kgplatform.records import FoundPassage, Progress
+from kgplatform.records import SILENT, FoundPassage, Progress
 from kgplatform.text import WORD_RUN, counted, unknown
 
 CUTS = (2, 5, 10)
@@ -90,7 +90,7 @@ def evaluate_retrieval(
     routes: Sequence[str] = (),
     cuts: Sequence[int] = CUTS,
     build: Build = AS_USUAL,
-    progress: Progress = lambda stage, done, total: None,
+    progress: Progress = SILENT,
 ) -> RetrievalReport:
     """Search every question of ``datasets`` by each of ``routes``; by all that there are (``ROUTES``), without any.
 

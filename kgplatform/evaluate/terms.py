@@ -9,12 +9,13 @@ a run took is in ``Timing``, apart, so that the same questions give the same res
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from kgplatform.records import Usage
 
 PLACEHOLDER = re.compile(r"\[([^\W\d_](?:\w*[^\W_])?)#(\d{1,9})\]")
 """What stands for a hidden name, ``[PERSON#12]``: its label and its number."""
@@ -110,25 +111,11 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """Language-model work as if nothing came from a cache."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(*map(operator.add, astuple(self), astuple(other)))
-
-    def __sub__(self, other: Spent) -> Spent:
-        return Spent(*map(operator.sub, astuple(self), astuple(other)))
-
-
-@dataclass(frozen=True, slots=True)
 class Scored:
     """One answer to one question. ``text`` is None where the reader failed, and ``error`` says why.
 
-    ``scores``: by metric; a metric that does not apply to the question is missing. ``spent``: by stage.
+    ``scores``: by metric; a metric that does not apply to the question is missing. ``spent``: by stage, as if nothing
+    came from a cache.
     """
 
     question: str
@@ -138,12 +125,12 @@ class Scored:
     error: str | None
     refused: bool
     scores: Mapping[str, float]
-    spent: Mapping[str, Spent]
+    spent: Mapping[str, Usage]
 
     @property
-    def total(self) -> Spent:
+    def total(self) -> Usage:
         """What all stages spent."""
-        return sum(self.spent.values(), Spent())
+        return sum(self.spent.values(), Usage())
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +150,7 @@ class SetupScores:
     setup: Setup
     scores: Mapping[str, Mean]
     by_kind: Mapping[str, Mapping[str, Mean]]
-    spent: Mapping[str, Spent]
+    spent: Mapping[str, Usage]
     answered: int
     failed: int
 
@@ -214,6 +201,6 @@ class Timing:
     """
 
     seconds: Mapping[str, Mapping[str, float]]
-    construction: Mapping[str, Mapping[str, Spent]] = field(default_factory=dict)
-    rating: Mapping[str, Spent] = field(default_factory=dict)
+    construction: Mapping[str, Mapping[str, Usage]] = field(default_factory=dict)
+    rating: Mapping[str, Usage] = field(default_factory=dict)
     cached: Mapping[str, int] = field(default_factory=dict)

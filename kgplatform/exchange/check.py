@@ -8,7 +8,6 @@ of a node is nine bytes: a hash of its id, and its kind.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -38,6 +37,7 @@ from kgplatform.exchange.elements import (
 from kgplatform.extract.schema import reserved_label, reserved_relationship
 from kgplatform.ingest.bulk import NODES, RELATIONSHIPS
 from kgplatform.ingest.graph_state import FORMAT_VERSION
+from kgplatform.text import hash64
 
 _LONGEST_ID = 500
 _MOST_DIMENSIONS = 4096
@@ -75,7 +75,7 @@ class NodeKinds:
 
     def add(self, node_id: str, kind: str) -> None:
         """Take note of a node."""
-        self._hashes.append(_hash(node_id))
+        self._hashes.append(hash64(node_id))
         self._kinds.append(KINDS.index(kind))
 
     def settle(self) -> None:
@@ -91,7 +91,7 @@ class NodeKinds:
         """The kinds of nodes; None for an id that no node has."""
         if not len(self._order):
             return [None] * len(ids)
-        wanted = np.fromiter(map(_hash, ids), np.uint64, len(ids))
+        wanted = np.fromiter(map(hash64, ids), np.uint64, len(ids))
         places = np.minimum(np.searchsorted(self._order, wanted), len(self._order) - 1)
         there = self._order[places] == wanted
         return [KINDS[self._ranks[at]] if is_there else None for at, is_there in zip(places, there, strict=True)]
@@ -305,7 +305,3 @@ def _fault_of_graph(node: Node) -> str:
     if format_ > FORMAT_VERSION:
         return f"is of a graph of format {format_}; this kgplatform reads {FORMAT_VERSION}: upgrade it"
     return "is of a graph whose import was not finished" if "importing" in node.properties else ""
-
-
-def _hash(node_id: str) -> int:
-    return int.from_bytes(hashlib.blake2b(node_id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")

@@ -82,11 +82,12 @@ class Look:
         key = normalise_name(name)
         if not key:
             return ()
+        words = [word.lower() for word in WORD_RUN.findall(name)[:_MOST_WORDS]]  # in which Lucene finds no syntax
         rows = self._store.read(
             "explore/find",
             key=key,
             starts=sorted({name, name.lower(), name[:1].upper() + name[1:]}),
-            words=_words_or_beginnings(name),
+            words=" ".join(f'"{word}"^2 {word}*' for word in dict.fromkeys(words)),
             most=_CANDIDATES,
             limit=_at_least(limit, 1),
         )
@@ -321,7 +322,12 @@ class Look:
     def _edges_among(self, nodes: Sequence[GraphNode]) -> tuple[GraphEdge, ...]:
         if len(nodes) < 2:
             return ()
-        return tuple(map(_edge, self._store.read("explore/edges", ids=[node.id for node in nodes], most=_MOST_EDGES)))
+        edges = []
+        for row in self._store.read("explore/edges", ids=[node.id for node in nodes], most=_MOST_EDGES):
+            ends = row["source"], row["target"], row["type"]
+            label = row["predicate"] or row["type"].replace("_", " ").lower()
+            edges.append(GraphEdge(node_id("edge", *ends, row["fact"], row["number"]), *ends, label, row["fact"]))
+        return tuple(edges)
 
 
 def _node(row: Row) -> GraphNode:
@@ -330,12 +336,6 @@ def _node(row: Row) -> GraphNode:
 
 def _kind(labels: Sequence[str]) -> str:
     return next(kind for kind in KINDS if kind in labels)
-
-
-def _edge(row: Row) -> GraphEdge:
-    ends = row["source"], row["target"], row["type"]
-    label = row["predicate"] or row["type"].replace("_", " ").lower()
-    return GraphEdge(node_id("edge", *ends, row["fact"], row["number"]), *ends, label, row["fact"])
 
 
 def _shared_out(rows: Iterable[Row], limit: int) -> list[Row]:
@@ -348,12 +348,6 @@ def _shared_out(rows: Iterable[Row], limit: int) -> list[Row]:
         places[kind] = places.get(kind, 0) + 1
         ranked.append((places[kind] / _SHARES.get(kind, 1), KINDS.index(kind), row))
     return [row for *_, row in sorted(ranked, key=lambda each: each[:2])[:limit]]
-
-
-def _words_or_beginnings(text: str) -> str:
-    """The words of ``text``, each whole or as the beginning of one; Lucene finds no syntax in it."""
-    words = dict.fromkeys(word.lower() for word in WORD_RUN.findall(text)[:_MOST_WORDS])
-    return " ".join(f'"{word}"^2 {word}*' for word in words)
 
 
 def _nearness(row: Row, key: str) -> tuple[Any, ...]:

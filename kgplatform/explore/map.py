@@ -2,7 +2,7 @@
 
 A disc is a community. Entities that no community holds are put into groups by their relations. Where many discs lie
 side by side, those that relations join are taken together, in discs without a name. Where all of it lies is worked
-out by the page that draws it (``explorer/drawing/map.js``). The same graph has the same map.
+out by the page that draws it (``explorer/graph/map.js``). The same graph has the same map.
 """
 
 from __future__ import annotations
@@ -143,13 +143,15 @@ class _Nest:
     def _divide(self, around: int, discs: Sequence[int]) -> None:
         if len(discs) <= _FEW:
             return
-        places = {disc: place for place, disc in enumerate(discs)}
-        owners = [-1] * (len(self.around) + 1)  # the last one for what lies in no disc
-        for disc, outer in enumerate(self.around):
-            owners[disc] = places.get(disc, owners[outer])
-        labels = np.array(owners, np.int64)[self.inside]
-        parts = self.links.between(labels).parts(len(discs))
-        for part in parts:
+        owners = {-1: -1} | {disc: place for place, disc in enumerate(discs)}
+
+        def owner(disc: int) -> int:  # a group that was made later holds discs before it: so upwards, not in order
+            if disc not in owners:
+                owners[disc] = owner(self.around[disc])
+            return owners[disc]
+
+        labels = np.array([owner(disc) for disc in self.inside.tolist()], np.int64)
+        for part in self.links.between(labels).parts(len(discs)):
             if 1 < len(part) < len(discs):
                 group = self.add("", "", around)
                 members = [discs[each] for each in part.tolist()]

@@ -6,7 +6,7 @@ profile_of(row).relations[0].label   # "founded", with what it joins the entity 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, zip_longest
 from typing import Any
@@ -109,12 +109,16 @@ def profile_of(row: Row, node: Callable[[Row], GraphNode]) -> Profile:
     sentences = [Sentence(each["fact"], each["text"], _places(each["places"])) for each in row["sentences"]]
     said: set[str] = set()
     relations = _relations(row["relations"], node, sentences, said)
-    attributes = tuple(_value(each, sentences, said) for each in row["attributes"])
+    attributes = []
+    for each in row["attributes"]:
+        places = _places(each["places"])
+        sentence = _sentence(sentences, places, each["value"], said)
+        attributes.append(ValueOf(each["name"], each["value"], each["fact"], sentence, places))
     return Profile(
         node=node(row),
         aliases=tuple(name for name in row["aliases"] if name != row["name"]),
         relations=relations,
-        attributes=attributes,
+        attributes=tuple(attributes),
         sentences=tuple(each for each in sentences if each.fact not in said),
         alike=tuple(Alike(node(each["other"]), float(each["score"] or 0)) for each in row["alike"]),
         documents=tuple(SourceOf(**each) for each in row["documents"]),
@@ -131,7 +135,7 @@ def _relations(
         label = row["predicate"] or row["type"].replace("_", " ").lower()
         kind = row["type"], label.replace("_", " ") if row["type"] == RELATED_TO else "", row["forward"]
         places = _places(row["places"])
-        sentence = _sentence(sentences, places, (other.name,), said)
+        sentence = _sentence(sentences, places, other.name, said)
         group = groups.setdefault(kind, {})
         known = group.get(other.id, Related(other, (), "", ()))
         together = dict.fromkeys((*known.places, *places))
@@ -142,38 +146,31 @@ def _relations(
             places=tuple(together),
         )
     made = [
-        RelationGroup(type_, label or type_.replace("_", " ").lower(), forward, _by_places(group.values()))
+        RelationGroup(
+            type_,
+            label or type_.replace("_", " ").lower(),
+            forward,
+            tuple(sorted(group.values(), key=lambda each: (-len(each.places), each.node.name, each.node.id))),
+        )
         for (type_, label, forward), group in groups.items()
     ]
     return tuple(sorted(made, key=lambda each: (-len(each.related), not each.forward, each.label)))
 
 
-def _by_places(related: Iterable[Related]) -> tuple[Related, ...]:
-    return tuple(sorted(related, key=lambda each: (-len(each.places), each.node.name, each.node.id)))
+def _sentence(sentences: Sequence[Sentence], places: Sequence[StatedAt], word: str, said: set[str]) -> str:
+    """The first sentence stated where a fact is that has its ``word``; it is noted as ``said``, and returned once."""
 
+    def lies_here(place: StatedAt) -> bool:
+        return any(
+            other.document == place.document and other.start < place.end and place.start < other.end for other in places
+        )
 
-def _value(row: Mapping[str, Any], sentences: Sequence[Sentence], said: set[str]) -> ValueOf:
-    places = _places(row["places"])
-    sentence = _sentence(sentences, places, (row["value"],), said)
-    return ValueOf(row["name"], row["value"], row["fact"], sentence, places)
-
-
-def _sentence(sentences: Sequence[Sentence], places: Sequence[StatedAt], words: Sequence[str], said: set[str]) -> str:
-    """The first sentence stated where a fact is that has its ``words``; it is noted as ``said``, and returned once."""
-    keys = [normalise_name(word) for word in words]
     for sentence in sentences:
-        text = normalise_name(sentence.text)
-        if all(key in text for key in keys) and all(_lies_in(place, places) for place in sentence.places):
+        if normalise_name(word) in normalise_name(sentence.text) and all(map(lies_here, sentence.places)):
             is_new = sentence.fact not in said
             said.add(sentence.fact)
             return sentence.text if is_new else ""
     return ""
-
-
-def _lies_in(place: StatedAt, places: Sequence[StatedAt]) -> bool:
-    return any(
-        other.document == place.document and other.start < place.end and place.start < other.end for other in places
-    )
 
 
 def _places(rows: Iterable[Sequence[Any]]) -> tuple[StatedAt, ...]:
@@ -216,13 +213,9 @@ def _who(rows: Sequence[Row]) -> Iterator[str]:
         is_asked = row["rivals"] == 1 and _ASKS.fullmatch(words) and _fits(row["object"])
         if is_asked and not used & {words, row["object"], row["subject"]}:
             used |= {words, row["object"], row["subject"]}
-            yield f"{_asking(row['type'])} {words} {row['object']}?"
-
-
-def _asking(type_: str | None) -> str:
-    if type_ is None:
-        return "Who or what"
-    return "Who" if type_.lower() in _PEOPLE else f"Which {type_.replace('_', ' ').lower()}"
+            type_ = (row["type"] or "").replace("_", " ").lower()
+            asking = "Who or what" if not type_ else "Who" if type_ in _PEOPLE else f"Which {type_}"
+            yield f"{asking} {words} {row['object']}?"
 
 
 def _connected(rows: Sequence[Row]) -> Iterator[str]:

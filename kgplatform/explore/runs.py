@@ -47,6 +47,12 @@ def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, tu
     steps = list(enumerate(answer.trace, start=1))
     before = steps_before([step.path for step in answer.trace])
     elements = [{"step": _step_id(run, n), "element": id_} for n, step in steps for id_ in dict.fromkeys(step.elements)]
+    found = [  # facts, passages and pages, each ranked for themselves
+        {"step": _step_id(run, index), "rank": rank, "found": id_}
+        for index, step in steps
+        for kind in (step.facts, step.passages, step.pages)
+        for rank, id_ in enumerate(dict.fromkeys(kind), start=1)
+    ]
     citations = [
         {"number": number} | {name: getattr(cited, name) for name in ("passage", "start", "end", "found", "text")}
         for number, cited in enumerate(answer.citations, start=1)
@@ -54,7 +60,7 @@ def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, tu
     store.write(
         ("explore/keep_run", {"rows": [_run_row(run, answer, model, seconds)]}),
         ("explore/keep_steps", {"run": run, "rows": [_step_row(run, n, step, before[n - 1]) for n, step in steps]}),
-        ("explore/keep_found", {"rows": [row for index, step in steps for row in _found(run, index, step)]}),
+        ("explore/keep_found", {"rows": found}),
         ("explore/keep_elements", {"rows": elements}),
         ("explore/keep_citations", {"run": run, "rows": citations}),
         *([("explore/keep_turn", {"run": run, **turn})] if turn else []),
@@ -134,13 +140,6 @@ def _step_row(run: str, index: int, step: Step, before: Sequence[int]) -> Row:
     }
 
 
-def _found(run: str, index: int, step: Step) -> list[Row]:
-    """What a step found, facts, passages and pages each ranked for themselves."""
-    kinds = (dict.fromkeys(found) for found in (step.facts, step.passages, step.pages))
-    ranked = [(rank, each) for found in kinds for rank, each in enumerate(found, start=1)]
-    return [{"step": _step_id(run, index), "rank": rank, "found": each} for rank, each in ranked]
-
-
 def _step_id(run: str, index: int) -> str:
     return f"{run}-{index}"
 
@@ -193,7 +192,13 @@ def stages_of(counts: Mapping[str, int], by_reader: Mapping[str, Sequence[str]])
         if stage in by_stage and function and number > 0:
             by_stage[stage][function] = number
     total = sum(sum(functions.values()) for functions in by_stage.values())
-    return tuple(_stage(stage, functions, total) for stage, functions in by_stage.items() if functions)
+    stages = []
+    for stage, functions in by_stage.items():
+        calls = sum(functions.values())
+        ranked = sorted(functions.items(), key=lambda each: (-each[1], each[0]))
+        shares = tuple(FunctionCalls(name, number, round(number / calls, 4)) for name, number in ranked)
+        stages += [StageCalls(stage, calls, round(calls / total, 4), shares)] if functions else []
+    return tuple(stages)
 
 
 def call_statistics(store: Store, by_reader: Mapping[str, Sequence[str]]) -> CallStatistics | None:
@@ -204,13 +209,6 @@ def call_statistics(store: Store, by_reader: Mapping[str, Sequence[str]]) -> Cal
     stages = stages_of({row["name"]: row["number"] for row in rows}, by_reader)
     calls, runs, paths = sum(stage.calls for stage in stages), rows[0]["runs"], max(1, rows[0]["paths"])
     return CallStatistics(runs, paths, calls, round(calls / runs, 2), round(calls / paths, 2), stages)
-
-
-def _stage(stage: str, functions: Mapping[str, int], total: int) -> StageCalls:
-    calls = sum(functions.values())
-    ranked = sorted(functions.items(), key=lambda each: (-each[1], each[0]))
-    shares = tuple(FunctionCalls(name, number, round(number / calls, 4)) for name, number in ranked)
-    return StageCalls(stage, calls, round(calls / total, 4), shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +254,13 @@ def keep_turn(
 
 def turns_of(store: Store, thread: str) -> tuple[Turn, ...]:
     """The turns of a thread in order; empty for one that is not there."""
-    return tuple(map(_turn, store.read("explore/thread", id=thread)))
+    turns = []
+    for row in store.read("explore/thread", id=thread):
+        known = {number: cited(place) for number, place in row["citations"]}
+        citations = tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
+        values: dict[str, Any] = {field.name: row[field.name] for field in fields(Turn)}
+        turns.append(Turn(**kept_statements(values) | {"citations": citations}))
+    return tuple(turns)
 
 
 def threads(store: Store, limit: int) -> tuple[ThreadInfo, ...]:
@@ -276,10 +280,3 @@ def check_thread(store: Store, thread: str) -> tuple[Turn, ...]:
     if not found:
         raise InputError(f"There is no thread {thread!r} in the graph.")
     return found
-
-
-def _turn(row: Row) -> Turn:
-    known = {number: cited(place) for number, place in row["citations"]}
-    citations = tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
-    values: dict[str, Any] = {field.name: row[field.name] for field in fields(Turn)}
-    return Turn(**kept_statements(values) | {"citations": citations})

@@ -161,37 +161,34 @@ def _next_page(run: GistRun, reading: Reading) -> Iterable[Work]:
 def _pause(run: GistRun, reading: Reading, offer: Offer) -> Work:
     memory = reading.memory
     last_page = memory.text_of(memory.pages[-1]).strip() if memory.pages else ""
+
+    def take(pause: Pause) -> Iterable[Work]:
+        if pause.malformed:
+            run.tally.malformed[pause.malformed] += 1
+        works = _gists(run, reading, reading.add(run, [pause.end]))
+        return [*works, *_next_page(run, reading)]
+
     call = partial(ask_pause, run.chat, memory.text, reading.found, offer, run.options, last_page)
-    return reading.work(run, _PAUSING, call, partial(_take_pause, run, reading), len(memory.pages))
-
-
-def _take_pause(run: GistRun, reading: Reading, pause: Pause) -> Iterable[Work]:
-    if pause.malformed:
-        run.tally.malformed[pause.malformed] += 1
-    works = _gists(run, reading, reading.add(run, [pause.end]))
-    return [*works, *_next_page(run, reading)]
+    return reading.work(run, _PAUSING, call, take, len(memory.pages))
 
 
 def _gists(run: GistRun, reading: Reading, pages: Iterable[Page]) -> list[Work]:
+    def take(page: Page, gist: Gist) -> Iterable[Work]:
+        write_gist(run.store, reading.memory, page.with_gist(gist))
+        run.tally.written += 1
+        run.tally.malformed.update(gist.malformed)
+        run.advanced(gists=1)
+        return _follow(run, reading)
+
+    def fail(page: Page, reason: str) -> None:
+        write_failure(run.store, page, reason)
+        run.advanced(gists=1)
+
     works = []
     for page in pages:
         call = partial(shorten, run.chat, reading.memory.text_of(page), run.options)
-        taken, failed = partial(_take_gist, run, reading, page), partial(_no_gist, run, page)
-        works.append(reading.work(run, _GISTING, call, taken, page.index, failed))
+        works.append(reading.work(run, _GISTING, call, partial(take, page), page.index, partial(fail, page)))
     return works
-
-
-def _take_gist(run: GistRun, reading: Reading, page: Page, gist: Gist) -> Iterable[Work]:
-    write_gist(run.store, reading.memory, page.with_gist(gist))
-    run.tally.written += 1
-    run.tally.malformed.update(gist.malformed)
-    run.advanced(gists=1)
-    return _follow(run, reading)
-
-
-def _no_gist(run: GistRun, page: Page, reason: str) -> None:
-    write_failure(run.store, page, reason)
-    run.advanced(gists=1)
 
 
 def _follow(run: GistRun, reading: Reading) -> Iterable[Work]:
@@ -213,7 +210,14 @@ def _report(
     run: GistRun, rows: Sequence[Row], due: Collection[str], usage: dict[str, Usage], watch: Stopwatch, stopped: str
 ) -> GistReport:
     """``rows``: how the memories are now; ``due``: the documents that were not done before."""
-    options, tally = run.options, run.tally
+    options, tally, notes = run.options, run.tally, list[str]()
+    if rows and not due:
+        notes.append("All pages of these documents already have gists; no model was called.")
+    if tally.replaced:
+        what = "document had pages" if tally.replaced == 1 else "documents had pages"
+        notes.append(f"{tally.replaced:,} {what} made with other options, which were replaced.")
+    if empty := sum(not row["tokens"] for row in rows):
+        notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
     return GistReport(
         options.preset,
         options.min_words,
@@ -240,18 +244,5 @@ def _report(
         usage=usage,
         seconds={**watch.seconds, "total": watch.total()},
         stopped=stopped,
-        notes=tally.notes + _notes(rows, due, tally.replaced),
+        notes=tally.notes + notes,
     )
-
-
-def _notes(rows: Sequence[Row], due: Collection[str], replaced: int) -> list[str]:
-    notes = []
-    if rows and not due:
-        notes.append("All pages of these documents already have gists; no model was called.")
-    if replaced:
-        what = "document had pages" if replaced == 1 else "documents had pages"
-        notes.append(f"{replaced:,} {what} made with other options, which were replaced.")
-    empty = sum(not row["tokens"] for row in rows)
-    if empty:
-        notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
-    return notes

@@ -19,6 +19,7 @@ from kgplatform.gist.options import FailedPage, GistOptions, LongMemory
 from kgplatform.gist.pagination import Paragraph, covering, length_of, paragraphs
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.store import Parameters, Row, Store
+from kgplatform.query import batches
 from kgplatform.records import Progress
 from kgplatform.text import count_tokens, count_words, node_id, rejoin
 
@@ -128,18 +129,15 @@ def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:
     Its counts are among its fields; ``paginated``: whether its pages are all of the text.
     """
     rows: list[Row] = []
-    for start in range(0, len(documents), _BATCH):
-        chosen = list(documents[start : start + _BATCH])
-        found = store.read("gist/memories", documents=chosen, question=question)
-        rows += [{**row, **row["counts"], "paginated": _is_all(row["spans"], row)} for row in found]
+    for some in batches(documents, _BATCH):
+        found = store.read("gist/memories", documents=list(some), question=question)
+        for row in found:  # its pages, by index, start and end: each is to begin where the one before ends
+            spans = sorted(row["spans"])
+            ends = [0, *(end for _, _, end in spans)]
+            is_all = [[index, start] for index, start, _ in spans] == [[n, end] for n, end in enumerate(ends[:-1])]
+            paginated = is_all and ends[-1] == row["characters"] if spans else not row["tokens"]
+            rows.append({**row, **row["counts"], "paginated": paginated})
     return sorted(rows, key=lambda row: (row["name"], row["id"]))
-
-
-def _is_all(spans: Sequence[list[int]], row: Row) -> bool:
-    """Whether pages, by index, start and end, are all of a document's text, each where the one before ends."""
-    indices, starts, ends = zip(*sorted(spans), strict=True) if spans else ((), (), ())
-    in_order = indices == tuple(range(len(spans)))
-    return in_order and (*starts, row["characters"]) == (0, *ends) if spans else not row["tokens"]
 
 
 def open_memory(store: Store, row: Row, question: str, made: str) -> Memory:

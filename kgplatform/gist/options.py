@@ -177,12 +177,13 @@ class GistOptions:
     @property
     def made(self) -> str:
         """What boundaries and gists depend on, as one string. The question is part of the memory's identity instead."""
-        return _canonical(self._plain())
+        return json.dumps(self._plain(), ensure_ascii=False, sort_keys=True)
 
     @property
     def made_to_fit(self) -> str:
         """The same, for a memory that had to be made to fit."""
-        return _canonical({**self._plain(), "fit": self.fit, "shrink": self.shrink})
+        fitted = {**self._plain(), "fit": self.fit, "shrink": self.shrink}
+        return json.dumps(fitted, ensure_ascii=False, sort_keys=True)
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -197,10 +198,6 @@ class GistOptions:
             "uniform": self.uniform,
             "instruction": self.instruction,
         }
-
-
-def _canonical(value: dict[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)

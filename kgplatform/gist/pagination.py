@@ -82,7 +82,14 @@ def paragraphs(
     """
     found: list[Paragraph] = []
     most = piece_words or max_words
-    for start, end in _spans(text, style, unsure):
+    gaps = [(gap.start(), gap.end()) for gap in _BLANK.finditer(text)]
+    if style != "prose":
+        # The white space before each line that begins with the mark; of turns, before every line, where hardly any has.
+        mark = _SPEAKER if style == "turns" else _SCENE
+        lines = [(gap.start(), gap.end()) for gap in _LINE.finditer(text)]
+        marked = [gap for gap in (*lines, *((place, place) for place in {0, *unsure})) if mark.match(text, gap[1])]
+        gaps += lines if style == "turns" and len(marked) < _FEWEST_SPEAKERS else marked
+    for start, end in _between(text, 0, len(text), sorted(gaps)):
         words = length(text[start:end])
         if words <= max_words:
             found.append(Paragraph(start, end, words))
@@ -93,24 +100,6 @@ def paragraphs(
         else:
             found += _pieces(text, start, end, most)
     return found
-
-
-def _spans(text: str, style: Style, unsure: Iterable[int]) -> list[tuple[int, int]]:
-    gaps = [(gap.start(), gap.end()) for gap in _BLANK.finditer(text)]
-    if style != "prose":
-        gaps += _gaps_before(text, _SPEAKER if style == "turns" else _SCENE, unsure, every=style == "turns")
-    return _between(text, 0, len(text), sorted(gaps))
-
-
-def _gaps_before(text: str, mark: re.Pattern[str], unsure: Iterable[int], *, every: bool) -> list[tuple[int, int]]:
-    """The white space before each line, and each of ``unsure``, that begins with ``mark``.
-
-    ``every``: before every line, where hardly any has the mark.
-    """
-    lines = [(gap.start(), gap.end()) for gap in _LINE.finditer(text)]
-    places = [(place, place) for place in {0, *unsure}]
-    marked = [gap for gap in (*lines, *places) if mark.match(text, gap[1])]
-    return lines if every and len(marked) < _FEWEST_SPEAKERS else marked
 
 
 def _between(text: str, start: int, end: int, gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -240,10 +229,9 @@ def ask_pause(
     ``last_page`` is shown before what comes next, where the options' kind of text wants that.
     """
     shown = last_page if options.kind.shows_last_page else ""
-    form = pause_reply(offer.labels)
     messages = pause_messages(text, found, offer, options, shown)
     try:
-        label = ask(chat, messages, form, stage=STAGE, tokens=_REPLY_TOKENS)[0].break_point
+        label = ask(chat, messages, pause_reply(offer.labels), stage=STAGE, tokens=_REPLY_TOKENS)[0].break_point
     except ReplyError:
         return Pause(offer.end, NO_PAUSE)
     if label in offer.labels:
@@ -255,33 +243,25 @@ def pause_messages(
     text: str, found: Sequence[Paragraph], offer: Offer, options: GistOptions, last_page: str = ""
 ) -> Messages:
     """The prompt: the paragraphs of ``offer`` with their labels between them."""
-    passage = _labelled(text, found, offer)
-    kind = options.kind
-    return render(
-        _PROMPT,
-        noun=kind.noun,
-        rules=_rules(options),
-        before=f"You read last:\n\n{last_page}\n\nWhat comes next:\n\n" if last_page else "",
-        fence=f"text-{node_id(passage, last_page)[:12]}",
-        passage=passage,
-    )
-
-
-def _rules(options: GistOptions) -> str:
-    rules = [f"- {options.kind.pause}"] if options.kind.pause else []
-    if options.question:
-        rules.append(f"- The reader wants to know: {options.question} Keep together what bears on that.")
-    return "".join(f"{rule}\n" for rule in rules)
-
-
-def _labelled(text: str, found: Sequence[Paragraph], offer: Offer) -> str:
     parts: list[str] = []
     for place in range(offer.first, offer.last):
         if place - offer.first in offer.labels:
             parts.append(f"<{place - offer.first}>")
         parts.append(text[found[place].start : found[place].end])
     parts.append(f"<{offer.last - offer.first}>")
-    return "\n\n".join((*parts, "…") if offer.last < len(found) else parts)
+    passage = "\n\n".join((*parts, "…") if offer.last < len(found) else parts)
+    kind = options.kind
+    rules = [f"- {kind.pause}"] if kind.pause else []
+    if options.question:
+        rules.append(f"- The reader wants to know: {options.question} Keep together what bears on that.")
+    return render(
+        _PROMPT,
+        noun=kind.noun,
+        rules="".join(f"{rule}\n" for rule in rules),
+        before=f"You read last:\n\n{last_page}\n\nWhat comes next:\n\n" if last_page else "",
+        fence=f"text-{node_id(passage, last_page)[:12]}",
+        passage=passage,
+    )
 
 
 def uniform_ends(found: Sequence[Paragraph], options: GistOptions) -> list[int]:

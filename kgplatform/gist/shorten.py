@@ -18,15 +18,13 @@ from kgplatform.errors import ReplyError
 from kgplatform.gist.memory import Gist, GistRun, Memory, Page, Reading, replace_pages, set_made, write_gist
 from kgplatform.gist.options import GistOptions, LongMemory
 from kgplatform.gist.pagination import length
-from kgplatform.models.chat import Chat, Reply, Wanted
+from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, text
-from kgplatform.models.json_text import partial_text
-from kgplatform.models.reply import ask, is_example, is_looped, parse_reply
-from kgplatform.prompt import Messages, render, with_reminder
+from kgplatform.models.reply import ask, is_looped
+from kgplatform.prompt import Messages, render
 from kgplatform.records import Document
 from kgplatform.sources.cut import cut_document
 from kgplatform.text import count_tokens, node_id
-from kgplatform.text.sentences import ranked_sentences
 
 STAGE = "gist"
 _PROMPT = "gist/gist"
@@ -35,12 +33,11 @@ BEGINNING = "beginning"
 OWN_TEXT = "own text"
 """Flags of a page: its gist is its first words, for the model wrote none; or all of it, for the model's was longer."""
 
-EMPTY = "empty gist"
-CUT_OFF = "gist that was cut off"
 TAGGED = "gist with a page tag"
 LONGER = "gist longer than its page"
 LOOPED = "gist that repeats itself"
-COPIED = "gist that is the example"
+PUT_RIGHT = "gist in a reply that was mended or asked for again"
+NO_GIST = "no gist in two replies"
 
 _FIRST_WORDS = 60
 _FIRST_TOKENS = 160
@@ -48,14 +45,6 @@ _LEAST_REPLY = 200
 _REPLY_SHARE = 2
 """Of the tokens of a page, the most that a reply may have, with its JSON: what is longer is no gist."""
 
-_PLAIN = "Write the shortened passage itself, complete, and nothing else."
-_REMINDERS = {
-    EMPTY: _PLAIN,
-    COPIED: f"The example is of another passage. {_PLAIN}",
-    CUT_OFF: f"The last try was too long and broke off. {_PLAIN}",
-    LONGER: f"The last try was longer than the passage. {_PLAIN}",
-    LOOPED: f"The last try said the same again and again. Say each thing once. {_PLAIN}",
-}
 _AGAIN = (
     "- It was shortened before. Shorten it again, to about half: what happened long ago is remembered in outline only."
 )
@@ -70,15 +59,14 @@ class GistReply(Form):
 
 
 def shorten(chat: Chat, page: str, options: GistOptions) -> Gist:
-    """The gist of ``page``. Where a reply has none or was cut off, it is asked for once more. Raises ``ModelError``.
-
-    Where it repeats itself, is longer than the page or is the prompt's example, too. Without a gist then, the page's
-    first words are; where it was longer both times, the page's own text.
+    """The gist of ``page``. A reply that has none, repeats itself, is longer than the page or is the prompt's example
+    is asked for once more. Without a gist then, the page's first words are; where it was longer, the page's own text.
+    Raises ``ModelError``.
     """
     text, malformed = _asked(chat, gist_messages(page, options), STAGE, page)
     if text:
         return Gist(text, "", malformed)
-    if malformed[-1] == LONGER:
+    if LONGER in malformed:
         return Gist(page.strip(), OWN_TEXT, malformed)
     return Gist(beginning(page), BEGINNING, malformed)
 
@@ -92,75 +80,46 @@ def shorten_again(chat: Chat, gist: str, options: GistOptions) -> Gist:
 def gist_messages(passage: str, options: GistOptions, *, again: bool = False) -> Messages:
     """The prompt to shorten ``passage``. The user's question and instruction are rules; the passage is data."""
     words = length(passage) // 2 if again else options.gist_words(length(passage))
-    return render(
-        _PROMPT,
-        words=str(words),
-        noun=options.kind.noun,
-        rules=_rules(options, again=again),
-        fence=f"text-{node_id(passage)[:12]}",
-        passage=passage.strip(),
-    )
-
-
-def _rules(options: GistOptions, *, again: bool) -> str:
     rules = [f"- {options.kind.gist}"] if options.kind.gist else []
     if options.question:
         rules.append(
             f"- The reader wants to know: {options.question} Keep all that bears on that; the rest may be very short."
         )
-    if options.instruction:
-        rules.append(f"- The reader asks besides: {options.instruction}")
-    if again:
-        rules.append(_AGAIN)
-    return "".join(f"{rule}\n" for rule in rules)
+    rules += [f"- The reader asks besides: {options.instruction}"] if options.instruction else []
+    rules += [_AGAIN] if again else []
+    return render(
+        _PROMPT,
+        words=str(words),
+        noun=options.kind.noun,
+        rules="".join(f"{rule}\n" for rule in rules),
+        fence=f"text-{node_id(passage)[:12]}",
+        passage=passage.strip(),
+    )
 
 
 def _asked(chat: Chat, messages: Messages, stage: str, page: str) -> tuple[str, tuple[str, ...]]:
-    """What the model wrote, asked at most twice, and what was wrong with it; empty where neither is a gist of
-    ``page``. A second time it is asked without its first reply, which it would repeat."""
-    wanted = Wanted(GistReply, _REPLY_SHARE * count_tokens(page) + _LEAST_REPLY)
-    sent, tried, faults, cut = messages, list[Messages](), list[str](), list[str]()
-    for _ in range(2):
-        text, malformed, fault = _read(chat.send(sent, stage=stage, wanted=wanted), page, messages)
-        faults += malformed
-        if not fault:
-            return text, tuple(faults)
-        cut = [text, *cut] if fault == CUT_OFF else cut
-        tried.append(sent)
-        sent = with_reminder(messages, f"\n\n{_REMINDERS[fault]}")
-    for each in tried:
-        chat.forget(each, wanted=wanted)
-    return next(filter(None, map(_whole_sentences, cut)), ""), tuple(faults)
+    """What the model wrote, less what looks like a tag, and what was wrong with it; empty where neither of two replies
+    has a gist of ``page``."""
+    faults: list[str] = []
 
+    def unusable(reply: GistReply) -> str:
+        text = _TAG.sub("", reply.gist).strip()
+        if is_looped(text) and not is_looped(page):
+            faults.append(LOOPED)
+            return 'in "gist" the same is said again and again; say each thing once.'
+        if length(text) > length(page):
+            faults.append(LONGER)
+            return '"gist" is longer than the passage.'
+        return "" if text else '"gist" is empty.'
 
-def _read(reply: Reply, page: str, messages: Messages) -> tuple[str, tuple[str, ...], str]:
-    """The gist in a reply, what was put right or is wrong, and why it cannot be used, if so."""
-    said = _said(reply)
-    text = _TAG.sub("", said).strip()
-    malformed = (TAGGED,) if text != said.strip() else ()
-    if not text or is_example({"gist": text}, messages):
-        fault = CUT_OFF if reply.cut_off else EMPTY if not text else COPIED
-    elif is_looped(text) and not is_looped(page):
-        fault = LOOPED
-    elif reply.cut_off:
-        fault = CUT_OFF
-    else:
-        fault = LONGER if length(text) > length(page) else ""
-    return text, (*malformed, fault) if fault else malformed, fault
-
-
-def _said(reply: Reply) -> str:
-    """What a reply has as its gist, as far as it goes; empty for one without."""
+    most = _REPLY_SHARE * count_tokens(page) + _LEAST_REPLY
     try:
-        return parse_reply(reply.text, GistReply).gist
+        reply, repairs = ask(chat, messages, GistReply, stage=stage, tokens=most, unusable=unusable)
     except ReplyError:
-        return partial_text(reply.text, "gist") if reply.cut_off else ""
-
-
-def _whole_sentences(text: str) -> str:
-    """``text``, which breaks off, up to the end of its last complete sentence; empty if it has none."""
-    ends = [end for _, end, _ in ranked_sentences(text)]
-    return text[: ends[-2]].strip() if len(ends) > 1 else ""
+        return "", tuple(faults) or (NO_GIST,)
+    faults += [PUT_RIGHT] if repairs and not faults else []
+    text = _TAG.sub("", reply.gist).strip()
+    return text, (*faults, TAGGED) if text != reply.gist.strip() else tuple(faults)
 
 
 def beginning(page: str) -> str:

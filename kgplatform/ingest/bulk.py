@@ -38,7 +38,6 @@ from kgplatform.ingest.compare import Group
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.ingest.window import Tools
 from kgplatform.ingest.write import Statement
-from kgplatform.neo4j.connect import meet_again
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Row, Store
@@ -140,7 +139,7 @@ class FirstBuild:
         connection = server.replace_database(nodes, relationships, self._folder, store.stop)
         if connection.uri != store.connection.uri:
             raise ServerError("The server has another port now. Run the same command again to continue.")
-        meet_again(store)
+        store.meet_again()
         self._turn.again()
         define_keys(store)
         store.write(set_state(**state))

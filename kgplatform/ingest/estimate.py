@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kgplatform.concurrency.open_workers import bounded_calls
+from kgplatform.concurrency.bounded import bounded_calls
 from kgplatform.extract.llm import FACTS_TOKENS, LlmExtractor, extraction_messages, fact_messages, facts_request
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.compare import Group, compare

@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from kgplatform.concurrency.bounded import BoundedCalls
-from kgplatform.concurrency.open_workers import bounded_calls, open_workers
+from kgplatform.concurrency.bounded import BoundedCalls, bounded_calls
 from kgplatform.concurrency.stopwatch import Stopwatch
-from kgplatform.concurrency.workers import Workers
+from kgplatform.concurrency.workers import Workers, open_workers
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.bulk import FirstBuild

@@ -172,16 +172,6 @@ class Uploads:
         finally:
             staged.drop()
 
-    def forget(self, sources: Collection[str], kept: Collection[str]) -> None:
-        """Delete the uploads among ``sources`` (URIs), except those in ``kept``."""
-        gone = set(sources) - set(kept)
-        if not gone or not self.folder.is_dir():
-            return
-        for file in self.folder.iterdir():
-            if file.as_uri() in gone:
-                with suppress(FileNotFoundError):
-                    file.unlink()
-
 
 def ingest_uploads(
     graph: KnowledgeGraph, uploads: Uploads, staged: Staged, stop: Stop, schema: str | None, progress: Progress
@@ -200,16 +190,23 @@ def finish_uploads(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, read
     """Clean up after an ingest, however it ended: only files that documents come from stay, and where an upload failed,
     the earlier one is back. ``read``: the names of those that are known to have been ingested."""
     doubtful = {str(uploads.folder / name) for name in staged.names if name not in read}
-    _keep_used(graph, uploads, staged, doubtful)
+    try:  # only the doubtful ones are looked up
+        uploads.keep(staged, lambda file: str(file) not in doubtful or graph.holds(file))
+    except StoreError as error:  # the later ones stay until the next upload of their names
+        log.warning("earlier uploads were not put back: %s", type(error).__name__)
     forget_unused(graph, uploads, [(uploads.folder / name).as_uri() for name in staged.names])
 
 
 def forget_unused(graph: KnowledgeGraph, uploads: Uploads, sources: Sequence[str]) -> None:
-    """Delete the uploads among ``sources`` that no document comes from."""
+    """Delete the uploads among ``sources`` (URIs) that no document comes from."""
     try:
-        uploads.forget(sources, {document.source for document in graph.documents()})
+        gone = set(sources) - {document.source for document in graph.documents()}
     except StoreError as error:  # they stay until the next upload of their names
         log.warning("uploads were not cleaned up: %s", type(error).__name__)
+        return
+    for file in uploads.folder.iterdir() if gone and uploads.folder.is_dir() else ():
+        if file.as_uri() in gone:
+            file.unlink(missing_ok=True)
 
 
 def end_abandoned(graph: KnowledgeGraph, uploads: Uploads) -> None:
@@ -221,14 +218,6 @@ def end_abandoned(graph: KnowledgeGraph, uploads: Uploads) -> None:
         log.warning("uploads that no job needs are left in %s: %s", uploads.folder, error.strerror or error)
     except StoreError as error:  # it is looked again
         log.warning("uploads that no job needs were not looked for: %s", type(error).__name__)
-
-
-def _keep_used(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, doubtful: Collection[str]) -> None:
-    """Keep those that the graph holds; only the ``doubtful`` ones are looked up."""
-    try:
-        uploads.keep(staged, lambda file: str(file) not in doubtful or graph.holds(file))
-    except StoreError as error:  # the later ones stay until the next upload of their names
-        log.warning("earlier uploads were not put back: %s", type(error).__name__)
 
 
 def _graph_of(folder: Path) -> str:
@@ -259,10 +248,8 @@ def safe_name(given: str) -> str:
         raise InputError(f"{given[:100]!r} cannot be a file name. Use letters or digits.")
     if _RESERVED.fullmatch(name):
         name = f"_{name}"
-    return name if len(name.encode()) <= _LONGEST else _shortened(name)
-
-
-def _shortened(name: str) -> str:
+    if len(name.encode()) <= _LONGEST:
+        return name
     suffix = Path(name).suffix if len(Path(name).suffix.encode()) <= 16 else ""
     digest = hashlib.sha256(name.encode()).hexdigest()[:12]
     room = _LONGEST - len(suffix.encode()) - len(digest) - 1

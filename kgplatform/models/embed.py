@@ -9,13 +9,11 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.maven import Report
@@ -135,12 +133,18 @@ class LocalEmbedder:
         self._model = model
         self._batch = settings.embed_batch
         self._stop = NEVER
-        self._loaded = _Loaded(model, settings, report)
+        self._folder = settings.jar_folder
+        self._report = report
+        self._loaded: list[Encoder] = []
+        """The model, once it is loaded; shared by all views of this embedder."""
+        self._lock = threading.Lock()
 
     @property
     def dimension(self) -> int:
         """384 for the platform's own models, which are not loaded for that; else what the model makes."""
-        return self._loaded.dimension
+        if self._model in OWN_MODELS or self._model == _E5:
+            return WIDTH
+        return int(self._encoder().embed(["dimension"], 1, NEVER).shape[1])
 
     def question(self, text: str) -> str:
         """``text`` with what the model wants before a question."""
@@ -153,7 +157,7 @@ class LocalEmbedder:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         distinct, rows = _distinct(map(without_lone_surrogates, texts))
-        encoder, slices = self._loaded.encoder(), range(0, len(distinct), _SLICE)
+        encoder, slices = self._encoder(), range(0, len(distinct), _SLICE)
         parts = [encoder.embed(distinct[at : at + _SLICE], self._batch, self._stop) for at in slices]
         return np.concatenate(parts)[rows]
 
@@ -163,29 +167,12 @@ class LocalEmbedder:
         view._stop = stop or self._stop
         return view
 
-
-class _Loaded:
-    """The encoder of ``model``, loaded by whoever asks first, for all."""
-
-    def __init__(self, model: str, settings: Settings, report: Report) -> None:
-        self._model = model
-        self._folder = settings.jar_folder
-        self._report = report
-        self._encoder: Encoder | None = None
-        self._dimension = WIDTH if model in OWN_MODELS or model == _E5 else 0
-        self._lock = threading.Lock()
-
-    @property
-    def dimension(self) -> int:
-        if not self._dimension:
-            self._dimension = self.encoder().embed(["dimension"], 1, NEVER).shape[1]
-        return self._dimension
-
-    def encoder(self) -> Encoder:
+    def _encoder(self) -> Encoder:
+        """Loaded by whoever asks first, for all."""
         with self._lock:
-            if self._encoder is None:
-                self._encoder = self._load()
-            return self._encoder
+            if not self._loaded:
+                self._loaded.append(self._load())
+            return self._loaded[0]
 
     def _load(self) -> Encoder:
         if self._model in OWN_MODELS:
@@ -320,15 +307,12 @@ def _local(model: str, settings: Settings, report: Report) -> Embedder:
             )
         return LocalEmbedder(model, settings, report)
     if model not in OWN_MODELS and find_spec("sentence_transformers") is None:
+        own = " and ".join(f"local:{each}" for each in OWN_MODELS)
         raise SettingError(
             f"The embedder local:{model} needs the extra `sentence-transformers`: "
-            f"pip install 'kgplatform[sentence-transformers]'; {_listed(OWN_MODELS)} need nothing more."
+            f"pip install 'kgplatform[sentence-transformers]'; {own} need nothing more."
         )
     return LocalEmbedder(model, settings, report)
-
-
-def _listed(models: Iterable[str]) -> str:
-    return " and ".join(f"local:{model}" for model in models)
 
 
 def _sentence(model: str) -> SentenceEncoder:
@@ -398,16 +382,14 @@ class HashEmbedder:
         """The length of a vector."""
         return self._dimension
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """``(n, dimension)``, rows of length 1."""
         vectors = np.zeros((len(texts), self._dimension), dtype=np.float32)
         for row, text in enumerate(texts):
             for word in WORD.findall(normalise_name(text)) or [""]:
                 digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
                 vectors[row, int.from_bytes(digest, "big") % self._dimension] += 1
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        result: NDArray[np.float32] = vectors / lengths
-        return result
+        return unit(vectors)
 
 
 _LEAST_SHARE = 16
@@ -448,21 +430,14 @@ class SharedEmbedder:
             return self._inner.embed(texts)
         size = max(_LEAST_SHARE, -(-len(texts) // self._workers.number))
         parts = [tuple(texts[at : at + size]) for at in range(0, len(texts), size)]
-        sent = [self._workers.submit(embed_share, TextShare(self._settings, part)) for part in parts]
+        sent = [self._workers.submit(embed_share, (self._settings, part)) for part in parts]
         return np.concatenate([self._stop.result_of(each) for each in sent])
 
 
-@dataclass(frozen=True, slots=True)
-class TextShare:
-    """What a worker is sent. ``settings``: pickled, and the same for all shares."""
-
-    settings: bytes
-    texts: tuple[str, ...]
-
-
-def embed_share(share: TextShare) -> Vectors:
-    """In a worker: the vectors (n, d) of the texts."""
-    return _embedder(share.settings).embed(share.texts)
+def embed_share(share: tuple[bytes, tuple[str, ...]]) -> Vectors:
+    """In a worker: the vectors (n, d) of texts, which come after the pickled settings."""
+    settings, texts = share
+    return _embedder(settings).embed(texts)
 
 
 @lru_cache(maxsize=2)

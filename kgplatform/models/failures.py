@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 LONGEST_WAIT = 300.0
 """Seconds: a server that asks for a longer pause than this is not waited for."""
 TIME_OUT_RETRIES = 1
-_NAMED = ("response_format", "temperature", "max_tokens", "max_completion_tokens", "stream_options")
 _BLAMES = re.compile(r"system (?:role|message|prompt)|jinja|template|grammar|schema|response_format|unsupported param")
 _TOO_LONG = re.compile(r"context.?length|context.?window|context.?size|too long|too many tokens|maximum.{0,20}tokens")
 _SHOWN = 300
-_LONG_HEAD = "Receive buffer too long"
-"""What the HTTP library says of a head of more than 100 kB."""
 
 
 class BadAnswerError(ModelError):
@@ -50,6 +47,8 @@ def translated(
     error: openai.APIError, hide: Callable[[str], str], where: str, stage: str, model: str, retries: int
 ) -> ModelError:
     """``error`` in our words. ``hide`` takes the key out of the server's, after they were understood."""
+    import openai
+
     status = getattr(error, "status_code", None)
     raw = _server_words(error)
     said = hide(raw)
@@ -64,7 +63,9 @@ def translated(
         )
     if error.code == "insufficient_quota":
         return ModelError(f"{where}: the account has no credit left (stage {stage}). {said}")
-    tries = f"{counted(_tries(error, retries), 'try')} in all" if is_transient(error) else "not tried again"
+    if isinstance(error, openai.APITimeoutError):
+        retries = min(retries, TIME_OUT_RETRIES)
+    tries = f"{counted(retries + 1, 'try')} in all" if is_transient(error) else "not tried again"
     sentence = f"{where} failed in stage {stage}, {tries}: {_fault(error, status, said)}"
     return FaultError(sentence) if status == 500 else ModelError(sentence)
 
@@ -79,19 +80,12 @@ def _refusal(error: openai.APIError, raw: str, said: str, where: str, model: str
             f"window, and for an ingest a smaller KGPLATFORM_PASSAGE_TOKENS. {said}"
         )
         return RefusedError(sentence, None, raw, too_long=True)
-    named = next((name for name in _NAMED if name in raw), None)
-    return RefusedError(f"{where}: it refused the request. {said}", error.param or named, raw, too_long=False)
+    return RefusedError(f"{where}: it refused the request. {said}", error.param, raw, too_long=False)
 
 
 def _refuses(error: openai.APIError) -> bool:
     """Whether a 500 blames the request, as servers do whose template or grammar fails."""
     return getattr(error, "status_code", None) == 500 and bool(_BLAMES.search(_server_words(error).lower()))
-
-
-def _tries(error: BaseException, retries: int) -> int:
-    import openai
-
-    return min(retries, TIME_OUT_RETRIES) + 1 if isinstance(error, openai.APITimeoutError) else retries + 1
 
 
 def why(error: BaseException | None) -> str:
@@ -113,8 +107,6 @@ def _fault(error: openai.APIError, status: int | None, said: str) -> str:
     if isinstance(error, openai.APITimeoutError):
         return "no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT may help."
     if isinstance(error, openai.APIConnectionError):
-        if _has_long_head(error):
-            return "the head of its answer does not end."
         broke = f"it cannot be reached, or broke the connection ({error.__cause__})"
         return f"{broke}. Is it running, and is OPENAI_BASE_URL right?"
     wait = retry_after(error)
@@ -122,16 +114,12 @@ def _fault(error: openai.APIError, status: int | None, said: str) -> str:
     return f"it answered {status}{pause}. {said}"
 
 
-def _has_long_head(error: BaseException) -> bool:
-    return _LONG_HEAD in str(error.__cause__)
-
-
 def is_transient(error: BaseException) -> bool:
     """Whether the request may be answered if it is sent again."""
     import openai
 
     if isinstance(error, (BadAnswerError, openai.APIConnectionError)):
-        return not _has_long_head(error)
+        return True
     if not isinstance(error, openai.APIStatusError) or error.code == "insufficient_quota":
         return False
     if _refuses(error):
@@ -149,10 +137,7 @@ def retry_after(error: BaseException | None) -> float | None:
     try:
         return max(0.0, float(text)) if float(text) < float("inf") else None
     except ValueError:
-        return _until_date(text, headers.get("date"))
-
-
-def _until_date(text: str, now: str | None) -> float | None:
+        now = headers.get("date")
     try:
         start = parsedate_to_datetime(now).timestamp() if now else time.time()
         return max(0.0, parsedate_to_datetime(text).timestamp() - start)

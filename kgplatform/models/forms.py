@@ -81,8 +81,9 @@ class Form(BaseModel):
             return handler(value)
         except ValidationError as error:
             name = str(info.field_name)
+            is_optional = name in cls.model_fields and not cls.model_fields[name].is_required()
             right = [item for item in value if _is_right(item, handler)] if isinstance(value, list) else []
-            if info.context is None or not (right or _is_optional(cls, name)):
+            if info.context is None or not (right or is_optional):
                 raise
             fault = error.errors(include_url=False)[0]["msg"]
             info.context.append(Lost(f"{name}: {fault}", form=None if right else cls))
@@ -115,10 +116,6 @@ def shorter(form: type[BaseModel]) -> type[BaseModel]:
     kept: dict[str, Any] = {name: (field.annotation, field) for name, field in form.model_fields.items()}
     made: type[BaseModel] = create_model(form.__name__, **{name: kept[name] for name in kept if name not in aside})
     return made
-
-
-def _is_optional(form: type[BaseModel], name: str) -> bool:
-    return name in form.model_fields and not form.model_fields[name].is_required()
 
 
 def _is_right(item: Any, handler: ValidatorFunctionWrapHandler) -> bool:

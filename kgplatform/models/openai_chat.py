@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import BINARY
-from kgplatform.errors import ModelError, ReplyError, SettingError, StoppedError
+from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted, within
 from kgplatform.models.failures import BadAnswerError, FaultError, RefusedError
 from kgplatform.models.json_text import circles, split_thoughts
@@ -178,13 +178,6 @@ class Pieces:
         return {"choices": [{"message": self._message, "finish_reason": self._reason}], "usage": self._usage}
 
 
-@dataclass
-class _Successor:
-    """What the threads that waited for a stopped one wait for next: the call of the first of them to go on."""
-
-    future: Future[Reply | _Successor] | None = None
-
-
 @dataclass(frozen=True)
 class _Asked:
     """What a model is asked: ``key`` is that of the reply in the cache."""
@@ -217,7 +210,8 @@ class OpenAIChat(ServedModel):
     def _of_its_own(self) -> None:
         """What no other model shares."""
         self._abilities = KeptAbilities(self._folder, self._wire.address, self.model)
-        self._under_way: dict[str, Future[Reply | _Successor]] = {}
+        self._under_way: dict[str, Future[Reply | None]] = {}
+        """The calls that threads wait for, by their keys; None comes of one whose own thread was stopped."""
         self._lock = threading.Lock()
 
     def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Reply:
@@ -227,7 +221,7 @@ class OpenAIChat(ServedModel):
         reply = self._known(asked) or self._shared(asked)
         if reply.usage.cached_calls:
             self._count(stage, reply.usage, reply.worth)
-            self._log_reply(asked, reply, 0.0, {"model": self.model})
+            self._log_call(asked, _said(reply), 0.0, {"model": self.model})
         if wanted.on_text:
             wanted.on_text(reply.text)
         return reply
@@ -275,46 +269,35 @@ class OpenAIChat(ServedModel):
 
         Where that thread is stopped, one of those that wait for it asks in its place, and the others wait for that one.
         """
-        successor = _Successor()
         while True:
+            mine: Future[Reply | None] = Future()
             with self._lock:
-                future = successor.future or self._under_way.get(asked.key)
-                pays = future is None
-                if future is None:
-                    future = self._under_way[asked.key] = Future()
-                successor.future = future
-            if pays:
-                return self._pay_for_all(asked, future)
-            shared = self._stop.result_of(future)
-            if isinstance(shared, Reply):
-                return _from_cache(shared)
-            successor = shared
+                under_way = self._under_way.setdefault(asked.key, mine)
+            if under_way is mine:
+                return self._pay_for_all(asked, mine)
+            if (reply := self._stop.result_of(under_way)) is not None:
+                return _from_cache(reply)
 
-    def _pay_for_all(self, asked: _Asked, mine: Future[Reply | _Successor]) -> Reply:
+    def _pay_for_all(self, asked: _Asked, mine: Future[Reply | None]) -> Reply:
+        outcome: Reply | ModelError | None = None
         try:
-            reply = self._known(asked) or self._pay(asked)
-        except BaseException as error:  # whatever stops this thread must also wake those that wait for it
-            self._finish(asked.key)
-            if isinstance(error, StoppedError):
-                mine.set_result(_Successor())
-            else:
-                name = type(error).__name__
-                said = f"The thread that asked the language model was stopped ({name}); run it again."
-                mine.set_exception(error if isinstance(error, ModelError) else ModelError(said))
+            outcome = self._known(asked)
+            if outcome is None:
+                outcome = self._call(asked)
+                if self._cache and outcome.text.strip() and not outcome.cut_off:
+                    usage = outcome.usage
+                    self._cache.put(asked.key, KeptReply(outcome.text, usage.input_tokens, usage.output_tokens))
+            return outcome
+        except ModelError as error:
+            outcome = error
             raise
-        self._finish(asked.key)
-        mine.set_result(reply)
-        return reply
-
-    def _finish(self, key: str) -> None:
-        with self._lock:
-            del self._under_way[key]
-
-    def _pay(self, asked: _Asked) -> Reply:
-        reply = self._call(asked)
-        if self._cache and reply.text.strip() and not reply.cut_off:
-            self._cache.put(asked.key, KeptReply(reply.text, reply.usage.input_tokens, reply.usage.output_tokens))
-        return reply
+        finally:
+            with self._lock:
+                del self._under_way[asked.key]
+            if isinstance(outcome, ModelError):
+                mine.set_exception(outcome)
+            else:
+                mine.set_result(outcome)
 
     def _call(self, asked: _Asked) -> Reply:
         """Ask the server; what it refuses of the request is left out, now and from now on."""
@@ -334,52 +317,49 @@ class OpenAIChat(ServedModel):
                     raise
                 trying, retries = trying.model_copy(update={"form": NOTHING}), 0
             else:
-                self._learn(trying, body, thought)
-                return replace(reply, full=reply.cut_off and self._is_full(asked, trying, body))
+                proven = trying.proven or "response_format" in body
+                self._abilities.learn(trying.model_copy(update={"proven": proven, "thinks": trying.thinks or thought}))
+                # Where the bound of the reply is not ours, asking for more changes nothing.
+                longer = replace(asked, wanted=replace(asked.wanted, tokens=sys.maxsize))
+                return replace(reply, full=reply.cut_off and self._body(longer, trying) == body)
 
     def _body(self, asked: _Asked, abilities: Abilities) -> dict[str, Any]:
         context = self._settings.context_tokens or abilities.context
         return shaped(self.model, asked.messages, asked.wanted, self._settings.chat_parameters, abilities, context)
 
-    def _is_full(self, asked: _Asked, abilities: Abilities, body: dict[str, Any]) -> bool:
-        """Whether the bound of the reply in ``body`` is not ours, so that asking for more changes nothing."""
-        longer = replace(asked, wanted=replace(asked.wanted, tokens=sys.maxsize))
-        return self._body(longer, abilities) == body
-
-    def _learn(self, took: Abilities, body: dict[str, Any], thought: bool) -> None:
-        proven = took.proven or "response_format" in body
-        self._abilities.learn(took.model_copy(update={"proven": proven, "thinks": took.thinks or thought}))
-
     def _post(self, asked: _Asked, body: dict[str, Any], retries: int | None = None) -> tuple[Reply, bool]:
         """The reply, and whether the model thought before it; spanned and logged."""
         started = time.perf_counter()
+        answered: tuple[Reply, bool]
         try:
             with span(f"chat {self.model}", _asked_attributes(body, self._wire.address)) as tell:
-                reply, thought = self._sent(asked, body, retries)
-                tell(_replied_attributes(reply))
+                answered = self._wire.post(
+                    "/chat/completions",
+                    body,
+                    stage=asked.stage,
+                    stop=self._stop,
+                    before=self._ledger.check,
+                    read=partial(self._read, asked=asked),
+                    on_text=partial(Pieces, asked.wanted.on_text),
+                    retries=retries,
+                )
+                reply = answered[0]
+                tell(
+                    {
+                        "gen_ai.usage.input_tokens": reply.usage.input_tokens,
+                        "gen_ai.usage.output_tokens": reply.usage.output_tokens,
+                        "gen_ai.response.finish_reasons": ("length" if reply.cut_off else "stop",),
+                    }
+                )
         except ModelError as error:
-            if self._log:
-                self._log.failed(asked.stage, asked.messages, error, time.perf_counter() - started, body)
+            self._log_call(asked, {"error": str(error)}, time.perf_counter() - started, body)
             raise
-        self._log_reply(asked, reply, time.perf_counter() - started, body)
-        return reply, thought
-
-    def _log_reply(self, asked: _Asked, reply: Reply, seconds: float, body: dict[str, Any]) -> None:
-        if self._log:
-            self._log.replied(asked.stage, asked.messages, reply, seconds, body)
-
-    def _sent(self, asked: _Asked, body: dict[str, Any], retries: int | None) -> tuple[Reply, bool]:
-        answered: tuple[Reply, bool] = self._wire.post(
-            "/chat/completions",
-            body,
-            stage=asked.stage,
-            stop=self._stop,
-            before=self._ledger.check,
-            read=partial(self._read, asked=asked),
-            on_text=partial(Pieces, asked.wanted.on_text),
-            retries=retries,
-        )
+        self._log_call(asked, _said(reply), time.perf_counter() - started, body)
         return answered
+
+    def _log_call(self, asked: _Asked, said: dict[str, Any], seconds: float, body: dict[str, Any]) -> None:
+        if self._log:
+            self._log.add(asked.stage, asked.messages, said, seconds, body)
 
     def _read(self, answer: dict[str, Any], asked: _Asked) -> tuple[Reply, bool]:
         try:
@@ -411,12 +391,9 @@ def _asked_attributes(body: dict[str, Any], address: str) -> dict[str, Any]:
     }
 
 
-def _replied_attributes(reply: Reply) -> dict[str, Any]:
-    return {
-        "gen_ai.usage.input_tokens": reply.usage.input_tokens,
-        "gen_ai.usage.output_tokens": reply.usage.output_tokens,
-        "gen_ai.response.finish_reasons": ("length" if reply.cut_off else "stop",),
-    }
+def _said(reply: Reply) -> dict[str, Any]:
+    """Of a reply, for the log."""
+    return {"reply": reply.text, "cut_off": reply.cut_off, "lack": reply.lack, "usage": asdict(reply.usage)}
 
 
 def _from_cache(reply: Reply) -> Reply:
@@ -476,18 +453,8 @@ class CallLog:
         self._lock = threading.Lock()
         self._warned = False
 
-    def replied(self, stage: str, messages: Messages, reply: Reply, seconds: float, body: dict[str, Any]) -> None:
-        """A call that brought a ``reply``, from the server or from the cache; ``body``: the request."""
-        said = {"reply": reply.text, "cut_off": reply.cut_off, "lack": reply.lack, "usage": asdict(reply.usage)}
-        self._append(stage, messages, seconds, body, said)
-
-    def failed(self, stage: str, messages: Messages, error: Exception, seconds: float, body: dict[str, Any]) -> None:
-        """A call that failed, also one that is made again in another form."""
-        self._append(stage, messages, seconds, body, {"error": str(error)})
-
-    def _append(
-        self, stage: str, messages: Messages, seconds: float, body: dict[str, Any], said: dict[str, Any]
-    ) -> None:
+    def add(self, stage: str, messages: Messages, said: dict[str, Any], seconds: float, body: dict[str, Any]) -> None:
+        """A call with what came of it, from the server or from the cache; ``body``: the request."""
         parameters = {name: value for name, value in body.items() if name != "messages"}
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         told = {"time": now, "stage": stage, "seconds": round(seconds, 3), "request": parameters, "messages": messages}

@@ -10,7 +10,6 @@ of the prompt sent back.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -20,7 +19,7 @@ from pydantic import BaseModel, RootModel, ValidationError
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.forms import Lost, aside_of, plain, shorter
-from kgplatform.models.json_text import LEAST_REPEATS, circles, json_values, partial_text, value_of, without_thoughts
+from kgplatform.models.json_text import circles, json_values, partial_text, value_of, without_thoughts
 from kgplatform.prompt import Messages, render, with_reminder
 
 M = TypeVar("M", bound=BaseModel)
@@ -40,11 +39,8 @@ _TAGGED = re.compile(r"<([a-z]+-[0-9a-f]{12})>.*?</\1>", re.DOTALL)
 _OBJECT = re.compile(r"\{\".*\}(?=\.?$)", re.MULTILINE)
 """An example at the end of a line."""
 
-_TAIL = 600
-_CIRCLE = re.compile(r"(\b.{8,200}?)\1{3,}")
-_PARTS = re.compile(r"[.!?;。！？]+\s*")
-_SHORT_PART = 8
-"""Characters. What is shorter may well be said again."""
+_TAIL = 800
+"""Characters at the end of a text."""
 
 
 def ask(
@@ -101,10 +97,12 @@ class Show:
 
     def listener(self) -> Callable[[str], None]:
         """What listens to the raw reply."""
-        return lambda written: self.tell(partial_text(written, self.field) if self._is_wanted(written) else "")
 
-    def _is_wanted(self, written: str) -> bool:
-        return self.only is None or partial_text(written, self.only[0]).casefold() == self.only[1]
+        def hear(written: str) -> None:
+            is_wanted = self.only is None or partial_text(written, self.only[0]).casefold() == self.only[1]
+            self.tell(partial_text(written, self.field) if is_wanted else "")
+
+        return hear
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +205,8 @@ def _values(text: str, *, cut_off: bool) -> Iterator[tuple[Any, bool]]:
 def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
     """``value`` without what models put around it: an object of one key, a list of one item, a function's call, the
     quotes of a string."""
-    known = set() if issubclass(shape, RootModel) else {plain(name) for name in _names(shape)}
+    fields = {} if issubclass(shape, RootModel) else shape.model_fields
+    known = {plain(each) for name, field in fields.items() for each in (name, field.alias or name)}
     for _ in range(_DEEPEST_WRAPPING if known else 0):
         if isinstance(value, str):
             value = value_of(value)
@@ -221,11 +220,6 @@ def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
             return value
         value = inner
     return value
-
-
-def _names(shape: type[BaseModel]) -> Iterator[str]:
-    for name, field in shape.model_fields.items():
-        yield from {name, field.alias or name}
 
 
 def _inside(value: dict[str, Any]) -> Any:
@@ -277,15 +271,10 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def is_looped(text: str) -> bool:
-    """Whether a text goes round in circles: its end is one piece, at least four times; the same words four times in a
-    row; or half of it one sentence.
+    """Whether a text goes round in circles: its end is one piece, at least four times.
 
     >>> is_looped("The cable broke. " + "It was mended. " * 9)
     True
     """
-    if any(any(map(str.isalnum, piece)) for piece in circles(text[-_TAIL:].rstrip())):
-        return True
-    flat = " ".join(text.casefold().split())
-    said = Counter(part for part in map(str.strip, _PARTS.split(flat)) if len(part) > _SHORT_PART)
-    most = max(said.values(), default=0)
-    return bool(_CIRCLE.search(flat)) or (most >= LEAST_REPEATS and 2 * most >= said.total())
+    end = " ".join(text.casefold().split())[-_TAIL:]
+    return any(any(map(str.isalnum, piece)) for piece in circles(end))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -44,11 +45,6 @@ def without_bounds(form: type[BaseModel]) -> dict[str, Any]:
     """``json_schema`` without lengths and limits, which some servers refuse in a strict schema."""
     found: dict[str, Any] = _less(json_schema(form), _BOUNDS)
     return found
-
-
-def has_bounds(schema: dict[str, Any]) -> bool:
-    """Whether ``schema`` has lengths or limits."""
-    return bool(_less(schema, _BOUNDS) != schema)
 
 
 @cache
@@ -117,9 +113,9 @@ _OURS_TO_THEIRS = 1.15
 """How many of the server's tokens one of ours can be."""
 
 _AT_MOST = re.compile(r"(?:at most|maximum (?:value |allowed )?(?:is|of)|less than or equal to|<=)\s*(\d[\d,]*)")
-_FORM = re.compile(r"response_?format|json_?\s?(?:schema|object|mode)|schema|strict|grammar|structured")
+_FORM = r"response_?format|json_?\s?(?:schema|object|mode)|schema|strict|grammar|structured"
 _PARAMETER = re.compile(r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra|parameter|argument")
-_SYSTEM = re.compile(r"system[\s_'\"`]*(?:role|message|prompt|instruction)|role[\s_'\"`:]*system|jinja|chat template")
+_SYSTEM = r"system[\s_'\"`]*(?:role|message|prompt|instruction)|role[\s_'\"`:]*system|jinja|chat template"
 
 
 class Abilities(BaseModel):
@@ -182,7 +178,7 @@ def shaped(
     """The body of a request. ``more``: parameters that the user sets; None leaves one out. ``context``: tokens, None
     where the model's window is not known."""
     sent = messages if abilities.system else _without_system(messages)
-    body: dict[str, Any] = {"model": model, "messages": sent, "temperature": _temperature(wanted)}
+    body: dict[str, Any] = {"model": model, "messages": sent, "temperature": _AGAIN if wanted.again else 0}
     body[abilities.output] = _room(messages, wanted, abilities, context)
     if form := _response_format(wanted.form, abilities.form):
         body["response_format"] = form
@@ -195,7 +191,7 @@ def shaped(
 def identity(model: str, messages: Messages, wanted: Wanted, more: dict[str, Any]) -> dict[str, Any]:
     """What makes a request another one than the last, whatever its server takes of it: for the cache key."""
     schema = {"form": json_schema(wanted.form)} if wanted.form else {}
-    return {"model": model, "messages": messages, "temperature": _temperature(wanted), **schema, **more}
+    return {"model": model, "messages": messages, "temperature": _AGAIN if wanted.again else 0, **schema, **more}
 
 
 def sendable(messages: Messages) -> Messages:
@@ -208,70 +204,33 @@ def lesser(abilities: Abilities, error: RefusedError, body: dict[str, Any]) -> A
     if error.too_long:
         return None
     said = f"{error.parameter or ''} {error.said}".lower()
-    for change in (_less_output, _without_stream, _without_temperature, _less_form, _less_system):
-        if changed := change(abilities, said, body):
-            return changed
-    return _less_of_any(abilities, said, body) if error.parameter is None else None
+    could_go = list(_could_go(abilities, said, body))
+    found = next((change for names, change in could_go if re.search(names, said)), None)
+    if found is None and error.parameter is None and ("response_format" in body or _PARAMETER.search(said)):
+        found = next((change for _, change in could_go), None)
+    return abilities.model_copy(update=found) if found else None
 
 
-def _less_output(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
-    """Another name, or a lower bound, for the length of a reply."""
-    if abilities.output not in said or abilities.output not in body:
-        return None
-    bound = _AT_MOST.search(said)
-    if bound and (most := int(bound[1].replace(",", ""))) < body[abilities.output]:
-        return abilities.model_copy(update={"most": most})
-    return _otherwise_bounded(abilities)
+def _could_go(abilities: Abilities, said: str, body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What a server may refuse of ``body``, most often first: what names it, and how to ask without it."""
 
+    def without(name: str) -> dict[str, Any]:
+        return {"refused": (*abilities.refused, name)}
 
-def _without_stream(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
-    if "stream" not in said or not body.get("stream"):
-        return None
-    if "stream_options" in said and "stream_options" in body:
-        return _refusing(abilities, "stream_options")
-    return abilities.model_copy(update={"streams": False})
-
-
-def _without_temperature(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
-    return _refusing(abilities, "temperature") if "temperature" in said and "temperature" in body else None
-
-
-def _less_form(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
-    if not _FORM.search(said) or "response_format" not in body:
-        return None
-    return abilities.model_copy(update={"form": _level(body) + 1})
-
-
-def _less_system(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
-    has_system = any(message["role"] == "system" for message in body["messages"])
-    return abilities.model_copy(update={"system": False}) if has_system and _SYSTEM.search(said) else None
-
-
-def _less_of_any(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
-    """The next of what servers refuse without naming it, most often first: parameters where it speaks of such."""
     if "response_format" in body:
-        return abilities.model_copy(update={"form": OBJECT if _level(body) < OBJECT else NOTHING})
-    if not _PARAMETER.search(said):
-        return None
-    if "stream_options" in body:
-        return _refusing(abilities, "stream_options")
-    if "temperature" in body:
-        return _refusing(abilities, "temperature")
-    if abilities.output in body:
-        return _otherwise_bounded(abilities)
+        yield _FORM, {"form": _level(body) + 1}
+    for name in ("stream_options", "temperature"):
+        if name in body:
+            yield name, without(name)
+    if (output := abilities.output) in body:
+        bound = _AT_MOST.search(said)
+        if bound and (most := int(bound[1].replace(",", ""))) < body[output]:
+            yield output, {"most": most}
+        yield output, {"output": "max_completion_tokens"} if output == "max_tokens" else without(output)
     if any(message["role"] == "system" for message in body["messages"]):
-        return abilities.model_copy(update={"system": False})
-    return abilities.model_copy(update={"streams": False}) if body.get("stream") else None
-
-
-def _otherwise_bounded(abilities: Abilities) -> Abilities:
-    if abilities.output == "max_tokens":
-        return abilities.model_copy(update={"output": "max_completion_tokens"})
-    return _refusing(abilities, abilities.output)
-
-
-def _refusing(abilities: Abilities, name: str) -> Abilities:
-    return abilities.model_copy(update={"refused": (*abilities.refused, name)})
+        yield _SYSTEM, {"system": False}
+    if body.get("stream"):
+        yield "stream", {"streams": False}
 
 
 def _level(body: dict[str, Any]) -> int:
@@ -282,7 +241,7 @@ def _level(body: dict[str, Any]) -> int:
     asked = form["json_schema"]
     if not asked.get("strict"):
         return LOOSE
-    return STRICT if has_bounds(asked["schema"]) else UNBOUNDED
+    return STRICT if _less(asked["schema"], _BOUNDS) != asked["schema"] else UNBOUNDED
 
 
 def _response_format(form: type[BaseModel] | None, most: int) -> dict[str, Any] | None:
@@ -305,10 +264,6 @@ def _first(form: type[BaseModel]) -> int:
     if issubclass(form, AnyObject):
         return OBJECT
     return STRICT if is_closed(form) else LOOSE
-
-
-def _temperature(wanted: Wanted) -> float:
-    return _AGAIN if wanted.again else 0
 
 
 def _room(messages: Messages, wanted: Wanted, abilities: Abilities, context: int | None) -> int:

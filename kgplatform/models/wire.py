@@ -14,26 +14,16 @@ import asyncio
 import copy
 import json
 import logging
+import random
 import re
 import threading
 import time
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
 from concurrent.futures import CancelledError
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
-
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    stop_after_attempt,
-    stop_any,
-    wait_exponential,
-    wait_random,
-)
-from tenacity.stop import stop_base
 
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.threads import LoopThread
@@ -48,9 +38,7 @@ from kgplatform.text import count_tokens
 if TYPE_CHECKING:
     import openai
 
-
-from collections.abc import AsyncIterator, Hashable
-from functools import cache
+T = TypeVar("T")
 
 _BESIDE = 2**20
 """Bytes of an answer beside what is counted."""
@@ -111,8 +99,6 @@ def _bounded_type(kind: Any) -> Any:
 
     return Bounded
 
-
-T = TypeVar("T")
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 _LONGEST_BACKOFF = 60.0
@@ -187,7 +173,7 @@ class Wire:
         self._settings = settings
         self._sleep = sleep
         self._pause = _Pause(clock)
-        self._backoff = wait_exponential(multiplier=backoff, max=_LONGEST_BACKOFF) + wait_random(0, backoff)
+        self._backoff = backoff
         self._pace = Pace(settings.concurrency, settings.model_timeout)
         self._opened: tuple[LoopThread, openai.AsyncOpenAI] | None = None
         self._lock = threading.Lock()
@@ -215,16 +201,25 @@ class Wire:
         import openai
 
         most = self._settings.model_retries if retries is None else retries
-        retrying = Retrying(
-            stop=stop_any(stop_after_attempt(most + 1), _AfterTimeOuts()),
-            wait=self._delay,
-            retry=retry_if_exception(is_transient),
-            before_sleep=partial(self._before_retry, stage, most),
-            sleep=self._sleep or stop.sleep,
-            reraise=True,
-        )
+
+        def once() -> Any:
+            if on_text is not None:
+                self._pace.learn(lambda: (self.get(PROPERTIES, stop) or {}).get("total_slots"))
+            with self._pace.one(stop) as turn:
+                self._pause.wait(self._sleep or stop.sleep)
+                before()
+                try:
+                    answer = self._send(path, body, stop, on_text, turn)
+                except ValueError as error:  # the client decodes the body: not JSON, or not UTF-8
+                    raise BadAnswerError("it is not JSON.") from error
+                except (openai.APITimeoutError, openai.InternalServerError, openai.RateLimitError):
+                    self._pace.failed(turn)
+                    raise
+                turn.work = _work(answer)
+            return read(_as_object(answer))
+
         try:
-            return retrying(self._post_once, path, body, stop, before, read, on_text)
+            return self._tried(once, most, stage, stop)
         except BadAnswerError as error:
             raise ModelError(f"The model server's answer in stage {stage} cannot be used: {error}") from error
         except CancelledError as error:
@@ -232,7 +227,10 @@ class Wire:
         except openai.APIError as error:
             where = f"The model server at {_USER.sub('', self.address)}"
             failed = translated(error, self._hide_key, where, stage, str(body["model"]), most)
-            raise failed from self._without_key(error)
+            # The server's text may repeat the key.
+            error.message, error.body = self._hide_key(error.message), None
+            error.args = tuple(self._hide_key(arg) if isinstance(arg, str) else arg for arg in error.args)
+            raise failed from error
 
     def get(self, path: str, stop: Stop) -> dict[str, Any] | None:
         """What the server says of itself at ``path``; None where it says nothing that is JSON within seconds."""
@@ -252,32 +250,6 @@ class Wire:
             opened, self._opened = self._opened, None
         if opened is not None:
             opened[0].close()
-
-    def _post_once(
-        self,
-        path: str,
-        body: dict[str, Any],
-        stop: Stop,
-        before: Callable[[], None],
-        read: Callable[[dict[str, Any]], Any],
-        on_text: Listener | None,
-    ) -> Any:
-        import openai
-
-        if on_text is not None:
-            self._pace.learn(lambda: (self.get(PROPERTIES, stop) or {}).get("total_slots"))
-        with self._pace.one(stop) as turn:
-            self._pause.wait(self._sleep or stop.sleep)
-            before()
-            try:
-                answer = self._send(path, body, stop, on_text, turn)
-            except ValueError as error:  # the client decodes the body: not JSON, or not UTF-8
-                raise BadAnswerError("it is not JSON.") from error
-            except (openai.APITimeoutError, openai.InternalServerError, openai.RateLimitError):
-                self._pace.failed(turn)
-                raise
-            turn.work = _work(answer)
-        return read(_as_object(answer))
 
     def _send(self, path: str, body: dict[str, Any], stop: Stop, on_text: Listener | None, turn: Turn) -> object:
         """The server's answer, whole. What it is silent about for ``model_timeout`` seconds is given up, and its
@@ -327,41 +299,35 @@ class Wire:
             "default_headers": {"Accept-Encoding": "identity"},
         }
 
-    def _delay(self, state: RetryCallState) -> float:
-        asked = retry_after(_failure(state))
-        return self._backoff(state) if asked is None else asked
+    def _tried(self, once: Callable[[], Any], most: int, stage: str, stop: Stop) -> Any:
+        """What ``once`` returns, tried up to ``most`` times more while what it raises may pass.
 
-    def _before_retry(self, stage: str, most: int, state: RetryCallState) -> None:
-        """Say why and when it is tried again; no thread sends anything before where the server asks for a pause."""
-        error = _failure(state)
-        if state.next_action is None:
-            return
-        wait, number = state.next_action.sleep, state.attempt_number + 1
-        said = "The model server %s (stage %s): try %d of %d in %.0f s."
-        _log.warning(said, why(error), stage, number, most + 1, wait)
-        if getattr(error, "status_code", 0) == 429 or retry_after(error) is not None:
-            self._pause.extend(wait)
+        Waits double up to a minute, unless the server says how long; a pause that it asks for is for all threads. What
+        took too long is tried once more at most: it is paid for, and will mostly take as long again.
+        """
+        import openai
 
-    def _without_key(self, error: openai.APIError) -> openai.APIError:
-        """``error`` itself, less the key if the server's text repeats it."""
-        error.message = self._hide_key(error.message)
-        error.args = tuple(self._hide_key(arg) if isinstance(arg, str) else arg for arg in error.args)
-        error.body = None
-        return error
+        number = 0
+        while True:
+            number += 1
+            try:
+                return once()
+            except (openai.APIError, BadAnswerError) as error:
+                retries = min(most, TIME_OUT_RETRIES) if isinstance(error, openai.APITimeoutError) else most
+                if number > retries or not is_transient(error):
+                    raise
+                doubled = min(self._backoff * 2 ** (number - 1), _LONGEST_BACKOFF)
+                asked = retry_after(error)
+                wait = doubled + random.uniform(0, self._backoff) if asked is None else asked
+                said = "The model server %s (stage %s): try %d of %d in %.0f s."
+                _log.warning(said, why(error), stage, number + 1, most + 1, wait)
+                if asked is not None or getattr(error, "status_code", 0) == 429:
+                    self._pause.extend(wait)
+            (self._sleep or stop.sleep)(wait)
 
     def _hide_key(self, text: str) -> str:
         key = self._key.get_secret_value() if self._key else ""
         return text.replace(key, "<key>") if len(key) >= _SHORTEST_SECRET else text
-
-
-class _AfterTimeOuts(stop_base):
-    """Stops after a time-out or two: what took too long is paid for, and will mostly take as long again."""
-
-    def __call__(self, retry_state: RetryCallState) -> bool:
-        import openai
-
-        timed_out = isinstance(_failure(retry_state), openai.APITimeoutError)
-        return timed_out and retry_state.attempt_number > TIME_OUT_RETRIES
 
 
 class _InterruptedError(Exception):
@@ -411,10 +377,6 @@ async def _streamed(
             return pieces.answer()
         except (KeyboardInterrupt, SystemExit) as error:
             raise _InterruptedError(error) from None
-
-
-def _failure(state: RetryCallState) -> BaseException | None:
-    return state.outcome.exception() if state.outcome else None
 
 
 def _work(answer: object) -> float:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kgplatform.concurrency.files import write_atomically
-from kgplatform.neo4j.install import install_one
+from kgplatform.neo4j.install import install
 from kgplatform.neo4j.process import process_mark
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings
@@ -17,7 +17,8 @@ from kgplatform.settings import Settings
 
 def browser_jar(settings: Settings, report: Callable[[str], None]) -> Path:
     """The jar, fetched if it was never installed here. Raises ``ServerError``."""
-    return install_one(settings.jar_folder, "neo4j-browser", report)
+    (jar,) = install(settings.jar_folder, report, only="neo4j-browser")
+    return jar
 
 
 @contextmanager

@@ -99,10 +99,7 @@ def import_arguments(home: Path, heap: str, nodes: Files, relationships: Files) 
     """
     return [
         f"-Xmx{heap}",
-        f"-Djava.io.tmpdir={home / 'run'}",
-        *_JVM_OPTIONS,
-        f"@{home / 'conf' / 'class-path.args'}",
-        "org.neo4j.cli.AdminTool",
+        *_admin_tool(home),
         *("database", "import", "full", "neo4j", "--overwrite-destination=true", "--id-type=actual"),
         *("--array-delimiter=U+001F", "--multiline-fields=true", "--bad-tolerance=0", "--high-parallel-io=on"),
         f"--report-file={home / 'logs' / 'import.report'}",
@@ -113,13 +110,12 @@ def import_arguments(home: Path, heap: str, nodes: Files, relationships: Files) 
 
 def check_arguments(home: Path) -> list[str]:
     """Arguments for ``java`` that look for what does not fit together in the database of a stopped server."""
-    return [
-        f"-Djava.io.tmpdir={home / 'run'}",
-        *_JVM_OPTIONS,
-        f"@{home / 'conf' / 'class-path.args'}",
-        "org.neo4j.cli.AdminTool",
-        *("database", "check", "neo4j", f"--report-path={home / 'logs'}"),
-    ]
+    return [*_admin_tool(home), "database", "check", "neo4j", f"--report-path={home / 'logs'}"]
+
+
+def _admin_tool(home: Path) -> list[str]:
+    temporary, classes = home / "run", home / "conf" / "class-path.args"
+    return [f"-Djava.io.tmpdir={temporary}", *_JVM_OPTIONS, f"@{classes}", "org.neo4j.cli.AdminTool"]
 
 
 def java_environment(home: Path) -> dict[str, str]:

@@ -107,9 +107,9 @@ def choose(machine: Machine, store: StoreSize, given: Memory = UNSET) -> Memory:
     least_heap, least_pages = min(_HEAP, machine.total // 6), min(_PAGES, machine.total // 12)
     sure_heap = least_heap if heap == AUTO else bytes_of(heap)
     sure_pages = least_pages if page_cache == AUTO else bytes_of(page_cache)
-    wanted = _wanted(store)
-    more_heap = max(0, wanted.heap - sure_heap) if heap == AUTO else 0
-    more_pages = max(0, wanted.pages - sure_pages) if page_cache == AUTO else 0
+    wanted_heap, wanted_pages = _wanted(store)
+    more_heap = max(0, wanted_heap - sure_heap) if heap == AUTO else 0
+    more_pages = max(0, wanted_pages - sure_pages) if page_cache == AUTO else 0
     left = max(0, machine.free - machine.spare - sure_heap - sure_pages)
     share = min(1.0, left / max(1, more_heap + more_pages + store.mapped))
     return Memory(
@@ -165,9 +165,9 @@ def unbounded(store: Store) -> str:
 
 def machine_for(store: StoreSize) -> int:
     """The memory, in GB, of a machine that holds all of a graph: a usual size, a power of two."""
-    wanted = _wanted(store)
+    wanted = sum(_wanted(store)) + store.mapped
     size = 8
-    while (size - max(1, size // 4)) * _GB < wanted.heap + wanted.pages + store.mapped:
+    while (size - max(1, size // 4)) * _GB < wanted:
         size *= 2
     return size
 
@@ -177,16 +177,11 @@ def bytes_of(size: str) -> int:
     return int(size[:-1]) * _UNITS[size[-1].lower()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    heap: int
-    pages: int
-
-
-def _wanted(store: StoreSize) -> _Wanted:
+def _wanted(store: StoreSize) -> tuple[int, int]:
+    """Bytes of heap and page cache."""
     indexes = store.mapped or store.paged * _MAPPED_OF_IMPORTED
     heap = min(_MOST_HEAP, _HEAP + int(indexes * _HEAP_OF_VECTORS))
-    return _Wanted(heap, max(_PAGES, int(store.paged * _GROWTH)))
+    return heap, max(_PAGES, int(store.paged * _GROWTH))
 
 
 def _is_enough(machine: Machine, store: StoreSize, memory: Memory) -> bool:
@@ -195,7 +190,7 @@ def _is_enough(machine: Machine, store: StoreSize, memory: Memory) -> bool:
     if store.paged + store.mapped < _PAGES:  # whatever has been set for a graph as small as that
         return True
     left = machine.total - machine.spare - heap - pages
-    return pages >= store.paged and 2 * heap >= _wanted(store).heap and left >= store.mapped
+    return pages >= store.paged and 2 * heap >= _wanted(store)[0] and left >= store.mapped
 
 
 def _is_lucene(file: Path) -> bool:

@@ -28,7 +28,6 @@ from typing import Literal
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import machine
 from kgplatform.errors import InputError, KgError, ServerError, StoreError
-from kgplatform.neo4j.connect import meet_again
 from kgplatform.neo4j.process import is_gone, own_mark
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress
@@ -66,7 +65,7 @@ class Pass:
     """A context manager. ``store``: what the pass is to write with. ``progress`` is told for whom it waits."""
 
     def __init__(self, store: Store, kind: str, progress: Progress, turn: Turn = "alone") -> None:
-        self.id = _own_id()
+        self.id = f"{own_mark()}|{threading.get_ident()}|{uuid.uuid4().hex}"
         self.store = store.fenced(("neo4j/passes/held", {"id": self.id}))
         self._plain = store
         self._lasting = store.within(NEVER)
@@ -149,10 +148,10 @@ class Pass:
         """As ``_asked``. One of this machine that this pass waits for may have stopped the server for a while, and have
         made its database anew.
         """
-        is_near = any(_lives_here(row["id"]) for row in before)
+        is_near = any(row["id"].partition("|")[0] == machine() and not is_over(row["id"]) for row in before)
         try:
             if is_near:
-                meet_again(self._plain)
+                self._plain.meet_again()
             return self._asked(turn, gone)
         except ServerError:
             if not is_near:
@@ -230,15 +229,6 @@ def described(row: Row) -> str:
     return f"{_DOES[row['kind']]} ({row['who']})"
 
 
-def _own_id() -> str:
-    return f"{own_mark()}|{threading.get_ident()}|{uuid.uuid4().hex}"
-
-
 def is_over(id: str) -> bool:
     """Whether it is known that a pass was of this process, or of one of this machine, and is over."""
     return is_gone(id) or (id.startswith(f"{own_mark()}|") and id not in _open)
-
-
-def _lives_here(id: str) -> bool:
-    """Whether a pass is of a process of this machine, and goes on."""
-    return id.partition("|")[0] == machine() and not is_over(id)

@@ -14,13 +14,17 @@ import re
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TypeVar
 
 from kgplatform.concurrency import system
 from kgplatform.concurrency.files import folder_mark, write_atomically
 from kgplatform.errors import ServerError
+
+T = TypeVar("T")
 
 RECORD = "server.json"
 COPIED = "copied.json"
@@ -43,11 +47,11 @@ class Ports:
     http: int
 
 
-def load_ports(path: Path) -> Ports | None:
-    """The ports that were used last, if they are known."""
+def loaded(kind: Callable[..., T], path: Path) -> T | None:
+    """The ``kind`` of record that lies at ``path`` as JSON; None where it is missing or broken."""
     try:
-        return Ports(**json.loads(path.read_text("utf-8")))
-    except (FileNotFoundError, ValueError, TypeError):
+        return kind(**json.loads(path.read_text("utf-8")))
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
         return None
 
 
@@ -104,17 +108,9 @@ class ServerRecord:
         return process_mark(self.pid) == self.began
 
 
-def read_record(path: Path) -> ServerRecord | None:
-    """The record at ``path``, whatever has become of its process. A missing or broken one is None."""
-    try:
-        return ServerRecord(**json.loads(path.read_text("utf-8")))
-    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
-        return None
-
-
 def load_record(path: Path) -> ServerRecord | None:
     """The record at ``path`` if it is of this very folder and the process it names lives, else None."""
-    record = read_record(path)
+    record = loaded(ServerRecord, path)
     # An earlier version did not say whose it is.
     is_own = record is not None and record.folder in ("", folder_mark(path.parent))
     return record if record is not None and is_own and record.lives() else None
@@ -125,7 +121,7 @@ def own_record(home: Path) -> ServerRecord | None:
 
     A record that came with a copy is put aside, as ``COPIED``.
     """
-    record, written = load_record(home / RECORD), read_record(home / RECORD)
+    record, written = load_record(home / RECORD), loaded(ServerRecord, home / RECORD)
     if record is not None or written is None:
         return record
     # Processes of another machine cannot be seen, but the lock on their files can.

@@ -28,7 +28,7 @@ from kgplatform.concurrency.files import file_lock, write_atomically
 from kgplatform.concurrency.maven import Report
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import own_session
-from kgplatform.errors import ServerError, StoppedError
+from kgplatform.errors import ServerError, SettingError, StoppedError
 from kgplatform.neo4j.config import (
     Files,
     check_arguments,
@@ -55,11 +55,10 @@ from kgplatform.neo4j.process import (
     find_fault,
     is_ending,
     last_reason,
-    load_ports,
     load_record,
+    loaded,
     own_record,
     process_mark,
-    read_record,
     spawn,
     stop,
 )
@@ -67,7 +66,7 @@ from kgplatform.query import load_query
 from kgplatform.settings import Settings
 
 if TYPE_CHECKING:
-    from kgplatform.neo4j.store import Connection
+    from kgplatform.neo4j.store import Connection, Store
 
 _USUAL_PORTS = Ports(bolt=7687, http=7474)
 _USERNAME = "neo4j"
@@ -144,10 +143,10 @@ class LocalNeo4j:
 
         Raises ``ServerError`` if that does not help: it does not start, or ended twice within a minute.
         """
-        if read_record(self._record_file) is None:  # stopped, or another process makes its database anew
+        if loaded(ServerRecord, self._record_file) is None:  # stopped, or another process makes its database anew
             return False
         with self._own_files(), self._alone():
-            last = read_record(self._record_file)
+            last = loaded(ServerRecord, self._record_file)
             if last is None:
                 return False
             if last.lives() and (last.answered > since or not last.ready):  # somebody else has started it again
@@ -285,7 +284,7 @@ class LocalNeo4j:
         recheck = False
         for starts_left in range(_STARTS - 1, -1, -1):
             jars = install(self._settings.jar_folder, self._report, recheck=recheck)
-            ports = choose_ports(load_ports(self._ports_file), _USUAL_PORTS, taken)
+            ports = choose_ports(loaded(Ports, self._ports_file), _USUAL_PORTS, taken)
             try:
                 return self._start_on(ports, jars)
             except StartError as error:
@@ -306,15 +305,12 @@ class LocalNeo4j:
         arguments = write_configuration(self._home, memory, ports, jars)
         ensure_password(self._home)
         if not has_store(self._home):
-            self._give_password()
+            # Neo4j's own admin tool writes the first password's hash; later the server's store holds it.
+            self._run_tool(set_password_arguments(self._home))
         self._report(f"Starting Neo4j {VERSION} on port {ports.bolt} …")
         ready = self._wait(self._launch(arguments, ports, memory))
         self._ports_file.write_text(json.dumps(asdict(ports)), "utf-8")
         return ready
-
-    def _give_password(self) -> None:
-        """Neo4j's own admin tool writes the first password's hash; later the server's store holds it."""
-        self._run_tool(set_password_arguments(self._home))
 
     def _run_tool(self, arguments: list[str]) -> None:
         with self._java_starts(), self.log.open("wb") as log:
@@ -505,3 +501,22 @@ def drop_half_import(home: Path) -> None:
 
 def _mark(home: Path) -> Path:
     return home / "importing.json"
+
+
+def open_store(settings: Settings, report: Report) -> Store:
+    """The database of the given server, else of the managed local one, which is started if need be, and again where it
+    ends by itself; ``report`` gets a line about what takes long.
+
+    Raises ``SettingError`` for another protocol or no password, ``ServerError`` if the local server does not start.
+    """
+    from kgplatform.neo4j.store import SCHEMES, Connection, Store
+
+    if settings.neo4j_uri is None:
+        server = LocalNeo4j(settings, report)
+        return Store(server.up(), server.revive)
+    if settings.neo4j_uri.partition("://")[0] not in SCHEMES:
+        raise SettingError(f"NEO4J_URI={settings.neo4j_uri} cannot be used: it must begin with neo4j:// or bolt://.")
+    if settings.neo4j_password is None:
+        raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
+    password = settings.neo4j_password.get_secret_value()
+    return Store(Connection(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database))

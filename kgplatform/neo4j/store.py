@@ -96,7 +96,7 @@ Row = dict[str, Any]
 Parameters = dict[str, Any]
 
 OLDEST_SERVER = (5, 26)
-_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _THREADS = 4
 """Threads shared by all searches of a store; with more, they contend for the interpreter lock."""
 _RETRY_SECONDS = 30
@@ -262,6 +262,20 @@ class Store:
                     yield rows
                 elif result.peek() is None:  # rows that come in lists may be none, and more lists follow
                     return
+
+    def meet_again(self) -> None:
+        """Forget what was of a server that has been started again with another database on the same port.
+
+        Connections are closed, and a bookmark of the old database would be waited for. Raises ``ServerError``.
+        """
+        with translated("neo4j/last_change"):
+            with contextlib.suppress(driver_errors.DriverError):  # one that is closed takes the other ones with it
+                self._driver.verify_connectivity()
+            with self._driver.session() as session:
+                session.run(neo4j.Query(load_query("neo4j/last_change").text)).consume()
+                now = session.last_bookmarks().raw_values
+            bookmarks = self._driver.execute_query_bookmark_manager
+            bookmarks.update_bookmarks(bookmarks.get_bookmarks(), now)
 
     def last_change(self) -> frozenset[str]:
         """Another value after each transaction that changed the database, whoever ran it: the bookmark of a read."""
@@ -464,7 +478,7 @@ def trace(callback: Tracer) -> Iterator[None]:
 def _is_address(uri: str) -> bool:
     try:
         parts = urlsplit(uri)
-        return parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+        return parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
     except ValueError:  # the port is not a number, or too large
         return False
 

@@ -195,12 +195,13 @@ def answer_of(reply: AnswerReply, shown: Numbering, mode: AnswerMode) -> Answere
 def _note(grounded: Grounded, sufficient: bool, mode: AnswerMode) -> str:
     if mode == "open" and not sufficient and not grounded.citations:
         return OWN_KNOWLEDGE
-    cited = [each for each in grounded.statements if each.citations]
+    cited, dropped = [each for each in grounded.statements if each.citations], grounded.dropped
+    were, they = ("was", "It names a sentence") if dropped == 1 else ("were", "They name sentences")
     return joined(
         "" if sufficient else PARTIAL,
         "" if cited else NOT_CITED,
         _NOT_COMPARED if cited and not any(each.compared for each in cited) else "",
-        left_out(grounded.dropped),
+        f"{dropped} of the model's citations {were} left out: {they} that the model was not shown." if dropped else "",
     )
 
 
@@ -236,14 +237,6 @@ def outcome(answered: Answered, repairs: int) -> str:
     return f"{said}{dropped} after {counted(repairs, 'repair')}" if repairs else said + dropped
 
 
-def left_out(dropped: int) -> str:
-    """A note on citations that were dropped; empty for none."""
-    were, they = ("was", "It names a sentence") if dropped == 1 else ("were", "They name sentences")
-    return (
-        f"{dropped} of the model's citations {were} left out: {they} that the model was not shown." if dropped else ""
-    )
-
-
 def record(
     reader: str, answered: Answered, evidence: SearchResult, calls: Calls, *notes: str, is_shown: bool = True
 ) -> Answer:
@@ -252,8 +245,12 @@ def record(
     Of a refusal that was the model's it is noted in what it found no answer. ``is_shown``: the ``evidence`` is what the
     model was shown.
     """
-    is_declined = answered.text == REFUSAL and answered.sufficient is False and not answered.note
-    declined = (_declined(evidence) if is_shown else _NOT_FOUND) if is_declined else answered.note
+    note = answered.note
+    if answered.text == REFUSAL and answered.sufficient is False and not note:
+        numbers = ((len(evidence.passages), "passage"), (len(evidence.facts), "fact")) if is_shown else ()
+        shown = " and ".join(counted(number, name) for number, name in numbers if number)
+        what = f"the {shown} that it was shown" if shown else "what it read"
+        note = f"The language model found no answer in {what}."
     return Answer(
         evidence.question,
         reader,
@@ -262,20 +259,11 @@ def record(
         evidence,
         tuple(calls.steps),
         calls.usage,
-        joined(declined, *notes),
+        joined(note, *notes),
         counts={name: calls.counts[name] for name in sorted(calls.counts) if calls.counts[name]},
         statements=answered.statements,
         sufficient=answered.sufficient,
     )
-
-
-_NOT_FOUND = "The language model found no answer in what it read."
-
-
-def _declined(evidence: SearchResult) -> str:
-    numbers = ((len(evidence.passages), "passage"), (len(evidence.facts), "fact"))
-    shown = " and ".join(counted(number, name) for number, name in numbers if number)
-    return f"The language model found no answer in the {shown} that it was shown." if shown else _NOT_FOUND
 
 
 def joined(*notes: str) -> str:

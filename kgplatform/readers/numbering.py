@@ -102,13 +102,18 @@ class Numbering:
     def source(self, number: str) -> Source | None:
         """What a number such as "2.3" stands for, or "2", which is the whole passage; None for what was not shown."""
         part, _, sentence = number.partition(".")
-        if not sentence:
-            return self._whole(int(part))
-        if int(part) == FACTS:
-            return self._fact(int(sentence))
-        if int(sentence) not in self._shown.get(int(part), ()):
+        passage, said = self._passages.get(int(part)), self._shown.get(int(part), ())
+        if sentence and int(part) == FACTS:
+            if not 0 < int(sentence) <= len(self._fact_sources):
+                return None
+            fact = self._fact_sources[int(sentence) - 1]
+            best = max(fact.citations, key=lambda each: each.found, default=None)
+            return Source(replace(best, text=fact.text), (fact.text, best.title)) if best else None
+        if passage is None or not said or (sentence and int(sentence) not in said):
             return None
-        passage = self._passages[int(part)]
+        if not sentence:
+            whole = replace(_cited(passage, 0, len(passage.text)), found=False)
+            return Source(whole, (passage.text, passage.title))
         places = numbered(passage.text)
         place = places[int(sentence) - 1]
         beside = places[max(0, int(sentence) - 2) : int(sentence) + 1]
@@ -119,20 +124,6 @@ class Numbering:
         """All that a number stands for; None for what was not shown."""
         source = self.source(number)
         return None if source is None else (source,)
-
-    def _whole(self, number: int) -> Source | None:
-        passage = self._passages.get(number)
-        if passage is None or not self._shown.get(number):
-            return None
-        cited = replace(_cited(passage, 0, len(passage.text)), found=False)
-        return Source(cited, (passage.text, passage.title))
-
-    def _fact(self, number: int) -> Source | None:
-        if not 0 < number <= len(self._fact_sources):
-            return None
-        fact = self._fact_sources[number - 1]
-        best = max(fact.citations, key=lambda each: each.found, default=None)
-        return Source(replace(best, text=fact.text), (fact.text, best.title)) if best else None
 
     def _is_shown(self, citation: Citation) -> bool:
         """Whether a sentence was shown that has characters of ``citation``, or any of its passage if these are not

@@ -93,12 +93,8 @@ def options_for(name: str, given: Mapping[str, Any]) -> Any:
     reader = find(name)
     known = {option.name for option in reader.options}
     if foreign := [each for each in given if each not in known]:
-        raise _foreign(name, foreign)
+        owners = [each.name for each in READERS if {option.name for option in each.options}.issuperset(foreign)]
+        use = f", or use the reader {' or '.join(owners)}" if owners else ""
+        said = f"The reader {name} has no option {' and '.join(foreign)}."
+        raise InputError(f"{said} Leave {'it' if len(foreign) == 1 else 'them'} out{use}.", *foreign)
     return reader.made(given)
-
-
-def _foreign(name: str, foreign: list[str]) -> InputError:
-    owners = [reader.name for reader in READERS if {option.name for option in reader.options}.issuperset(foreign)]
-    use = f", or use the reader {' or '.join(owners)}" if owners else ""
-    said = f"The reader {name} has no option {' and '.join(foreign)}."
-    return InputError(f"{said} Leave {'it' if len(foreign) == 1 else 'them'} out{use}.", *foreign)

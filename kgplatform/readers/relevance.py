@@ -95,23 +95,18 @@ def judged(
     best = [_best(each, passage.title, asked) for each, passage in zip(lines, result.passages, strict=False)]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
     fits: bool | None = None
-    if embedder in _RELEVANCE and _is_english(question, passages):
-        shares = _shares(lines, passages, asked)
-        passages = [_weighed(each, share, embedder) for each, share in zip(passages, shares, strict=True)]
-        known = [
-            (each.relevance, share) for each, share in zip(passages, shares, strict=True) if each.relevance is not None
-        ]
-        fits = any(fitting(*each) for each in known) if known else None
+    texts = (question, *(passage.text for passage in passages[:1]))
+    if embedder in _RELEVANCE and {language_of(text) for text in texts} <= {"", ENGLISH}:  # as the calibration is
+        for place, share in enumerate(_shares(lines, passages, asked)):
+            if (cosine := passages[place].cosine) is not None:
+                relevance = round(relevance_of(cosine, share, embedder), 3)
+                passages[place] = replace(passages[place], relevance=relevance)
+                # The cosine of what has no meaning, "asdf qwerty", is not low: a word must be shared.
+                fits = bool(fits) or (relevance >= FITS and share > 0)
     relevant = [fact for fact in result.facts if _is_relevant(fact, passages[:first], asked, least)]
     shown = _said_once(relevant)
     facts = tuple(replace(fact, relevant=fact.id in shown) for fact in result.facts)
     return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts, fits=fits)
-
-
-def _is_english(question: str, passages: Sequence[FoundPassage]) -> bool:
-    """Whether neither the question nor the best passage is in another language: the calibration is English."""
-    first = [passage.text for passage in passages[:1]]
-    return {language_of(text) for text in (question, *first)} <= {"", ENGLISH}
 
 
 def shares(result: SearchResult, question: str) -> list[float]:
@@ -135,18 +130,17 @@ def _said_once(facts: Sequence[FoundFact]) -> set[str]:
     words = {fact.id: stems_of(fact.text.replace("_", " ")) for fact in facts}
     shown: dict[str, FoundFact] = {}
     for fact in sorted(facts, key=lambda each: -len(words[each.id])):
-        if not any(words[fact.id] <= words[id] and _share_a_place(fact, other) for id, other in shown.items()):
+        is_said = any(
+            one.passage == two.passage and one.start < two.end and two.start < one.end
+            for id, other in shown.items()
+            if words[fact.id] <= words[id]
+            for one in fact.citations
+            for two in other.citations
+            if one.found and two.found
+        )
+        if not is_said:
             shown[fact.id] = fact
     return set(shown)
-
-
-def _share_a_place(fact: FoundFact, other: FoundFact) -> bool:
-    return any(
-        one.passage == two.passage and one.start < two.end and two.start < one.end
-        for one in fact.citations
-        for two in other.citations
-        if one.found and two.found
-    )
 
 
 def _lines(passage: FoundPassage) -> list[_Line]:
@@ -184,32 +178,21 @@ def relevance_of(cosine: float, share: float, embedder: str) -> float:
     return 1 / (1 + math.exp(-intercept - of_cosine * cosine - of_share * share))
 
 
-def fitting(relevance: float, share: float) -> bool:
-    """Whether a passage may hold what is asked. The cosine of what has no meaning, "asdf qwerty", is not low: a word
-    must be shared."""
-    return relevance >= FITS and share > 0
-
-
-def _weighed(passage: FoundPassage, share: float, embedder: str) -> FoundPassage:
-    if passage.cosine is None:
-        return passage
-    return replace(passage, relevance=round(relevance_of(passage.cosine, share, embedder), 3))
-
-
 def _worth(line: _Line, asked: Asked) -> float:
     is_sentence = line.quote.text.rstrip(_CLOSERS).endswith(tuple(_ENDS))
     return asked.share(line.stems) * (1 if is_sentence else _HEADING)
 
 
 def _is_relevant(fact: FoundFact, first: Sequence[FoundPassage], asked: Asked, least: float) -> bool:
-    """What has no place, as facts that a model noted, cannot be judged and stays."""
+    """Whether it has ``least`` of the question and the best sentence of one of the ``first`` passages states it. What
+    has no place, as facts that a model noted, cannot be judged and stays."""
     if not fact.citations:
         return True
-    return asked.share(stems_of(fact.text)) >= least and any(_states(passage, fact) for passage in first)
-
-
-def _states(passage: FoundPassage, fact: FoundFact) -> bool:
-    """Whether the best sentence of ``passage`` states ``fact``."""
-    quote = passage.sentence
-    places = [each for each in fact.citations if each.found and each.passage == passage.id]
-    return quote is not None and any(each.start < quote.end and quote.start < each.end for each in places)
+    return asked.share(stems_of(fact.text)) >= least and any(
+        place.found
+        and place.passage == passage.id
+        and passage.sentence is not None
+        and (place.start < passage.sentence.end and passage.sentence.start < place.end)
+        for passage in first
+        for place in fact.citations
+    )

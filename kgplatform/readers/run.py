@@ -15,7 +15,7 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 
 from kgplatform.concurrency.spans import past_span
@@ -263,13 +263,11 @@ def evidence_of_failure(question: str, run: Run) -> Iterator[Run]:
     except ModelError as error:
         error.steps = tuple(steps)
         with contextlib.suppress(KgError):  # the model that fails may be the one that searches
-            error.evidence = judged(_found(question, run.evidence, steps), question)
+            ids = list(dict.fromkeys(passage for step in reversed(steps) for passage in step.passages))[:_MOST]
+            if ids:
+                stored = run.evidence.stored(ids).passages
+                found = SearchResult(question, tuple(stored[id] for id in ids if id in stored), (), 0.0)
+            else:
+                found = run.evidence.search(question, top_k=_MOST).result
+            error.evidence = judged(found, question)
         raise
-
-
-def _found(question: str, evidence: Evidence, steps: Sequence[Step]) -> SearchResult:
-    ids = dict.fromkeys(passage for step in reversed(steps) for passage in step.passages)
-    if not ids:
-        return evidence.search(question, top_k=_MOST).result
-    stored = evidence.stored(list(ids)[:_MOST]).passages
-    return SearchResult(question, tuple(stored[id] for id in ids if id in stored), (), 0.0)

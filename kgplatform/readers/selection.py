@@ -10,7 +10,7 @@ question; a fact only where no shown sentence says it and it speaks to the quest
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.readers.numbering import Numbering
@@ -87,8 +87,12 @@ def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int
             room -= cost + tokens(passage.title) + _PER_PASSAGE
     shown = Numbering()
     shown.passages(kept, only)
-    telling = [each for each in shown.unsaid(result.facts) if asked.share(stems_of(_words(each))) >= _LEAST]
-    fitting = _fitting(telling[:facts], room)
+    words = {each.id: stems_of(each.text.replace("_", " ")) for each in result.facts}
+    telling = [each for each in shown.unsaid(result.facts) if asked.share(words[each.id]) >= _LEAST]
+    fitting: list[FoundFact] = []
+    for fact in telling[:facts]:
+        room -= tokens(fact.text) + _PER_LINE
+        fitting += [fact] if room >= 0 else []
     return Selection(replace(result, passages=tuple(kept), facts=tuple(fitting)), only)
 
 
@@ -120,16 +124,3 @@ def around_best(
                     kept.add(place + 1)
                     spent += cost
     return kept, spent
-
-
-def _words(fact: FoundFact) -> str:
-    return fact.text.replace("_", " ")
-
-
-def _fitting(facts: Iterable[FoundFact], room: int) -> list[FoundFact]:
-    kept = []
-    for fact in facts:
-        room -= tokens(fact.text) + _PER_LINE
-        if room >= 0:
-            kept.append(fact)
-    return kept

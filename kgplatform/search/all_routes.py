@@ -53,17 +53,26 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
         lambda store: question.vector,
         lambda store: _by_words(store, question),
     )
-    share = cosine_share(question, words.has_foreign)
-    entities = [] if "entity" in without else words.named_entities(question)
-    documents = words.named_documents(question)
+    bm25 = best_scores([*words["passages"], *words["foreign"]])
+    bm25 = {id_: bm25[id_] for id_ in best(bm25, PASSAGE_SEEDS)}
+    share = cosine_share(question, bool(words["foreign"]))
+    known = [_Entity(*entity) for entity in words["entities"]]
+    embedded = {entity.key for entity in known if entity.embedded}
+    longest = question.longest({entity.key for entity in known})
+    entities = [entity for entity in known if entity.key in longest and "entity" not in without]
+    documents = {key for key in question.longest(words["documents"]) if question.names_properly(key)}
     passages, facts, meant, named, near = store.at_once(
-        lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS, words.bm25),
+        lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS, bm25),
         lambda store: [] if "triple" in without else fact_rows(store, question, FACT_SEEDS),
         lambda store: (
-            [] if {"entity", "path"} <= set(without) else entity_seeds(store, question, words.embedded, ENTITY_SEEDS)
+            [] if {"entity", "path"} <= set(without) else entity_seeds(store, question, embedded, ENTITY_SEEDS)
         ),
-        lambda store: _passages_of(store, question, documents),
-        lambda store: communities_near(store, question) if words.tree and "community" not in without else NOWHERE,
+        lambda store: (
+            store.read("search/named_documents", names=sorted(documents), k=NAMED_PASSAGES, vector=question.vector)
+            if documents
+            else []
+        ),
+        lambda store: communities_near(store, question) if words["tree"] and "community" not in without else NOWHERE,
     )
     seeds = _Seeds(passages, facts, named, _without_document(question, entities, documents), near, share)
     nearest = (element for row in facts[:PATH_FACTS] for element in row["elements"])
@@ -104,41 +113,12 @@ class _Entity(NamedTuple):
     embedded: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What the words of a question find: ``entities`` and keys of ``documents`` by its names, passages with their BM25.
-
-    ``has_foreign``: whether some are in another language than English; ``tree``: whether the graph has a finished one.
-    """
-
-    entities: list[_Entity]
-    documents: set[str]
-    bm25: dict[str, float]
-    has_foreign: bool
-    tree: bool
-
-    @property
-    def embedded(self) -> set[str]:
-        """Keys of entities that have a vector."""
-        return {entity.key for entity in self.entities if entity.embedded}
-
-    def named_entities(self, question: Question) -> list[_Entity]:
-        """Of names inside each other the longest."""
-        longest = question.longest({entity.key for entity in self.entities})
-        return [entity for entity in self.entities if entity.key in longest]
-
-    def named_documents(self, question: Question) -> set[str]:
-        """The longest names that are meant as names."""
-        return {key for key in question.longest(self.documents) if question.names_properly(key)}
-
-
-def _by_words(store: Store, question: Question) -> _Words:
+def _by_words(store: Store, question: Question) -> Row:
+    """What the words of a question find: entities and documents that it may name, passages with their BM25, those in
+    another language than English apart; and whether the graph has a finished tree."""
     asked = {"names": list(question.names), "words": question.words, "terms": question.terms}
     (row,) = store.read("search/words", k=PASSAGE_SEEDS, **asked)
-    entities = [_Entity(*entity) for entity in row["entities"]]
-    bm25 = best_scores([*row["passages"], *row["foreign"]])
-    bm25 = {id_: bm25[id_] for id_ in best(bm25, PASSAGE_SEEDS)}
-    return _Words(entities, set(row["documents"]), bm25, bool(row["foreign"]), row["tree"])
+    return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +147,6 @@ def _without_document(question: Question, entities: list[_Entity], documents: Co
         and question.names_properly(entity.key)
         and stands_alone(entity.key, question.text)
     }
-
-
-def _passages_of(store: Store, question: Question, documents: Collection[str]) -> list[Row]:
-    if not documents:
-        return []
-    chosen = {"names": sorted(documents), "k": NAMED_PASSAGES}
-    return store.read("search/named_documents", **chosen, vector=question.vector)
 
 
 def _around(store: Store, question: Question, seeds: _Seeds) -> Row:

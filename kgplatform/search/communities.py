@@ -8,7 +8,7 @@ Each fact is in one community, whatever the number of entities that it joins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from kgplatform.errors import Code, coded
@@ -87,7 +87,10 @@ def read_groups(
         check_tree(store)
     ranked = sorted(rows, key=lambda row: (-row["score"], row["id"]))[:most]
     nearest = {row["id"] for row in ranked}
-    kept = [_group(row) for row in rows if row["id"] in nearest]
+    kept = []
+    for row in (row for row in rows if row["id"] in nearest):
+        community = FoundCommunity(row["id"], row["name"], row["summary"], row["size"], round(row["score"], 6))
+        kept.append(Group(community, row["depth"], tuple((name, summary) for name, summary in row["above"])))
     found: list[Group] = []
     same: dict[str, list[str]] = {}
     unfound = 0
@@ -95,42 +98,25 @@ def read_groups(
         page = {group.community.id: group for group in kept[start : start + _PAGE]}
         bounds = {"most": _ALL if facts is None else facts, "members": _MEMBERS}
         said = {row["id"]: row for row in store.read("search/community_facts", ids=list(page), **bounds)}
-        found += [_with_facts(group, said[id_]) for id_, group in page.items() if id_ in said]
+        for id_, group in page.items():
+            if id_ in said:
+                told, left_out = said[id_]["facts"], said[id_]["total"] - len(said[id_]["facts"])
+                members = tuple(said[id_]["members"])
+                found.append(replace(group, facts=_facts(told), facts_left_out=left_out, members=members))
         same |= {fact["id"]: fact["sameAs"] for row in said.values() for fact in row["facts"] if fact["sameAs"]}
         unfound += sum(row["unfound"] for row in said.values())
-    found = _once(found, same)
-    outside = _outside(store, facts) if len(kept) == len(rows) else _NOWHERE
-    return Groups(tuple(found), outside, len(rows) - len(kept), unfound, store.queries)
-
-
-_NOWHERE = Group(FoundCommunity("", "", "", 0, 0.0), 0)
-
-
-def _outside(store: Store, facts: int | None) -> Group:
-    (row,) = store.read("search/facts_outside", most=_ALL if facts is None else facts)
-    shown = _facts(row["facts"])
-    return replace(_NOWHERE, facts=shown, facts_left_out=row["total"] - len(shown))
-
-
-def _group(row: Row) -> Group:
-    community = FoundCommunity(row["id"], row["name"], row["summary"], row["size"], round(row["score"], 6))
-    return Group(community, row["depth"], tuple((name, summary) for name, summary in row["above"]))
-
-
-def _with_facts(group: Group, row: Row) -> Group:
-    facts = _facts(row["facts"])
-    left_out = row["total"] - len(row["facts"])
-    return replace(group, facts=facts, facts_left_out=left_out, members=tuple(row["members"]))
-
-
-def _once(groups: Sequence[Group], same: Mapping[str, Sequence[str]]) -> list[Group]:
-    """``groups`` less triples and attributes of which a statement in any of them says the ``same``, in the words of the
-    text."""
-    listed = {fact.id for group in groups for fact in group.facts}
-    return [
+    # Triples and attributes are left out of which a statement in any group says the same, in the words of the text.
+    listed = {fact.id for group in found for fact in group.facts}
+    found = [
         replace(group, facts=tuple(fact for fact in group.facts if listed.isdisjoint(same.get(fact.id, ()))))
-        for group in groups
+        for group in found
     ]
+    outside = Group(FoundCommunity("", "", "", 0, 0.0), 0)
+    if len(kept) == len(rows):
+        (row,) = store.read("search/facts_outside", most=_ALL if facts is None else facts)
+        shown = _facts(row["facts"])
+        outside = replace(outside, facts=shown, facts_left_out=row["total"] - len(shown))
+    return Groups(tuple(found), outside, len(rows) - len(kept), unfound, store.queries)
 
 
 def _facts(rows: Iterable[Row]) -> tuple[GroupFact, ...]:

@@ -19,7 +19,7 @@ from kgplatform.search.found import facts_by_id, passages_by_id, traced_read
 from kgplatform.search.nodes import PASSAGES, Nodes, in_reading_order
 from kgplatform.search.pages import Pages
 from kgplatform.search.question import Question
-from kgplatform.search.search import search, search_within
+from kgplatform.search.search import search
 from kgplatform.search.statement import Statements
 from kgplatform.text import tidy
 
@@ -84,10 +84,8 @@ class Evidence:
     ) -> Retrieved:
         """The best passages and facts, or passages of ``documents`` (ids), as ``kgplatform.search.search`` says."""
         store, chosen = self._store.recording(), self._chosen(documents)
-        if self._only is not None and not documents:
-            result = search_within(store, self._embedder, question, route, top_k, chosen, types, without)
-        else:
-            result = search(store, self._embedder, question, route, top_k, types, without, chosen)
+        within = self._only is not None and not documents
+        result = search(store, self._embedder, question, route, top_k, types, without, chosen, within=within)
         return Retrieved(result, store.queries)
 
     def nodes(self, question: str) -> Nodes:

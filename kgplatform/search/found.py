@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from typing import TypeVar
 
 from kgplatform.neo4j.metadata import metadata_of
@@ -189,24 +188,24 @@ def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[Foun
     chosen = None if found.documents is None else list(found.documents)
     rows = store.read("search/fact_details", ids=wanted, places=CITATIONS, documents=chosen)
     facts = {row["id"]: _fact(row, scores[row["id"]], _sorted(found.fact_routes, row["id"])) for row in rows}
-    whole = (path for path in paths if all(fact in facts for fact in path.facts))
-    return tuple(facts[each] for each in ids if each in facts), tuple(_path(each, facts) for each in whole)
+    found_paths = (
+        FoundPath(
+            entities=path.entities,
+            names=(path.start_name, *(hop.next_name for hop in path.hops)),
+            predicates=tuple(hop.predicate for hop in path.hops),
+            forward=tuple(hop.forward for hop in path.hops),
+            facts=tuple(facts[fact] for fact in path.facts),
+            score=round(path.score, 6),
+        )
+        for path in paths
+        if all(fact in facts for fact in path.facts)
+    )
+    return tuple(facts[each] for each in ids if each in facts), tuple(found_paths)
 
 
 def _fact(row: Row, score: float, routes: tuple[str, ...]) -> FoundFact:
     citations = tuple(map(cited, row["places"]))
     return FoundFact(id=row["id"], text=row["text"], score=round(score, 6), routes=routes, citations=citations)
-
-
-def _path(path: Path, facts: dict[str, FoundFact]) -> FoundPath:
-    return FoundPath(
-        entities=path.entities,
-        names=(path.start_name, *(hop.next_name for hop in path.hops)),
-        predicates=tuple(hop.predicate for hop in path.hops),
-        forward=tuple(hop.forward for hop in path.hops),
-        facts=tuple(facts[fact] for fact in path.facts),
-        score=round(path.score, 6),
-    )
 
 
 def _sorted(routes: dict[str, set[str]], each: str) -> tuple[str, ...]:
@@ -217,14 +216,7 @@ SPARE = 5
 """Passages beyond those that are asked for, to take the places that become free."""
 _LEADER = re.compile(r"(?:\.\s?){4,}|…{2,}")
 """What leads from a heading to the number of its page."""
-_HEADING = re.compile(
-    r"(?:table of )?contents|inhalt(?:sverzeichnis|sübersicht)?|table des matières|sommaire|[íi]ndice|sommario"
-    r"|目次|目录",
-    re.IGNORECASE,
-)
-_SENTENCE_END = (".", "!", "?", "。", ":", ";")
 _LINES = 5
-_LONGEST_LINE = 90
 _SHARE = 0.6
 
 
@@ -240,31 +232,17 @@ def distinct(passages: Sequence[FoundPassage], count: int) -> tuple[FoundPassage
 
 def with_copies(first: FoundPassage, others: Sequence[FoundPassage]) -> FoundPassage:
     """``first``, which names ``others`` of the same text, and those that these or it named before."""
-    places = {place.passage: place for each in (first, *others) for place in (*each.copies, _place(each))}
+    places: dict[str, Citation] = {}
+    for each in (first, *others):
+        own = citation_of(each, each.start, each.end)
+        places |= {place.passage: place for place in (*each.copies, own)}
     del places[first.id]
     return replace(first, copies=tuple(places.values()))
 
 
-def _place(passage: FoundPassage) -> Citation:
-    return citation_of(passage, passage.start, passage.end)
-
-
 def is_contents(text: str) -> bool:
-    """Whether most of ``text`` is a table of contents: headings with leaders, or short lines beneath its title."""
+    """Whether most of ``text`` is a table of contents: lines with leaders to the numbers of pages."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) < _LINES:
-        return False
     entries = [line for line in lines if _LEADER.search(line)]
-    titled = next((number for number, line in enumerate(lines) if _HEADING.fullmatch(line)), None)
-    if titled is not None:
-        entries = max(entries, list(takewhile(_is_heading, lines[titled + 1 :])), key=len)
-    said = sum(map(len, map(_words, lines)))
-    return len(entries) >= _LINES and sum(map(len, map(_words, entries))) >= _SHARE * said
-
-
-def _is_heading(line: str) -> bool:
-    return len(line) <= _LONGEST_LINE and (not line.endswith(_SENTENCE_END) or _LEADER.search(line) is not None)
-
-
-def _words(line: str) -> str:
-    return _LEADER.sub("", line)
+    said, listed = (sum(len(_LEADER.sub("", line)) for line in some) for some in (lines, entries))
+    return len(entries) >= _LINES and listed >= _SHARE * said

@@ -156,12 +156,23 @@ class Seeds:
 
 def seeds(graph: Neighbourhood, similarity: Floats, fact_weight: Floats) -> Seeds:
     """The seeds of ``graph``: passages by ``similarity`` (P,), facts by ``fact_weight`` (F,)."""
-    return Seeds(
-        passages=_on_passages(graph, similarity),
-        named=_on_named_documents(graph, similarity),
-        facts=_on_entities(graph, fact_weight),
-        rare=_on_rare_names(graph),
-    )
+    size, offset = len(graph.passage_ids) + len(graph.entity_ids), len(graph.passage_ids)
+    # A softmax over the passages that are most like the question.
+    known = np.flatnonzero(~np.isnan(similarity))
+    order = best_first(similarity[known], [graph.passage_ids[position] for position in known.tolist()])
+    best, passages = known[order[:PASSAGE_SEEDS]], np.zeros(size)
+    passages[best] = softmax(similarity[best], PASSAGE_TEMPERATURE)
+    # Equal mass for each title that the question names; within it, a softmax over its passages.
+    titles, named = np.unique(graph.passage_title[graph.passage_named]), np.zeros(size)
+    worst = np.nanmin(similarity, initial=0.0)
+    for title in titles:
+        members = np.flatnonzero(graph.passage_named & (graph.passage_title == title))
+        weights = softmax(np.nan_to_num(similarity[members], nan=worst), PASSAGE_TEMPERATURE)
+        named[members] = weights / len(titles)
+    # The rare entities that the question names; the rarest get most.
+    rarity, rare = graph.entity_named / np.maximum(graph.entity_passages, 1), np.zeros(size)
+    rare[offset:] = rarity / rarity.sum() if rarity.any() else 0
+    return Seeds(passages, named, _on_entities(graph, fact_weight), rare)
 
 
 def restart_vector(graph: Neighbourhood, starts: Seeds) -> Floats:
@@ -196,37 +207,6 @@ def fact_share_of(graph: Neighbourhood) -> float:
         return FACT_SHARE
     behind = min(0.0, float(seeds.max() - known.max()))
     return FACT_SHARE * float(np.exp(behind / PASSAGE_TEMPERATURE))
-
-
-def _on_passages(graph: Neighbourhood, similarity: Floats) -> Floats:
-    """A softmax over the passages that are most like the question."""
-    known = np.flatnonzero(~np.isnan(similarity))
-    ids = [graph.passage_ids[position] for position in known.tolist()]
-    seeds = known[best_first(similarity[known], ids)[:PASSAGE_SEEDS]]
-    part = np.zeros(len(graph.passage_ids) + len(graph.entity_ids))
-    part[seeds] = softmax(similarity[seeds], PASSAGE_TEMPERATURE)
-    return part
-
-
-def _on_named_documents(graph: Neighbourhood, similarity: Floats) -> Floats:
-    """Equal mass for each title that the question names; within it, a softmax over its passages."""
-    part = np.zeros(len(graph.passage_ids) + len(graph.entity_ids))
-    titles = np.unique(graph.passage_title[graph.passage_named])
-    for title in titles:
-        members = np.flatnonzero(graph.passage_named & (graph.passage_title == title))
-        worst = np.nanmin(similarity, initial=0.0)
-        weights = softmax(np.nan_to_num(similarity[members], nan=worst), PASSAGE_TEMPERATURE)
-        part[members] = weights / len(titles)
-    return part
-
-
-def _on_rare_names(graph: Neighbourhood) -> Floats:
-    """The rare entities that the question names; the rarest get most."""
-    part = np.zeros(len(graph.passage_ids) + len(graph.entity_ids))
-    weights = graph.entity_named / np.maximum(graph.entity_passages, 1)
-    if weights.any():
-        part[len(graph.passage_ids) :] = weights / weights.sum()
-    return part
 
 
 def _on_entities(graph: Neighbourhood, fact_weight: Floats) -> Floats:

@@ -136,16 +136,22 @@ _NO_RELATION = Relation("Entity", "RELATED_TO", "Entity", 0)
 def shown_schema(schema: LiveSchema, tokens: int) -> str:
     """Labels, properties, types, relations, attributes: a part a line or a list, none longer than its share of
     ``tokens``, and what one leaves is left to those after it."""
-    properties = groupby(schema.properties, lambda property_: property_.label)
+    properties = []
+    for label, group in groupby(schema.properties, lambda each: each.label):
+        own = (f"{each.name} {each.type.removesuffix(' NOT NULL')} {_example(each.example)}" for each in group)
+        properties.append(f"{label} {{{', '.join(own)}}}")
+    relations = [
+        f"{quoted(each.head)} -[{quoted(each.type)}]-> {quoted(each.tail)} {each.count:,}" for each in schema.relations
+    ]
     attributes = [
         (f"{quoted(attribute.label)} {attribute.key}", attribute.count, [attribute.example])
         for attribute in schema.attributes
     ]
     parts = [
         ("Nodes: ", ", ", [f"{label} {count:,}" for label, count in schema.labels.items()]),
-        ("Properties, with an example: ", "; ", [_properties(label, group) for label, group in properties]),
+        ("Properties, with an example: ", "; ", properties),
         ("Entities by type, with examples: ", ", ", [_with(t.label, t.count, t.examples) for t in schema.types]),
-        ("Relations between entities:\n", "\n", list(map(_relation, schema.relations))),
+        ("Relations between entities:\n", "\n", relations),
         ("Attributes of entities, with an example:\n", "\n", [_with(*attribute) for attribute in attributes]),
         ("Predicates of RELATED_TO: ", ", ", [f"{_example(name)} {n:,}" for name, n in schema.predicates.items()]),
     ]
@@ -178,18 +184,6 @@ def _fitting(items: Sequence[str], tokens: int) -> list[str]:
             return [*kept, f"… and {len(items) - len(kept)} more"]
         kept.append(item)
     return kept
-
-
-def _properties(label: str, properties: Iterable[Property]) -> str:
-    shown = (
-        f"{property_.name} {property_.type.removesuffix(' NOT NULL')} {_example(property_.example)}"
-        for property_ in properties
-    )
-    return f"{label} {{{', '.join(shown)}}}"
-
-
-def _relation(relation: Relation) -> str:
-    return f"{quoted(relation.head)} -[{quoted(relation.type)}]-> {quoted(relation.tail)} {relation.count:,}"
 
 
 def _with(name: str, count: int, examples: Iterable[str]) -> str:

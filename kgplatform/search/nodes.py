@@ -142,18 +142,10 @@ class Nodes:
 
     def some(self, count: int, seed: int) -> Names:
         """``count`` nodes drawn at random, each with the same chance; the same for the same ``seed`` and graph."""
-        chance = random.Random(seed)
-        drawn: list[str] = []
-        seen = 0
-        queries: list[QueryRun] = []
-        for page in self.pages():
-            queries += page.queries
-            for name in page.names:
-                seen += 1
-                place = len(drawn) if len(drawn) < count else chance.randrange(seen)
-                if place < count:
-                    drawn[place : place + 1] = [name]
-        return Names(tuple(drawn), seen, tuple(queries))
+        pages = list(self.pages())
+        names = [name for page in pages for name in page.names]
+        drawn = random.Random(seed).sample(names, min(count, len(names)))
+        return Names(tuple(drawn), len(names), tuple(query for page in pages for query in page.queries))
 
     def facts(self, name: str, passages: int) -> NodeFacts:
         """What the passages state of the node ``name``; of more than ``passages``, those nearest to the question."""

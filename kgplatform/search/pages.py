@@ -13,24 +13,23 @@ of their document are not finished and do not count.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.query import batches
 from kgplatform.records import FoundPassage, QueryRun
-from kgplatform.search.found import part_of, rank_scores, traced_read, unscored
-from kgplatform.search.nodes import in_reading_order
+from kgplatform.search.found import part_of, traced_read, unscored
 from kgplatform.search.question import Question
 from kgplatform.text import WORD, normalise_name, rejoin
 
 _LEAST_ASKED = 50
 
-_PASSAGES = 500
-"""Passages that are read from the graph at once, where all text is read."""
+_AT_ONCE = 200
+"""Pages that are read from the graph at once, where all text is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,6 @@ class Pages:
     """The gist memory of ``documents`` (ids; by default of all) for one question, which is ``text.tidy``."""
 
     def __init__(self, store: Store, embedder: Embedder, question: str, documents: Sequence[str] = ()) -> None:
-        self._store = store
         self._read = partial(traced_read, store)
         self._embedder = embedder
         self._question = question
@@ -153,20 +151,19 @@ class Pages:
     def best_by_words(self, count: int) -> RankedPages:
         """The ``count`` best pages by the words of their full text: Okapi BM25 over these pages and no others.
 
-        All text of the documents is read, some passages at a time. Pages without a word of the question are left out.
+        All text of the pages is read, some pages at a time. Those without a word of the question are left out.
         """
         found = self.all()
         queries = list(found.queries)
-        documents: dict[str, list[StoredPage]] = {}
-        for page in found.pages:
-            documents.setdefault(page.document, []).append(page)
-        index = Okapi(self._question)
-        for passages, ran in in_reading_order(self._store, _PASSAGES, self._documents):
-            queries += ran
-            for passage in passages:
-                for page in _overlapping(documents.get(passage.document, []), passage):
-                    index.add(page.id, part_of(passage, page.start, page.end).text)
-        return RankedPages(tuple(index.ranked(count)), tuple(queries))
+
+        def texts() -> Iterator[tuple[str, str]]:
+            for some in batches([page.id for page in found.pages], _AT_ONCE):
+                read = self.texts(some)
+                queries.extend(read.queries)
+                yield from ((id_, read.texts[id_].text) for id_ in some if id_ in read.texts)
+
+        ranked = okapi(self._question, texts())
+        return RankedPages(tuple(ranked[:count]), tuple(queries))
 
     def texts(self, ids: Sequence[str]) -> PageTexts:
         """Pages in full: their text is put together from the passages that overlap them."""
@@ -181,23 +178,6 @@ class Pages:
     def _asked(self) -> Question:
         """The question with its vector, which not every way to read needs."""
         return Question(self._question, self._embedder)
-
-
-def fuse_ranks(*rankings: Sequence[str]) -> list[str]:
-    """Reciprocal rank fusion: ids that stand high in several rankings first; equal ones in the order of the first.
-
-    >>> fuse_ranks(["a", "b", "c"], ["b", "d"])
-    ['b', 'a', 'd', 'c']
-    """
-    scores = rank_scores(rankings)
-    return sorted(scores, key=lambda each: -scores[each])
-
-
-def _overlapping(pages: Sequence[StoredPage], passage: FoundPassage) -> Sequence[StoredPage]:
-    """Of the pages of one document, in order, those that have some of ``passage``."""
-    first = max(0, bisect_right(pages, passage.start, key=lambda page: page.start) - 1)
-    last = bisect_right(pages, passage.end - 1, key=lambda page: page.start)
-    return pages[first:last]
 
 
 def _text(row: Row) -> PageText:
@@ -215,41 +195,28 @@ K1 = 1.2
 B = 0.75
 
 
-class Okapi:
-    """Okapi BM25 over texts that are given once, one after the other, and not kept; all words of ``question`` count.
-
-        index = Okapi("Who fired bricks?")
-        for id, text in parts: index.add(id, text)
-        index.ranked(3)                                # the ids of the best three
+def okapi(question: str, texts: Iterable[tuple[str, str]]) -> list[str]:
+    """The ids of ``texts`` (id, text) that have a word of ``question``, best first by Okapi BM25; equal ones in the
+    order given. All words of the question count.
 
     The full-text index of Neo4j ranks within the whole graph: its weights of words come from all documents. Here they
-    come from the texts that were given, as a database for each document has it (ReadAgent, section 4.2). Only the
-    counts of the question's words are held: memory grows with the number of texts, not with their length.
+    come from the texts that are given, as a database for each document has it (ReadAgent, section 4.2). Only the counts
+    of the question's words are held: memory grows with the number of texts, not with their length.
     """
-
-    def __init__(self, question: str) -> None:
-        self._wanted = frozenset(_words(question))
-        self._counts: dict[str, Counter[str]] = {}
-        self._lengths: Counter[str] = Counter()
-
-    def add(self, id_: str, text: str) -> None:
-        """Count ``text``; parts of one text are given with the same id."""
+    wanted = frozenset(_words(question))
+    counts: dict[str, Counter[str]] = {}
+    lengths: dict[str, int] = {}
+    for id_, text in texts:
         words = _words(text)
-        self._counts.setdefault(id_, Counter()).update(word for word in words if word in self._wanted)
-        self._lengths[id_] += len(words)
-
-    def ranked(self, count: int) -> list[str]:
-        """The ids of the best ``count`` texts that have a word of the question; equal ones in the order given."""
-        number = len(self._counts)
-        mean = sum(self._lengths.values()) / number if number else 0.0
-        having = Counter(word for counts in self._counts.values() for word in counts)
-        weights = {word: math.log(1 + (number - n + 0.5) / (n + 0.5)) for word, n in having.items()}
-        scores = {id_: self._score(id_, weights, mean) for id_ in self._counts}
-        return sorted((id_ for id_ in scores if scores[id_] > 0), key=lambda id_: -scores[id_])[:count]
-
-    def _score(self, id_: str, weights: dict[str, float], mean: float) -> float:
-        longer = K1 * (1 - B + B * self._lengths[id_] / mean) if mean else K1
-        return sum(weights[word] * n * (K1 + 1) / (n + longer) for word, n in sorted(self._counts[id_].items()))
+        counts[id_], lengths[id_] = Counter(word for word in words if word in wanted), len(words)
+    number, mean = len(counts), sum(lengths.values()) / max(1, len(lengths))
+    having = Counter(word for own in counts.values() for word in own)
+    weights = {word: math.log(1 + (number - n + 0.5) / (n + 0.5)) for word, n in having.items()}
+    scores: dict[str, float] = {}
+    for id_, own in counts.items():
+        longer = K1 * (1 - B + B * lengths[id_] / (mean or 1.0))
+        scores[id_] = sum(weights[word] * n * (K1 + 1) / (n + longer) for word, n in sorted(own.items()))
+    return sorted((id_ for id_ in scores if scores[id_] > 0), key=lambda id_: -scores[id_])
 
 
 def _words(text: str) -> list[str]:

@@ -52,7 +52,7 @@ class Question:
     @cached_property
     def terms(self) -> str:
         """One for passages in its language; empty for a question in English."""
-        return full_text_terms(self.text)
+        return full_text_query(search_terms(self.text, language_of(self.text))[:_MOST_WORDS])
 
     @cached_property
     def runs(self) -> list[str]:
@@ -97,22 +97,13 @@ def full_text_words(text: str) -> str:
     Of Chinese and the like, pairs of letters: the index has each letter as a word, and a pair is two of them in a row.
     """
     language = language_of(text)
-    words = [piece for word in WORD_RUN.findall(text)[:_MOST_WORDS] for piece in _pieces(word.lower())]
+    words: list[str] = []
+    for word in WORD_RUN.findall(text)[:_MOST_WORDS]:
+        for found in _PIECE.finditer(word.lower()):
+            run = found[0]
+            pairs = [run[at : at + 2] for at in range(len(run) - 1)] if found["letters"] else []
+            words += pairs or [run]
     return full_text_query([word for word in words if language == ENGLISH or not is_common(word, language)] or words)
-
-
-def full_text_terms(text: str) -> str:
-    """The words of ``text`` as a query for passages in its language, if that is not English."""
-    return full_text_query(search_terms(text, language_of(text))[:_MOST_WORDS])
-
-
-def _pieces(word: str) -> list[str]:
-    pieces: list[str] = []
-    for found in _PIECE.finditer(word):
-        run = found[0]
-        last = len(run) - 1 if found["letters"] else 0
-        pieces += [run[at : at + 2] for at in range(last)] if last else [run]
-    return pieces
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -130,14 +121,10 @@ def runs_in(text: str) -> list[str]:
         for first in range(len(spans))
         for last in range(first, min(first + _LONGEST_NAME, len(spans)))
     ]
-    return [*runs, *_unspaced_runs(text)] if is_unspaced(text) else runs
-
-
-def _unspaced_runs(text: str) -> list[str]:
-    words = [found[0][:_MOST_WORDS] for found in _UNSPACED_RUN.finditer(text)]
-    return [
+    unspaced = [found[0][:_MOST_WORDS] for found in _UNSPACED_RUN.finditer(text)]
+    return runs + [
         word[first:last]
-        for word in words
+        for word in unspaced
         for first in range(len(word) - 1)
         for last in range(first + 2, min(first + _LONGEST_UNSPACED, len(word)) + 1)
     ]

@@ -185,12 +185,11 @@ def _best_ways(beam: list[Path], steps: Mapping[str, list[Row]]) -> list[list[Pa
             continue
         key = min(facts, facts[::-1])
         if key in ways or len(ways) < BEAM:
-            ways.setdefault(key, []).append(_longer(path, row))
+            named = row["id"], row["cosine"], row["predicate"], row["forward"], row["next"], row["nextName"]
+            hop = Hop(*named, tuple(row["passages"]))
+            longer_path = Path(path.start, path.start_name or row["name"], (*path.hops, hop))
+            ways.setdefault(key, []).append(longer_path)
     return list(ways.values())
-
-
-def _longer(path: Path, row: Row) -> Path:
-    return Path(path.start, path.start_name or row["name"], (*path.hops, _hop(row)))
 
 
 def of_each_length(paths: list[Path], count: int) -> list[Path]:
@@ -212,12 +211,6 @@ def _steps(store: Store, question: Question, entities: list[str], beam: int = 0)
         for row in store.read("search/steps", entities=entities, **bounds, vector=question.vector):
             steps.setdefault(row["entity"], []).append(row)
     return steps
-
-
-def _hop(row: Row) -> Hop:
-    return Hop(
-        row["id"], row["cosine"], row["predicate"], row["forward"], row["next"], row["nextName"], tuple(row["passages"])
-    )
 
 
 def _order(path: Path) -> tuple[float, int, tuple[str, ...]]:

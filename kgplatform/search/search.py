@@ -31,25 +31,29 @@ def search(
     types: Sequence[str] = (),
     without: Collection[str] = (),
     documents: Sequence[str] = (),
+    *,
+    within: bool = False,
 ) -> SearchResult:
     """The best ``top_k`` passages and facts; of route ``path`` the paths, of ``community`` the communities too.
 
     ``types``: names of schema types; facts and paths about others are left out (``keep_types``). ``without``: routes
     that take no part in ``all``. ``documents``: ids; then the passages of these alone, by meaning, as ``dense`` has
-    them: the indexes are those of the whole graph, and here every passage is compared. Raises ``InputError`` for an
-    unknown route, an empty question, or the route ``community`` where there is no knowledge tree.
+    them: the indexes are those of the whole graph, and here every passage is compared. ``within``: the passages and
+    facts of ``documents`` alone, by one of ``ROUTES_WITHIN``. Raises ``InputError`` for an unknown route, an empty
+    question, the route ``community`` where there is no knowledge tree, or a route over the whole graph ``within`` some.
     """
     started = time.perf_counter()
     for name in (route, *without):
         check_route(name)
     check_top_k(top_k)
     asked = Question(question, embedder)
-    if documents:
+    if within:
+        found = _within(store, asked, route, top_k, documents, without)
+    elif documents:
         found = dense_in_documents(store, asked, documents, top_k + SPARE)
     else:
         found = all_routes(store, asked, without) if route == "all" else ROUTES[route](store, asked, top_k)
-    found = replace(found, vector=asked.vector)
-    found = keep_types(store, found, types)
+    found = keep_types(store, replace(found, vector=asked.vector, documents=documents if within else None), types)
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)
     return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities))
@@ -134,16 +138,16 @@ def fuse_results(results: Sequence[SearchResult], top_k: int) -> SearchResult:
 
 
 def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
+    """As ``_by_rank``, each with what all that is the same has of routes and, for passages, of copies."""
     same: dict[Hashable, list[Any]] = {}
     for item in chain.from_iterable(lists):
         same.setdefault(_key(item), []).append(item)
-    return tuple(_united(item, same[_key(item)]) for item in _by_rank(lists, top_k))
-
-
-def _united(best: Any, same: Sequence[Any]) -> Any:
-    """``best`` with what all that is the ``same`` has of routes and, for passages, of copies."""
-    found = with_copies(best, same) if isinstance(best, FoundPassage) else best
-    return replace(found, routes=tuple(sorted({route for each in same for route in each.routes})))
+    united = []
+    for item in _by_rank(lists, top_k):
+        alike = same[_key(item)]
+        found = with_copies(item, alike) if isinstance(item, FoundPassage) else item
+        united.append(replace(found, routes=tuple(sorted({route for each in alike for route in each.routes}))))
+    return tuple(united)
 
 
 def _by_rank(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
@@ -184,44 +188,21 @@ def documents_where(store: Store, where: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def search_within(
-    store: Store,
-    embedder: Embedder,
-    question: str,
-    route: str,
-    top_k: int,
-    documents: Sequence[str],
-    types: Sequence[str] = (),
-    without: Collection[str] = (),
-) -> SearchResult:
-    """The best ``top_k`` passages and facts of ``documents`` (ids), by one of ``ROUTES_WITHIN``.
-
-    The indexes are those of the whole graph and cannot be asked for a part of it, so each passage and fact of these
-    documents is compared with the question: exact, and as long as there are many of them.
+def _within(
+    store: Store, question: Question, route: str, top_k: int, documents: Sequence[str], without: Collection[str]
+) -> Found:
+    """What ``route`` finds of ``documents`` (ids). The indexes are those of the whole graph and cannot be asked for a
+    part of it, so each passage and fact of these documents is compared: exact, and as long as there are many of them.
 
     ``all``: the ranking of the whole graph's search, as far as it found these documents, merged with that of all their
     passages by meaning and by words; its facts are the nearest by meaning, none ``without`` the route ``triple``.
-    ``types``, ``without``: as in ``search``. Raises ``InputError`` as that does, and for a route over the whole graph.
     """
-    started = time.perf_counter()
-    for name in (route, *without):
-        check_route(name)
-    check_top_k(top_k)
     if route not in ROUTES_WITHIN:
         raise InputError(
             f"The route {route} goes over the whole graph. To search some documents, choose {', '.join(ROUTES_WITHIN)}."
         )
-    asked = Question(question, embedder)
-    found = Found()
-    if documents:
-        found = keep_types(store, _found(store, asked, route, top_k, documents, without), types)
-    passages, facts, _ = look_up(store, replace(found, vector=asked.vector, documents=documents), top_k)
-    return SearchResult(asked.text, passages, facts, round(time.perf_counter() - started, 4))
-
-
-def _found(
-    store: Store, question: Question, route: str, top_k: int, documents: Sequence[str], without: Collection[str]
-) -> Found:
+    if not documents:
+        return Found()
     count = max(top_k + SPARE, NEAREST)
     chosen = {"documents": list(documents), "k": count}
     dense = bm25 = walked = facts = Found()
@@ -234,7 +215,13 @@ def _found(
     if "triple" in parts:
         facts = facts_found(store.read("search/facts_in_documents", **chosen, vector=question.vector), "triple")
     if route == "all":
-        walked = _kept(store, all_routes(store, question, without), documents)
+        walked = all_routes(store, question, without)
+        ids = {
+            row["id"]
+            for row in store.read("search/in_documents", ids=sorted(walked.passages), documents=list(documents))
+        }
+        passages = {id_: score for id_, score in walked.passages.items() if id_ in ids}
+        walked = Found(passages, {}, {id_: by for id_, by in walked.passage_routes.items() if id_ in ids})
     if route in ("bm25", "dense", "triple"):
         return {"bm25": bm25, "dense": dense, "triple": facts}[route]
     routes: dict[str, set[str]] = {}
@@ -243,14 +230,3 @@ def _found(
             routes.setdefault(passage, set()).update(by)
     scores = rank_scores(best(part.passages, len(part.passages)) for part in (walked, dense, bm25))
     return Found(scores, facts.facts, routes, facts.fact_routes)
-
-
-def _kept(store: Store, found: Found, documents: Sequence[str]) -> Found:
-    """The passages of ``found`` that are of ``documents``."""
-    rows = store.read("search/in_documents", ids=sorted(found.passages), documents=list(documents))
-    ids = {row["id"] for row in rows}
-    return Found(
-        {id_: score for id_, score in found.passages.items() if id_ in ids},
-        {},
-        {id_: by for id_, by in found.passage_routes.items() if id_ in ids},
-    )

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.neo4j.statement_guard import why_refused
-from kgplatform.neo4j.store import Row, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.records import FoundFact, FoundPassage, QueryRun
 from kgplatform.search.found import facts_by_id, passages_by_id, traced_read
 from kgplatform.search.live_schema import LiveSchema, live_schema
@@ -110,14 +110,10 @@ class Statements:
         return sources_of(self._store, tried.rows, tried.query.statement, given)
 
     def _unknown(self, statement: str, parameters: dict[str, Any], timeout: float) -> tuple[str, ...]:
+        """Such as "The label `Persn` does not exist. Did you mean Person?"."""
         said = self._store.unknown_names(statement, parameters, timeout)
-        known = live_schema(self._store)[0].names() if said else set()
-        return tuple(_with_nearest(message, known) for message in said)
-
-
-def _with_nearest(said: str, known: set[str]) -> str:
-    """ "The label `Persn` does not exist. Did you mean Person?"""
-    return said + did_you_mean(said.partition("`")[2].partition("`")[0], sorted(known))
+        known = sorted(live_schema(self._store)[0].names()) if said else []
+        return tuple(each + did_you_mean(each.partition("`")[2].partition("`")[0], known) for each in said)
 
 
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -173,10 +169,13 @@ def sources_of(store: Store, rows: Sequence[Sequence[Any]], statement: str, aske
 
 def _without_unfound(store: Store, rows: Sequence[Sequence[Any]]) -> tuple[list[tuple[Any, ...]], int]:
     """The rows that are left by their ids, and how many values were taken out of them."""
-    ids = [list(dict.fromkeys(_ids(row))) for row in rows]
-    wanted = list(dict.fromkeys(chain.from_iterable(ids)))
+    ids = [_each_once([_ids(row)]) for row in rows]
+    wanted = _each_once(ids)
     known = {row["id"]: row for row in store.read("search/row_statements", ids=wanted)} if wanted else {}
-    unfound = _unfound(known)
+    # The ids of statements that were not found, and texts that only such have.
+    lost = {id_: row for id_, row in known.items() if not row["found"]}
+    said = {text for row in known.values() if row["found"] for text in row["texts"]}
+    unfound = {*lost, *(text for row in lost.values() for text in row["texts"] if text not in said)}
     shown, values = [], 0
     for row, row_ids in zip(rows, ids, strict=True):
         marks = [known[id_]["found"] for id_ in row_ids if id_ in known]
@@ -186,15 +185,6 @@ def _without_unfound(store: Store, rows: Sequence[Sequence[Any]]) -> tuple[list[
             shown.append(less)
             values += len(gone)
     return shown, values
-
-
-def _unfound(known: dict[str, Row]) -> set[str]:
-    """The ids of statements that were not found, and texts that only such have."""
-    texts = {
-        mark: {text for row in known.values() if row["found"] is mark for text in row["texts"]}
-        for mark in (True, False)
-    }
-    return {id_ for id_, row in known.items() if not row["found"]} | (texts[False] - texts[True])
 
 
 def _less(value: Any, unfound: set[str], gone: list[Any]) -> Any:
@@ -224,55 +214,39 @@ def _is_unfound(value: Any, unfound: set[str]) -> bool:
 
 
 def _behind(store: Store, rows: Sequence[tuple[Any, ...]], statement: str, asked: Sequence[str]) -> Sources:
-    ids = [list(dict.fromkeys(_ids(row)))[:_MOST_IDS] for row in rows]
-    wanted = list(dict.fromkeys(chain.from_iterable(ids)))
+    ids = [_each_once([_ids(row)])[:_MOST_IDS] for row in rows]
+    wanted = _each_once(ids)
     known = {row["id"]: row for row in store.read("search/row_sources", ids=wanted)} if wanted else {}
-    facts = [_gathered(known, row_ids, "facts")[:_FACTS_OF_ROW] for row_ids in ids]
-    passages = [_gathered(known, row_ids, "passages")[:_PASSAGES_OF_ROW] for row_ids in ids]
-    names = [_names_of(row, row_ids, known) for row, row_ids in zip(rows, ids, strict=True)]
+    there = [[known[id_] for id_ in row_ids if id_ in known] for row_ids in ids]
+    facts = [_each_once(found["facts"] for found in those)[:_FACTS_OF_ROW] for those in there]
+    passages = [_each_once(found["passages"] for found in those)[:_PASSAGES_OF_ROW] for those in there]
+    named = [[found["name"] for found in those if found["name"]] for those in there]
+    names = [_each_once([own, _names(row)])[:_MOST_NAMES] for own, row in zip(named, rows, strict=True)]
     bare = [n for n in range(len(rows)) if not facts[n] and not passages[n] and names[n]]
-    joining = _joining(store, bare, names, asked, WORD_RUN.findall(statement))
-    naming = _naming(store, [n for n in bare if n not in joining], names)
+    joining: dict[int, list[str]] = {}  # the facts that join the names of rows; none where none of them was found
+    if bare:
+        given = [{"number": n, "names": _each_once([names[n], asked])} for n in bare]
+        words = _each_once([WORD_RUN.findall(statement)])
+        for row in store.read("search/row_facts", rows=given, words=words, most=_FACTS_OF_ROW):
+            every = list(zip(row["facts"], row["wanted"], row["found"], strict=True))
+            chosen = [each for each in every if each[1]] or every
+            joining |= {row["number"]: [fact for fact, _, found in chosen if found]} if every else {}
+    naming: dict[int, list[str]] = {}  # the passages that name what rows name that no fact joins
+    if given := [{"number": n, "names": names[n]} for n in bare if n not in joining]:
+        found = store.read("search/row_passages", rows=given, most=_PASSAGES_OF_ROW)
+        naming = {row["number"]: row["passages"] for row in found}
     shown = [n for n in range(len(rows)) if joining.get(n, True)]
     facts = [joining.get(n, facts[n]) for n in shown]
     passages = [naming.get(n, passages[n]) for n in shown]
-    known_facts = facts_by_id(store, list(dict.fromkeys(chain.from_iterable(facts))))
+    known_facts = facts_by_id(store, _each_once(facts))
     stating = (place.passage for fact in known_facts.values() for place in fact.citations)
-    known_passages = passages_by_id(store, list(dict.fromkeys(chain(stating, *passages))))
+    known_passages = passages_by_id(store, _each_once([stating, *passages]))
     texts = tuple(rows[n] for n in shown), tuple(map(tuple, facts)), tuple(map(tuple, passages))
     return Sources(*texts, known_facts, known_passages)
 
 
-def _gathered(known: dict[str, Row], ids: Sequence[str], what: str) -> list[str]:
-    return list(dict.fromkeys(found for id_ in ids if id_ in known for found in known[id_][what]))
-
-
-def _names_of(row: Sequence[Any], ids: Sequence[str], known: dict[str, Row]) -> list[str]:
-    named = (known[id_]["name"] for id_ in ids if id_ in known and known[id_]["name"])
-    return list(dict.fromkeys((*named, *_names(row))))[:_MOST_NAMES]
-
-
-def _joining(
-    store: Store, numbers: Sequence[int], names: Sequence[list[str]], asked: Sequence[str], words: list[str]
-) -> dict[int, list[str]]:
-    """The facts that join the names of rows; none for a row of which all were not found."""
-    rows = [{"number": n, "names": list(dict.fromkeys((*names[n], *asked)))} for n in numbers]
-    if not rows:
-        return {}
-    joined = store.read("search/row_facts", rows=rows, words=list(dict.fromkeys(words)), most=_FACTS_OF_ROW)
-    return {row["number"]: _chosen(row) for row in joined if row["facts"]}
-
-
-def _chosen(row: Row) -> list[str]:
-    every = list(zip(row["facts"], row["wanted"], row["found"], strict=True))
-    chosen = [each for each in every if each[1]] or every
-    return [fact for fact, _, found in chosen if found]
-
-
-def _naming(store: Store, numbers: Sequence[int], names: Sequence[list[str]]) -> dict[int, list[str]]:
-    rows = [{"number": n, "names": names[n]} for n in numbers]
-    found = store.read("search/row_passages", rows=rows, most=_PASSAGES_OF_ROW) if rows else []
-    return {row["number"]: row["passages"] for row in found}
+def _each_once(lists: Iterable[Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(lists)))
 
 
 def _ids(value: Any) -> Iterator[str]:

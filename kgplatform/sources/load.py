@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.concurrency import plug_ins
-from kgplatform.concurrency.bounded import BoundedCalls, ExceededError
-from kgplatform.concurrency.open_workers import bounded_calls
+from kgplatform.concurrency.bounded import BoundedCalls, ExceededError, bounded_calls
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import DocumentError, InputError, SettingError

@@ -128,20 +128,6 @@ _LEAST = 0.05
 _SHORT = 20
 """Words of a text that may be a question: there one common word is enough."""
 
-_STEMMERS = {
-    **{"ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish"},
-    **{"fa": "persian", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian", "hy": "armenian"},
-    **{
-        "en": "english",
-        "id": "indonesian",
-        "it": "italian",
-        "nl": "dutch",
-        "no": "norwegian",
-        "pl": "polish",
-        "pt": "portuguese",
-    },
-    **{"ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish"},
-}
 _SPOKEN = {"uk": "ru", "bg": "ru"}
 """Languages without a stemmer, and the nearest that has one: most endings are the same."""
 
@@ -241,8 +227,8 @@ _ONE_AT_A_TIME = threading.Lock()
 @lru_cache(maxsize=len(NAMES))
 def _stemmer(language: str) -> Callable[[str], str]:
     """Stems are kept: a text has few different words."""
-    name = _STEMMERS.get(_SPOKEN.get(language, language))
-    if name is None:
+    name = NAMES.get(_SPOKEN.get(language, language), "").lower()
+    if name not in snowballstemmer.algorithms():
         return str
     stemmer = snowballstemmer.stemmer(name)
 

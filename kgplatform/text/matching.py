@@ -173,19 +173,13 @@ def _sentences_of(text: str) -> tuple[Sentence, ...]:
 
 def _shared_sentence(places: Sequence[Sequence[Place]], text: str) -> Place | None:
     """The shortest sentence with at least one place of each name."""
-    shared = set.intersection(*({number for place in of_name for number in _around(place, text)} for of_name in places))
-    if not shared:
-        return None
-    fitting = [_sentences_of(text)[number] for number in shared]
-    shortest = min(fitting, key=lambda sentence: (sentence.end - sentence.start, sentence.start))
-    return Place(shortest.start, shortest.end, exact=False)
-
-
-def _around(place: Place, text: str) -> list[int]:
-    """The number of the sentence that holds all of ``place``, if one does."""
-    all_sentences = _sentences_of(text)
-    number = bisect_right(all_sentences, place.start, key=lambda sentence: sentence.start) - 1
-    return [number] if number >= 0 and place.end <= all_sentences[number].end else []
+    every = _sentences_of(text)
+    shared = set(range(len(every)))
+    for of_name in places:
+        numbers = [bisect_right(every, place.start, key=lambda sentence: sentence.start) - 1 for place in of_name]
+        shared &= {n for n, place in zip(numbers, of_name, strict=True) if n >= 0 and place.end <= every[n].end}
+    shortest = min((every[n] for n in shared), key=lambda each: (each.end - each.start, each.start), default=None)
+    return Place(shortest.start, shortest.end, exact=False) if shortest else None
 
 
 def _window(places: Sequence[Sequence[Place]]) -> Place:

@@ -9,10 +9,10 @@ names        a language model names what is new, if there is one; then the vecto
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
 from kgplatform.shown import Shown
 from kgplatform.tree.community_names import PER_CALL, STAGE, Named, Naming, Unnamed, name_communities
-from kgplatform.tree.entity_graph import EntityGraph, Indices
+from kgplatform.tree.entity_graph import Indices
 from kgplatform.tree.part import Part, read_due, read_part, read_whole
 from kgplatform.tree.partition import (
     DEFAULT,
@@ -100,18 +100,29 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     with watch.stage("communities"):
         tree, entities = _tree(tools, part, course)
     found = changes(part.graph, tree, part.stored, part.signed)
-    now = _after_writing(before, part, found, course)
+    # A tree that can be searched stays so if most of it does; what is new has no vectors yet, and is not found.
+    communities = len(found.tree.communities) + sum(part.elsewhere.depths)
+    mostly_kept = course.action == "updated" and 2 * len(found.new) <= communities
+    now = COMPLETE if mostly_kept and before.get("treeState") == COMPLETE else EMBEDDING
     after = {"treeMethod": course.method, "treeEntities": part.size, "treeState": now}
     with watch.stage("write"):
-        _write(tools, part, found, after, course)
-        _seen(tools.store, part, runs)
+        write_tree(tools.store, found, after, tools.chat is not None, tools.progress)
+        others = (
+            _named_without(found.tree, part.stored) if course.action == "rebuilt" and tools.chat is not None else []
+        )
+        for some in batches([community.id for community in others]):
+            tools.store.write(("tree/names_due", {"ids": some}))
+        # The marks are taken off what was read, but for what changed again meanwhile.
+        for statement, ids in (("entities", part.due_entities), ("communities", part.due_communities)):
+            for some in batches(ids):
+                tools.store.write((f"tree/{statement}_done", {"ids": some, "runs": runs}))
     watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
     tools.store.write(set_state(treeState=COMPLETE))
     tools.turn.step_aside()  # a model takes its time, and writes names alone
     with watch.stage("names"):
         names = _name(tools, part, found, course)
     watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
-    return _report(before, course, part, found, entities, names, _largest(tools.store), watch)
+    return _report(tools.store, before, course, part, found, entities | names, watch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,17 +166,9 @@ def _read(tools: TreeTools, size: int, before: Row, runs: int, course: _Course) 
     return read_whole(tools.store, due, tools.progress)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entities:
-    """How many entities are new to the tree, have changed since, and are with others than before."""
-
-    new: int = 0
-    changed: int = 0
-    moved: int = 0
-
-
-def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, _Entities]:
-    """The new tree; an update changes none but the communities that a change is in."""
+def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, dict[str, int]]:
+    """The new tree; an update changes none but the communities that a change is in. And of the entities what the report
+    has: how many are new to the tree, have changed since, and are with others than before."""
     graph, method = part.graph, course.method
     vectors = tools.embedder.embed(graph.relation_names) if named(method).reads_relations else None
     before, changed = part.stored.levels(), part.stored.signatures != part.signed
@@ -182,11 +185,12 @@ def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, _Entitie
     kept = {"start": before, "movable": changed} if course.action == "updated" else {}
     found = nest(graph, labels, LARGEST, method, relation_vectors=vectors, **kept)
     tools.progress("finding communities", 1, 1)
-    tree = tree_of(graph, found)
-    if course.action == "built":
-        return tree, _Entities()
-    new, known = int(np.count_nonzero(start < 0)), changed & (start >= 0)
-    return tree, _Entities(new, int(np.count_nonzero(known)), _moved(start, labels))
+    counts = {"entities_new": 0, "entities_changed": 0, "entities_moved": 0}
+    if course.action != "built":
+        counts["entities_new"] = int(np.count_nonzero(start < 0))
+        counts["entities_changed"] = int(np.count_nonzero(changed & (start >= 0)))
+        counts["entities_moved"] = _moved(start, labels)
+    return tree_of(graph, found), counts
 
 
 def _moved(start: Indices, labels: Indices) -> int:
@@ -202,50 +206,23 @@ def _moved(start: Indices, labels: Indices) -> int:
     return int(np.count_nonzero(~np.isin(pair_of.ravel(), most)))
 
 
-def _after_writing(before: Row, part: Part, found: Changes, course: _Course) -> str:
-    """A tree that can be searched stays so if most of it does; what is new has no vectors yet, and is not found."""
-    communities = len(found.tree.communities) + sum(part.elsewhere.depths)
-    mostly_kept = course.action == "updated" and 2 * len(found.new) <= communities
-    return COMPLETE if mostly_kept and before.get("treeState") == COMPLETE else EMBEDDING
-
-
-def _write(tools: TreeTools, part: Part, found: Changes, state: Row, course: _Course) -> None:
-    write_tree(tools.store, found, state, tools.chat is not None, tools.progress)
-    if course.action == "rebuilt" and tools.chat is not None:
-        others = [community.id for community in _named_without(found.tree, part.stored)]
-        for some in batches(others):
-            tools.store.write(("tree/names_due", {"ids": some}))
-
-
-def _seen(store: Store, part: Part, runs: int) -> None:
-    """Take the marks off what this run has read, but for what changed again meanwhile."""
-    for statement, ids in (("entities", part.due_entities), ("communities", part.due_communities)):
-        for some in batches(ids):
-            store.write((f"tree/{statement}_done", {"ids": some, "runs": runs}))
-
-
 def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
     """The communities that stay, and have a name that no model gave though one could."""
     known = stored.communities
     return [community for community in tree.communities if community.id in known and known[community.id].could_be_named]
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """How many communities have their names from where, and what asking the model for some came to."""
-
-    by_model: int
-    by_members: int
-    after_member: int
-    without_model: int
-    naming: Naming
-    usage: Usage
-
-
-def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> _Names:
+def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> dict[str, Any]:
+    """Have a model name what is due, if there is one; of the names what the report has."""
     stored = part.stored
     due = _due(found, stored, course.action) if tools.chat is not None else []
     named_now: set[str] = set()
+    by_id = {community.id: community for community in due}
+
+    def describe(ids: Sequence[str]) -> list[Unnamed]:
+        batch = [by_id[id_] for id_ in ids]
+        facts = read_facts(tools.store, found.graph, batch)
+        return [Unnamed(each.id, each.size, central_members(found.graph, each), facts[each.id]) for each in batch]
 
     def commit(names: list[Named]) -> None:
         rows = [{"id": name.id, "name": name.name, "summary": name.summary, "by": "model"} for name in names]
@@ -256,21 +233,22 @@ def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> _Nam
     spent = tools.ledger.by_stage().get(STAGE, Usage())
     naming, left = Naming(), set[str]()
     if tools.chat is not None:
-        batches = [
-            [community.id for community in due[start : start + PER_CALL]] for start in range(0, len(due), PER_CALL)
-        ]
-        describe = partial(_unnamed, tools.store, found.graph, {community.id: community for community in due})
-        naming = name_communities(tools.chat, batches, describe, tools.settings.calls_at_once, commit)
+        ids = list(batches([community.id for community in due], PER_CALL))
+        naming = name_communities(tools.chat, ids, describe, tools.settings.calls_at_once, commit)
         left = {community.id for community in _named_without(found.tree, stored)} - {community.id for community in due}
     together = {community.id for community in found.new if community.size > 1} | set(naming.failed)
-    return _Names(
-        by_model=len(named_now),
-        by_members=len(together - named_now),
-        after_member=sum(community.size == 1 for community in found.new + found.renamed),
-        without_model=len(left) + (part.elsewhere.unnamed if tools.chat is not None else 0),
-        naming=naming,
-        usage=tools.ledger.by_stage().get(STAGE, Usage()) - spent,
-    )
+    usage = tools.ledger.by_stage().get(STAGE, Usage()) - spent
+    return {
+        "named_by_model": len(named_now),
+        "named_by_members": len(together - named_now),
+        "named_after_member": sum(community.size == 1 for community in found.new + found.renamed),
+        "names_without_model": len(left) + (part.elsewhere.unnamed if tools.chat is not None else 0),
+        "failed_names": len(naming.failed),
+        "failures": naming.reasons,
+        "calls": naming.calls,
+        "usage": {STAGE: usage} if usage != Usage() else {},
+        "stopped": naming.stopped,
+    }
 
 
 def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
@@ -290,35 +268,24 @@ def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
     return sorted(due, key=lambda community: (community.depth, -community.size, community.id))
 
 
-def _unnamed(store: Store, graph: EntityGraph, due: Mapping[str, Community], ids: Sequence[str]) -> list[Unnamed]:
-    batch = [due[id_] for id_ in ids]
-    facts = read_facts(store, graph, batch)
-    return [Unnamed(each.id, each.size, central_members(graph, each), facts[each.id]) for each in batch]
-
-
-def _largest(store: Store) -> list[LargeCommunity]:
-    return [
-        LargeCommunity(
-            row["id"], row["name"], row["nameBy"], row["summary"], row["depth"], row["size"], tuple(row["keywords"])
-        )
-        for row in store.read("tree/largest", limit=SHOWN)
-    ]
-
-
 def _report(
+    store: Store,
     before: Row,
     course: _Course,
     part: Part,
     found: Changes,
-    entities: _Entities,
-    names: _Names,
-    largest: list[LargeCommunity],
+    counts: dict[str, Any],
     watch: Stopwatch,
 ) -> TreeReport:
+    """``counts``: what entities and names have of the report."""
     elsewhere, communities = part.elsewhere, found.tree.communities
     inside = np.bincount([community.depth for community in communities])
     every = [here + there for here, there in zip_longest(inside.tolist(), elsewhere.depths, fillvalue=0)]
     depths = [communities for communities in every if communities]  # the deepest may be gone
+    largest = []
+    for row in store.read("tree/largest", limit=SHOWN):
+        named = row["id"], row["name"], row["nameBy"], row["summary"], row["depth"], row["size"]
+        largest.append(LargeCommunity(*named, tuple(row["keywords"])))
     return TreeReport(
         course.method,
         course.action,
@@ -326,26 +293,15 @@ def _report(
         communities=sum(depths),
         depths=depths,
         keywords=elsewhere.keywords + sum(len(community.keywords(part.graph)) for community in communities),
-        entities_new=entities.new,
-        entities_gone=max(0, before.get("treeEntities", 0) - part.size + entities.new),
-        entities_changed=entities.changed,
-        entities_moved=entities.moved,
+        entities_gone=max(0, before.get("treeEntities", 0) - part.size + counts["entities_new"]),
         communities_kept=sum(depths) - len(found.new),
         communities_new=len(found.new),
         communities_gone=len(found.gone),
-        named_by_model=names.by_model,
-        named_by_members=names.by_members,
-        named_after_member=names.after_member,
-        names_kept=sum(depths) - names.by_model - names.by_members - names.after_member,
-        names_without_model=names.without_model,
-        failed_names=len(names.naming.failed),
-        failures=names.naming.reasons,
-        calls=names.naming.calls,
-        usage={STAGE: names.usage} if names.usage != Usage() else {},
+        names_kept=sum(depths) - sum(counts[f"named_{by}"] for by in ("by_model", "by_members", "after_member")),
         seconds={**watch.seconds, "total": watch.total()},
         largest=largest,
-        stopped=names.naming.stopped,
         notes=course.notes,
+        **counts,
     )
 
 

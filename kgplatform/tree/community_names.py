@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -30,6 +30,8 @@ CENTRAL = 10
 
 _LONGEST_LETTERS = 900
 _SENTENCES = 5
+_TURNS = "\u202a\u202b\u202d\u202e"
+"""Marks that turn the direction of writing."""
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ".”", ".”", ".)")
 
 
@@ -57,8 +59,9 @@ class SaidFact:
 
 def clean_name(text: str, limit: int = LONGEST_NAME) -> str:
     """``text`` as a name of one line: no control characters, not too long. It may be empty."""
-    kept = "".join(each if _is_shown(each) else " " for each in text)
-    return shortened(tidy(kept), limit)
+    strange = ("Cc", "Cs", "Co", "Cn")  # control characters, halves of surrogate pairs
+    kept = (" " if unicodedata.category(each) in strange or each in _TURNS else each for each in text)
+    return shortened(tidy("".join(kept)), limit)
 
 
 def clean_summary(text: str) -> str:
@@ -77,13 +80,6 @@ def shortened(text: str, limit: int) -> str:
     return (words if len(words) > limit // 2 else cut).rstrip(" ,;:") + "…"
 
 
-def _is_shown(character: str) -> bool:
-    """Not a control character, half a surrogate pair, or a mark that turns the direction of writing."""
-    return (
-        unicodedata.category(character) not in ("Cc", "Cs", "Co", "Cn") and character not in "\u202a\u202b\u202d\u202e"
-    )
-
-
 def _closed(text: str) -> str:
     whole = tidy(text)
     return whole if whole.endswith(_ENDS) else f"{whole}."
@@ -95,7 +91,13 @@ def name_of(members: Sequence[tuple[str, str | None]], size: int) -> str:
     >>> name_of([("Cyrus Field", "Person"), ("Great Eastern", "Ship"), ("Valentia", "Place")], 12)
     'Cyrus Field, Great Eastern and others (Person, Ship)'
     """
-    shown = [(clean_name(name), clean_name(kind or "", 24)) for name, kind in _unlike(members)]
+    shown: list[tuple[str, str]] = []
+    taken: list[str] = []
+    for name, kind in members:  # whose name neither contains one before nor is part of it
+        key = normalise_name(name)
+        if not any(key in other or other in key for other in taken):
+            taken.append(key)
+            shown.append((clean_name(name), clean_name(kind or "", 24)))
     chosen = [each for each in shown if each[0]][: 3 if size == 3 else 2]
     if not chosen:
         return f"{size} without a name"
@@ -117,16 +119,6 @@ def _listed(names: list[str], size: int) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _unlike(members: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str, str | None]]:
-    """The members whose names neither contain the name of one before nor are part of it."""
-    taken: list[str] = []
-    for name, kind in members:
-        key = normalise_name(name)
-        if not any(key in other or other in key for other in taken):
-            taken.append(key)
-            yield name, kind
-
-
 def central_facts(facts: Sequence[SaidFact], members: Sequence[str], count: int = _SENTENCES) -> list[SaidFact]:
     """At most ``count`` of ``facts``, which together say most about ``members`` (ids, the most central first).
 
@@ -135,16 +127,17 @@ def central_facts(facts: Sequence[SaidFact], members: Sequence[str], count: int 
     weights = {member: 1 / (2 + rank) for rank, member in enumerate(members)}
     left = list({fact.sentence: fact for fact in reversed(facts)}.values())[::-1]
     chosen, used = list[SaidFact](), Counter[str]()
+
+    def worth(fact: SaidFact) -> tuple[float, bool]:
+        own = sum(weights[member] / (1 + 2 * used[member]) for member in fact.members)
+        return round(own, 9), fact.kind == "atomic"
+
     while left and len(chosen) < count:
-        best = max(left, key=lambda fact: (_worth(fact, weights, used), fact.kind == "atomic"))
+        best = max(left, key=worth)
         chosen.append(best)
         used.update(best.members)
         left.remove(best)
     return chosen
-
-
-def _worth(fact: SaidFact, weights: dict[str, float], used: Counter[str]) -> float:
-    return round(sum(weights[member] / (1 + 2 * used[member]) for member in fact.members), 9)
 
 
 def summary_of(facts: Sequence[SaidFact], members: Sequence[tuple[str, str | None]], size: int) -> str:
@@ -268,21 +261,16 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
     wanted = Wanted(NamesReply, _TOKENS * len(batch))
     reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens)
     names = reply.names(len(batch))
-    named = [
-        Named(community.id, name, _summary(community, facts))
-        for number, community in enumerate(batch, 1)
-        for name, facts in [names.get(number, ("", []))]
-        if name and not lacks_a_number(name, _shown(number, community))
-    ]
+    named = []
+    for number, community in enumerate(batch, 1):
+        name, numbers = names.get(number, ("", []))
+        if name and not lacks_a_number(name, _shown(number, community)):
+            facts = [community.facts[n - 1] for n in numbers if 1 <= n <= len(community.facts)][:_MOST_FACTS]
+            summary = summary_of(facts or community.facts, community.members, community.size)
+            named.append(Named(community.id, name, summary))
     if len(named) < len(batch):
         chat.forget(messages, wanted=wanted)  # the next run is to ask the model, and not its cache
     return named
-
-
-def _summary(community: Unnamed, numbers: Sequence[int]) -> str:
-    """The facts with these ``numbers``, from 1; without any, the central ones."""
-    chosen = [community.facts[number - 1] for number in numbers if 1 <= number <= len(community.facts)]
-    return summary_of(chosen[:_MOST_FACTS] or community.facts, community.members, community.size)
 
 
 def naming_messages(batch: Sequence[Unnamed]) -> Messages:

@@ -9,7 +9,7 @@ relation types (eq. 6) and S_s the cosine of the entity's vector to the centroid
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,8 +153,6 @@ LARGEST = 100
 SEED = 42
 _FEW = 2000
 
-Fusion = Literal["center_similarity", "eq7"]
-
 
 def initial_count(size: int) -> int:
     """k = min(max(2, size // 10), 200), but at least two entities each; 1 for at most two entities.
@@ -180,32 +178,25 @@ def clusters(vectors: Floats, count: int, runs: int = 5) -> Indices:
         return np.asarray(method.fit_predict(vectors), np.int64)
 
 
-def communities(graph: EntityGraph, relation_vectors: Floats, fusion: Fusion = "center_similarity") -> Indices:
+def communities(graph: EntityGraph, relation_vectors: Floats) -> Indices:
     """(n,) communities: k-means with the paper's k, then one round of fusion. ``relation_vectors``: (r, d)."""
     vectors = represent(graph, relation_vectors)
     labels = clusters(vectors, initial_count(graph.size))
     if graph.size <= 1:
         return labels
     labels = np.unique(labels, return_inverse=True)[1]
-    return fuse(labels, divergences(graph, vectors, labels, fusion))
+    return fuse(labels, divergences(graph, vectors, labels))
 
 
 def divergences(
-    graph: EntityGraph,
-    vectors: Floats,
-    labels: Indices,
-    fusion: Fusion = "center_similarity",
-    weight: float = RELATION_WEIGHT,
+    graph: EntityGraph, vectors: Floats, labels: Indices, weight: float = RELATION_WEIGHT
 ) -> NDArray[np.float64]:
-    """(k, k): how far apart the communities are, by their centres (eq. 7).
+    """(k, k): how far apart the communities are: 1 - phi of their two centres, as nodes.
 
-    ``center_similarity``: 1 - phi of the two centres, as nodes. ``eq7``: literally, the difference of the centres'
-    expected phi, which fuses communities that are equally tight, whatever they are about.
+    Literally (eq. 7) it were the difference of the centres' expected phi, which fuses communities that are equally
+    tight, whatever they are about.
     """
     scores = member_scores(graph, labels, vectors, weight)
-    if fusion == "eq7":
-        expected = np.bincount(labels, scores.phi) / np.bincount(labels)
-        return np.abs(expected[:, None] - expected[None, :])
     centers = scores.centers
     met = relation_counts(graph)[centers]
     related = overlap(met, met)

@@ -12,7 +12,7 @@ neighbours in meaning come from the index of vectors.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +29,6 @@ from kgplatform.tree.partition import SMALLEST
 from kgplatform.tree.stored_tree import (
     CHANGED,
     EntityColumns,
-    StoredCommunity,
     StoredTree,
     read_entity_graph,
     read_tree,
@@ -39,14 +38,6 @@ from kgplatform.tree.stored_tree import (
 _CANDIDATES = 30
 """Nearest entities that the index is asked for, so that most of the ten nearest are among them."""
 _MOVED_AT_ONCE = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Mover:
-    """An entity that may move. ``joined``: the other end of each statement about it."""
-
-    id: str
-    joined: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,35 +54,32 @@ class Moves:
 Pairs = dict[tuple[str, str], float]
 
 
-def move(store: Store, movers: Sequence[Mover], size: int) -> Moves:
-    """Move ``movers`` of a graph of ``size`` entities to the communities at the top where they are best by CPM."""
-    if not movers:
+def move(store: Store, rows: Sequence[Row], size: int) -> Moves:
+    """Move the entities of ``rows`` (``tree/changed_entities``) in a graph of ``size`` entities to the communities at
+    the top where they are best by CPM."""
+    if not rows:
         return Moves({}, {})
-    (graph,) = store.read("tree/joining_facts")
-    pairs = _weighed(_joined(movers), _alike(store, movers), graph["facts"], size, len(movers))
-    ids = {each.id for each in movers}
-    found = {row["id"]: row for some in batches(sorted(ids.union(*pairs))) for row in store.read("tree/tops", ids=some)}
-    sizes = {row["top"]: row["size"] for row in found.values()}
-    before = {id_: row["top"] for id_, row in found.items()}
-    tops = _settled(sorted(ids), before, pairs, sizes, multiplex.resolution(size))
-    touched = {before[id_] for id_ in ids if id_ in before} | set(tops.values()) | _possible(tops, before, pairs)
-    return Moves(tops, {top: sizes[top] for top in touched if top in sizes})
-
-
-def _joined(movers: Sequence[Mover]) -> Pairs:
-    """How many statements join two entities, one of them a mover."""
-    return {_pair(each.id, other): times for each in movers for other, times in Counter(each.joined).items()}
-
-
-def _alike(store: Store, movers: Sequence[Mover]) -> Pairs:
-    """The cosines of movers and those that mean most nearly the same, if they are positive."""
-    return {
+    ids = sorted(row["id"] for row in rows)
+    joined: Pairs = {}  # how many statements join two entities, one of them a mover
+    for row in rows:
+        others = Counter(end for side in ("said", "heard") for _, end in row[side] if end not in (None, row["id"]))
+        joined |= {_pair(row["id"], other): times for other, times in others.items()}
+    alike = {  # the cosines of movers and those that mean most nearly the same
         _pair(row["id"], other): cosine
-        for some in batches([each.id for each in movers], _MOVED_AT_ONCE)
+        for some in batches(ids, _MOVED_AT_ONCE)
         for row in store.read("tree/alike", ids=some, candidates=_CANDIDATES, count=multiplex.COUNT)
         for other, cosine in row["others"]
         if cosine > 0
     }
+    (graph,) = store.read("tree/joining_facts")
+    pairs = _weighed(joined, alike, graph["facts"], size, len(rows))
+    around = sorted({*ids}.union(*pairs))
+    found = {row["id"]: row for some in batches(around) for row in store.read("tree/tops", ids=some)}
+    sizes = {row["top"]: row["size"] for row in found.values()}
+    before = {id_: row["top"] for id_, row in found.items()}
+    tops = _settled(ids, before, pairs, sizes, multiplex.resolution(size))
+    touched = {before[id_] for id_ in ids if id_ in before} | set(tops.values()) | _possible(tops, before, pairs)
+    return Moves(tops, {top: sizes[top] for top in touched if top in sizes})
 
 
 def _pair(one: str, other: str) -> tuple[str, str]:
@@ -211,8 +199,9 @@ def read_part(store: Store, due: Due, size: int, counts: Row, progress: Progress
     if size < LARGE or len(due.entities) > most:
         return None
     rows = _rows(store, "tree/changed_entities", ids=due.entities)
-    movers = [_mover(row) for row in _changed(list(rows.values()))]
-    found = move(store, movers, size)
+    signed = _signatures(list(rows.values())).tolist()
+    changed = [row for row, now in zip(rows.values(), signed, strict=True) if row["signature"] != now]
+    found = move(store, changed, size)
     touched = due.tops | found.touched
     if sum(touched.values()) > most:
         return None
@@ -223,16 +212,33 @@ def read_part(store: Store, due: Due, size: int, counts: Row, progress: Progress
     inside |= {id_: rows[id_] for id_ in found.tops}
     progress("reading entities", len(inside), len(inside))
     members = [inside[id_] for id_ in sorted(inside)]
-    return Part(
-        _graph(members),
-        stored := _stored(members, communities),
-        _signatures(members),
-        size,
-        due.entities,
-        due.communities,
-        _labels(members, stored, found.tops),
-        _elsewhere(counts, communities),
+    ids = {row["id"] for row in members}
+    columns = EntityColumns(len(members))  # what leads outside counts as a relation without another end
+    columns.take(
+        [
+            row | {"facts": row["said"] + [[what, None] for what, who in row["heard"] if who not in ids]}
+            for row in members
+        ]
     )
+    stored = StoredTree(
+        communities,
+        [row["community"] for row in members],
+        np.array([np.nan if row["score"] is None else row["score"] for row in members], np.float32),
+        np.array([row["signature"] or 0 for row in members], np.int64),
+    )
+    # The communities at the top: those that the movers came to, and for the others those that they are in.
+    at = [found.tops.get(row["id"]) or stored.top(row["community"]) for row in members]
+    numbers = {top: number for number, top in enumerate(sorted(set(at)))}
+    known = communities.values()
+    depths = np.array(counts["depths"]) - np.bincount([each.depth for each in known], minlength=len(counts["depths"]))
+    elsewhere = Elsewhere(
+        tuple(depths.tolist()),
+        counts["keywords"] - sum(len(each.keywords) for each in known),
+        counts["unnamed"] - sum(each.could_be_named for each in known),
+    )
+    labels = np.array([numbers[top] for top in at], np.int64)
+    graph, due_ids = columns.graph(whole=False), (due.entities, due.communities)
+    return Part(graph, stored, _signatures(members), size, *due_ids, labels, elsewhere)
 
 
 def _rows(store: Store, statement: str, **asked: Sequence[str]) -> dict[str, Row]:
@@ -245,55 +251,9 @@ def _rows(store: Store, statement: str, **asked: Sequence[str]) -> dict[str, Row
     return found
 
 
-def _changed(rows: Sequence[Row]) -> list[Row]:
-    """Those of ``rows`` of which the graph says something else than the tree has seen."""
-    return [row for row, now in zip(rows, _signatures(rows).tolist(), strict=True) if row["signature"] != now]
-
-
 def _signatures(rows: Sequence[Row]) -> Indices:
     sides = []
     for side in ("said", "heard"):
         facts = [(place, *fact) for place, row in enumerate(rows) for fact in row[side]]
         sides.append(([place for place, _, _ in facts], [what for _, what, _ in facts], [end for _, _, end in facts]))
     return signatures_of([row["name"] for row in rows], *sides)
-
-
-def _mover(row: Row) -> Mover:
-    joined = [end for side in ("said", "heard") for _, end in row[side] if end is not None and end != row["id"]]
-    return Mover(row["id"], tuple(joined))
-
-
-def _graph(rows: Sequence[Row]) -> EntityGraph:
-    """``rows``, in the order of their ids, as arrays. What leads outside counts as a relation without another end."""
-    ids = {row["id"] for row in rows}
-    columns = EntityColumns(len(rows))
-    columns.take(
-        [row | {"facts": row["said"] + [[what, None] for what, who in row["heard"] if who not in ids]} for row in rows]
-    )
-    return columns.graph(whole=False)
-
-
-def _stored(rows: Sequence[Row], communities: dict[str, StoredCommunity]) -> StoredTree:
-    return StoredTree(
-        communities,
-        [row["community"] for row in rows],
-        np.array([np.nan if row["score"] is None else row["score"] for row in rows], np.float32),
-        np.array([row["signature"] or 0 for row in rows], np.int64),
-    )
-
-
-def _labels(rows: Sequence[Row], stored: StoredTree, tops: Mapping[str, str]) -> Indices:
-    """(n,) the communities at the top: those that the movers came to, and for the others those that they are in."""
-    at = [tops.get(row["id"]) or stored.top(row["community"]) for row in rows]
-    numbers = {top: number for number, top in enumerate(sorted(set(at)))}
-    return np.array([numbers[top] for top in at], np.int64)
-
-
-def _elsewhere(counts: Row, communities: Mapping[str, StoredCommunity]) -> Elsewhere:
-    known: Collection[StoredCommunity] = communities.values()
-    depths = np.array(counts["depths"]) - np.bincount([each.depth for each in known], minlength=len(counts["depths"]))
-    return Elsewhere(
-        tuple(depths.tolist()),
-        counts["keywords"] - sum(len(each.keywords) for each in known),
-        counts["unnamed"] - sum(each.could_be_named for each in known),
-    )

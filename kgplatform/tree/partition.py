@@ -67,7 +67,9 @@ def partition(
     if start is not None and movable is not None:
         free = movable | (start < 0)
     if start is not None and not free.all():
-        labels = _moved(graph, start, free)
+        # Only free entities move, all by the constant Potts model, whatever method found the start.
+        cost = multiplex.resolution(graph.size)
+        labels = multiplex.settled(multiplex.both_layers(graph), start, free, cost) if free.any() else start
     else:
         empty = np.empty((0, graph.vectors.shape[1]), np.float32)
         labels = chosen.find(graph, empty if relation_vectors is None else relation_vectors)
@@ -99,14 +101,6 @@ def numbered(labels: Indices) -> Indices:
     ranks = np.empty(len(first), np.int64)
     ranks[np.argsort(first)] = np.arange(len(first))
     return np.asarray(ranks[labels])
-
-
-def _moved(graph: EntityGraph, start: Indices, free: Bools) -> Indices:
-    """Only ``free`` entities move, all by the constant Potts model, whatever method found ``start``."""
-    if not free.any():
-        return start
-    edges = multiplex.both_layers(graph)
-    return multiplex.settled(edges, start, free, multiplex.resolution(graph.size))
 
 
 def _multiplex(graph: EntityGraph, _: Floats) -> Indices:

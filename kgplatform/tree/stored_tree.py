@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,24 +81,28 @@ class EntityColumns:
         self._ids += [row["id"] for row in page]
         self._names += [row["name"] for row in page]
         self._types += [row["type"] for row in page]
-        self._take_facts(page)
-        self.filled += len(page)
-
-    def _take_facts(self, page: list[Row]) -> None:
         heads = np.repeat(np.arange(self.filled, self.filled + len(page)), [len(row["facts"]) for row in page])
         said = [fact for row in page for fact in row["facts"]]
         known = self._relations
         relations = np.array([known.setdefault(relation, len(known)) for relation, _ in said], np.int64)
         tails = np.array([tail or "" for _, tail in said], _ID)
         self._facts.append((heads, relations, tails))
+        self.filled += len(page)
 
     def graph(self, *, whole: bool = True) -> EntityGraph:
         """All of it, when every page has been taken. What is not ``whole`` has facts with ends outside, as values."""
         if self.filled != self._size:
             raise StoreError(CHANGED)
-        _make_unit(self._vectors)
+        # Rows of length 1 again, which they are but for the rounding with which they are stored.
+        lengths = np.linalg.norm(self._vectors, axis=1, keepdims=True)
+        np.divide(self._vectors, lengths, out=self._vectors, where=lengths > 0)
         heads, relations, ends = (np.concatenate(part) for part in zip(*self._facts, strict=True))
-        tails = self._positions(ends, whole)
+        ids = np.array(self._ids, _ID)
+        found = np.minimum(np.searchsorted(ids, ends), len(ids) - 1)
+        known = ids[found] == ends
+        if whole and not known[ends != b""].all():
+            raise StoreError(CHANGED)
+        tails = np.where(known, found, -1).astype(np.int64)
         names = sorted(self._relations)
         rank = np.empty(len(names), np.int64)
         rank[[self._relations[name] for name in names]] = np.arange(len(names))
@@ -108,21 +111,6 @@ class EntityColumns:
         return EntityGraph(
             self._ids, self._names, self._types, self._vectors, heads[order], tails[order], relations[order], names
         )
-
-    def _positions(self, ends: NDArray[np.bytes_], whole: bool) -> Indices:
-        """The positions of the entities with these ids; -1 for none."""
-        ids = np.array(self._ids, _ID)
-        found = np.minimum(np.searchsorted(ids, ends), len(ids) - 1)
-        known = ids[found] == ends
-        if whole and not known[ends != b""].all():
-            raise StoreError(CHANGED)
-        return np.where(known, found, -1).astype(np.int64)
-
-
-def _make_unit(vectors: Floats) -> None:
-    """The rows of length 1 again, which they are but for the rounding with which they are stored."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    np.divide(vectors, lengths, out=vectors, where=lengths > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +213,6 @@ _ASKED, _FACTS = 25, 30
 
 Statement = tuple[str, Parameters]
 Bools = NDArray[np.bool_]
-T = TypeVar("T")
 
 
 def write_tree(store: Store, found: Changes, state: Row, name_due: bool, progress: Progress) -> None:
@@ -248,48 +235,49 @@ def write_tree(store: Store, found: Changes, state: Row, name_due: bool, progres
 
 
 def _statements(found: Changes, words: dict[str, tuple[str, str]], name_due: bool) -> Iterator[Statement]:
-    touched = (_community_row(found.graph, community, words, name_due) for community in found.touched)
-    yield from _sliced("tree/write_communities", touched)
-    parents = [
-        {"id": community.id, "parent": community.parent} for community in found.touched if community.parent is not None
-    ]
-    yield from _sliced("tree/write_parents", parents)
-    yield from _sliced("tree/write_members", _member_rows(found))
-    known = {community.id for community in found.new}
-    yield from (
-        ("tree/remove_keywords", {"ids": part})
-        for part in _parts(community.id for community in found.represented if community.id not in known)
+    graph, new = found.graph, {community.id for community in found.new}
+
+    def named(community: Community) -> Row:  # one that is there keeps its words, whatever stands here
+        name, summary = words.get(community.id, ("", ""))
+        return {"id": community.id, "name": name, "summary": summary}
+
+    communities = (
+        {
+            **named(community),
+            "depth": community.depth,
+            "size": community.size,
+            "center": graph.ids[community.members[0]],
+            "nameDue": True if name_due and community.size > 1 else None,
+        }
+        for community in found.touched
     )
-    yield from _sliced("tree/write_keywords", _keyword_rows(found))
-    yield from (("tree/remove_communities", {"ids": part}) for part in _parts(found.gone))
-    alone = ({"id": community.id, **_words_row(words[community.id]), "by": "members"} for community in found.renamed)
-    yield from _sliced("tree/names", alone)
-
-
-def _sliced(statement: str, rows: Iterable[Row]) -> Iterator[Statement]:
-    return ((statement, {"rows": part}) for part in _parts(rows))
-
-
-def _parts(items: Iterable[T]) -> Iterator[list[T]]:
-    stream = iter(items)
-    while part := list(islice(stream, _SLICE)):
-        yield part
-
-
-def _community_row(graph: EntityGraph, community: Community, words: dict[str, tuple[str, str]], name_due: bool) -> Row:
-    # One that is there keeps its words, whatever stands here.
-    return {
-        "id": community.id,
-        "depth": community.depth,
-        "size": community.size,
-        "center": graph.ids[community.members[0]],
-        "nameDue": True if name_due and community.size > 1 else None,
-        **_words_row(words.get(community.id, ("", ""))),
-    }
-
-
-def _words_row(words: tuple[str, str]) -> Row:
-    return {"name": words[0], "summary": words[1]}
+    members = (  # one by one: there may be a million
+        {
+            "id": graph.ids[position],
+            "community": found.tree.communities[found.tree.leaves[position]].id,
+            "score": round(float(found.tree.scores[position]), 4),
+            "signature": int(found.signed[position]),
+        }
+        for position in found.entities.tolist()
+    )
+    keywords = (
+        {"id": key, "score": score, "community": each.id, "name": graph.names[place], "entity": graph.ids[place]}
+        for each in found.represented
+        for key, (place, score) in each.keywords(graph).items()
+    )
+    steps: list[tuple[str, str, Iterable[object]]] = [
+        ("tree/write_communities", "rows", communities),
+        ("tree/write_parents", "rows", ({"id": c.id, "parent": c.parent} for c in found.touched if c.parent)),
+        ("tree/write_members", "rows", members),
+        ("tree/remove_keywords", "ids", (each.id for each in found.represented if each.id not in new)),
+        ("tree/write_keywords", "rows", keywords),
+        ("tree/remove_communities", "ids", found.gone),
+        ("tree/names", "rows", ({**named(each), "by": "members"} for each in found.renamed)),
+    ]
+    for statement, name, items in steps:
+        stream = iter(items)
+        while part := list(islice(stream, _SLICE)):
+            yield statement, {name: part}
 
 
 def _new_words(store: Store, found: Changes, progress: Progress) -> dict[str, tuple[str, str]]:
@@ -321,12 +309,14 @@ def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -
     }
     rows = [{"id": identity, "members": members} for identity, members in central.items()]
     found = store.read("tree/facts", rows=rows, limit=_FACTS)
-    return {row["id"]: central_facts([_said(fact) for fact in row["facts"]], central[row["id"]]) for row in found}
-
-
-def _said(fact: list[Any]) -> SaidFact:
-    kind, text, subject, predicate, object_, members = fact
-    return SaidFact(kind, text, subject, predicate, object_, tuple(members))
+    by_community: dict[str, list[SaidFact]] = {}
+    for row in found:
+        facts = [
+            SaidFact(kind, text, subject, predicate, object_, tuple(members))
+            for kind, text, subject, predicate, object_, members in row["facts"]
+        ]
+        by_community[row["id"]] = central_facts(facts, central[row["id"]])
+    return by_community
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -362,58 +352,27 @@ def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices)
     changed = stored.signatures != signed
     new = [community for community in tree.communities if community.id not in before]
     alone = [community for community in tree.communities if community.size == 1 and community.id in before]
+    leaves = [tree.communities[leaf].id for leaf in tree.leaves.tolist()]
+    elsewhere = np.array([leaf != known for leaf, known in zip(leaves, stored.leaves, strict=True)], np.bool_)
+    same_score = np.abs(stored.scores - tree.scores) < 5e-5  # nothing is like the score of an entity without one
+    touched, represented = list[Community](), list[Community]()
+    for community in tree.communities:
+        known, keywords = before.get(community.id), community.keywords(graph)
+        now = (community.size, graph.ids[community.members[0]], community.parent)
+        if known is None or now != (known.size, known.center, known.parent):
+            touched.append(community)
+        stood = known.keywords if known else {}
+        same = {key: score for key, (_, score) in keywords.items()} == stood
+        if not same or (known and any(changed[position] for position, _ in keywords.values())):
+            represented.append(community)
     return Changes(
         graph,
         tree,
         signed,
         new=new,
         gone=sorted(before.keys() - ids),
-        touched=[community for community in tree.communities if _is_touched(graph, community, stored)],
-        entities=_entities(tree, stored, changed),
-        represented=[
-            community for community in tree.communities if _is_represented_otherwise(graph, community, stored, changed)
-        ],
+        touched=touched,
+        entities=np.flatnonzero(elsewhere | changed | ~same_score),
+        represented=represented,
         renamed=[community for community in alone if changed[community.members[0]]],
     )
-
-
-def _is_touched(graph: EntityGraph, community: Community, stored: StoredTree) -> bool:
-    known = stored.communities.get(community.id)
-    if known is None:
-        return True
-    now = (community.size, graph.ids[community.members[0]], community.parent)
-    return now != (known.size, known.center, known.parent)
-
-
-def _entities(tree: Tree, stored: StoredTree, changed: Bools) -> Indices:
-    leaves = [tree.communities[leaf].id for leaf in tree.leaves.tolist()]
-    elsewhere = np.array([leaf != known for leaf, known in zip(leaves, stored.leaves, strict=True)], np.bool_)
-    same_score = np.abs(stored.scores - tree.scores) < 5e-5  # nothing is like the score of an entity without one
-    return np.flatnonzero(elsewhere | changed | ~same_score)
-
-
-def _is_represented_otherwise(graph: EntityGraph, community: Community, stored: StoredTree, changed: Bools) -> bool:
-    known = stored.communities.get(community.id)
-    keywords = community.keywords(graph)
-    if known is None:
-        return bool(keywords)
-    same = {key: score for key, (_, score) in keywords.items()} == known.keywords
-    return not same or any(changed[position] for position, _ in keywords.values())
-
-
-def _member_rows(found: Changes) -> Iterator[Row]:
-    """One by one: there may be a million."""
-    for position in found.entities.tolist():
-        yield {
-            "id": found.graph.ids[position],
-            "community": found.tree.communities[found.tree.leaves[position]].id,
-            "score": round(float(found.tree.scores[position]), 4),
-            "signature": int(found.signed[position]),
-        }
-
-
-def _keyword_rows(found: Changes) -> Iterator[Row]:
-    for community in found.represented:
-        for key, (position, score) in community.keywords(found.graph).items():
-            named = {"name": found.graph.names[position], "entity": found.graph.ids[position]}
-            yield {"id": key, "score": score, "community": community.id, **named}

@@ -18,7 +18,15 @@ import onnxruntime  # type: ignore[import-untyped]  # it has no types
 from tokenizers import Tokenizer
 
 from kgplatform.models import onnx_encoder
-from kgplatform.models.onnx_encoder import DEFAULT, LONGEST, OWN_MODELS, fetch_weights, read_jar, with_inputs_shown
+from kgplatform.models.onnx_encoder import (
+    DEFAULT,
+    LONGEST,
+    OWN_MODELS,
+    fetch_weights,
+    model_class,
+    quantisers,
+    read_jar,
+)
 from kgplatform.settings import load_settings
 
 DATA = Path(os.environ.get("KGPLATFORM_BENCH_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -39,6 +47,14 @@ def texts(question: str) -> list[str]:
         *(medical[start : start + length] for start, length in pieces),
         *(question + each["question"] for each in draw.sample(asked, 60)),
     ]
+
+
+def with_inputs_shown(network: bytes) -> bytes:
+    """``network``, whose outputs are followed by the input of each quantised layer, to measure their ranges."""
+    model = model_class().FromString(network)
+    for node in quantisers(model.graph):
+        model.graph.output.add(name=node.input[0])
+    return bytes(model.SerializeToString())
 
 
 def main(model: str) -> None:

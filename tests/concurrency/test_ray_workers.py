@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from kgplatform.concurrency.open_workers import RayWorkers
+from kgplatform.concurrency.workers import RayWorkers
 from kgplatform.errors import SettingError
 
 

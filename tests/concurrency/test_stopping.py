@@ -156,8 +156,8 @@ def settings_for(address: str, **more: Any) -> Settings:
 
 
 @pytest.fixture
-def chat(silent: Silent) -> Iterator[OpenAIChat]:
-    chat = OpenAIChat(settings_for(silent.server.base_url, concurrency=2), Ledger(), None)
+def chat(silent: Silent, tmp_path: Path) -> Iterator[OpenAIChat]:
+    chat = OpenAIChat(settings_for(silent.server.base_url, concurrency=2), Ledger(), tmp_path)
     yield chat
     chat.close()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kgplatform.evaluate.outcome import outcome
-from kgplatform.evaluate.terms import DataSet, Question, Results, Scored, Setup, Spent, Timing
+from kgplatform.evaluate.terms import DataSet, Question, Results, Scored, Setup, Timing
+from kgplatform.records import Usage
 
 COSTS = {"retrieve": (1, 2_000, 1.0), "youtu": (5, 9_000, 6.0), "graphreader": (30, 50_000, 40.0)}
 """Calls, tokens of input and seconds of a question."""
@@ -63,7 +64,7 @@ def _scored(question: Question, setup: str, letter: str, worth: Mapping[str, flo
         error="The model did not answer (503)." if failed else None,
         refused=letter == "0",
         scores=scores,
-        spent={} if failed else {"answer": Spent(calls, tokens, 50)},
+        spent={} if failed else {"answer": Usage(calls, tokens, 50)},
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from doc_pages import page
 
-from kgplatform.evaluate.metrics import CUTS, METRICS, of_failure, without_model
+from kgplatform.evaluate.metrics import CUTS, METRICS, without_model
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Usage
@@ -76,7 +76,7 @@ def test_without_an_answer_in_the_texts_only_a_refusal_is_right() -> None:
     asked = Question("q", "Which ship laid it?", answerable=False)
     assert scores(asked, REFUSAL) == {"hallucination": 0, "failed": 0}
     assert scores(asked, "Great Eastern [1]") == {"hallucination": 1, "failed": 0}
-    assert of_failure(asked) == {"failed": 1}
+    assert scores(asked, None) == {"failed": 1}
 
 
 def test_without_a_right_answer_only_retrieval_is_scored() -> None:
@@ -128,7 +128,7 @@ def test_placeholders_are_scored_by_what_they_restore() -> None:
 
 def test_a_reader_that_failed_has_nothing_right() -> None:
     asked = replace(ASKED, keywords=("Great",), supports=(Text("Great Eastern"),), facts=("It laid it.",))
-    found = of_failure(asked)
+    found = scores(asked, None)
     assert list(found) == list(scores(asked, "Great Eastern"))
     assert {name for name, value in found.items() if value} == {"failed"}
 

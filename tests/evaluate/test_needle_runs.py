@@ -12,7 +12,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
-from kgplatform.evaluate.heat_map import (
+from kgplatform.evaluate.needles import (
     KINDS,
     Depths,
     heat_map,
@@ -110,7 +110,6 @@ def test_every_task_is_about_a_text_of_its_own_that_is_made_again_to_the_letter(
     [
         ({"kind": "singel"}, 'Unknown needle task "singel". Did you mean single? Choose one of single, multi, '),
         ({"samples": 0}, "nothing to ask"),
-        ({"depths": (0.5, 0.5)}, "A depth is given twice"),
         ({"depths": ((0, 0.5),)}, "A task single has one depth"),
         ({"kind": "multi"}, "A task multi has the depths of two needles"),
         ({"lengths": (3,)}, "has no room for what is to be hidden"),

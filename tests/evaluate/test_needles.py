@@ -194,6 +194,7 @@ def test_a_needle_stands_in_whatever_text_or_a_sentence_says_why_not(
         (lambda: single_needle(9_000, 0.5, haystack=story(10)), "for a text of 9,000: give a longer one, or ask"),
         (lambda: single_needle(9_000, 0.5, haystack=" \n\n ", needles=[TOLD]), "The haystack is too short by 8,991"),
         (lambda: multi_needle(1_000, (0, 1), needles=[TOLD]), "None of the needles has as many passages as there are"),
+        (lambda: single_needle(1_000, 0, needles=[]), "None of the needles has as many passages as there are"),
         (lambda: multi_needle(1_000, (0, 0.5, 1)), "None of the needles has as many passages as there are depths (3)."),
         (lambda: even(5, 5, 3), "3 lengths from 5 to 5 make no grid"),
     ],

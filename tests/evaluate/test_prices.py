@@ -8,8 +8,8 @@ import pytest
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.costs import load_prices
-from kgplatform.evaluate.terms import Spent
 from kgplatform.models.embed import OPENAI_DEFAULT, embedding_model
+from kgplatform.records import Usage
 from kgplatform.settings import Settings
 
 
@@ -35,10 +35,10 @@ def test_an_amount_is_tokens_times_price(tmp_path: Path) -> None:
         "currency: EUR\nas_of: 2026-11-01\nmodels:\n  small: {input: 2, output: 10.5}\n  free: {input: 0, output: 0}\n"
     )
     prices = load_prices(file)
-    assert prices.cost(Spent(3, 500_000, 200_000), "small") == pytest.approx(1.0 + 2.1)
-    assert prices.cost(Spent(), "small") == 0
-    assert prices.cost(Spent(1, 10, 10), "free") == 0
-    assert prices.cost(Spent(1, 10, 10), "small-2") is None
+    assert prices.cost(Usage(3, 500_000, 200_000), "small") == pytest.approx(1.0 + 2.1)
+    assert prices.cost(Usage(), "small") == 0
+    assert prices.cost(Usage(1, 10, 10), "free") == 0
+    assert prices.cost(Usage(1, 10, 10), "small-2") is None
     assert prices.lacking("small") == ""
     assert prices.lacking("small-2").startswith("The table has no price for small-2, so amounts are missing")
     assert (prices.currency, prices.as_of) == ("EUR", "2026-11-01")

@@ -132,7 +132,7 @@ def test_after_two_such_replies_the_answer_is_unrated(
     tmp_path: Path, strict: str, permissive: str, silent: str
 ) -> None:
     done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=strict, permissive=permissive)
-    assert done == Rating({}, (f"unrated: the {silent} rater gave no verdict, asked twice.",), settled=False)
+    assert done == Rating({}, f"the {silent} rater gave no verdict, asked twice.")
     assert len(model.asked) == 3
 
 
@@ -149,12 +149,12 @@ def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
     assert model.asked[0].section("The answer to be judged") == "Ingrid."
 
 
-def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong_flagged(tmp_path: Path) -> None:
+def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong(tmp_path: Path) -> None:
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", '{"correct": 1}'])
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 2)
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge="Hm.")
-    assert (done.scores, done.settled, len(model.asked)) == ({"judge": 0}, False, 2)
-    assert done.flags == ("flagged: the judge gave no verdict, asked twice: wrong.",)
+    assert (done.scores, len(model.asked)) == ({"judge": 0}, 2)
+    assert done.fault == "the judge gave no verdict, asked twice: wrong."
 
 
 def test_replies_without_a_verdict_are_not_kept_in_the_cache(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_what_is_missing_scores_nothing_what_cannot_be_rated_has_no_score(tmp_pa
     for text in (None, "  "):
         done, model = rated(rater, ToRate(QUESTION, text), tmp_path)
         assert done.scores == dict.fromkeys(METRICS[rater], 0.0)
-        assert (done.flags, model.asked) == ((), [])
+        assert (done.fault, model.asked) == ("", [])
     unanswerable = Question("q", "Who?", answers=("nobody",), answerable=False)
     for question in (unanswerable, Question("q", "Who?")):
         done, model = rated(rater, ToRate(question, "Ingrid"), tmp_path)
@@ -364,8 +364,8 @@ def test_what_the_model_fails_at_or_gives_no_verdict_of_is_asked_for_by_the_next
     file, odd = tmp_path / "r.jsonl", {5: Fault.refuse(500, "overloaded"), 7: "Hm."}
     done = all_rated(file, Counting(lambda messages: odd.get(mark(messages)) or judge(messages)))
     assert done[5].scores == {}
-    assert done[5].flags[0].startswith("unrated: ") and "overloaded" in done[5].flags[0]
-    assert (done[7].scores, done[7].settled) == ({"judge": 0}, False)
+    assert "overloaded" in done[5].fault
+    assert (done[7].scores, bool(done[7].fault)) == ({"judge": 0}, True)
     others = [number for number in NUMBERS if number not in odd]
     assert [done[number] for number in others] == [EXPECTED[number] for number in others]
     model = Counting()
@@ -401,8 +401,8 @@ def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> N
 
 
 def test_remarks_say_what_scores_leave_out() -> None:
-    unrated = Rating({}, ("unrated: the model is overloaded.",), settled=False)
-    flagged = Rating({"judge": 0}, ("flagged: the judge gave no verdict, asked twice: wrong.",), settled=False)
+    unrated = Rating({}, "the model is overloaded.")
+    flagged = Rating({"judge": 0}, "the judge gave no verdict, asked twice: wrong.")
     assert remarks("judge", [Rating({"judge": 1})]) == ()
     assert remarks("judge", [Rating({"judge": 1}), unrated, flagged, unrated]) == (
         "Rater judge: 2 of 4 answers unrated, counted neither as right nor as wrong; the first: "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -78,20 +77,16 @@ def use_repository(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> N
 
 
 def linked_jars(target: Path) -> Path:
-    """A complete folder: links have the sizes and times of the jars, so that the list of what was checked holds."""
+    """A complete folder: links have the sizes of the jars."""
     for jar in locked_jars():
         (target / jar.path).parent.mkdir(parents=True, exist_ok=True)
         os.link(JARS / jar.path, target / jar.path)
-    shutil.copy(JARS / "complete.json", target / "complete.json")
     return target
 
 
-def spoil(path: Path, content: bytes, *, same_time: bool = False) -> None:
-    before = path.stat()
+def spoil(path: Path, content: bytes) -> None:
     path.unlink()
     path.write_bytes(content)
-    if same_time:
-        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def flipped(path: Path) -> bytes:

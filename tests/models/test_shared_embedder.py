@@ -35,7 +35,7 @@ def test_shares_are_put_together_in_order(settings: Settings) -> None:
 
 def test_a_ray_cluster_embeds(settings: Settings) -> None:
     pytest.importorskip("ray")
-    from kgplatform.concurrency.open_workers import RayWorkers
+    from kgplatform.concurrency.workers import RayWorkers
 
     with RayWorkers("local") as workers:
         same(workers, settings)

@@ -316,7 +316,7 @@ def test_jar_that_java_cannot_read_is_fetched_again_and_a_port_lost_at_the_last_
     """The one on the first try, before it starts, and the other on the second: a third is made."""
     folder = linked_jars(tmp_path / 'jars of "mine" \\ ö')
     jar = one_jar("neo4j-kernel")
-    spoil(folder / jar.path, flipped(folder / jar.path)[: jar.size - 5000] + bytes(5000), same_time=True)
+    spoil(folder / jar.path, flipped(folder / jar.path)[: jar.size - 5000] + bytes(5000))
     stolen: list[int] = []
     with ExitStack() as thieves, serve(tmp_path, monkeypatch) as repository:
 

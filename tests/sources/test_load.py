@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from made_pdf import pdf, typeset
 from pypdf import PdfReader, PdfWriter
 
-from kgplatform.concurrency.bounded import BoundedCalls
-from kgplatform.concurrency.open_workers import bounded_calls
+from kgplatform.concurrency.bounded import BoundedCalls, bounded_calls
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import DocumentError, InputError, StoppedError

@@ -137,16 +137,13 @@ def test_the_nearest_are_fused_once_a_round_and_never_beyond_the_limit() -> None
     assert np.bincount(paper.fuse(labels, np.full((4, 4), 0.5))).tolist() == [60, 40, 10, 30]
 
 
-def test_centres_are_compared_by_both_perceptions_or_literally() -> None:
+def test_centres_are_compared_by_both_perceptions() -> None:
     """Two pairs of entities: the same relation within each, another meaning."""
     graph = graph_of([[1, 0], [1, 0], [0, 1], [0, 1]], [(0, 0, -1), (1, 0, -1), (2, 0, -1), (3, 1, -1)])
     labels = np.array([0, 0, 1, 1])
     near = paper.divergences(graph, graph.vectors, labels)
     assert near == pytest.approx(np.array([[0, 0.7], [0.7, 0]]), abs=1e-6)
-    literal = paper.divergences(graph, graph.vectors, labels, "eq7")
-    assert literal == pytest.approx(np.zeros((2, 2)), abs=1e-6)
     assert len(set(paper.communities(graph, relation_vectors(graph)).tolist())) == 2
-    assert len(set(paper.communities(graph, relation_vectors(graph), "eq7").tolist())) == 1
 
 
 # -------------------------------------------------------------------------------------------------- planted partitions

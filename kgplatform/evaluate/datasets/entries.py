@@ -25,7 +25,7 @@ from kgplatform.text import tidy
 
 _BLOCK = 1 << 16
 _AGAIN = "If it was downloaded, get it again"
-_BLANKS = re.compile(r"\s*")
+_SIGN = re.compile(r"\S")
 
 
 class UnusableError(Exception):
@@ -155,7 +155,7 @@ def _read(file: Path, stream: BufferedReader) -> Iterator[Entry]:
     head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
     _check(file, head)
     if head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
-        return _items(_Window(file, io.TextIOWrapper(stream, encoding="utf-8-sig")))
+        return _items(file, io.TextIOWrapper(stream, encoding="utf-8-sig"))
     return _lines(file, stream)
 
 
@@ -201,63 +201,48 @@ def _lines(file: Path, stream: Iterable[bytes]) -> Iterator[Entry]:
                 yield Entry(file, f"line {number}", value)
 
 
-class _Window:
-    """The part of a JSON list that is being read, at least one value long."""
+def _items(file: Path, stream: TextIO) -> Iterator[Entry]:
+    """The values of a list. At hand is at least one value: where it is cut off, twice as much is read, so that a long
+    one is tried but a few times."""
+    text, at = "", 0
 
-    def __init__(self, file: Path, stream: TextIO) -> None:
-        self.file = file
-        self._stream = stream
-        self._text = ""
-        self._at = 0
+    def more() -> bool:
+        nonlocal text, at
+        read = stream.read(max(_BLOCK, len(text) - at))
+        text, at = text[at:] + read, 0
+        return bool(read)
 
-    def next_mark(self) -> str:
-        """Go to the next character that is not white space, and return it; empty at the end."""
-        while True:
-            blanks = _BLANKS.match(self._text, self._at)
-            self._at = blanks.end() if blanks else self._at
-            if self._at < len(self._text) or not self._more():
-                return self._text[self._at : self._at + 1]
+    def sign() -> str:
+        """The next character that is not white space, where ``at`` is then; empty at the end."""
+        nonlocal at
+        while not (found := _SIGN.search(text, at)) and more():
+            pass
+        at = found.start() if found else len(text)
+        return text[at : at + 1]
 
-    def skip(self) -> None:
-        """Go past one character."""
-        self._at += 1
+    def refuse(reason: str, error: Exception | None = None) -> NoReturn:
+        raise InputError(f"{file} is broken in item {number} ({reason}). {_AGAIN}.") from error
 
-    def value(self, number: int) -> Any:
-        """The next value. Raises ``InputError``, naming item ``number``, if there is none."""
+    sign()
+    at += 1
+    if sign() == "]":
+        raise InputError(f"{file} holds an empty list.")
+    for number in count(1):
+        sign()
         while True:
             try:
-                value, end = json.JSONDecoder().raw_decode(self._text, self._at)
+                value, end = json.JSONDecoder().raw_decode(text, at)
             except (ValueError, RecursionError) as error:
-                if self._more():
-                    continue
-                self.refuse(number, fault_of(error), error)
-            if end < len(self._text) or not self._more():  # "12" at the end of what was read may continue as "123"
-                self._at = end
-                return value
-
-    def refuse(self, number: int, reason: str, error: Exception | None = None) -> NoReturn:
-        """Raise ``InputError``."""
-        raise InputError(f"{self.file} is broken in item {number} ({reason}). {_AGAIN}.") from error
-
-    def _more(self) -> bool:
-        """Read on, twice as much as is at hand, so that a long value is tried but a few times."""
-        self._text, self._at = self._text[self._at :], 0
-        more = self._stream.read(max(_BLOCK, len(self._text)))
-        self._text += more
-        return bool(more)
-
-
-def _items(window: _Window) -> Iterator[Entry]:
-    window.next_mark()
-    window.skip()
-    if window.next_mark() == "]":
-        raise InputError(f"{window.file} holds an empty list.")
-    for number in count(1):
-        window.next_mark()
-        yield Entry(window.file, f"item {number}", window.value(number))
-        mark = window.next_mark()
-        if mark == "]":
+                if not more():
+                    refuse(fault_of(error), error)
+            else:
+                if end < len(text) or not more():  # "12" at the end of what was read may continue as "123"
+                    break
+        at = end
+        yield Entry(file, f"item {number}", value)
+        after = sign()
+        if after == "]":
             return
-        if mark != ",":
-            window.refuse(number, "no comma follows" if mark else "the list is not closed")
-        window.skip()
+        if after != ",":
+            refuse("no comma follows" if after else "the list is not closed")
+        at += 1

@@ -6,11 +6,9 @@ format of other data sets.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +27,14 @@ class Draft:
 
     ``apart``: as in ``DataSet``; a format sets it, at any time before the end.
     ``given``: a corpus that came with the questions; it takes the place of the questions' own texts unless they are
-    apart.
+    apart. ``titles``: of one's own questions, the numbers of its texts. ``aliases``: other right answers, by the ids
+    of answers in Wikidata.
     """
 
     name: str
     given: tuple[Text, ...] | None = None
+    titles: dict[str, int] = field(default_factory=dict)
+    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     apart: bool = False
     questions: list[Question] = field(default_factory=list)
     skipped: int = 0
@@ -197,20 +198,8 @@ _NOT_OWN = ({"key", "setup"}, {"rater"}, {"reader", "trace"}, {"context"})
 _RECORDING = {"extracted_triples", "extracted_entities"}
 
 
-ReadEntry = Callable[[Entry], None]
-"""Reads one object into the draft; raises ``UnusableError`` for one that is not a question."""
-
-
-def _begin_own(draft: Draft, aliases: Path | None) -> ReadEntry:
+def _read_own(draft: Draft, entry: Entry) -> None:
     """Questions that all say which texts of the corpus beside them they are about (``within``) are asked apart."""
-    numbers: dict[str, int] = {}
-    for text in draft.given or ():
-        numbers.setdefault(text.title, draft.text(text.title, text.text))
-    draft.apart = len(numbers) > 1
-    return partial(_read_own, draft, numbers)
-
-
-def _read_own(draft: Draft, numbers: Mapping[str, int], entry: Entry) -> None:
     values = Values({key: value for key, value in entry.values.items() if value not in ("", None) or key in _NEEDED})
     for key in entry.value:
         if key not in KEYS:
@@ -223,7 +212,7 @@ def _read_own(draft: Draft, numbers: Mapping[str, int], entry: Entry) -> None:
     passages = [Text(tidy(passage.wanted("title")), passage.text("text")) for passage in values.objects("passages")]
     hops = "hops" in values and "kind" not in values
     within = tuple(map(tidy, values.texts("within")))
-    if numbers and (lacking := [title for title in within if title not in numbers]):
+    if draft.titles and (lacking := [title for title in within if title not in draft.titles]):
         raise UnusableError(f'"within" names {shown(lacking[0])}, which is not in the corpus')
     draft.apart = draft.apart and bool(within)
     draft.question(
@@ -242,7 +231,7 @@ def _read_own(draft: Draft, numbers: Mapping[str, int], entry: Entry) -> None:
             answerable=answerable,
             placeholders=_placeholders(values),
         ),
-        [numbers[title] for title in within] if numbers else (),
+        [draft.titles[title] for title in within] if draft.titles else (),
     )
 
 
@@ -359,9 +348,9 @@ def _is_2wiki(values: Values) -> bool:
     return {"question", "context"} <= values.keys() and bool(own & values.keys())
 
 
-def _read_sentences(draft: Draft, between: str, aliases: Mapping[str, Sequence[str]], entry: Entry) -> None:
-    """One question. ``between``: what separates sentences of a passage; those of HotpotQA bring their own space."""
-    values = entry.values
+def _read_sentences(draft: Draft, entry: Entry) -> None:
+    """One question of HotpotQA, whose sentences bring the space between them, or of 2Wiki."""
+    values, between = entry.values, " " if draft.name == "2wiki" else ""
     text = values.wanted("question")
     passages: dict[str, list[str]] = {}
     for title, parts in _pairs(values, "context", "sentences", "content"):
@@ -372,7 +361,7 @@ def _read_sentences(draft: Draft, between: str, aliases: Mapping[str, Sequence[s
     }
     key = "supporting_facts"  # each the title of a passage, and the number of a sentence in it, from 0
     named = [(tidy(as_text(title, key)), whole(number, key)) for title, number in _pairs(values, key, "sent_id")]
-    answers = (values.text("answer"), *aliases.get(values.text("answer_id"), ()))
+    answers = (values.text("answer"), *draft.aliases.get(values.text("answer_id"), ()))
     for title, content in texts.items():
         if content:
             draft.text(title, content)
@@ -429,52 +418,45 @@ def _facts(
             )
 
 
-def _begin_sentences(between: str, draft: Draft, file: Path | None) -> ReadEntry:
-    """With other names of answers, by their ids in Wikidata, and the adjectives of places, as 2Wiki's scorer does."""
-    aliases: dict[str, tuple[str, ...]] = {}
-    for entry in entries(file) if file else ():
+def _read_aliases(draft: Draft, file: Path) -> None:
+    """Other names of answers, by their ids in Wikidata, and the adjectives of places, as 2Wiki's scorer has them."""
+    for entry in entries(file):
         try:
             names = entry.values.texts("aliases"), entry.values.texts("demonyms")
-            aliases[entry.values.wanted("Q_id")] = (*names[0], *names[1])
+            draft.aliases[entry.values.wanted("Q_id")] = (*names[0], *names[1])
         except UnusableError as error:
             draft.fault(entry.where, str(error))
-    return partial(_read_sentences, draft, between, aliases)
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """One format. ``expects``: the keys by which it is known, for people. ``fits``: whether an object is of it.
 
-    ``begin``: makes the reader of objects, with the file of other names of answers if there is one.
+    ``read``: puts an object into the draft; raises ``UnusableError`` for one that is not a question.
     """
 
     name: str
     expects: str
     fits: Callable[[Values], bool]
-    begin: Callable[[Draft, Path | None], ReadEntry]
+    read: Callable[[Draft, Entry], None]
 
 
 FORMATS = {
     format_.name: format_
     for format_ in (
-        Format(
-            "musique",
-            "question, paragraphs (title, paragraph_text)",
-            _is_musique,
-            lambda draft, aliases: partial(_read_musique, draft),
-        ),
-        Format("2wiki", "question, context, evidences", _is_2wiki, partial(_begin_sentences, " ")),
+        Format("musique", "question, paragraphs (title, paragraph_text)", _is_musique, _read_musique),
+        Format("2wiki", "question, context, evidences", _is_2wiki, _read_sentences),
         Format(
             "hotpotqa",
             "question, context, supporting_facts",
             lambda values: {"question", "context", "supporting_facts"} <= values.keys() and not _is_2wiki(values),
-            partial(_begin_sentences, ""),
+            _read_sentences,
         ),
         Format(
             "own",
             "question, answer",
             lambda values: isinstance(values.get("question"), str) and not any(k <= values.keys() for k in _NOT_OWN),
-            _begin_own,
+            _read_own,
         ),
     )
 }
@@ -484,7 +466,7 @@ DATA_SETS: tuple[str, ...] = tuple(FORMATS)
 _CONVERTER = "examples/convert_data_sets.py makes JSON lines of other data sets."
 _ALIASES = "id_aliases.json"
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
-_DEEPEST = 3
+_DEEPEST = 4  # parts of a path below the folder
 _MOST_FILES = 1000
 
 
@@ -513,11 +495,15 @@ def load(path: Path, name: str | None = None, *, limit: int | None = None, sampl
     draft = Draft(found.name)
     if corpus is not None:
         draft.given = _corpus(draft, corpus)
-    aliases = questions.with_name(_ALIASES)
-    read = found.begin(draft, aliases if found.name == "2wiki" and aliases.is_file() else None)
+    if found.name == "own":
+        for text in draft.given or ():
+            draft.titles.setdefault(text.title, draft.text(text.title, text.text))
+        draft.apart = len(draft.titles) > 1
+    if found.name == "2wiki" and (aliases := questions.with_name(_ALIASES)).is_file():
+        _read_aliases(draft, aliases)
     for entry in entries(questions):
         try:
-            read(entry)
+            found.read(draft, entry)
         except UnusableError as error:
             draft.skip(entry.where, str(error))
     dataset = draft.finish(path, limit=limit, sample=sample)
@@ -542,11 +528,11 @@ def _in_file(path: Path, candidates: Sequence[Format]) -> tuple[Format, Path, No
 
 def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path, Path | None, Path | None]:
     """The format, the questions, the corpus and its recorded extraction. Raises ``InputError`` for several of them."""
-    files, others = _files(folder)
+    others: list[str] = []
     questions: dict[Path, Format] = {}
     corpora: list[Path] = []
     recordings: list[Path] = []
-    for file in files:
+    for file in _files(folder):
         try:
             objects = some(file)
         except InputError as error:
@@ -577,23 +563,19 @@ def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path
     return found, file, next(iter(corpora), None), recordings[0] if len(recordings) == 1 else None
 
 
-def _files(folder: Path) -> tuple[list[Path], list[str]]:
-    """The files below ``folder`` that may be of a data set, sorted, and what cannot be opened.
-
-    What is hidden, or deep below, is left out.
-    """
-    found: list[Path] = []
-    errors: list[OSError] = []
-    for place, folders, names in os.walk(folder, onerror=errors.append):
-        here = Path(place)
-        deep = len(here.relative_to(folder).parts) >= _DEEPEST
-        folders[:] = [] if deep else sorted(folder for folder in folders if not folder.startswith("."))
-        found += [
-            here / name for name in sorted(names) if not name.startswith(".") and Path(name).suffix.lower() in _SUFFIXES
-        ]
-        if len(found) > _MOST_FILES:
-            raise InputError(f"{folder} holds more than {_MOST_FILES:,} files of data: name the data set's own folder.")
-    return found, [f"{error.filename} cannot be opened: {(error.strerror or str(error)).lower()}" for error in errors]
+def _files(folder: Path) -> list[Path]:
+    """The files below ``folder`` that may be of a data set, sorted. What is hidden, or deep below, is left out."""
+    below = (path for depth in range(_DEEPEST) for path in folder.glob("*/" * depth + "*"))
+    found = [
+        path
+        for path in below
+        if path.suffix.lower() in _SUFFIXES
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and path.is_file()
+    ]
+    if len(found) > _MOST_FILES:
+        raise InputError(f"{folder} holds more than {_MOST_FILES:,} files of data: name the data set's own folder.")
+    return sorted(found, key=lambda path: (len(path.parts), path))
 
 
 def _with_recording(dataset: DataSet, file: Path) -> DataSet:

@@ -57,7 +57,6 @@ def anonymise(
     as_json: AsJson = False,
 ) -> None:
     """Replace names in texts by placeholders such as [PERSON#12], and write a map that restores them exactly."""
-    from kgplatform.evaluate.anonymise import HideRequest
     from kgplatform.evaluate.anonymise import anonymise as run
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.hidden_names import DEFAULT_TYPES, names_from_file, names_of_texts
@@ -78,7 +77,7 @@ def anonymise(
             with Graphs(settings_of(home), note, progress) as graphs:
                 return [*own, names_of_texts(graphs, folder.resolve().name, documents, types or DEFAULT_TYPES)]
 
-        report = run(HideRequest(folder, out, questions, wanted), found)
+        report = run(folder, out, found, questions, wanted)
     terminal.show(as_json, report, _show)
 
 

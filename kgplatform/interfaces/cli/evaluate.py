@@ -165,7 +165,7 @@ def _flag(option: str) -> str:
 def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
     """The data sets that are named. The same one from two places is two: each has its own folder of results."""
     from kgplatform.evaluate.datasets import load
-    from kgplatform.evaluate.heat_map import needle_data_set, parse_depths, parse_lengths
+    from kgplatform.evaluate.needles import needle_data_set, parse_depths, parse_lengths
 
     if "needles" in given:
         kind, lengths = given["needles"], parse_lengths(given.get("lengths", _LENGTHS))
@@ -323,8 +323,8 @@ def _write_report(
     repeated: Sequence[Results] = (),
 ) -> None:
     """The report, and then again with the pictures."""
-    from kgplatform.evaluate.heat_map import heat_map
     from kgplatform.evaluate.journal import write_whole
+    from kgplatform.evaluate.needles import heat_map
     from kgplatform.evaluate.plots import draw, draw_heat_map
     from kgplatform.evaluate.report import markdown
 

@@ -33,7 +33,6 @@ from kgplatform.interfaces.http import ask, browse, changes
 from kgplatform.interfaces.http.failures import Reporting, answer_errors, errors, log
 from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.http.parts import Limits, Parts, Quota, Workers
-from kgplatform.interfaces.http.work import works
 from kgplatform.interfaces.uploads import Uploads, end_abandoned
 from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer
 
@@ -150,7 +149,7 @@ def _parts(graph: KnowledgeGraph, limits: Limits, *, read_only: bool, token_need
     server = f"{socket.gethostname()}, process {os.getpid()}"
     queue = graph.jobs("" if read_only else _place(uploads), server, limits.lease)
     sweep = partial(end_abandoned, graph, uploads)
-    jobs = Jobs(queue, works(graph, uploads), sweep, waiting=limits.waiting_jobs, at_once=limits.jobs)
+    jobs = Jobs(queue, changes.works(graph, uploads), sweep, waiting=limits.waiting_jobs, at_once=limits.jobs)
     return Parts(
         graph=graph,
         limits=limits,

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import load_prices, worth
-from kgplatform.evaluate.terms import Spent
 from kgplatform.explore.info import DocumentOrder, MapFilter
 from kgplatform.interfaces.http.failures import error_of, errors
 from kgplatform.interfaces.http.parts import Id, Parts, Served, look_at
@@ -21,6 +20,7 @@ from kgplatform.neo4j.browser import browser_url_of
 from kgplatform.query import saved_queries as saved
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.readers import READERS
+from kgplatform.records import Usage
 from kgplatform.shown import as_fields
 
 router = APIRouter(prefix="/api")
@@ -339,7 +339,7 @@ def _models(graph: KnowledgeGraph) -> dict[str, Any]:
     if chat and settings.openai_base_url is None:
         prices = load_prices()
         spent = [each for stage, each in worth(graph.ledger).items() if stage != "embed"]
-        if (amount := prices.cost(sum(spent, Spent()), settings.chat_model)) is not None:
+        if (amount := prices.cost(sum(spent, Usage()), settings.chat_model)) is not None:
             money = {"amount": round(amount, 6), "currency": prices.currency, "as_of": prices.as_of}
     return {
         "chat": chat and {"model": chat.model, "address": shown},

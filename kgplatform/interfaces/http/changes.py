@@ -1,58 +1,74 @@
-"""The endpoints that change the graph: uploads, removals, the schema, the tree; and the jobs that do the long work."""
+"""The endpoints that change the graph: uploads, removals, the schema, the tree; and what their jobs do.
+
+Jobs ingest uploads or the sample, build the tree, and work on documents.
+"""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import unquote, urlsplit
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
 from kgplatform.client import MODES, KnowledgeGraph, extractors
+from kgplatform.concurrency.stopping import NEVER
 from kgplatform.errors import InputError
-from kgplatform.explore.jobs import Files, Job
+from kgplatform.explore.info import DocumentInfo
+from kgplatform.explore.jobs import Claim, Files, Job
 from kgplatform.extract.schema import schema_of_text
-from kgplatform.interfaces.http.failures import HttpRequestError, busy, errors, not_found
+from kgplatform.interfaces.http.failures import HttpRequestError, busy, errors, not_found, where_and_what
+from kgplatform.interfaces.http.jobs import Work
 from kgplatform.interfaces.http.parts import Parts, Served
 from kgplatform.interfaces.http.streams import STREAMED, stream
 from kgplatform.interfaces.http.streams import job_events as events_of
-from kgplatform.interfaces.http.work import chosen
-from kgplatform.interfaces.uploads import forget_unused
+from kgplatform.interfaces.uploads import Uploads, finish_uploads, forget_unused
+from kgplatform.query import data_folder
+from kgplatform.records import Progress, SkippedFile
+from kgplatform.shown import as_fields, plain
 from kgplatform.text import unknown
+
+if TYPE_CHECKING:
+    from kgplatform import IngestReport
+    from kgplatform.tree.build_tree import TreeReport
 
 router = APIRouter(prefix="/api")
 
+Finish = Callable[[KnowledgeGraph, Uploads, Claim, dict[str, Any] | None], None]
+
+_SAMPLE_NOTE = "The facts of the sample were written by hand; no model read them from the documents."
 _LONGEST_SCHEMA = 200_000
 _MOST_IDS = 10_000
 DocumentWork = Literal["reread", "gist", "remove"]
-_TRUE = ("true", "1", "on", "yes")
-_FALSE = ("false", "0", "off", "no", "")
-_FIELDS = ("schema", "extractor", "mode", "facts", "retry_failed")
-_FORM = {
-    "type": "object",
-    "required": ["files"],
-    "properties": {
-        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
-        "schema": {
-            "type": "string",
-            "default": "",
-            "description": "One of the schemas of /api/about; by default the graph's own, `general` for a new graph.",
-        },
-        "extractor": {"type": "string", "enum": ["", *extractors()], "default": ""},
-        "mode": {"type": "string", "enum": ["", *MODES], "default": ""},
-        "facts": {"type": "boolean", "default": False, "description": "Also have a model read atomic facts."},
-        "retry_failed": {
-            "type": "boolean",
-            "default": False,
-            "description": "Ask the model again about passages without a usable reply.",
-        },
-    },
-}
+
+
+class UploadFields(BaseModel):
+    """How to read files that are uploaded."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_: str = Field(
+        "",
+        alias="schema",
+        description="One of the schemas of /api/about; by default the graph's own, `general` for a new graph.",
+    )
+    extractor: str = Field("", json_schema_extra={"enum": ["", *extractors()]})
+    mode: str = Field("", json_schema_extra={"enum": ["", *MODES]})
+    facts: bool = Field(False, description="Also have a model read atomic facts.")
+    retry_failed: bool = Field(False, description="Ask the model again about passages without a usable reply.")
+
+
+_FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
+_FIELDS = UploadFields.model_json_schema()
+_FORM = {**_FIELDS, "properties": {"files": _FILES, **_FIELDS["properties"]}, "required": ["files"]}
 
 
 class TreeBody(BaseModel):
@@ -100,7 +116,7 @@ async def upload(request: Request, parts: Served) -> Response:
     size = int(request.headers.get("content-length", parts.limits.upload))  # without one it may be the largest
     with parts.quota.reserve(size, kept=load.bytes), _disk_errors():
         # Arriving files have no name in any folder: nothing of them is left if this process is killed.
-        async with request.form(max_files=parts.limits.files, max_fields=len(_FIELDS)) as form:
+        async with request.form(max_files=parts.limits.files, max_fields=len(UploadFields.model_fields)) as form:
             work = partial(_take_in, parts, form, size)
             return await parts.workers.answer(request, lambda graph: work(), status=202)
 
@@ -145,32 +161,24 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
 
     A schema is a shipped one or the graph's own, never a path: that would be one of the server's files.
     """
-    schemas = graph.schemas()
-    _check_choice("field", *sorted(set(given) - set(_FIELDS))[:1], choices=("files", *_FIELDS))
-    schema, extractor, mode = (given.get(name, "") for name in ("schema", "extractor", "mode"))
-    _check_choice("schema", schema, choices=schemas)
-    _check_choice("extractor", extractor, choices=extractors())
-    _check_choice("mode", mode, choices=MODES)
+    try:
+        asked = UploadFields.model_validate(dict(given))
+    except ValidationError as error:
+        raise InputError("; ".join(map(where_and_what, error.errors())) + ".") from error
+    for what, name, known in (
+        ("schema", asked.schema_, graph.schemas()),
+        ("extractor", asked.extractor, extractors()),
+        ("mode", asked.mode, MODES),
+    ):
+        if name and name not in known:
+            raise InputError(unknown(what, name, known))
     return {
-        "schema": schema,
-        "extractor": extractor or None,
-        "mode": mode or None,
-        "facts": _is_true(given, "facts"),
-        "retry_failed": _is_true(given, "retry_failed"),
+        "schema": asked.schema_,
+        "extractor": asked.extractor or None,
+        "mode": asked.mode or None,
+        "facts": asked.facts,
+        "retry_failed": asked.retry_failed,
     }
-
-
-def _is_true(given: Mapping[str, str], name: str) -> bool:
-    value = given.get(name, "").lower()
-    if value not in (*_TRUE, *_FALSE):
-        raise InputError(f"`{name}` must be true or false.")
-    return value in _TRUE
-
-
-def _check_choice(what: str, *given: str, choices: Collection[str]) -> None:
-    for value in given:
-        if value and value not in choices:
-            raise InputError(unknown(what, value, choices))
 
 
 def _remove(parts: Parts, id: str) -> dict[str, Any]:
@@ -279,3 +287,106 @@ async def stop_job(id: str, request: Request, parts: Served) -> Response:
     """On whichever server it runs. What it has done is kept; the same upload resumes from there."""
     parts.refuse_change()
     return await parts.workers.answer(request, lambda graph: {"job": parts.jobs.stop(id)})
+
+
+def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
+    """By kind. Ingests may run beside each other; the tree is built of what all of them have finished, and the sample
+    is ingested with its tree. A removal runs beside no other job.
+    """
+
+    def work(run: Callable[..., dict[str, Any]], *, alone: bool = False, finish: Finish = lambda *_: None) -> Work:
+        return Work(
+            lambda claim, stop, progress: run(graph.within(stop), uploads, claim, progress),
+            partial(finish, graph, uploads),
+            alone,
+        )
+
+    return {
+        "ingest": work(_ingest, finish=_finish_ingest),
+        "tree": work(_build_tree, alone=True),
+        "sample": work(_load_sample, alone=True),
+        "reread": work(_reread),
+        "gist": work(_gist),
+        "remove": work(_remove_documents, alone=True),
+    }
+
+
+def _told(report: IngestReport | TreeReport, **changed: Any) -> dict[str, Any]:
+    """The report as JSON has it, with what is ``changed`` in it."""
+    return dict(plain(as_fields(report) | {"complete": report.complete} | changed))
+
+
+def _ingest(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
+    name = claim.parameters["schema"]
+    schema = graph.schemas().get(name) if name else None
+    if name and schema is None:
+        raise InputError(f"The schema {name} is no longer the graph's. Upload the files again with another one.")
+    staged = uploads.staged(claim.folder, claim.job.files)
+    report = graph.ingest(uploads.put(staged), **{**claim.parameters, "schema": schema}, progress=progress)
+    home = f"{uploads.folder}/"  # the client knows its files by the names that it gave them
+    return _told(report, skipped=[replace(file, path=file.path.removeprefix(home)) for file in report.skipped])
+
+
+def _finish_ingest(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, report: dict[str, Any] | None) -> None:
+    skipped = {file["path"] for file in report["skipped"] if not file["in_part"]} if report else set(claim.job.files)
+    staged = uploads.staged(claim.folder, claim.job.files)
+    finish_uploads(graph, uploads, staged, read=set(claim.job.files) - skipped)
+
+
+def _build_tree(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
+    report = graph.build_tree(**claim.parameters, progress=progress)
+    return _told(report, usage=graph.ledger.by_stage())
+
+
+def _load_sample(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
+    folder = data_folder("examples")
+    report = graph.ingest(folder / "corpus", recorded=folder / "extraction.jsonl", progress=progress)
+    graph.build_tree(progress=progress)
+    return _told(report, notes=[_SAMPLE_NOTE, *report.notes])
+
+
+def _reread(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
+    there, gone = _files(chosen(graph, claim.parameters["documents"]))
+    if not there:
+        raise InputError("The files of these documents are no longer where they were. Add them again.")
+    if graph.language_model is not None:
+        graph.try_model()  # one that does not answer is met before thousands of passages wait for it
+    report = graph.ingest(there, reread=True, progress=progress)
+    skipped = [replace(file, path=Path(file.path).name) for file in report.skipped]
+    return _told(report, skipped=[*skipped, *(SkippedFile(each.title, "its file is no longer there") for each in gone)])
+
+
+def _gist(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
+    ids = [each.id for each in chosen(graph, claim.parameters["documents"])]
+    return dict(plain(as_fields(graph.gist(ids, progress=progress))))
+
+
+def _remove_documents(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
+    known = {each.id: each for each in graph.documents()}
+    chosen = [known[id_] for id_ in claim.parameters["documents"] if id_ in known]  # else they are gone already
+    if chosen:
+        graph.remove([each.id for each in chosen], progress=progress)
+    forget_unused(graph.within(NEVER), uploads, [each.source for each in chosen])  # it stays removed
+    return {"removed": len(claim.parameters["documents"])}
+
+
+def chosen(graph: KnowledgeGraph, ids: Sequence[str]) -> list[DocumentInfo]:
+    """The documents with these ``ids``. Raises ``InputError`` if one is gone."""
+    known = {each.id: each for each in graph.documents()}
+    if strange := [id_ for id_ in ids if id_ not in known]:
+        raise InputError(f"Document {strange[0]!r:.200} is no longer in the graph. Reload the list.")
+    return [known[id_] for id_ in dict.fromkeys(ids)]
+
+
+def _files(documents: Sequence[DocumentInfo]) -> tuple[list[Path], list[DocumentInfo]]:
+    """The files that documents come from, and the documents whose file is not there."""
+    files: dict[Path, None] = {}
+    gone = []
+    for document in documents:
+        address = urlsplit(document.source)
+        file = Path(unquote(address.path))
+        if address.scheme == "file" and file.is_file():
+            files[file] = None
+        else:
+            gone.append(document)
+    return list(files), gone

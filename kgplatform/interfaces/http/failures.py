@@ -122,7 +122,7 @@ def _of_ours(_: Request, error: Exception) -> Response:
 
 def _of_form(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return refusal(422, "InputError", "; ".join(_where_and_what(each) for each in error.errors()[:5]) + ".")
+    return refusal(422, "InputError", "; ".join(where_and_what(each) for each in error.errors()[:5]) + ".")
 
 
 def _of_http(_: Request, error: Exception) -> Response:
@@ -132,7 +132,8 @@ def _of_http(_: Request, error: Exception) -> Response:
     return refusal(error.status_code, kind, said.get(error.status_code, str(error.detail)), error.headers)
 
 
-def _where_and_what(fault: Mapping[str, Any]) -> str:
+def where_and_what(fault: Mapping[str, Any]) -> str:
+    """A fault that pydantic found, with the name of its field."""
     location: Sequence[Any] = fault["loc"][1:] or fault["loc"]
     return f"{'.'.join(map(str, location))}: {fault['msg']}"
 

@@ -150,7 +150,11 @@ def step_json(step: Step) -> dict[str, Any]:
     queries = [
         as_fields(run)
         | {
-            "parameters": {name: value for name, value in run.parameters.items() if not _is_long(value)},
+            "parameters": {
+                name: value
+                for name, value in run.parameters.items()
+                if not (isinstance(value, list | tuple) and len(value) > _LONGEST_LIST)
+            },
             "seconds": round(run.seconds, 4),
         }
         for run in step.queries
@@ -161,7 +165,3 @@ def step_json(step: Step) -> dict[str, Any]:
 def answer_json(answer: Answer) -> dict[str, Any]:
     """An ``Answer`` with its trace in that form."""
     return as_fields(answer) | {"trace": [step_json(step) for step in answer.trace]}
-
-
-def _is_long(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) > _LONGEST_LIST

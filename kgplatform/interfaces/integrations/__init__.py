@@ -1,4 +1,4 @@
-"""What the adapters share: a search, and the metadata of what it found."""
+"""What the adapters share: filters, and the metadata of what a search found."""
 
 from __future__ import annotations
 
@@ -6,21 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.records import FoundFact, FoundPassage, SearchResult
-
-DEFAULT_ROUTE = "all"
-DEFAULT_TOP_K = 10
-
-
-def found(
-    graph: KnowledgeGraph, question: str, route: str, top_k: int, where: Mapping[str, Any] | None = None
-) -> SearchResult:
-    """What a search finds, with ``top_k`` checked. Raises what ``KnowledgeGraph.search`` raises."""
-    if top_k < 1:
-        raise InputError(f"top_k is {top_k}: ask for at least one passage.")
-    return graph.search(question, route=route, top_k=top_k, where=where)
+from kgplatform.records import FoundFact, FoundPassage
 
 
 def where_of(filters: Mapping[str, Any] | None, where: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:

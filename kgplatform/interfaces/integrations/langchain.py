@@ -20,14 +20,7 @@ from kgplatform.concurrency.files import write_atomically
 from kgplatform.errors import InputError, SettingError
 from kgplatform.explore.info import named_documents
 from kgplatform.extract.schema import RELATED_TO, relationship_for, words_of
-from kgplatform.interfaces.integrations import (
-    DEFAULT_ROUTE,
-    DEFAULT_TOP_K,
-    fact_metadata,
-    found,
-    passage_metadata,
-    where_of,
-)
+from kgplatform.interfaces.integrations import fact_metadata, passage_metadata, where_of
 from kgplatform.text import tidy, unknown
 
 try:
@@ -58,8 +51,8 @@ class KgRetriever(BaseRetriever):
     """
 
     graph: SkipValidation[KnowledgeGraph]
-    route: str = DEFAULT_ROUTE
-    top_k: int = DEFAULT_TOP_K
+    route: str = "all"
+    top_k: int = 10
     facts: bool = False
     where: dict[str, Any] | None = None
     filter: dict[str, Any] | None = None
@@ -80,7 +73,7 @@ class KgRetriever(BaseRetriever):
     ) -> list[Document]:
         count = self.top_k if top_k is None else top_k
         only = where_of(filter or self.filter, where or self.where)
-        result = found(self.graph, query, route or self.route, count, only)
+        result = self.graph.search(query, route or self.route, count, where=only)
         documents = [
             Document(passage.text, id=passage.id, metadata=passage_metadata(passage)) for passage in result.passages
         ]

@@ -11,14 +11,7 @@ from typing import Any
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, SettingError
-from kgplatform.interfaces.integrations import (
-    DEFAULT_ROUTE,
-    DEFAULT_TOP_K,
-    fact_metadata,
-    found,
-    passage_metadata,
-    where_of,
-)
+from kgplatform.interfaces.integrations import fact_metadata, passage_metadata, where_of
 from kgplatform.records import FoundPassage
 
 try:
@@ -43,8 +36,8 @@ class KgRetriever(BaseRetriever):
     def __init__(
         self,
         graph: KnowledgeGraph,
-        route: str = DEFAULT_ROUTE,
-        top_k: int = DEFAULT_TOP_K,
+        route: str = "all",
+        top_k: int = 10,
         *,
         facts: bool = False,
         where: dict[str, Any] | None = None,
@@ -59,7 +52,7 @@ class KgRetriever(BaseRetriever):
         super().__init__(**more)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        result = found(self._graph, query_bundle.query_str, self._route, self._top_k, self._where)
+        result = self._graph.search(query_bundle.query_str, self._route, self._top_k, where=self._where)
         nodes = [NodeWithScore(node=_node(passage), score=passage.score) for passage in result.passages]
         for fact in result.facts if self._facts else ():
             metadata = fact_metadata(fact) | {"title": fact.citations[0].title if fact.citations else ""}

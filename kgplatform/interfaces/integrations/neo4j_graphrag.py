@@ -16,14 +16,7 @@ from pydantic import BaseModel
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import ModelError, SettingError
-from kgplatform.interfaces.integrations import (
-    DEFAULT_ROUTE,
-    DEFAULT_TOP_K,
-    fact_metadata,
-    found,
-    passage_metadata,
-    where_of,
-)
+from kgplatform.interfaces.integrations import fact_metadata, passage_metadata, where_of
 from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Chat, Wanted
 from kgplatform.models.embed import embed_question
 
@@ -59,8 +52,8 @@ class KgRetriever(Retriever):
     def __init__(
         self,
         graph: KnowledgeGraph,
-        route: str = DEFAULT_ROUTE,
-        top_k: int = DEFAULT_TOP_K,
+        route: str = "all",
+        top_k: int = 10,
         *,
         facts: bool = False,
         result_formatter: Callable[[Any], RetrieverResultItem] | None = None,
@@ -88,7 +81,8 @@ class KgRetriever(Retriever):
             filters: only documents with these metadata, such as {"author": "Verne", "year": {"$in": [1869, 1870]}}.
         """
         asked = route or self.route
-        result = found(self.graph, query_text, asked, self.top_k if top_k is None else top_k, where_of(filters))
+        count = self.top_k if top_k is None else top_k
+        result = self.graph.search(query_text, asked, count, where=where_of(filters))
         records = [
             _Record({"text": passage.text, "metadata": passage_metadata(passage)}) for passage in result.passages
         ]

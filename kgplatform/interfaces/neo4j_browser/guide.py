@@ -33,9 +33,10 @@ def guide(look: Look) -> str:
         how = (
             "Run kgplatform ingest with a file or folder, then open this guide again with :guide and the same address."
         )
-        return _page([_title("The graph is empty") + _said(how)])
+        return _page([_slide("The graph is empty", how)])
     found = look.highlights(2 * _FEW)
     few = {kind: rows[:_FEW] for kind, rows in found.items()}
+    saved = [(each.title, each.statement) for each in saved_queries().values()]
     return _page(
         [
             _overview(counts, look.types()),
@@ -45,7 +46,11 @@ def guide(look: Look) -> str:
             _facts(few["facts"]),
             _communities(few["communities"]),
             _runs(few["runs"]),
-            _saved(),
+            _slide(
+                "Saved queries",
+                "They are also among your favourites (the star on the left), in the folder kgplatform.",
+                statements=saved,
+            ),
         ]
     )
 
@@ -58,105 +63,97 @@ def _page(slides: Iterable[str]) -> str:
     return f'<title>Your graph</title>\n<article class="guide">\n{deck}\n</article>\n'
 
 
+def _slide(title: str, about: str, inside: str = "", statements: Iterable[tuple[str, str]] = ()) -> str:
+    """``inside`` is HTML. Each of the ``statements`` stands below what it shows, and runs at a click."""
+    runnable = "".join(
+        f'<p>{_escaped(shows)}</p>\n<pre class="pre-scrollable code runnable">{_escaped(statement)}</pre>\n'
+        for shows, statement in statements
+    )
+    return f"<h3>{_escaped(title)}</h3>\n<p>{_escaped(about)}</p>\n{inside}{runnable}"
+
+
 def _overview(counts: dict[str, int], types: dict[str, int]) -> str:
-    kinds = [kind for kind in KINDS if counts.get(kind)]
     shown = [_colored(name, color_of(name), number) for name, number in list(types.items())[: 4 * _FEW]]
-    return (
-        _title("What is in it")
-        + _said("Click the arrow of a statement to run it, or the statement itself to edit it first.")
-        + _said("Entities, in the colours of their types:")
-        + (_row(shown) if shown else _said("none yet"))
-        + _said("Their sources, and what was built from them:")
-        + _row(_colored(kind, KINDS[kind], counts[kind]) for kind in kinds if kind != "Entity")
-        + _runnable("The entities with the most facts", saved_queries()["most_connected"].statement)
+    kinds = [_colored(kind, KINDS[kind], counts[kind]) for kind in KINDS if counts.get(kind) and kind != "Entity"]
+    return _slide(
+        "What is in it",
+        "Click the arrow of a statement to run it, or the statement itself to edit it first.",
+        "<p>Entities, in the colours of their types:</p>\n<p>"
+        + ("\n".join(shown) or "none yet")
+        + "</p>\n<p>Their sources, and what was built from them:</p>\n<p>"
+        + "\n".join(kinds)
+        + "</p>\n",
+        [("The entities with the most facts", saved_queries()["most_connected"].statement)],
     )
 
 
 def _documents(rows: Sequence[Row]) -> str:
-    shown = [
-        _runnable(f"{row['name']}: its passages, and the entities in them", _statement("show_document", id=row["id"]))
-        for row in rows[:2]
-    ]
-    facts = [
-        _runnable(f"What it states ({rows[0]['facts']} facts)", _statement("show_document_facts", id=rows[0]["id"]))
-    ]
-    return (
-        _title("Documents")
-        + _said(
-            "Each is cut into passages (label Chunk), which name entities and state facts. Those with the most facts:"
-        )
-        + _list(_counted(row["name"], row["facts"], "facts") for row in rows)
-        + "".join(shown + facts)
+    shows = "{name}: its passages, and the entities in them"
+    states = (f"What it states ({rows[0]['facts']} facts)", _statement("show_document_facts", id=rows[0]["id"]))
+    return _slide(
+        "Documents",
+        "Each is cut into passages (label Chunk), which name entities and state facts. Those with the most facts:",
+        _list(_counted(row["name"], row["facts"], "facts") for row in rows),
+        [*((shows.format(**row), _statement("show_document", id=row["id"])) for row in rows[:2]), states],
     )
 
 
 def _entities(rows: Sequence[Row]) -> str:
-    text = _title("Entities") + _said(
-        "The people and things that the documents name. Each node is one name of one type."
-    )
+    about = "The people and things that the documents name. Each node is one name of one type."
     if not rows:
-        return text + _said("None yet.")
+        return _slide("Entities", f"{about} None yet.")
     first = rows[0]
-    around = [_runnable(f"Around {_named(row)}", _statement("show_entity", id=row["id"])) for row in rows[:3]]
-    known = _runnable(f"Facts about {first['name']}", _statement("show_entity_facts", id=first["id"]))
-    words = " ".join(re.findall(r"\w+", first["name"].lower())[:2])
-    found = _runnable("Entities by a word of their name", _statement("show_names", words=words)) if words else ""
-    return text + _list(_counted(_named(row), row["facts"], "facts") for row in rows) + "".join(around) + known + found
+    shown = [(f"Around {_named(row)}", _statement("show_entity", id=row["id"])) for row in rows[:3]]
+    shown.append((f"Facts about {first['name']}", _statement("show_entity_facts", id=first["id"])))
+    if words := " ".join(re.findall(r"\w+", first["name"].lower())[:2]):
+        shown.append(("Entities by a word of their name", _statement("show_names", words=words)))
+    return _slide("Entities", about, _list(_counted(_named(row), row["facts"], "facts") for row in rows), shown)
 
 
 def _relations(rows: Sequence[Row]) -> str:
-    text = _title("Relations") + _said(
+    return _slide(
+        "Relations",
         "Entities that facts connect have a relationship of the relation's own type. Its property weight counts the "
-        "facts; fact is the id of one of them."
+        "facts; fact is the id of one of them.",
+        _list(_counted(row["type"], row["count"], "times") for row in rows),
+        [(row["type"], _statement("show_relation", type=row["type"])) for row in rows[:3]],
     )
-    shown = [_runnable(row["type"], _statement("show_relation", type=row["type"])) for row in rows[:3]]
-    return text + _list(_counted(row["type"], row["count"], "times") for row in rows) + "".join(shown)
 
 
 def _facts(rows: Sequence[Row]) -> str:
-    text = _title("Facts and their evidence") + _said(
-        "Each fact records which characters of which passages state it. These are stated by the most passages:"
+    return _slide(
+        "Facts and their evidence",
+        "Each fact records which characters of which passages state it. These are stated by the most passages:",
+        _list(_counted(row["text"], row["passages"], "passages") for row in rows),
+        [(_short(row["text"]), _statement("show_fact", id=row["id"])) for row in rows[:3]],
     )
-    shown = [_runnable(_short(row["text"]), _statement("show_fact", id=row["id"])) for row in rows[:3]]
-    return text + _list(_counted(row["text"], row["passages"], "passages") for row in rows) + "".join(shown)
 
 
 def _communities(rows: Sequence[Row]) -> str:
-    text = _title("The knowledge tree")
     if not rows:
-        return text + _said("There is no tree yet. Run kgplatform tree to group the entities into communities.")
-    shown = [_runnable(_short(row["name"]), _statement("show_community", id=row["id"])) for row in rows[:3]]
-    return (
-        text
-        + _said("Communities hold the entities that belong together; keywords stand for them.")
-        + _list(f"{_counted(row['name'], row['size'], 'entities')}. {_escaped(_short(row['summary']))}" for row in rows)
-        + "".join(shown)
-        + _runnable("The tree from the top", saved_queries()["tree"].statement)
+        how = "There is no tree yet. Run kgplatform tree to group the entities into communities."
+        return _slide("The knowledge tree", how)
+    shown = [(_short(row["name"]), _statement("show_community", id=row["id"])) for row in rows[:3]]
+    return _slide(
+        "The knowledge tree",
+        "Communities hold the entities that belong together; keywords stand for them.",
+        _list(f"{_counted(row['name'], row['size'], 'entities')}. {_escaped(_short(row['summary']))}" for row in rows),
+        [*shown, ("The tree from the top", saved_queries()["tree"].statement)],
     )
 
 
 def _runs(rows: Sequence[Row]) -> str:
-    text = _title("Questions that were asked")
-    if not rows:
-        return text + _said("There is no saved run yet. Run kgplatform ask --keep, and see here what the reader did.")
-    return (
-        text
-        + _said("Saved runs: a reader's steps, with what each found.")
-        + "".join(
-            _runnable(
+    none_yet = "There is no saved run yet. Run kgplatform ask --keep, and see here what the reader did."
+    return _slide(
+        "Questions that were asked",
+        "Saved runs: a reader's steps, with what each found." if rows else none_yet,
+        statements=[
+            (
                 f"{_short(row['question'])} ({row['reader']}, {row['steps']} steps)",
                 _statement("show_run", id=row["id"]),
             )
             for row in rows
-        )
-    )
-
-
-def _saved() -> str:
-    return (
-        _title("Saved queries")
-        + _said("They are also among your favourites (the star on the left), in the folder kgplatform.")
-        + "".join(_runnable(each.title, each.statement) for each in saved_queries().values())
+        ],
     )
 
 
@@ -169,14 +166,6 @@ def _named(row: Row) -> str:
     return f"{row['name']} ({row['type']})" if row["type"] else str(row["name"])
 
 
-def _title(text: str) -> str:
-    return f"<h3>{_escaped(text)}</h3>\n"
-
-
-def _said(text: str) -> str:
-    return f"<p>{_escaped(text)}</p>\n"
-
-
 def _list(items: Iterable[str]) -> str:
     """``items`` are HTML."""
     return "<ul>\n" + "".join(f"<li>{item}</li>\n" for item in items) + "</ul>\n"
@@ -186,18 +175,9 @@ def _counted(text: str, number: int, of_what: str) -> str:
     return f"{_escaped(_short(text))} <small>({number:,} {of_what})</small>"
 
 
-def _row(items: Iterable[str]) -> str:
-    """``items`` are HTML."""
-    return "<p>" + "\n".join(items) + "</p>\n"
-
-
 def _colored(name: str, color: str, number: int) -> str:
     look = f"background: {color}; color: {text_color_on(color)}; border-radius: 10px; padding: 1px 9px; margin: 2px 0"
     return f'<span style="display: inline-block; {look}">{_escaped(name)} {number:,}</span>'
-
-
-def _runnable(title: str, statement: str) -> str:
-    return f'<p>{_escaped(title)}</p>\n<pre class="pre-scrollable code runnable">{_escaped(statement)}</pre>\n'
 
 
 def _short(text: str) -> str:

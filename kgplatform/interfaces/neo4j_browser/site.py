@@ -168,12 +168,14 @@ class _Site:
             return RedirectResponse("/", headers=self._headers)
         if not path and "application/json" in request.headers.get("accept", ""):
             return JSONResponse({"bolt_direct": for_browsers(self._graph.connection.uri)}, headers=self._fresh)
-        content = self._program.read(path or "index.html")
+        path = path or "index.html"
+        content = self._program.read(path)
         if content is None:
             return PlainTextResponse("Not found\n", 404, self._headers)
         lasting = "-" in path and path.endswith(".js")  # these files have a hash in their names
         caching = {"Cache-Control": "max-age=31536000, immutable" if lasting else "no-cache"}
-        return Response(content, headers=self._headers | caching, media_type=_media_type(path or "index.html"))
+        kind = _TYPES.get(Path(path).suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
+        return Response(content, headers=self._headers | caching, media_type=kind)
 
     def _as_localhost(self, request: Request) -> Response | None:
         """To the one host name that Browser loads guides from, and by which the page's storage is kept."""
@@ -213,11 +215,6 @@ class _Site:
 
 def _refused(request: Request, error: Exception) -> Response:
     return PlainTextResponse(f"{error}\n", 503, {"Cache-Control": "no-store"})
-
-
-def _media_type(path: str) -> str:
-    """The content type of a file."""
-    return _TYPES.get(Path(path).suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
 
 
 def for_browsers(uri: str) -> str:

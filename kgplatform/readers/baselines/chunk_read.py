@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from pydantic import model_validator
 
@@ -74,24 +75,15 @@ class Options(AnswerOptions):
     preset: Preset = preset_option()
 
 
-def answer(question: str, run: Run, options: Options) -> Answer:
-    """Chunk Read: each passage by itself, until one answers. Raises ``ModelError``."""
-    return _answer(READER.name, question, run, options)
-
-
-def answer_with_notes(question: str, run: Run, options: Options) -> Answer:
-    """Chunk Read with Notes: each passage with the notes on those before it. Raises ``ModelError``."""
-    return _answer(READER_WITH_NOTES.name, question, run, options)
-
-
 @dataclass
 class _Pass:
     """One question on its way through the text.
 
-    ``last``: the latest reply that says anything to the question, of ``last_piece``; with notes, the last piece of all.
+    ``takes_notes``: whether notes are carried on from piece to piece. ``last``: the latest reply that says anything to
+    the question, of ``last_piece``; with notes, the last piece of all.
     """
 
-    reader: str
+    takes_notes: bool
     question: str
     calls: Calls
     options: Options
@@ -101,11 +93,6 @@ class _Pass:
     noted: list[FoundPassage] = field(default_factory=list)
     last: AnswerReply | None = None
     last_piece: Sequence[FoundPassage] = ()
-
-    @property
-    def takes_notes(self) -> bool:
-        """Whether notes are carried on from piece to piece."""
-        return self.reader == READER_WITH_NOTES.name
 
     @property
     def notes_room(self) -> int:
@@ -139,17 +126,15 @@ class _Pass:
         return render(_PROMPT_WITH_NOTES, question=self.question, evidence=evidence, notes=notes, fence=fence, **inputs)
 
 
-Piece = tuple[list[FoundPassage], tuple[QueryRun, ...]]
-"""Passages that are shown together, and the statements that read them."""
-
-
-def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
-    question = asked(question)
+def _answer(question: str, run: Run, options: Options, *, reader: str, takes_notes: bool) -> Answer:
+    """The answer of the first piece that has one, or what the last piece said that had anything; else, in open mode,
+    what the model knows by itself. Raises ``ModelError``."""
+    question, mode, style = asked(question), options.mode, options.answer_style
     if run.chat is None:
         return without_model(question, reader, run.evidence.search(question), run.tell)
     size = window_of(options.window_tokens, options.preset, run.context, PAPER_WINDOW)
     calls = Calls(run.chat, run.ledger, run.tell, limit=options.calls, hear=run.hear)
-    reading = _Pass(reader, question, calls, options, size)
+    reading = _Pass(takes_notes, question, calls, options, size)
     note = ""
     for piece, queries in _pieces(reading.room, run.evidence):
         if calls.left < 1:
@@ -157,23 +142,25 @@ def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
             break
         if _read(reading, piece, queries):
             break
-    result = SearchResult(question, (*reading.last_piece, *reversed(reading.noted)), (), 0.0)
-    return record(reader, _concluded(reading), result, calls, note, is_shown=False)
-
-
-def _concluded(reading: _Pass) -> Answered:
-    """The answer, or what the last piece said that had anything; else, in open mode, what the model knows by itself."""
-    mode, calls = reading.options.mode, reading.calls
     if reading.last is not None:
-        return answer_of(reading.last, reading.shown, "reject")
-    if mode == "open":
-        nothing, style = Selection.of(reading.question), reading.options.answer_style
-        return write_answer(reading.question, nothing, calls, mode, name="own knowledge", style=style)
-    return Answered(REFUSAL, sufficient=False) if calls.made else Answered(REFUSAL, note=NOTHING_NEAR)
+        answered = answer_of(reading.last, reading.shown, "reject")
+    elif mode == "open":
+        answered = write_answer(question, Selection.of(question), calls, mode, name="own knowledge", style=style)
+    else:
+        answered = Answered(REFUSAL, sufficient=False) if calls.made else Answered(REFUSAL, note=NOTHING_NEAR)
+    result = SearchResult(question, (*reading.last_piece, *reversed(reading.noted)), (), 0.0)
+    return record(reader, answered, result, calls, note, is_shown=False)
 
 
-def _pieces(room: int, evidence: Evidence) -> Iterator[Piece]:
-    """All passages in reading order: as many as fit into ``room`` tokens together, or parts of one that does not."""
+answer = partial(_answer, reader="chunkread", takes_notes=False)
+"""Chunk Read: each passage by itself, until one answers. Raises ``ModelError``."""
+answer_with_notes = partial(_answer, reader="chunknotes", takes_notes=True)
+"""Chunk Read with Notes: each passage with the notes on those before it. Raises ``ModelError``."""
+
+
+def _pieces(room: int, evidence: Evidence) -> Iterator[tuple[list[FoundPassage], tuple[QueryRun, ...]]]:
+    """All passages in reading order: as many as fit into ``room`` tokens together, or parts of one that does not; with
+    the statements that read them."""
     piece: list[FoundPassage] = []
     ran: tuple[QueryRun, ...] = ()
     left = room
@@ -205,29 +192,23 @@ def _read(reading: _Pass, piece: list[FoundPassage], queries: tuple[QueryRun, ..
         told = "answerable" if is_done else "unanswerable"
         if said.answer or reading.takes_notes:
             reading.last, reading.last_piece = (said if said.answer else reading.last), piece
-        if isinstance(said, NotesReply):
-            _note_down(reading, piece, said.notes)
+        if isinstance(said, NotesReply) and (notes := said.notes.strip()):
+            _note_down(reading, piece, notes)
     calls.counts[f"read.{'answerable' if is_done else 'unanswerable'}"] += 1
     found = StepFound(queries, passages=tuple(dict.fromkeys(part.id for part in piece)))
     prompt = _PROMPT_WITH_NOTES if reading.takes_notes else _PROMPT
-    detail = f"{_told(piece)}: {told}"
-    calls.add("read passage", detail, mark, prompt=prompt, found=found, notebook=reading.notes or None)
+    first, end = piece[0], piece[-1]
+    where = f"{first.title}, characters {first.start:,}-{end.end:,}"
+    if first.document != end.document:
+        where = f"{first.title}, character {first.start:,}, to {end.title}, character {end.end:,}"
+    calls.add("read passage", f"{where}: {told}", mark, prompt=prompt, found=found, notebook=reading.notes or None)
     return is_done
-
-
-def _told(parts: Sequence[FoundPassage]) -> str:
-    first, last = parts[0], parts[-1]
-    if first.document == last.document:
-        return f"{first.title}, characters {first.start:,}-{last.end:,}"
-    return f"{first.title}, character {first.start:,}, to {last.title}, character {last.end:,}"
 
 
 def _note_down(reading: _Pass, piece: Sequence[FoundPassage], notes: str) -> None:
     """New notes replace the old ones; what of them is too long is cut off at the end of a sentence, and counted."""
-    if not notes.strip():
-        return
     reading.notes = notes[: head(notes, reading.notes_room)].strip()
-    reading.calls.counts["cut.notes"] += len(reading.notes) < len(notes.strip())
+    reading.calls.counts["cut.notes"] += len(reading.notes) < len(notes)
     named = {number.partition(".")[0] for number in numbers_in(_IN_BRACKETS.findall(reading.notes))}
     of_them = [part for part in piece if str(reading.shown.number_of(part)) in named]
     reading.noted = [*reading.noted, *(of_them or piece)][-_NOTED:]

@@ -89,23 +89,13 @@ def read_part(evidence: Evidence, room: int, documents: Sequence[str] = (), *, f
         for passage in passages:
             weight = cost_of(passage.text, passage.title)
             if weight > room:
-                kept += _cut(passage, room, from_end=from_end, is_first=not kept)
-                return Part(_in_order(kept, from_end), False, queries)
+                if room >= _SHORTEST or not kept:
+                    cut = end_within(passage, room) if from_end else next(pieces(passage, room))
+                    kept += [cut] if cut else [] if kept else [list(pieces(passage, room))[-1]]
+                return Part(tuple(kept[::-1] if from_end else kept), False, queries)
             kept.append(passage)
             room -= weight
-    return Part(_in_order(kept, from_end), True, queries)
-
-
-def _cut(passage: FoundPassage, room: int, *, from_end: bool, is_first: bool) -> list[FoundPassage]:
-    """What of ``passage`` fits: at most one piece of it; one at least of the first."""
-    if room < _SHORTEST and not is_first:
-        return []
-    cut = end_within(passage, room) if from_end else next(pieces(passage, room))
-    return [cut or list(pieces(passage, room))[-1]] if cut or is_first else []
-
-
-def _in_order(passages: list[FoundPassage], from_end: bool) -> tuple[FoundPassage, ...]:
-    return tuple(reversed(passages) if from_end else passages)
+    return Part(tuple(kept[::-1] if from_end else kept), True, queries)
 
 
 def _step(part: Part, evidence: Evidence, options: Options) -> Step:

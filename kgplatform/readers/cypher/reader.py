@@ -99,8 +99,10 @@ def _words(passage: FoundPassage, start: int, end: int) -> str:
 
 def _fitting(tried: Tried, room: int) -> Iterator[str]:
     for number, row in enumerate(tried.rows):
-        cells = {name: _without_ids(cell) for name, cell in zip(tried.columns, row, strict=True)}
-        line = "; ".join(f"{name}: {_short(cell)}" for name, cell in cells.items() if cell is not None) or "(nothing)"
+        every = ((name, _without_ids(cell)) for name, cell in zip(tried.columns, row, strict=True))
+        cells = [(name, cell) for name, cell in every if cell is not None]
+        said = [(name, cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)) for name, cell in cells]
+        line = "; ".join(f"{name}: {clipped(cell, _CELL)}" for name, cell in said) or "(nothing)"
         room -= tokens(line) + 6
         if room < 0 and number:
             return
@@ -119,10 +121,6 @@ def _without_ids(value: Any) -> Any:
         items = [_without_ids(item) for item in value]
         return [item for item in items if item is not None][:_ITEMS] or None
     return value
-
-
-def _short(value: Any) -> str:
-    return clipped(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _CELL)
 
 
 _SCHEMA_TOKENS, _SCHEMA_SHARE = 900, 8
@@ -149,27 +147,17 @@ class Options(AnswerOptions):
     repairs: int = option(1, "how often to rewrite a statement that fails or finds nothing", least=0, most=3)
 
 
-def _without_dollars(given: dict[str, Any]) -> dict[str, Any]:
-    return {name.strip().removeprefix("$"): value for name, value in given.items()}
-
-
 class WrittenStatement(Form):
     """A Cypher statement, less what models put round it (a fence, a semicolon), and its parameters."""
 
     statement: Annotated[str, AfterValidator(lambda said: _DRESSING.sub("", said))] = text(2000)
-    parameters: Annotated[dict[str, Any], AfterValidator(_without_dollars)] = {}
+    parameters: Annotated[
+        dict[str, Any], AfterValidator(lambda given: {n.strip().removeprefix("$"): given[n] for n in given})
+    ] = {}
 
     def __str__(self) -> str:
         given = ", ".join(f"${name} = {value!r}" for name, value in self.parameters.items())
         return f"{clipped(self.statement, _SHOWN)}{f' with {clipped(given, _SHOWN)}' if given else ''}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The statement that counts, and what came of it."""
-
-    written: WrittenStatement
-    tried: Tried
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
@@ -181,13 +169,23 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     statements = run.evidence.statements(question)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     messages = _look(question, statements, calls, options, run.context)
-    best = _find(messages, statements, calls, options)
-    sources = _trace_back(best.tried, statements, calls)
-    seconds = round(best.tried.query.seconds, 4) if best.tried.query else 0.0
+    written, tried = _find(messages, statements, calls, options)
+    sources = _trace_back(tried, statements, calls)
+    seconds = round(tried.query.seconds, 4) if tried.query else 0.0
     passages, facts = tuple(sources.known_passages.values()), tuple(sources.known_facts.values())
     result = SearchResult(question, passages, facts, seconds)
-    answered = _answer(result, best, sources, calls, options, run.context)
-    return record(READER.name, answered, result, calls, _told(best, sources), is_shown=False)
+    shown = replace(tried, rows=sources.rows)
+    if shown.tells:
+        rows = Rows(shown, sources, str(written), min(_ROWS_TOKENS, run.context // _ROWS_SHARE))
+        mode, style, selected = options.mode, options.answer_style, RowSelection(result, {})
+        answered = write_answer(question, selected, calls, mode, shown=rows, style=style)
+        answered = replace(answered, note=answered.note.replace(NOT_CITED, _ROWS_ALONE))
+    elif options.mode == "open":  # what the model knows by itself
+        answered = write_answer(question, Selection.of(question), calls, options.mode, style=options.answer_style)
+    else:
+        calls.note("answer", "nothing was found, so the model was not asked")
+        answered = Answered(NOT_RUN if tried.fault else REFUSAL)
+    return record(READER.name, answered, result, calls, _told(written, tried, sources), is_shown=False)
 
 
 def _look(question: str, statements: Statements, calls: Calls, options: Options, context: int) -> Messages:
@@ -204,26 +202,27 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options,
     return render("cypher/write", **fences, **inputs, **example_relation(schema))
 
 
-def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> _Found:
+def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> tuple[WrittenStatement, Tried]:
     """The statement that found something, else one that ran, else the last; ``options.repairs`` repairs at most."""
-    tries: list[_Found] = []
+    tries: list[tuple[WrittenStatement, Tried]] = []
     sent = messages
     for attempt in range(options.repairs + 1):
         written = _write(sent, calls, "cypher/again" if attempt else "cypher/write")
-        if any(written == each.written for each in tries):
+        if any(written == earlier for earlier, _ in tries):
             tried = Tried(fault=_UNCHANGED)
             calls.counts["malformed.statement"] += 1
             calls.note("run", _UNCHANGED)
         else:
             tried = _run(written, statements, calls, options)
-            tries.append(_Found(written, tried))
+            tries.append((written, tried))
         if tried.tells and not tried.unknown:
             break
         # As part of the question: a model repeats what stands as a reply of its own.
-        fault, statement = _complaint(tried), str(written)
+        said = f"Your statement cannot be run: {tried.fault}" if tried.fault else "" if tried.tells else _NOTHING
+        fault, statement = " ".join(filter(None, (said, *tried.unknown))), str(written)
         again = render("cypher/again", fault=fault, statement=statement, fence=fence_for(fault, statement))
         sent = with_reminder(messages, f"\n\n{again[1]['content']}")
-    return max(reversed(tries), key=lambda each: (each.tried.tells, not each.tried.fault))
+    return max(reversed(tries), key=lambda each: (each[1].tells, not each[1].fault))
 
 
 def _write(messages: Messages, calls: Calls, prompt: str) -> WrittenStatement:
@@ -247,12 +246,6 @@ def _run(written: WrittenStatement, statements: Statements, calls: Calls, option
     return tried
 
 
-def _complaint(tried: Tried) -> str:
-    """What is wrong with a statement, to whoever wrote it."""
-    said = f"Your statement cannot be run: {tried.fault}" if tried.fault else "" if tried.tells else _NOTHING
-    return " ".join(filter(None, (said, *tried.unknown)))
-
-
 def _trace_back(tried: Tried, statements: Statements, calls: Calls) -> Sources:
     """The rows that may be shown, and the facts and passages behind them."""
     sources = statements.sources(tried)
@@ -268,32 +261,15 @@ def _trace_back(tried: Tried, statements: Statements, calls: Calls) -> Sources:
     return sources
 
 
-def _answer(
-    result: SearchResult, found: _Found, sources: Sources, calls: Calls, options: Options, context: int
-) -> Answered:
-    """What the model says from the rows. Without rows a refusal, or in open mode what it knows by itself."""
-    shown = replace(found.tried, rows=sources.rows)
-    mode, style, question = options.mode, options.answer_style, result.question
-    if not shown.tells:
-        if mode == "open":
-            return write_answer(question, Selection.of(question), calls, mode, style=style)
-        calls.note("answer", "nothing was found, so the model was not asked")
-        return Answered(NOT_RUN if shown.fault else REFUSAL)
-    rows = Rows(shown, sources, str(found.written), min(_ROWS_TOKENS, context // _ROWS_SHARE))
-    answered = write_answer(question, RowSelection(result, {}), calls, mode, shown=rows, style=style)
-    return replace(answered, note=answered.note.replace(NOT_CITED, _ROWS_ALONE))
-
-
-def _told(found: _Found, sources: Sources) -> str:
+def _told(written: WrittenStatement, tried: Tried, sources: Sources) -> str:
     """What was asked of the graph, so that it can be asked again, and what is to be known of the rows."""
-    tried = found.tried
     if tried.fault:
         fault = tried.fault.partition("\n")[0]  # then comes a picture of where it is
-        return f"{fault} The last statement was: {found.written}"
+        return f"{fault} The last statement was: {written}"
     rows = counted(len(sources.rows), "row") + (" and more" if tried.more else "")
     rows += f", less {sources.unfound_rows:,} whose words no passage has," if sources.unfound_rows else ""
     nothing = "" if replace(tried, rows=sources.rows).tells else _NOT_STATED if sources.unfound_rows else _NO_ROWS
-    return f"{nothing}{rows} of the statement: {found.written}"
+    return f"{nothing}{rows} of the statement: {written}"
 
 
 READER = Reader(

@@ -125,7 +125,11 @@ def lay_out(groups: Iterable[Group], room: int) -> list[Part]:
 
 
 def _add(group: Group, sheets: list[_Sheet], room: int) -> None:
-    blocks = [[(line, fact, _cost(line, fact, room)) for line, fact in block] for block in _blocks(group, room)]
+    # A number has no more digits than the tokens of the room.
+    blocks = [
+        [(line, fact, _size([line if fact is None else f"[{room}] {line}"])) for line, fact in block]
+        for block in _blocks(group, room)
+    ]
     needed = sum(cost for block in blocks for *_, cost in block) + _size(_heading(group, sheets[-1], room))
     if needed > sheets[-1].left and needed <= room // _WHOLE:
         sheets.append(_Sheet(room))
@@ -185,11 +189,6 @@ def _blocks(group: Group, room: int) -> Iterator[list[_Line]]:
         yield [(_cut(f"{_ALSO}{'; '.join(names[place] for place in line)}", most), None)]
 
 
-def _cost(line: str, fact: GroupFact | None, room: int) -> int:
-    """With its number, which has no more digits than the tokens of the room."""
-    return tokens(f"[{room}] {line}" if fact is not None else line) + 1
-
-
 def _size(lines: Sequence[str]) -> int:
     return sum(tokens(line) + 1 for line in lines)
 
@@ -221,19 +220,19 @@ class Said:
     @classmethod
     def of(cls, found: Findings, part: Part) -> Said:
         """The points and items of a reply to ``part``."""
-        points = (Statement(tidy(each.point), _ids(each.facts, part), each.score) for each in found.points)
-        things = (Statement(tidy(each.name), _ids(each.facts, part)) for each in found.items)
+
+        def ids(numbers: Iterable[int]) -> tuple[str, ...]:
+            shown = (part.facts[number - 1].id for number in numbers if 1 <= number <= len(part.facts))
+            return tuple(dict.fromkeys(shown))
+
+        points = (Statement(tidy(each.point), ids(each.facts), each.score) for each in found.points)
+        things = (Statement(tidy(each.name), ids(each.facts)) for each in found.items)
         return cls(tuple(each for each in points if each.score > 0), tuple(things))
 
     @property
     def facts(self) -> tuple[str, ...]:
         """The ids of all facts, each once."""
         return tuple(dict.fromkeys(fact for each in (*self.statements, *self.things) for fact in each.facts))
-
-
-def _ids(numbers: Iterable[int], part: Part) -> tuple[str, ...]:
-    shown = (part.facts[number - 1].id for number in numbers if 1 <= number <= len(part.facts))
-    return tuple(dict.fromkeys(shown))
 
 
 def unite(statements: Iterable[Statement]) -> list[Statement]:

@@ -11,7 +11,7 @@ it together page by page. A question that speaks of some things is put to what i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from kgplatform.concurrency.threads import side_by_side
@@ -20,13 +20,13 @@ from kgplatform.models.chat import metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import REFUSAL, Answered, joined, record, without_model, write_answer
-from kgplatform.readers.global_.parts import Findings, Part, Said, Statement, lay_out, spoken_of
+from kgplatform.readers.global_.parts import Findings, Part, Said, lay_out, spoken_of
 from kgplatform.readers.global_.reduce import Reduced, Reducer
 from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Window
-from kgplatform.records import Answer, SearchResult
+from kgplatform.records import Answer, SearchResult, Usage
 from kgplatform.search.communities import Groups
 from kgplatform.search.question import asked
 from kgplatform.text import counted
@@ -76,7 +76,8 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if run.chat is None:
         return without_model(question, READER.name, run.evidence.search(question, route="community"), run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
-    window = _window(options.window_tokens or run.context)
+    size = options.window_tokens or run.context
+    window = Window(size, min(_LONGEST_REPLY, size // _REPLY_SHARE))
     room = _room(question, window, options)
     groups = run.evidence.groups(question, options.level, options.communities, options.facts)
     outside = [groups.outside] if groups.outside.facts else []
@@ -85,9 +86,19 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         read, apart = spoken_of(read, question)
     parts = lay_out(read, room)
     calls.note("communities", _plan(groups, apart, parts, room), groups.queries)
-    reading = _Reading(question, run, calls, window.reply)
-    reading.read(parts)
-    reduced = _reduced(reading, Reducer(question, window, calls, run.chat, options.mode, style, run.evidence))
+    said, errors = _read(parts, question, run, calls, window.reply)
+    statements = [each for found in said for each in found.statements]
+    things = [each for found in said for each in found.things]
+    groundless = sum(not each.facts for each in (*statements, *things))
+    calls.counts.update({"parts": len(parts), "parts.lost": len(errors), "groundless": groundless})
+    if statements or things:
+        reducer = Reducer(question, window, calls, run.chat, options.mode, style, run.evidence)
+        reduced = reducer.reduce(statements, things)
+    elif options.mode == "reject":
+        reduced = Reduced(Answered(REFUSAL, sufficient=False))
+    else:
+        nothing, mode = Selection.of(question), options.mode
+        reduced = Reduced(write_answer(question, nothing, calls, mode, name="own knowledge", style=style))
     places = [place.passage for place in reduced.answered.citations]
     places += [place.passage for fact in reduced.facts for place in fact.citations]
     stored = run.evidence.stored(list(dict.fromkeys(places))[:_SOURCES])
@@ -97,91 +108,43 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     communities = tuple(group.community for group in groups.found)
     passages = tuple(stored.passages.values())
     result = SearchResult(question, passages, reduced.facts, 0.0, communities=communities)
-    return record(READER.name, reduced.answered, result, calls, _note(groups, reading), is_shown=False)
+    note = _note(groups, len(parts), errors, groundless, calls.usage)
+    return record(READER.name, reduced.answered, result, calls, note, is_shown=False)
 
 
-def _reduced(reading: _Reading, reducer: Reducer) -> Reduced:
-    """One answer of what was found; where that is nothing none, or in open mode what the model knows by itself."""
-    if reading.statements or reading.things:
-        return reducer.reduce(reading.statements, reading.things)
-    if reducer.mode == "reject":
-        return Reduced(Answered(REFUSAL, sufficient=False))
-    nothing, calls = Selection.of(reading.question), reading.calls
-    return Reduced(
-        write_answer(reading.question, nothing, calls, reducer.mode, name="own knowledge", style=reducer.style)
-    )
+def _read(
+    parts: Sequence[Part], question: str, run: Run, calls: Calls, most: int
+) -> tuple[list[Said], list[ModelError]]:
+    """What each part says in a reply of at most ``most`` tokens, in the order of the tree, many at a time; and why
+    others could not be read. Raises ``ModelError`` where all of them fail."""
+    assert run.chat is not None
+    chat = run.chat
 
-
-@dataclass
-class _Reading:
-    """One question on its way through the parts. ``reply``: the most tokens of what a part may get for an answer."""
-
-    question: str
-    run: Run
-    calls: Calls
-    reply: int
-    found: list[Said] = field(default_factory=list)
-    errors: list[ModelError] = field(default_factory=list)
-    parts: int = 0
-
-    def read(self, parts: Sequence[Part]) -> None:
-        """Ask for what each part says, many at a time. Raises ``ModelError`` where all of them fail."""
-        self.parts = len(parts)
-        for read in side_by_side([partial(self._read, part) for part in parts], _THREADS):
-            self.calls.steps += read.calls.steps
-            self.calls.counts["calls.map"] += read.calls.made
-            if isinstance(read.found, Said):
-                self.found.append(read.found)
-            else:
-                self.errors.append(read.found)
-        if parts and len(self.errors) == len(parts):
-            raise self.errors[0]
-        counts = {"parts": len(parts), "parts.lost": len(self.errors), "groundless": self.groundless}
-        self.calls.counts.update(counts)
-
-    @property
-    def statements(self) -> list[Statement]:
-        """The points of all parts, in the order of the tree."""
-        return [each for found in self.found for each in found.statements]
-
-    @property
-    def things(self) -> list[Statement]:
-        """The things of all parts, in the order of the tree."""
-        return [each for found in self.found for each in found.things]
-
-    @property
-    def groundless(self) -> int:
-        """Points and things for which no fact of their part was named."""
-        return sum(not each.facts for each in (*self.statements, *self.things))
-
-    def _read(self, part: Part) -> _Read:
-        """A part that cannot be read is an outcome too: the others go on."""
-        assert self.run.chat is not None
-        chat, ledger = metered(self.run.chat)
-        own = Calls(chat, ledger, self.run.tell, path=part.number)
+    def read(part: Part) -> tuple[Calls, Said | ModelError]:
+        own = Calls(*metered(chat), run.tell, path=part.number)
         mark, shown = own.mark(), counted(len(part.facts), "fact")
         try:
-            messages = _messages(self.question, part.text)
-            reply, _ = ask(own, messages, Findings, stage=_STAGE, tokens=self.reply)
+            reply, _ = ask(own, _messages(question, part.text), Findings, stage=_STAGE, tokens=most)
         except ModelError as error:
             own.add(f"part {part.number}", f"{shown}; failed: {error}", mark, prompt=_PROMPT)
-            return _Read(own, error)
+            return own, error
         found = Said.of(reply, part)
         told = f"{counted(len(found.statements), 'point')}, {counted(len(found.things), 'thing')}"
         own.add(f"part {part.number}", f"{shown}: {told}", mark, prompt=_PROMPT, found=StepFound(facts=found.facts))
-        return _Read(own, found)
+        return own, found
 
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What came of a part, and the calls that it took."""
-
-    calls: Calls
-    found: Said | ModelError
-
-
-def _window(tokens: int) -> Window:
-    return Window(tokens, min(_LONGEST_REPLY, tokens // _REPLY_SHARE))
+    said: list[Said] = []
+    errors: list[ModelError] = []
+    for own, found in side_by_side([partial(read, part) for part in parts], _THREADS):
+        calls.steps += own.steps
+        calls.counts["calls.map"] += own.made
+        if isinstance(found, Said):
+            said.append(found)
+        else:
+            errors.append(found)
+    if parts and len(errors) == len(parts):
+        raise errors[0]
+    return said, errors
 
 
 def _messages(question: str, communities: str) -> Messages:
@@ -215,11 +178,10 @@ def _plan(groups: Groups, apart: int, parts: Sequence[Part], room: int) -> str:
     )
 
 
-def _note(groups: Groups, reading: _Reading) -> str:
+def _note(groups: Groups, parts: int, errors: Sequence[ModelError], groundless: int, usage: Usage) -> str:
     """What was not read or did not count, and what many parts cost."""
     facts = sum(group.facts_left_out for group in (*groups.found, groups.outside))
-    errors, outside = reading.errors, len(groups.outside.facts)
-    usage = reading.calls.usage
+    outside = len(groups.outside.facts)
     return joined(
         f"{counted(len(groups.found), 'community')} nearest to the question were read, {groups.left_out:,} were left "
         "out."
@@ -229,14 +191,13 @@ def _note(groups: Groups, reading: _Reading) -> str:
         f"Facts in no community were read too: {outside:,}. An update of the tree assigns them to communities."
         if outside
         else "",
-        f"{len(errors):,} of {reading.parts:,} parts failed, so their content may be missing; the first error: "
-        f"{errors[0]}"
+        f"{len(errors):,} of {parts:,} parts failed, so their content may be missing; the first error: {errors[0]}"
         if errors
         else "",
-        f"Points and things for which no fact was named: {reading.groundless:,}." if reading.groundless else "",
-        f"{reading.parts:,} parts took {usage.calls + usage.cached_calls:,} calls, with {usage.input_tokens:,} tokens "
+        f"Points and things for which no fact was named: {groundless:,}." if groundless else "",
+        f"{parts:,} parts took {usage.calls + usage.cached_calls:,} calls, with {usage.input_tokens:,} tokens "
         f"in and {usage.output_tokens:,} out."
-        if reading.parts > _MANY
+        if parts > _MANY
         else "",
     )
 

@@ -7,7 +7,7 @@ neighbouring communities on one page, until they do; so that goes up the tree le
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -121,8 +121,11 @@ class Reducer:
         except ModelError as error:
             own.add(name, f"failed, so the best of {counted(len(page), 'point')} stay: {error}", mark, prompt=_MERGE)
             return own, _fitting(sorted(page, key=lambda each: -each.score), most)
-        points = [point for point in reply.points if point.score]
-        remaining = [Statement(tidy(point.point), _facts(point.facts, page), point.score) for point in points]
+        remaining = []
+        for point in reply.points:
+            chosen = [page[number - 1] for number in point.facts if 1 <= number <= len(page)]
+            behind = tuple(dict.fromkeys(fact for each in chosen for fact in each.facts))
+            remaining += [Statement(tidy(point.point), behind, point.score)] if point.score else []
         kept = _fitting(remaining or page, most)
         own.add(name, f"{counted(len(kept), 'point')} of {len(page):,}", mark, prompt=_MERGE)
         return own, kept
@@ -130,7 +133,11 @@ class Reducer:
     def _final(self, things: list[str], points: list[str], total: int) -> Answered:
         """The last call. ``total`` things were found, of which ``things`` are listed."""
         mark = self.calls.mark()
-        messages = self._messages(_findings(things, points, total))
+        of_them = f", of which {len(things):,} are listed" if len(things) < total else ""
+        title = f"Things that were found, put together from all parts; their number is {total:,}{of_them}:"
+        shown = [title, *things, ""] if things else []
+        shown += ["Statements:", *points] if points else []
+        messages = self._messages("\n".join(shown).strip())
         try:
             most, show = self.window.reply, self.calls.shown("answer")
             reply, repairs = ask(self.calls, messages, AnswerReply, stage="reduce", tokens=most, show=show)
@@ -183,15 +190,3 @@ def _fitting(statements: Sequence[Statement], room: int) -> list[Statement]:
     pages = pack([_line(number, each) for number, each in enumerate(statements, 1)], room)
     first = [statements[place] for place in pages[0]] if pages else []
     return [replace(each, text=each.text[: head(each.text, room)]) for each in first] if len(first) == 1 else first
-
-
-def _facts(numbers: Iterable[int], page: Sequence[Statement]) -> tuple[str, ...]:
-    """The facts of the statements with these numbers."""
-    chosen = [page[number - 1] for number in numbers if 1 <= number <= len(page)]
-    return tuple(dict.fromkeys(fact for each in chosen for fact in each.facts))
-
-
-def _findings(things: list[str], points: list[str], total: int) -> str:
-    of_them = f", of which {len(things):,} are listed" if len(things) < total else ""
-    head_ = [f"Things that were found, put together from all parts; their number is {total:,}{of_them}:", *things, ""]
-    return "\n".join([*(head_ if things else []), *(["Statements:", *points] if points else [])]).strip()

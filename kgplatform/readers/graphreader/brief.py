@@ -15,15 +15,12 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, WithJsonSchema
 
 from kgplatform.errors import InputError
-from kgplatform.models.chat import Chat, Wanted
 from kgplatform.models.forms import Form, text
-from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render, with_reminder
-from kgplatform.readers.answer import NONE, REPLY_TOKENS, cited_manner
+from kgplatform.readers.answer import NONE, cited_manner
 from kgplatform.readers.reader import AnswerOptions, Preset, option, preset_option, window_option
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
 from kgplatform.text import normalise_name
-from kgplatform.text.numbered import numbers_in
 
 PAPER_WINDOW = 4096
 """Tokens of a prompt (section 4.1)."""
@@ -135,18 +132,6 @@ class Done:
     node: str = ""
 
 
-def ask_step(chat: Chat, messages: Messages, stage: Stage, *, tokens: int) -> Done:
-    """What the model does, in a reply of at most ``tokens``. Raises ``ReplyError`` where two replies say nothing."""
-    said = ask(chat, messages, FORMS[stage], stage=stage, tokens=tokens)[0].model_dump()
-    passages = dict.fromkeys(int(number.partition(".")[0]) for number in numbers_in(said.get("chunks")))
-    return Done(said["action"], said.get("notebook", "").strip(), tuple(passages), said.get("node", ""))
-
-
-def wanted_step(stage: Stage, tokens: int) -> Wanted:
-    """How ``ask_step`` wants the reply, to have the chat forget it."""
-    return Wanted(FORMS[stage], tokens)
-
-
 def same_name(words: str, names: Collection[str]) -> str | None:
     """``words`` if they are one of ``names``, else the first of them that is the same name normalised."""
     if words in names:
@@ -168,7 +153,7 @@ _PLAN_PART = 8
 _ACTIONS_PART = 10
 _NOTEBOOK_PART = 10
 _DATA_PART = 6
-_RESERVE = 150
+RESERVE = 150
 """Tokens for a reminder, and for the names of page, passage and tags."""
 
 _LONGEST_NOTEBOOK = 500
@@ -193,10 +178,6 @@ class Brief:
     notebook: int
     plan: str = ""
 
-    def plan_messages(self) -> Messages:
-        """Asks for the rational plan."""
-        return render("graphreader/plan", question=self.question, fence=fence_for(self.question))
-
     def with_plan(self, plan: str) -> Brief:
         """With ``plan``, cut at a sentence's end where it is too long."""
         return replace(self, plan=plan[: head(plan, _plan_size(self.window))].strip())
@@ -205,10 +186,6 @@ class Brief:
         """Asks for initial nodes among ``names``, one a line."""
         inputs = {"question": self.question, "plan": self.plan or NONE, "fence": fence or fence_for(names)}
         return render("graphreader/nodes", least=str(max(LEAST_PROPOSED, self.options.nodes)), nodes=names, **inputs)
-
-    def nodes_room(self) -> int:
-        """Tokens of names in one prompt."""
-        return self.window.room(self.nodes_messages("", fence=LARGEST_FENCE)) - _RESERVE
 
     def step_messages(
         self, stage: Stage, node: str, data: str, actions: str, notebook: str, *, page: str = "", fence: str = ""
@@ -238,7 +215,7 @@ class Brief:
         Lists of facts and names have a third of what is read of a text at once: a hub does not fill a large window.
         """
         without = self.step_messages(stage, node, "", actions, "", fence=LARGEST_FENCE)
-        room = self.window.room(without) - self.notebook - _RESERVE
+        room = self.window.room(without) - self.notebook - RESERVE
         is_whole = stage == "chunk" or self.options.is_paper
         return room if is_whole else min(room, max(_SHORTEST_LIST, self.options.reading_tokens // 3))
 
@@ -264,11 +241,6 @@ class Brief:
         )
 
     @property
-    def answer_tokens(self) -> int:
-        """The most tokens of the reply with the answer."""
-        return max(self.window.reply, min(REPLY_TOKENS[self.options.answer_style], self.window.tokens // 4))
-
-    @property
     def words(self) -> int:
         """The size of a notebook, as the prompts say it."""
         return max(20, int(self.notebook * _WORDS_PER_TOKEN) // 10 * 10)
@@ -279,12 +251,17 @@ def make_brief(question: str, options: Options, context: int) -> Brief:
 
     Raises ``InputError`` where the question, or the number of paths, leaves no room in it.
     """
-    window, largest = _window(options, context)
+    size = options.window_tokens or (min(PAPER_WINDOW, context) if options.is_paper else context)
+    largest = min(_LONGEST_NOTEBOOK, size // _NOTEBOOK_PART)
+    reply = largest + min(_MOST_BESIDE, size // _BESIDE_PART)
+    if options.is_paper and not options.window_tokens:  # the paper's window is that of a prompt alone
+        size = min(context, size + reply)
+    window = Window(size, reply=reply)
     brief = Brief(question, options, window, 0)
     limit = window.limit
     templates = max(cost(brief.step_messages(stage, "", "", "", "")) for stage in PROMPTS)
-    bounds = _plan_size(window) + limit // _ACTIONS_PART + limit // _DATA_PART + NAME_TOKENS + _RESERVE
-    spare = window.room(brief.answer_messages([""] * options.nodes)) - _RESERVE
+    bounds = _plan_size(window) + limit // _ACTIONS_PART + limit // _DATA_PART + NAME_TOKENS + RESERVE
+    spare = window.room(brief.answer_messages([""] * options.nodes)) - RESERVE
     notebook = min(largest, spare // options.nodes - _HEADING, limit - templates - bounds)
     lacking = _SHORTEST_NOTEBOOK - (limit - templates - bounds)
     window.check_question(question, lacking)
@@ -296,15 +273,6 @@ def make_brief(question: str, options: Options, context: int) -> Brief:
             "nodes",
         )
     return replace(brief, notebook=notebook)
-
-
-def _window(options: Options, context: int) -> tuple[Window, int]:
-    """The window with room for a reply, and the largest notebook. The paper's window is that of a prompt alone."""
-    size = options.window_tokens or (min(PAPER_WINDOW, context) if options.is_paper else context)
-    notebook = min(_LONGEST_NOTEBOOK, size // _NOTEBOOK_PART)
-    reply = notebook + min(_MOST_BESIDE, size // _BESIDE_PART)
-    whole = min(context, size + reply) if options.is_paper and not options.window_tokens else size
-    return Window(whole, reply=reply), notebook
 
 
 def _plan_size(window: Window) -> int:

@@ -14,23 +14,22 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 
 from kgplatform.errors import ModelError, ReplyError
-from kgplatform.models.chat import Chat, metered
+from kgplatform.models.chat import Chat, Wanted, metered
+from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.brief import (
     EMPTY,
     FALLBACK,
+    FORMS,
     PROMPTS,
     Brief,
     Done,
     Stage,
-    ask_step,
     reminded,
     same_name,
-    wanted_step,
 )
 from kgplatform.readers.graphreader.notebook import renewed
 from kgplatform.readers.numbering import Numbering
@@ -39,67 +38,12 @@ from kgplatform.readers.window import cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
 from kgplatform.search.nodes import Nodes, Stated, ToRead
 from kgplatform.text import counted, listed
-from kgplatform.text.numbered import lines, numbered
+from kgplatform.text.numbered import lines, numbered, numbers_in
 
 _CHARACTERS_PER_TOKEN = 6
 """More than text has: what lies around a passage is read from the graph by characters, and cut by tokens."""
 _PER_PASSAGE = 8
 """Tokens of a passage's number and of the empty line before it."""
-
-
-@dataclass
-class Walk:
-    """One walk. ``actions``: what it did, in words; ``made``: function calls; ``ended``: why it is over.
-
-    ``shown``: what the prompts showed, by number; ``passages`` by theirs. ``queue``: passages to read, by id, each from
-    the sentence with that number. ``visited``, ``read`` and ``facts`` (id to text) are in the order in which the walk
-    came to them.
-    """
-
-    number: int
-    node: str
-    calls: Calls
-    notebook: str = ""
-    queue: deque[tuple[str, int]] = field(default_factory=deque)
-    actions: list[str] = field(default_factory=list)
-    made: int = 0
-    visited: dict[str, None] = field(default_factory=dict)
-    read: dict[str, FoundPassage] = field(default_factory=dict)
-    facts: dict[str, str] = field(default_factory=dict)
-    ended: str = ""
-    error: ModelError | None = None
-    passages: dict[int, FoundPassage] = field(default_factory=dict)
-    shown: Numbering = field(default_factory=Numbering)
-
-    def number_of(self, passage: FoundPassage) -> int:
-        """The number of ``passage`` on this walk."""
-        number = self.shown.number_of(passage)
-        self.passages[number] = passage
-        return number
-
-    def label(self, passage: FoundPassage) -> str:
-        """Its number and title, as the trace has them."""
-        return f"{self.number_of(passage)} ({short_name(passage.title)})"
-
-    def numbers(self, passages: Sequence[FoundPassage]) -> str:
-        """The numbers of several."""
-        return listed([str(self.number_of(each)) for each in passages])
-
-    def do(self, stage: str, function: str, where: str, arguments: str = "") -> None:
-        """Note a function call."""
-        self.made += 1
-        self.calls.counts[f"{stage}.{function}"] += 1
-        self.actions.append(f"at {where}: {function}({arguments})")
-
-    def put_first(self, passage: str, *, after_rest_of: str = "") -> None:
-        """Into the queue at the front, or behind what is left of ``after_rest_of`` there."""
-        rest_is_first = bool(self.queue) and self.queue[0][0] == after_rest_of and self.queue[0][1] > 1
-        self.queue.insert(1 if rest_is_first else 0, (passage, 1))
-
-    def end(self, reason: str) -> None:
-        """The walk is over; its last step says why."""
-        self.ended = reason
-        self.calls.amend(f"the path ends: {reason}")
 
 
 _NO_ACTION = "no action"
@@ -111,89 +55,119 @@ _FAULTS = {
 _Judge = Callable[[Done], str]
 
 
-def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tell: Tell) -> Walk:
-    """Walk number ``number`` from the node ``start``, to its end. A failing model ends it: see ``error``."""
-    path = Walk(number, start, Calls(*metered(chat), tell, path=number))
-    walker = _Walker(path, brief, nodes)
-    try:
-        walker.walk()
-    except ModelError as error:
-        path.error = error
-        walker.fail(error)
-    return path
+class Walk:
+    """Walk number ``number`` from ``node`` on, which takes its steps, one method a stage.
 
+    ``actions``: what it did, in words; ``made``: function calls; ``ended``: why it is over, with the ``error`` where
+    the model failed. ``shown``: what the prompts showed, by number; ``passages`` by theirs. ``queue``: passages to
+    read, by id, each from the sentence with that number. ``visited``, ``read`` and ``facts`` (id to text) are in the
+    order in which the walk came to them.
+    """
 
-class _Walker:
-    """Takes the steps of ``path``, one method a stage."""
-
-    def __init__(self, path: Walk, brief: Brief, nodes: Nodes) -> None:
-        self.path = path
-        self.brief = brief
-        self.options = brief.options
-        self.nodes = nodes
-        self.calls = path.calls
-        self.elements: tuple[str, ...] = ()
+    def __init__(self, number: int, node: str, brief: Brief, nodes: Nodes, calls: Calls) -> None:
+        self.number, self.node, self.calls = number, node, calls
+        self.notebook, self.ended, self.made = "", "", 0
+        self.error: ModelError | None = None
+        self.shown = Numbering()
+        self.passages: dict[int, FoundPassage] = {}
+        self.queue: deque[tuple[str, int]] = deque()
+        self.actions: list[str] = []
+        self.visited: dict[str, None] = {}
+        self.read: dict[str, FoundPassage] = {}
+        self.facts: dict[str, str] = {}
+        self._brief, self._options, self._nodes = brief, brief.options, nodes
+        self._elements: tuple[str, ...] = ()
         self._begin("facts")
 
-    def walk(self) -> None:
-        """From the facts of the first node until the path ends. Raises ``ModelError``."""
-        while not self.path.ended:
-            if self._may_continue("facts"):
-                self._read_facts()
-            while self.path.queue and self._may_continue("chunk"):
-                self._read_next_passage()
-            if self._may_continue("neighbours"):
-                self._read_neighbours()
+    def number_of(self, passage: FoundPassage) -> int:
+        """The number of ``passage`` on this walk."""
+        number = self.shown.number_of(passage)
+        self.passages[number] = passage
+        return number
 
-    def fail(self, error: ModelError) -> None:
-        """The step that the model failed in, and the end of the path."""
-        self._add(self.stage, f"at {self.path.node}: failed: {error}", StepFound(elements=self.elements))
-        self.path.end("the model failed")
+    def _label(self, passage: FoundPassage) -> str:
+        """Its number and title, as the trace has them."""
+        return f"{self.number_of(passage)} ({short_name(passage.title)})"
+
+    def _numbers(self, passages: Sequence[FoundPassage]) -> str:
+        return listed([str(self.number_of(each)) for each in passages])
+
+    def _do(self, stage: str, function: str, where: str, arguments: str = "") -> None:
+        """Note a function call."""
+        self.made += 1
+        self.calls.counts[f"{stage}.{function}"] += 1
+        self.actions.append(f"at {where}: {function}({arguments})")
+
+    def _end(self, reason: str) -> None:
+        """The walk is over; its last step says why."""
+        self.ended = reason
+        self.calls.amend(f"the path ends: {reason}")
+
+    def walk(self) -> None:
+        """From the facts of the first node to the end. A failing model ends it: see ``error``."""
+        try:
+            while not self.ended:
+                if self._may_continue("facts"):
+                    self._read_facts()
+                while self.queue and self._may_continue("chunk"):
+                    self._read_next_passage()
+                if self._may_continue("neighbours"):
+                    self._read_neighbours()
+        except ModelError as error:
+            self.error = error
+            self._add(self.stage, f"at {self.node}: failed: {error}", StepFound(elements=self._elements))
+            self._end("the model failed")
 
     def _may_continue(self, stage: Stage) -> bool:
         """Whether the path has not ended, and has a call left; the next step begins now."""
-        if not self.path.ended and self.path.made >= self.options.calls:
-            self.path.end(f"the limit of {self.options.calls} function calls")
+        if not self.ended and self.made >= self._options.calls:
+            self._end(f"the limit of {self._options.calls} function calls")
         self._begin(stage)
-        return not self.path.ended
+        return not self.ended
 
     def _read_facts(self) -> None:
         """Passages into the queue, chosen by what they state of the node: one call, whatever its pages.
 
         Those that were read before are not shown again; where there are no others, the model is not asked.
         """
-        path, node = self.path, self.path.node
-        path.visited[node] = None
-        found = self.nodes.facts(node, self.options.passages)
-        self.elements = found.elements
+        node = self.node
+        self.visited[node] = None
+        found = self._nodes.facts(node, self._options.passages)
+        self._elements = found.elements
         facts = {id_: text for group in found.groups for id_, text, *_ in group.facts}
-        path.facts.update(facts)
+        self.facts.update(facts)
         shown = StepFound(found.queries, tuple(facts), elements=found.elements)
-        groups = [group for group in found.groups if group.passage.id not in path.read]
+        groups = [group for group in found.groups if group.passage.id not in self.read]
         if not groups:
             why = "all that states its facts was read before" if found.groups else "it has no facts any more"
             self.calls.note("facts", f"at {node}: {why}", found=shown)
             return
-        actions = self.brief.shown_actions(path.actions)
-        pages, passages = self._fact_pages(groups, self.brief.step_room("facts", short_name(node), actions))
+        actions = self._brief.shown_actions(self.actions)
+        pages, passages = self._fact_pages(groups, self._brief.step_room("facts", short_name(node), actions))
         chosen: dict[str, FoundPassage] = {}
+
+        def judge(done: Done) -> str:  # what it names beside passages that were not shown is read
+            return "unknown passage" if done.action == "read_chunk" and not self._known(done) else ""
+
         for number, page in enumerate(pages, 1):
-            done = self._ask("facts", node, "\n".join(page), actions, _page(number, len(pages)), self._judge_passages)
+            done = self._ask("facts", node, "\n".join(page), actions, _page(number, len(pages)), judge)
             self._take_notebook(done)
             named = {passage.id: passage for passage in self._known(done)}
             chosen |= named
             if number < len(pages):
-                said = f"at {node}: passages to read: {path.numbers([*named.values()]) if named else 'none'}"
+                said = f"at {node}: passages to read: {self._numbers([*named.values()]) if named else 'none'}"
                 self._add(f"facts, page {number} of {len(pages)}", said, shown)
                 shown = StepFound(elements=found.elements)
                 self._begin("facts")
         function = "read_chunk" if chosen else "stop_and_read_neighbor"
-        path.do("facts", function, short_name(node), path.numbers([*chosen.values()]) if chosen else "")
-        path.queue.extend((passage, 1) for passage in chosen)
-        where = f"at {node}: {listed([path.label(each) for each in chosen.values()])}" if chosen else f"at {node}"
+        self._do("facts", function, short_name(node), self._numbers([*chosen.values()]) if chosen else "")
+        self.queue.extend((passage, 1) for passage in chosen)
+        where = f"at {node}: {listed([self._label(each) for each in chosen.values()])}" if chosen else f"at {node}"
         facts_shown = sum(line.startswith("[") for page in pages for piece in page for line in piece.splitlines())
-        said = _shown(facts_shown, passages, len(groups) + found.passages - len(found.groups))
-        self._add(function, f"{where}; {said}", replace(shown, passages=tuple(chosen)))
+        every = len(groups) + found.passages - len(found.groups)
+        bound = "" if passages == every else f"the nearest {passages:,} of "
+        said = f"{where}; {counted(facts_shown, 'fact')} of {bound}{counted(every, 'passage')} shown"
+        self._add(function, said, replace(shown, passages=tuple(chosen)))
 
     def _fact_pages(self, groups: Sequence[Stated], room: int) -> tuple[list[list[str]], int]:
         """The facts of a node, a page after the other, and of how many passages they are.
@@ -208,63 +182,62 @@ class _Walker:
             kept = {pieces[n][0] for page in self._bounded(pack([piece for _, piece in pieces], room)) for n in page}
             groups = [group for group in groups if group.passage.id in kept]
         for group in groups:
-            self.path.number_of(group.passage)
-        pieces = _pieces(groups, room, self.path.shown)
+            self.number_of(group.passage)
+        pieces = _pieces(groups, room, self.shown)
         pages = self._bounded(pack([piece for _, piece in pieces], room))
         return [[pieces[each][1] for each in page] for page in pages], len(groups)
 
     def _bounded(self, pages: list[list[int]]) -> list[list[int]]:
-        return pages if self.options.is_paper else pages[: self.options.list_pages]
+        return pages if self._options.is_paper else pages[: self._options.list_pages]
 
     def _known(self, done: Done) -> list[FoundPassage]:
         """The passages that a reply wants to read."""
         numbers = done.passages if done.action == "read_chunk" else ()
-        return [self.path.passages[number] for number in numbers if number in self.path.passages]
+        return [self.passages[number] for number in numbers if number in self.passages]
 
     def _read_next_passage(self) -> None:
         """The next passage of the queue with those around it, or as much of it as fits; what is left of it is next."""
-        path = self.path
-        wanted, first = path.queue.popleft()
-        if first == 1 and wanted in path.read:
+        wanted, first = self.queue.popleft()
+        if first == 1 and wanted in self.read:
             return
-        found = self.nodes.to_read(wanted, self.options.reading_tokens * _CHARACTERS_PER_TOKEN)
+        found = self._nodes.to_read(wanted, self._options.reading_tokens * _CHARACTERS_PER_TOKEN)
         passage = found.passage
         if passage is None:
             self.calls.counts["malformed.passage is gone"] += 1
             self.calls.note("chunk", "a passage is no longer in the graph", found.queries)
             return
-        actions = self.brief.shown_actions(path.actions)
-        room = self.brief.step_room("chunk", "", actions)
+        actions = self._brief.shown_actions(self.actions)
+        room = self._brief.step_room("chunk", "", actions)
         last, count = _upto(passage, first, room), len(numbered(passage.text))
         is_whole = first == 1 and last >= count
         window = self._reading_window(passage, found, room) if is_whole else [passage]
-        path.read.update({each.id: each for each in window})
+        self.read.update({each.id: each for each in window})
         if last < count:
-            path.queue.appendleft((passage.id, last + 1))
+            self.queue.appendleft((passage.id, last + 1))
         for each in window:
-            path.number_of(each)
-        text = path.shown.passages(window, None if is_whole else {passage.id: range(first, last + 1)})
+            self.number_of(each)
+        text = self.shown.passages(window, None if is_whole else {passage.id: range(first, last + 1)})
         done = self._ask("chunk", "", text[: head(text, room)], actions)
         self._take_notebook(done)
-        path.do("chunk", done.action, f"passage {path.numbers(window)}")
+        self._do("chunk", done.action, f"passage {self._numbers(window)}")
         outcome = self._follow(done.action, window, found)
         around = f" with {counted(len(window) - 1, 'passage')} around it" if len(window) > 1 else ""
         part = "" if is_whole else f", sentences {first:,} to {last:,} of {count:,}"
-        detail = f"in {path.label(passage)}{around}{part}"
+        detail = f"in {self._label(passage)}{around}{part}"
         read = StepFound(found.queries, passages=tuple(each.id for each in window))
         self._add(done.action, f"{detail}; {outcome}" if outcome else detail, read)
         if done.action == "termination":
-            path.end("enough was found")
+            self._end("enough was found")
 
     def _reading_window(self, passage: FoundPassage, found: ToRead, room: int) -> list[FoundPassage]:
         """``passage`` with those after and before it in turn, as many as fit, up to what was read before."""
         window = [passage]
         sides = {"after": list(found.after), "before": list(found.before[::-1])}
-        left = min(room, self.options.reading_tokens) - _size(passage)
+        left = min(room, self._options.reading_tokens) - _size(passage)
         while sides:
             for side, near in list(sides.items()):
                 size = _size(near[0]) if near else 0
-                if not near or near[0].id in self.path.read or size > left:
+                if not near or near[0].id in self.read or size > left:
                     del sides[side]
                     continue
                 left -= size
@@ -280,94 +253,88 @@ class _Walker:
         beyond = [each for each in (found.before[::-1] if is_before else found.after) if each.id not in read]
         if not beyond:
             return f"there is none {'before' if is_before else 'after'} it, so the queue is next"
-        label = self.path.label(beyond[0])
-        if beyond[0].id in self.path.read:
+        label = self._label(beyond[0])
+        if beyond[0].id in self.read:
             return f"{label} was read before"
-        self.path.put_first(beyond[0].id, after_rest_of="" if is_before else window[-1].id)
+        queue = self.queue  # what follows comes behind what is left of the last passage, if that is cut
+        rest_is_first = not is_before and queue and queue[0][0] == window[-1].id and queue[0][1] > 1
+        queue.insert(1 if rest_is_first else 0, (beyond[0].id, 1))
         return f"next is {label}"
 
     def _read_neighbours(self) -> None:
         """On to a neighbour, or the end: one call, whatever its pages; the first page that names one counts."""
-        path, node = self.path, self.path.node
-        found = self.nodes.neighbours(node, self.options.neighbours)
-        shown = StepFound(found.queries, elements=self.elements)
+        node = self.node
+        found = self._nodes.neighbours(node, self._options.neighbours)
+        shown = StepFound(found.queries, elements=self._elements)
         if not found.names:
             self.calls.note("neighbours", f"{node} has none", found=shown)
-            path.end("there is no neighbour")
+            self._end("there is no neighbour")
             return
         bound = "" if len(found.names) == found.total else f"the nearest {len(found.names):,} of "
         how_many = bound + counted(found.total, "neighbour")
-        if self.options.random_nodes is not None:
-            self._go(self._drawn(found.names), f"{how_many}; drawn at random", shown)
+        if self._options.random_nodes is not None:
+            new = [name for name in found.names if name not in self.visited]
+            chance = random.Random(f"{self._options.random_nodes} {self.number} {self.made}")
+            self._go(chance.choice(new) if new else None, f"{how_many}; drawn at random", shown)
             return
         names = {short_name(name): name for name in found.names}
-        actions = self.brief.shown_actions(path.actions)
+
+        def judge(done: Done) -> str:
+            name = same_name(done.node, names) if done.action == "read_neighbor_node" else ""
+            return "unknown node" if name is None else "visited node" if names.get(name) in self.visited else ""
+
+        actions = self._brief.shown_actions(self.actions)
         listed_names = list(names)
-        pages = self._bounded(pack(listed_names, self.brief.step_room("neighbours", short_name(node), actions)))
+        pages = self._bounded(pack(listed_names, self._brief.step_room("neighbours", short_name(node), actions)))
         if (fit := sum(map(len, pages))) < found.total:
             how_many = f"the nearest {fit:,} of {counted(found.total, 'neighbour')}"
         for number, page in enumerate(pages, 1):
             data, place = "\n".join(listed_names[each] for each in page), _page(number, len(pages))
-            done = self._ask("neighbours", node, data, actions, place, partial(self._judge_node, names))
+            done = self._ask("neighbours", node, data, actions, place, judge)
             if done.action == "read_neighbor_node":
                 self._go(names[same_name(done.node, names) or ""], how_many, shown)
                 return
             if number < len(pages):
                 self._add(f"neighbours, page {number} of {len(pages)}", f"at {node}: none of these", shown)
-                shown = StepFound(elements=self.elements)
+                shown = StepFound(elements=self._elements)
                 self._begin("neighbours")
         self._go(None, how_many, shown)
 
     def _go(self, name: str | None, how_many: str, shown: StepFound) -> None:
         """To the neighbour ``name``; without one the path ends."""
-        path, node = self.path, self.path.node
+        node = self.node
         function = "termination" if name is None else "read_neighbor_node"
-        path.do("neighbours", function, short_name(node), short_name(name or ""))
+        self._do("neighbours", function, short_name(node), short_name(name or ""))
         detail = f"at {node}: {how_many}" if name is None else f"from {node} to {name}, of {how_many}"
         self._add(function, detail, shown)
         if name is None:
-            path.end("no neighbour was chosen")
+            self._end("no neighbour was chosen")
         else:
-            path.node = name
-
-    def _drawn(self, names: Sequence[str]) -> str | None:
-        """A neighbour at random, the same for the same seed and path, of those where the path was not yet."""
-        new = [name for name in names if name not in self.path.visited]
-        chance = random.Random(f"{self.options.random_nodes} {self.path.number} {self.path.made}")
-        return chance.choice(new) if new else None
-
-    def _judge_node(self, names: dict[str, str], done: Done) -> str:
-        if done.action != "read_neighbor_node":
-            return ""
-        name = same_name(done.node, names)
-        if name is None:
-            return "unknown node"
-        return "visited node" if names[name] in self.path.visited else ""
-
-    def _judge_passages(self, done: Done) -> str:
-        """What it names beside passages that were not shown is read."""
-        return "unknown passage" if done.action == "read_chunk" and not self._known(done) else ""
+            self.node = name
 
     def _ask(
         self, stage: Stage, node: str, data: str, actions: str, page: str = "", judge: _Judge = lambda done: ""
     ) -> Done:
         """What the model does. A reply that cannot be used is asked for once more; then the stage's fallback."""
-        notebook = self.path.notebook
-        messages = self.brief.step_messages(stage, short_name(node), data, actions, notebook, page=page)
+        notebook = self.notebook
+        messages = self._brief.step_messages(stage, short_name(node), data, actions, notebook, page=page)
         done, fault = self._sent(messages, stage, judge)
         if fault in _FAULTS:
             again, first = reminded(messages, _FAULTS[fault]), done
             done, fault = self._sent(again, stage, judge)
             done = replace(done, notebook=done.notebook or first.notebook)
             for sent in (messages, again) if fault else ():
-                self.calls.forget(sent, wanted=wanted_step(stage, self.brief.window.reply))
+                self.calls.forget(sent, wanted=Wanted(FORMS[stage], self._brief.window.reply))
         return Done(FALLBACK[stage], done.notebook) if fault else done
 
     def _sent(self, messages: Messages, stage: Stage, judge: _Judge) -> tuple[Done, str]:
         """What the model does, and what is wrong with that; no action where neither its reply nor the next has one."""
         before, done, fault = self.calls.made, Done(""), _NO_ACTION
         try:
-            done = ask_step(self.calls, messages, stage, tokens=self.brief.window.reply)
+            reply, _ = ask(self.calls, messages, FORMS[stage], stage=stage, tokens=self._brief.window.reply)
+            said = reply.model_dump()
+            chunks = dict.fromkeys(int(number.partition(".")[0]) for number in numbers_in(said.get("chunks")))
+            done = Done(said["action"], said.get("notebook", "").strip(), tuple(chunks), said.get("node", ""))
             fault = judge(done)
         except ReplyError:
             pass
@@ -384,8 +351,8 @@ class _Walker:
     def _take_notebook(self, done: Done) -> None:
         """The new notebook, cut where it is too long; a reply without one leaves the old one."""
         if done.notebook and done.notebook != EMPTY:
-            noted = renewed(self.path.notebook, done.notebook, self.brief.notebook)
-            self.path.notebook = noted.text
+            noted = renewed(self.notebook, done.notebook, self._brief.notebook)
+            self.notebook = noted.text
             self.calls.counts["cut.notebook"] += "notebook" in noted.said
             self.calls.counts["kept.forgotten notes"] += "forgot" in noted.said
             self.faults += [noted.said] if noted.said else []
@@ -403,7 +370,14 @@ class _Walker:
         if prompt is None:
             self.calls.note(name, detail, found=found)
         else:
-            self.calls.add(name, detail, self.mark, prompt=prompt, found=found, notebook=self.path.notebook or None)
+            self.calls.add(name, detail, self.mark, prompt=prompt, found=found, notebook=self.notebook or None)
+
+
+def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tell: Tell) -> Walk:
+    """Walk number ``number`` from the node ``start``, at its end."""
+    path = Walk(number, start, brief, nodes, Calls(*metered(chat), tell, path=number))
+    path.walk()
+    return path
 
 
 def _page(number: int, pages: int) -> str:
@@ -428,23 +402,18 @@ def _upto(passage: FoundPassage, first: int, room: int) -> int:
 
 
 def _pieces(groups: Sequence[Stated], room: int, shown: Numbering) -> list[tuple[str, str]]:
-    """Ids of passages, with what these state, as ``shown`` numbers it."""
-    return [(group.passage.id, piece) for group in groups for piece in _group_pieces(group, room, shown)]
-
-
-def _group_pieces(group: Stated, room: int, shown: Numbering) -> list[str]:
-    """The facts of a passage under its number; several pieces where they do not fit on one page."""
-    title = f"Passage {shown.number_of(group.passage)}: {short_name(group.passage.title)}"
-    told = [shown.told(group.passage, start, end, text) for _, text, start, end in group.facts]
-    whole = "\n".join([title, *told])
-    if tokens(whole) + 1 <= room:
-        return [whole]
-    inner = room - tokens(title) - 3  # the ends of its first and of its last lines
-    parts = [part.strip() for line in told for part in cut(line, inner - 1)]
-    return ["\n".join([title, *(parts[each] for each in page)]) for page in pack(parts, inner)]
-
-
-def _shown(facts: int, passages: int, every: int) -> str:
-    """How much of a node was shown: "2 facts of 2 passages shown", "… of the nearest 200 of 3,120 passages shown"."""
-    bound = "" if passages == every else f"the nearest {passages:,} of "
-    return f"{counted(facts, 'fact')} of {bound}{counted(every, 'passage')} shown"
+    """Ids of passages, with the facts that they state under their numbers, as ``shown`` has them; several pieces of a
+    passage where they do not fit on one page."""
+    pieces: list[tuple[str, str]] = []
+    for group in groups:
+        passage = group.passage
+        title = f"Passage {shown.number_of(passage)}: {short_name(passage.title)}"
+        told = [shown.told(passage, start, end, text) for _, text, start, end in group.facts]
+        inner = room - tokens(title) - 3  # the ends of its first and of its last lines
+        if tokens("\n".join([title, *told])) + 1 <= room:
+            pages = [told]
+        else:
+            parts = [part.strip() for line in told for part in cut(line, inner - 1)]
+            pages = [[parts[each] for each in page] for page in pack(parts, inner)]
+        pieces += [(passage.id, "\n".join([title, *page])) for page in pages]
+    return pieces

@@ -21,8 +21,8 @@ from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages
-from kgplatform.readers.graphreader.brief import Brief
+from kgplatform.prompt import LARGEST_FENCE
+from kgplatform.readers.graphreader.brief import RESERVE, Brief
 from kgplatform.readers.run import Calls, StepFound
 from kgplatform.readers.window import pack, short_name
 from kgplatform.records import QueryRun
@@ -30,17 +30,6 @@ from kgplatform.search.evidence import Retrieved
 from kgplatform.search.found import rank_scores
 from kgplatform.search.nodes import Names, NearNodes, NodePlaces, Nodes
 from kgplatform.text import WORD_RUN, counted, listed, normalise_name
-
-Known = Callable[[str], str | None]
-"""The node that words name, None for one that is not in the list."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposals:
-    """Nodes with their scores, 0 to 100, in the order of the reply; and the names that are not in the list."""
-
-    scores: dict[str, float]
-    invented: tuple[str, ...]
 
 
 class _Scored(Form):
@@ -50,20 +39,6 @@ class _Scored(Form):
 
 class _Reply(Form):
     nodes: list[_Scored] = items(20)
-
-
-def ask_nodes(chat: Chat, messages: Messages, known: Known, *, tokens: int) -> Proposals:
-    """What the model proposes, in at most ``tokens``. Raises ``ReplyError`` where two replies say nothing."""
-    reply, _ = ask(chat, messages, _Reply, stage="nodes", tokens=tokens)
-    scores: dict[str, float] = {}
-    invented: list[str] = []
-    for each in reply.nodes:
-        name = known(each.node)
-        if name is None:
-            invented.append(each.node)
-        else:
-            scores[name] = max(each.score, scores.get(name, 0.0))
-    return Proposals(scores, tuple(invented))
 
 
 STEP = "initial nodes"
@@ -98,7 +73,7 @@ class _Batch:
 
 @dataclass
 class _Gathered:
-    """What came of all batches. ``names``: all that were shown, in order."""
+    """What came of all batches: nodes with their scores, 0 to 100; ``names``: all that were shown, in order."""
 
     scores: dict[str, float] = field(default_factory=dict)
     invented: int = 0
@@ -124,7 +99,8 @@ def initial_nodes(
     if options.is_paper:
         gathered = _gather(_batches(brief, nodes.pages()), brief, chat, calls)
         nearest = nodes.near(options.nodes) if not gathered.scores else NearNodes((), (), ())
-        return _begin([name for name, _ in _by_score(gathered)], _fused([nearest]), brief, gathered, calls)
+        best = sorted(gathered.scores, key=lambda name: -gathered.scores[name])
+        return _begin(best, _fused([nearest]), brief, gathered, calls)
     near = [nodes.near(options.candidates), *([planned.near(options.candidates)] if planned is not nodes else [])]
     candidates = _fused(near)[: options.candidates]
     found, (places, led) = search(top_k=_FOUND), nodes.places(candidates)
@@ -132,7 +108,7 @@ def initial_nodes(
     queries = chain(*(each.queries for each in near), found.queries, led)
     page = Names(tuple(candidates), len(candidates), tuple(queries))
     gathered = _gather(islice(_batches(brief, [page]), _MOST_PROMPTS), brief, chat, calls)
-    ordered = sorted(_by_score(gathered), key=lambda scored: (-scored[1], candidates.index(scored[0])))
+    ordered = sorted(gathered.scores.items(), key=lambda scored: (-scored[1], candidates.index(scored[0])))
     first = dict.fromkeys([*(name for each in near for name in each.named), *candidates])
     return _begin(diverse(ordered, places, options.nodes), list(first), brief, gathered, calls)
 
@@ -177,14 +153,12 @@ def diverse(scored: Sequence[tuple[str, float]], places: Mapping[str, NodePlaces
 
 def _is_redundant(name: str, chosen: Sequence[str], places: Mapping[str, NodePlaces]) -> bool:
     own = places.get(name)
+    others = [(each, places[each]) for each in chosen if each in places]
     if own is None or not chosen:
         return False
-    others = [places[each] for each in chosen if each in places]
     words = _words(name)
-    return own.facts <= {fact for other in others for fact in other.facts} or any(
-        (words <= _words(each) or _words(each) <= words) and own.passages & places[each].passages
-        for each in chosen
-        if each in places
+    return own.facts <= {fact for _, other in others for fact in other.facts} or any(
+        (words <= _words(each) or _words(each) <= words) and own.passages & other.passages for each, other in others
     )
 
 
@@ -197,10 +171,6 @@ def _fused(near: Sequence[NearNodes]) -> list[str]:
     named = [name for each in near for name in each.named]
     scores = rank_scores(ranking for each in near for ranking in each.rankings)
     return list(dict.fromkeys([*named, *sorted(scores, key=lambda name: -scores[name])]))
-
-
-def _by_score(gathered: _Gathered) -> list[tuple[str, float]]:
-    return sorted(gathered.scores.items(), key=lambda scored: -scored[1])
 
 
 def _begin(best: Sequence[str], nearest: Sequence[str], brief: Brief, gathered: _Gathered, calls: Calls) -> list[str]:
@@ -226,23 +196,23 @@ def _gather(batches: Iterable[_Batch], brief: Brief, chat: Chat, calls: Calls) -
     batches = iter(batches)
     while some := list(islice(batches, _AT_ONCE)):
         replies = side_by_side([partial(_ask, brief, batch, chat) for batch in some], _AT_ONCE)
-        for batch, (proposed, made, error) in zip(some, replies, strict=True):
+        for batch, (scores, invented, made, error) in zip(some, replies, strict=True):
             gathered.batches += 1
             gathered.names += batch.shown.values()
-            gathered.invented += len(proposed.invented)
+            gathered.invented += len(invented)
             calls.counts += made.counts
             for step in made.steps:
                 calls.steps.append(step)  # it is a span already
                 calls.tell(step)
             gathered.errors += [error] if error else []
-            for name, score in proposed.scores.items():
+            for name, score in scores.items():
                 gathered.scores[name] = max(score, gathered.scores.get(name, 0.0))
     return gathered
 
 
 def _batches(brief: Brief, pages: Iterable[Names]) -> Iterator[_Batch]:
     """The names of ``pages`` in lists that fill the window."""
-    room = brief.nodes_room()
+    room = brief.window.room(brief.nodes_messages("", fence=LARGEST_FENCE)) - RESERVE
     waiting: list[str] = []
     queries: tuple[QueryRun, ...] = ()
     number = 0
@@ -260,35 +230,38 @@ def _batches(brief: Brief, pages: Iterable[Names]) -> Iterator[_Batch]:
         yield _Batch(number + 1, {short_name(name): name for name in waiting}, queries)
 
 
-def _ask(brief: Brief, batch: _Batch, chat: Chat) -> tuple[Proposals, Calls, ModelError | None]:
-    """What the model proposes of a batch; its calls, with their step; and the error where it failed.
+def _ask(brief: Brief, batch: _Batch, chat: Chat) -> tuple[dict[str, float], list[str], Calls, ModelError | None]:
+    """What the model proposes of a batch: nodes with their scores, and names that are not in the list; its calls, with
+    their step; and the error where it failed.
 
     A reply that says nothing, twice, proposes nothing. Raises ``BudgetError`` alone.
     """
     calls = Calls(*metered(chat))
     mark, found = calls.mark(batch.queries), StepFound(batch.queries)
-    normal = {normalise_name(shown): name for shown, name in reversed(batch.shown.items())}
     messages = brief.nodes_messages("\n".join(batch.shown))
+    scores: dict[str, float] = {}
+    invented: list[str] = []
+    proposed: list[_Scored] = []
     try:
-        proposed = ask_nodes(
-            calls,
-            messages,
-            lambda words: batch.shown.get(words) or normal.get(normalise_name(words)),
-            tokens=brief.window.reply,
-        )
+        proposed = ask(calls, messages, _Reply, stage="nodes", tokens=brief.window.reply)[0].nodes
     except BudgetError:
         raise
     except ReplyError:
-        proposed = Proposals({}, ())
-        calls.counts["malformed.no node"] += calls.made
+        calls.counts["malformed.no node"] += 1
     except ModelError as error:
         calls.counts["failed.nodes"] += 1
         calls.add(STEP, f"batch {batch.number} failed: {error}", mark, prompt=_PROMPT, found=found)
-        return Proposals({}, ()), calls, error
-    else:
-        calls.counts["malformed.no node"] += calls.made - 1
-    calls.counts["malformed.fabricated node"] += len(proposed.invented)
-    detail = f"batch {batch.number}, {len(batch.shown):,} names: {counted(len(proposed.scores), 'node')} proposed"
-    invented = f", {len(proposed.invented)} not in the list: {listed(proposed.invented)}" if proposed.invented else ""
-    calls.add(STEP, detail + invented, mark, prompt=_PROMPT, found=found)
-    return proposed, calls, None
+        return scores, invented, calls, error
+    calls.counts["malformed.no node"] += calls.made - 1
+    normal = {normalise_name(shown): name for shown, name in reversed(batch.shown.items())}
+    for each in proposed:
+        name = batch.shown.get(each.node) or normal.get(normalise_name(each.node))
+        if name is None:
+            invented.append(each.node)
+        else:
+            scores[name] = max(each.score, scores.get(name, 0.0))
+    calls.counts["malformed.fabricated node"] += len(invented)
+    detail = f"batch {batch.number}, {len(batch.shown):,} names: {counted(len(scores), 'node')} proposed"
+    strange = f", {len(invented)} not in the list: {listed(invented)}" if invented else ""
+    calls.add(STEP, detail + strange, mark, prompt=_PROMPT, found=found)
+    return scores, invented, calls, None

@@ -14,11 +14,10 @@ from functools import partial
 
 from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import BudgetError, ModelError, ReplyError
-from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages
-from kgplatform.readers.answer import NOTHING_NEAR, REFUSAL, Answered, ask_answer, record, without_model
+from kgplatform.prompt import fence_for, render
+from kgplatform.readers.answer import NOTHING_NEAR, REFUSAL, REPLY_TOKENS, Answered, ask_answer, record, without_model
 from kgplatform.readers.graphreader.brief import PROMPTS, Brief, Options, make_brief
 from kgplatform.readers.graphreader.explore import Walk, explore
 from kgplatform.readers.graphreader.initial_nodes import initial_nodes
@@ -39,12 +38,6 @@ class _Plan(Form):
         steps = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)]
         needed = [f"Needed: {'; '.join(self.key_information)}"] if self.key_information else []
         return "\n".join([*steps, *needed])
-
-
-def ask_plan(chat: Chat, messages: Messages, *, tokens: int) -> str:
-    """The plan, in a reply of at most ``tokens``. Raises ``ReplyError`` where two replies have none."""
-    plan, _ = ask(chat, messages, _Plan, stage="plan", tokens=tokens)
-    return plan.text
 
 
 _PLAN_STEP = "rational plan"
@@ -84,8 +77,9 @@ def _plan(brief: Brief, calls: Calls) -> Brief:
     """The brief with the rational plan. Without a usable one the run continues. Raises ``BudgetError`` alone."""
     mark = calls.mark()
     plan = ""
+    messages = render(_PLAN_PROMPT, question=brief.question, fence=fence_for(brief.question))
     try:
-        plan = ask_plan(calls, brief.plan_messages(), tokens=brief.window.reply)
+        plan = ask(calls, messages, _Plan, stage="plan", tokens=brief.window.reply)[0].text
     except BudgetError:
         raise
     except ReplyError:
@@ -110,8 +104,9 @@ def conclude(paths: Sequence[Walk], brief: Brief, calls: Calls) -> Answered:
         return Answered(REFUSAL, note=NOTHING_NEAR)
     notebooks, shown = gathered((path.notebook, path.shown) for path in paths)
     told = f"from {counted(len(paths), 'notebook')}, {sum(not each for each in notebooks)} of them empty: "
-    messages, mode, tokens = brief.answer_messages(notebooks), brief.options.mode, brief.answer_tokens
-    return ask_answer(calls, messages, shown, mode, prompt="graphreader/answer", tokens=tokens, told=told)
+    messages, window = brief.answer_messages(notebooks), brief.window
+    most = max(window.reply, min(REPLY_TOKENS[brief.options.answer_style], window.tokens // 4))
+    return ask_answer(calls, messages, shown, brief.options.mode, prompt="graphreader/answer", tokens=most, told=told)
 
 
 def _seen(question: str, paths: Sequence[Walk], calls: Calls) -> SearchResult:

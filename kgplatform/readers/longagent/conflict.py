@@ -35,7 +35,7 @@ _THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
 _SIGN = re.compile(
     r"(?P<minus>(?<!\w)[-−–](?=\d))|(?P<between>(?<=\d)[\W_]+(?=\d))|(?P<kept>(?<=\w)(?:[+#]+|-(?!\w)))|[\W_]"
 )
-_KEPT_SIGNS = {"minus": "-", "between": "."}
+_KEPT_SIGNS = {"minus": "-", "between": ".", "": ""}
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _LONGEST_DATE = 80
 
@@ -53,7 +53,8 @@ def value_of(answer: str) -> str | Date:
         for start, end, dates in dates_in(folded):
             if (start, end) == (0, len(folded)) and len(dates) == 1:
                 return next(iter(dates))
-    return _SIGN.sub(_kept_sign, _THOUSANDS.sub("", folded)) or folded
+    kept = _SIGN.sub(lambda sign: _KEPT_SIGNS.get(sign.lastgroup or "", sign[0]), _THOUSANDS.sub("", folded))
+    return kept or folded
 
 
 def is_part(part: str, whole: str) -> bool:
@@ -67,11 +68,6 @@ def is_part(part: str, whole: str) -> bool:
 def _dated(value: str | Date) -> str | Date:
     """A number that can be a year as one."""
     return (int(value), 0, 0) if isinstance(value, str) and _YEAR.fullmatch(value) else value
-
-
-def _kept_sign(found: re.Match[str]) -> str:
-    kind = found.lastgroup or ""
-    return _KEPT_SIGNS.get(kind, found[0] if kind else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +100,6 @@ class Duel:
     i: int
     j: int
 
-    @property
-    def reversed(self) -> Duel:
-        """The same, read by the other member, its own part first."""
-        return Duel(self.x, self.y, self.j, self.i)
-
 
 @dataclass(frozen=True, slots=True)
 class SharedReading:
@@ -127,15 +118,32 @@ class SharedReading:
 class Merge:
     """A duel, what was read in it (the first reading, and the second if there was one), and the outcome.
 
-    ``kept`` are the answers that remain, ``dropped`` those that do not. ``unsettled``: both remain, since neither of
-    them can be told from the truth.
+    ``stays``: the cluster that goes on; none where both were taken back. ``aside``: the one that it contradicts still,
+    since neither can be told from the truth. ``confirmed``: whether a reader repeated what is left.
     """
 
     duel: Duel
     readings: tuple[SharedReading, ...]
-    kept: tuple[str, ...]
-    dropped: tuple[str, ...]
-    unsettled: bool = False
+    stays: tuple[Cluster, ...] = ()
+    aside: tuple[Cluster, ...] = ()
+    confirmed: bool = False
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether both answers remain."""
+        return bool(self.aside)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The answers that remain."""
+        return tuple(cluster.answer for cluster in (*self.stays, *self.aside))
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Those of the duel that do not, not even as a part of one that has both."""
+        left = set(map(value_of, self.kept))
+        gone = [cluster for cluster in (self.duel.x, self.duel.y) if value_of(cluster.answer) not in left]
+        return tuple(each.answer for each in gone if not any(_has(winner, each) for winner in self.stays))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +157,6 @@ class Resolution:
 
 Reread = Callable[[Sequence[Duel]], Sequence[SharedReading]]
 """Of each duel: what member i says that has read its part and then j's; all of them at the same time."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """What becomes of two clusters: at most one stays in the queue, at most one is set aside as it cannot be settled.
-
-    ``new``: the one that stays has an answer that neither of them had. ``confirmed``: those that a reader repeated.
-    """
-
-    stays: tuple[Cluster, ...]
-    aside: tuple[Cluster, ...] = ()
-    new: bool = False
-    confirmed: tuple[Cluster, ...] = ()
 
 
 # -------------------------------------------------------------------------------------------------- who is together
@@ -267,42 +262,56 @@ def tournament(
     """
     queues = [[clusters[place] for place in places] for places in rivals]
     asides: list[list[Cluster]] = [[] for _ in queues]
-    confirmed: set[object] = set()
     merges: list[Merge] = []
     while any(len(queue) > 1 for queue in queues):
         drawn = [[_duel(x, y, chance) for x, y in zip(queue[::2], queue[1::2], strict=False)] for queue in queues]
-        judged = iter(_judged([duel for duels in drawn for duel in duels], reread))
+        judged = _judged([duel for duels in drawn for duel in duels], reread)
+        merges += judged
+        done = iter(judged)
         for queue, aside, duels in zip(queues, asides, drawn, strict=True):
-            left = queue[2 * len(duels) :]
-            for duel, readings, verdict in (next(judged) for _ in duels):
-                merges.append(_merge(duel, readings, verdict))
-                left += verdict.stays
-                aside += verdict.aside
-                confirmed.update(value_of(each.answer) for each in verdict.confirmed)
-            queue[:] = left
+            here = [next(done) for _ in duels]
+            queue[:] = [*queue[2 * len(duels) :], *(cluster for merge in here for cluster in merge.stays)]
+            aside += [cluster for merge in here for cluster in merge.aside]
+    assert len(merges) < max(1, len(clusters)), "a duel took no cluster out"
+    confirmed = {value_of(answer) for merge in merges if merge.confirmed for answer in merge.kept}
+    contested = {place for places in rivals for place in places}
+    settled = [cluster for place, cluster in enumerate(clusters) if place not in contested]
+    unsettled: list[Cluster] = []
     for queue, aside in zip(queues, asides, strict=True):
         if any(value_of(each.answer) in confirmed for each in queue):
-            aside[:] = [each for each in aside if value_of(each.answer) in confirmed]
-    assert len(merges) < max(1, len(clusters)), "a duel took no cluster out"
-    contested = {place for places in rivals for place in places}
-    others = [cluster for place, cluster in enumerate(clusters) if place not in contested]
-    open_ = [cluster for queue, aside in zip(queues, asides, strict=True) if aside for cluster in (*queue, *aside)]
-    settled = [cluster for queue, aside in zip(queues, asides, strict=True) if not aside for cluster in queue]
-    return _left([*others, *settled], open_, merges)
+            aside = [each for each in aside if value_of(each.answer) in confirmed]
+        (unsettled if aside else settled).extend([*queue, *aside])
+    return _left(settled, unsettled, merges)
 
 
 def once(clusters: Sequence[Cluster], reread: Reread, chance: random.Random) -> Resolution:
-    """Appendix B to the letter: the first two, until one is left; the first member reads both, its word is final."""
+    """Appendix B to the letter: the first two, until one is left; the first member reads both, its word is final.
+
+    An answer that neither of the two gave replaces both, together with a later one that is the same. The paper never
+    has none: both go.
+    """
     queue = list(clusters)
     aside: list[Cluster] = []
     merges: list[Merge] = []
     while len(queue) >= 2:
         duel = _duel(queue[0], queue[1], chance)
         (reading,) = reread([duel])
-        verdict = _final(duel, reading)
-        merges.append(_merge(duel, (reading,), verdict))
-        queue = _fused([*verdict.stays, *queue[2:]]) if verdict.new else [*verdict.stays, *queue[2:]]
-        aside += verdict.aside
+        said, x, y = reading.answer, duel.x, duel.y
+        if reading.failed:
+            merge = Merge(duel, (reading,), (x,), (y,))
+        elif said is None:
+            merge = Merge(duel, (reading,))
+        else:
+            given = [each for each in (x, y) if same(said, each.answer)]
+            base = given[0] if len(given) == 1 else _nearer(said, x, y)
+            merge = Merge(duel, (reading,), (_saying(base, said, reading),))
+            if len(given) != 1:
+                twins = [each for each in queue[2:] if same(each.answer, said)]
+                merge = replace(merge, stays=(_union([*merge.stays, *twins]),))
+                queue = [*queue[:2], *(each for each in queue[2:] if each not in twins)]
+        merges.append(merge)
+        queue = [*merge.stays, *queue[2:]]
+        aside += merge.aside
     return _left((), [*queue, *aside], merges) if aside else _left(queue, (), merges)
 
 
@@ -310,17 +319,19 @@ def _duel(x: Cluster, y: Cluster, chance: random.Random) -> Duel:
     return Duel(x, y, chance.choice(x.members), chance.choice(y.members))
 
 
-def _judged(duels: Sequence[Duel], reread: Reread) -> list[tuple[Duel, tuple[SharedReading, ...], _Verdict]]:
-    first = list(reread(duels))
-    doubtful = [n for n, duel in enumerate(duels) if not _decides(duel, first[n])]
-    second = dict(zip(doubtful, reread([duels[n].reversed for n in doubtful]) if doubtful else (), strict=True))
-    readings = [(first[n], second[n]) if n in second else (first[n],) for n in range(len(duels))]
-    return [(duel, said, _verdict(duel, said)) for duel, said in zip(duels, readings, strict=True)]
+def _judged(duels: Sequence[Duel], reread: Reread) -> list[Merge]:
+    """What comes of ``duels``: those that one reading does not decide are read by the other member, too."""
+    readings: dict[Duel, tuple[SharedReading, ...]] = {
+        duel: (reading,) for duel, reading in zip(duels, reread(duels), strict=True)
+    }
+    doubtful = [duel for duel, (one,) in readings.items() if not one.sentences or _side(duel, one) not in _KNOWN]
+    if doubtful:
+        again = reread([replace(duel, i=duel.j, j=duel.i) for duel in doubtful])
+        readings |= {duel: (*readings[duel], second) for duel, second in zip(doubtful, again, strict=True)}
+    return [_judge(duel, said) for duel, said in readings.items()]
 
 
-def _decides(duel: Duel, reading: SharedReading) -> bool:
-    """Whether one reading is enough."""
-    return bool(reading.sentences) and _side(duel, reading) in ("x", "y", "both")
+_KNOWN = ("x", "y", "both")
 
 
 def _side(duel: Duel, reading: SharedReading) -> str:
@@ -343,56 +354,44 @@ def _names(said: str, answer: str) -> bool:
     return any(is_part(*two) or find_names(*two) for two in ((said, answer), (answer, said)))
 
 
-def _verdict(duel: Duel, readings: Sequence[SharedReading]) -> _Verdict:
+def _judge(duel: Duel, readings: tuple[SharedReading, ...]) -> Merge:
     """What one or two readings make of a duel: where two differ, an answer that was given before outweighs another."""
     sides = [_side(duel, reading) for reading in readings]
-    known = [n for n, side in enumerate(sides) if side in ("x", "y", "both")]
-    if known and len({sides[n] for n in known}) == 1:
-        return _won(duel, sides[known[0]], readings[known[0]])
-    if known:  # one says x, and the other y, or both of them
-        return _Verdict((duel.x,), (duel.y,), confirmed=(duel.x, duel.y))
-    if sides == ["none", "none"]:
-        return _Verdict(())
-    if sides == ["new", "new"] and same(readings[0].answer or "", readings[1].answer or ""):
-        return _won(duel, "new", readings[0])
-    return _Verdict((duel.x,), (duel.y,))
+    known = [n for n, side in enumerate(sides) if side in _KNOWN]
+    if len({sides[n] for n in known}) == 1:
+        winner = _winner(duel, sides[known[0]], readings[known[0]])
+    elif sides == ["new", "new"] and same(readings[0].answer or "", readings[1].answer or ""):
+        winner = _winner(duel, "new", readings[0])
+    elif sides == ["none", "none"]:
+        return Merge(duel, readings)
+    else:  # nothing is clear, or one says x, and the other y, or both of them
+        return Merge(duel, readings, (duel.x,), (duel.y,), confirmed=bool(known))
+    return Merge(duel, readings, (winner,), confirmed=True)
 
 
-def _won(duel: Duel, side: str, reading: SharedReading) -> _Verdict:
+def _winner(duel: Duel, side: str, reading: SharedReading) -> Cluster:
     """``reading`` in the place of the cluster that it is nearest to; of both where it has both their answers."""
     said = reading.answer or ""
-    base = {"x": duel.x, "y": duel.y}.get(side) or _nearer(said, duel.x, duel.y)
     if side == "both":
         base = replace(_union([duel.x, duel.y]), others=())
-    elif side in ("x", "y") and not same(said, base.answer):  # only the fuller of two wordings is kept
-        said = said if is_part(base.answer, said) else base.answer
-    winner = replace(base, answer=said, sentences=reading.sentences or base.sentences)
-    return _Verdict((winner,), confirmed=(winner,))
+    elif side == "new":
+        base = _nearer(said, duel.x, duel.y)
+    else:
+        base = duel.x if side == "x" else duel.y
+        if not (same(said, base.answer) or is_part(base.answer, said)):
+            said = base.answer  # only the fuller of two wordings is kept
+    return _saying(base, said, reading)
 
 
-def _final(duel: Duel, reading: SharedReading) -> _Verdict:
-    """Appendix B: the merged answer decides; one that neither gave replaces both. The paper never has none: both go."""
-    x, y, said = duel.x, duel.y, reading.answer
-    if reading.failed:
-        return _Verdict((x,), (y,))
-    if said is None:
-        return _Verdict(())
-    is_x, is_y = same(said, x.answer), same(said, y.answer)
-    base = (x if is_x else y) if is_x != is_y else _nearer(said, x, y)
-    return _Verdict((replace(base, answer=said, sentences=reading.sentences or base.sentences),), new=is_x == is_y)
+def _saying(base: Cluster, said: str, reading: SharedReading) -> Cluster:
+    """``base`` with the answer of a ``reading``, and the sentences that this names."""
+    return replace(base, answer=said, sentences=reading.sentences or base.sentences)
 
 
 def _nearer(said: str, x: Cluster, y: Cluster) -> Cluster:
     """The cluster whose answer is more like ``said``; of equals the second."""
     like_x, like_y = (SequenceMatcher(None, said, cluster.answer).ratio() for cluster in (x, y))
     return x if like_x > like_y else y
-
-
-def _fused(queue: list[Cluster]) -> list[Cluster]:
-    """The first cluster together with a later one of the same answer."""
-    first, *rest = queue
-    twins = [cluster for cluster in rest if same(cluster.answer, first.answer)]
-    return [_union([first, *twins]), *(cluster for cluster in rest if cluster not in twins)]
 
 
 def _left(settled: Sequence[Cluster], unsettled: Sequence[Cluster], merges: Sequence[Merge]) -> Resolution:
@@ -406,15 +405,6 @@ def _left(settled: Sequence[Cluster], unsettled: Sequence[Cluster], merges: Sequ
     return Resolution(tuple(left), tuple(merges), contradict if len(contradict) > 1 else ())
 
 
-def _merge(duel: Duel, readings: Sequence[SharedReading], verdict: _Verdict) -> Merge:
-    kept = tuple(cluster.answer for cluster in (*verdict.stays, *verdict.aside))
-    left = [value_of(answer) for answer in kept] + [
-        value_of(each.answer) for each in (duel.x, duel.y) if verdict.stays and _is_in(each, verdict.stays[0])
-    ]
-    dropped = tuple(cluster.answer for cluster in (duel.x, duel.y) if value_of(cluster.answer) not in left)
-    return Merge(duel, tuple(readings), kept, dropped, unsettled=bool(verdict.aside))
-
-
-def _is_in(cluster: Cluster, winner: Cluster) -> bool:
+def _has(winner: Cluster, cluster: Cluster) -> bool:
     """Whether the winner's answer has that of ``cluster``."""
     return set(cluster.members) <= set(winner.members) and bool(find_names(cluster.answer, winner.answer))

@@ -150,10 +150,8 @@ class Leader:
             return None
         mark = self.calls.mark()
         messages = self._grouping(replies, instruction, fence_for(replies, instruction))
-        try:
-            said = ask(self.calls, messages, Grouped, stage=STAGE, tokens=self.sizes.reply)[0]
-        except ReplyError:
-            self._unusable("leader")
+        said = self._ask(messages, Grouped)
+        if said is None:
             self.calls.add("groups", _UNUSABLE, mark, prompt=_GROUP)
             return None
         detail = "; ".join(f"{', '.join(map(str, each.members))}: {each.relation}" for each in said.groups)
@@ -166,7 +164,8 @@ class Leader:
         ``settled``: conflicts were resolved, and none can be raised.
         """
         ways = _WAYS if settled else _WAYS_AND_CONFLICT
-        messages = self._messages(_DECIDE, seen, round=str(seen.number), rounds=str(self.options.rounds), **ways)
+        numbers = {"round": str(seen.number), "rounds": str(self.options.rounds)}
+        messages = self._rendered(_DECIDE, seen.instruction, seen.shown, status=seen.status, **numbers, **ways)
         mark = self.calls.mark()
         shown = self.calls.shown("content", only=("type", "answer"))
         said = self._ask(self._with_history(messages), Settled if settled else Decided, shown)
@@ -185,7 +184,7 @@ class Leader:
 
     def end(self, seen: Round) -> AnswerReply:
         """The answer after the last round, from all that was said. Raises ``ModelError`` where there is none."""
-        messages = self._messages(_END, seen)
+        messages = self._rendered(_END, seen.instruction, seen.shown, status=seen.status)
         mark = self.calls.mark()
         said = self._ask(self._with_history(messages), AnswerReply, self.calls.shown("answer"))
         self.calls.counts["forced answer"] += 1
@@ -246,34 +245,26 @@ class Leader:
         sums: list[_Piece] = []
         for number, page in enumerate(pages, 1):
             lines = "\n".join(_line(pieces[each]) for each in page)
-            text = self._sum(lines, instruction, f"{number} of {len(pages)}", bound)
+            mark, of_all = self.calls.mark(), f"{number} of {len(pages)}"
+            words = str(int(bound * _WORDS_PER_TOKEN))
+            said = self._ask(self._rendered(_BATCH, instruction, lines, page=of_all, words=words), Summed)
+            self.calls.counts["pages of replies"] += 1
+            told = f"page {of_all}" if said else f"page {of_all}; {_UNUSABLE}"
+            self.calls.add("replies", told, mark, prompt=_BATCH)
+            text = self._cut(tidy(said.content if said else lines), bound, "replies")
             sums.append((pieces[page[0]][0], pieces[page[-1]][1], text))
         return sums
-
-    def _sum(self, lines: str, instruction: str, page: str, bound: int) -> str:
-        mark = self.calls.mark()
-        messages = self._rendered(_BATCH, instruction, lines, page=page, words=str(int(bound * _WORDS_PER_TOKEN)))
-        said = self._ask(messages, Summed)
-        self.calls.counts["pages of replies"] += 1
-        self.calls.add("replies", f"page {page}" if said else f"page {page}; {_UNUSABLE}", mark, prompt=_BATCH)
-        return self._cut(tidy(said.content if said else lines), bound, "replies")
 
     def _ask(self, messages: Messages, form: type[M], show: Show | None = None) -> M | None:
         """What the leader says; None where no reply could be used, although it was asked for once more."""
         try:
             return ask(self.calls, messages, form, stage=STAGE, tokens=self.sizes.reply, show=show)[0]
         except ReplyError:
-            self._unusable("leader")
+            self.calls.counts["malformed.leader"] += 1
             return None
-
-    def _unusable(self, who: str) -> None:
-        self.calls.counts[f"malformed.{who}"] += 1
 
     def _grouping(self, replies: str, instruction: str, fence: str) -> Messages:
         return render(_GROUP, replies=replies, instruction=instruction, fence=fence)
-
-    def _messages(self, prompt: str, seen: Round, **inputs: str) -> Messages:
-        return self._rendered(prompt, seen.instruction, seen.shown, status=seen.status, **inputs)
 
     def _rendered(self, prompt: str, instruction: str, replies: str, fence: str = "", **inputs: str) -> Messages:
         answers = manner(self.options.answer_style, self.options.mode, "answer" if prompt == _END else "content")

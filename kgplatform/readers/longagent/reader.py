@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kgplatform.errors import InputError, ModelError
-from kgplatform.models.chat import Chat, ManyModels
+from kgplatform.models.chat import ManyModels
 from kgplatform.readers.answer import (
     NOTHING_NEAR,
     REFUSAL,
@@ -70,7 +70,13 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     shown = Numbering()
     leader = Leader(question, options, calls, sizes, shown)
     members, source, queries = read_parts(question, run.evidence, options, sizes.text)
-    team = Team(members, _members_chat(run.chat, options.member_model), sizes, shown)
+    chat = run.chat
+    if options.member_model and options.member_model != chat.model:  # another model of the leader's server
+        if not isinstance(chat, ManyModels):
+            only = f"{chat.model} is the only language model here. Leave out member_model."
+            raise InputError(only, "member_model")
+        chat = chat.with_model(options.member_model)
+    team = Team(members, chat, sizes, shown)
     calls.note("team", f"{source}; the leader's model: {calls.model}, the members': {team.model}", queries)
     calls.counts["members"] = len(team)
     if not len(team):
@@ -84,39 +90,26 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if said.sufficient and not said.evidence:
         said = said.model_copy(update={"evidence": meeting.named(said.answer)})
     result = SearchResult(question, tuple(meeting.sources()), (), 0.0)
-    notes = (_cost(meeting), _failures(meeting))
-    return record(READER.name, answer_of(said, shown, options.mode), result, calls, *notes, is_shown=False)
+    return record(READER.name, answer_of(said, shown, options.mode), result, calls, *_notes(meeting), is_shown=False)
 
 
-def _cost(meeting: Meeting) -> str:
-    """What a large team cost, in calls and tokens."""
-    if len(meeting.team) <= _LARGE:
-        return ""
-    usage = meeting.calls.usage
-    made = sum(number for name, number in meeting.calls.counts.items() if name.startswith("calls."))
-    return (
-        f"The team of {len(meeting.team):,} members took {made:,} calls, with {usage.input_tokens:,} tokens in and "
-        f"{usage.output_tokens:,} out."
-    )
-
-
-def _failures(meeting: Meeting) -> str:
-    """How often a member was not heard: its reply could not be used, or its call failed."""
-    unusable = sum(meeting.calls.counts[f"malformed.{kind}"] for kind in ("member", "merge"))
-    failed = len(meeting.errors)
+def _notes(meeting: Meeting) -> list[str]:
+    """What a large team cost, in calls and tokens; and how often a member was not heard: its reply could not be used,
+    or its call failed."""
+    counts, usage, errors = meeting.counts, meeting.calls.usage, meeting.errors
+    notes = []
+    if len(meeting.team) > _LARGE:
+        made = sum(number for name, number in counts.items() if name.startswith("calls."))
+        notes.append(
+            f"The team of {len(meeting.team):,} members took {made:,} calls, with {usage.input_tokens:,} tokens in and "
+            f"{usage.output_tokens:,} out."
+        )
+    unusable = counts["malformed.member"] + counts["malformed.merge"]
     said = [f"members' replies that could not be used: {unusable:,}"] if unusable else []
-    said += [f"members' calls that failed: {failed:,}, the first: {meeting.errors[0]}"] if failed else []
-    return f"What some members read may be missing here; {'; '.join(said).rstrip('.')}." if said else ""
-
-
-def _members_chat(chat: Chat, model: str | None) -> Chat:
-    """The chat that members use: the leader's, or another model of its server."""
-    if model is None or model == chat.model:
-        return chat
-    if not isinstance(chat, ManyModels):
-        said = f"{chat.model} is the only language model here. Leave out member_model."
-        raise InputError(said, "member_model")
-    return chat.with_model(model)
+    said += [f"members' calls that failed: {len(errors):,}, the first: {errors[0]}"] if errors else []
+    if said:
+        notes.append(f"What some members read may be missing here; {'; '.join(said).rstrip('.')}.")
+    return notes
 
 
 NOBODY = "No member found what the instruction asks for."
@@ -157,7 +150,7 @@ class Meeting:
         earlier: dict[str, dict[int, str]] = {}
         for number in range(1, self.options.rounds + 1):
             found = self._ask(number, instruction)
-            resolution = self._resolve(number, instruction, self._clusters(found))
+            resolution = self._resolve(number, instruction, found)
             seen = self._seen(number, instruction, resolution, any_found=bool(found))
             self.found.append(resolution.clusters)
             answers = {member: each.answer for member, each in found.items()}
@@ -166,20 +159,17 @@ class Meeting:
                 break
             earlier[normalise_name(instruction)] = answers
             decision = self._decide(seen, resolution)
-            if decision is None or self._overlooks(decision):
+            if decision is None:
                 break
+            is_refusal = decision.type == "answer" and not decision.sufficient
+            if is_refusal and self.found[-1] and self._resolves and self.options.conflict != "once":
+                break  # though members found something: it is asked once more, with nothing else to choose
             if decision.type == "answer":
                 self.counts["actions.answer"] += 1
                 return decision.reply
             instruction = decision.content
         self.counts["actions.answer"] += 1
         return self.leader.end(seen)
-
-    def _overlooks(self, decision: Decided) -> bool:
-        """Whether the leader finds no answer where members found something: then it is asked once more, with nothing
-        else to choose. The paper's way believes it."""
-        is_refusal = decision.type == "answer" and not decision.sufficient
-        return is_refusal and bool(self.found[-1]) and self._resolves and self.options.conflict != "once"
 
     def named(self, answer: str) -> list[str]:
         """The sentences that members named for what the leader says; where it says nothing of theirs, for what was
@@ -248,19 +238,15 @@ class Meeting:
         """Whether answers that differ contradict each other: one part has the answer, and no values are collected."""
         return self.leader.expert.resolves and not self.leader.collects
 
-    def _clusters(self, found: dict[int, Found]) -> list[Cluster]:
-        """Members that agree together; by the paper's letters where its way of resolving is wanted."""
-        if not self._resolves:
-            return [Cluster(each.answer, (number,), each.sentences) for number, each in found.items()]
-        return clustered(found, exact=self.options.conflict == "once")
-
     def _seen(self, number: int, instruction: str, resolution: Resolution, *, any_found: bool) -> Round:
         """The round as the leader is shown it."""
         clusters = resolution.clusters
-        labels = [place for place, cluster in enumerate(clusters, 1) if cluster in resolution.unsettled]
+        labels = [str(place) for place, cluster in enumerate(clusters, 1) if cluster in resolution.unsettled]
         status = COLLECTED if self.leader.collects and len(clusters) > 1 else ""
         if labels:
-            status = f"Replies {_listed(labels)} contradict each other, and members could not settle it between them."
+            several = f"{', '.join(labels[:-1])} and {labels[-1]}"
+            shown = listed(labels) if len(labels) > _LISTED else several  # so that a status has its bounds
+            status = f"Replies {shown} contradict each other, and members could not settle it between them."
         elif not clusters:
             status = NOTHING_CONFIRMED if any_found else NOBODY
         return Round(number, instruction, self.leader.replies(clusters, instruction), status)
@@ -283,15 +269,18 @@ class Meeting:
             self._seen(seen.number, seen.instruction, resolution, any_found=bool(clusters)), settled=True
         )
 
-    def _resolve(self, number: int, instruction: str, clusters: list[Cluster]) -> Resolution:
-        """What is left of ``clusters`` once those that contradict each other were put to the test."""
+    def _resolve(self, number: int, instruction: str, found: dict[int, Found]) -> Resolution:
+        """What is left of what was ``found``: members that agree together (by the paper's letters, where its way is
+        wanted), once those that contradict each other were put to the test."""
         way = self.options.conflict
-        if way == "off" or len(clusters) < 2 or not self._resolves:
+        if not self._resolves:
+            return Resolution(tuple(Cluster(each.answer, (member,), each.sentences) for member, each in found.items()))
+        clusters = clustered(found, exact=way == "once")
+        if way == "off" or len(clusters) < 2:
             return Resolution(tuple(clusters))
+        rivals = [tuple(range(len(clusters)))]
         if way == "group":
             clusters, rivals = sorted_out(clusters, self.leader.group(clusters, instruction))
-        else:
-            rivals = [tuple(range(len(clusters)))]
         return self._put_to_the_test(number, instruction, clusters, rivals) if rivals else Resolution(tuple(clusters))
 
     def _put_to_the_test(
@@ -306,7 +295,14 @@ class Meeting:
         if len(clusters) < 2:
             return Resolution(tuple(clusters))
         self.counts["actions.conflict"] += 1
-        self.calls.note("conflict", f"CONFLICT in round {number}: {_shown_clusters(clusters, rivals)}")
+        every = [clusters[place] for places in rivals for place in places]
+        shown = [
+            f"‘{each.answer}’ (member{'' if len(each.members) == 1 else 's'} {listed(list(map(str, each.members)))})"
+            for each in every[:_LISTED]
+        ]
+        more = f"; and {len(every) - _LISTED:,} more" if len(every) > _LISTED else ""
+        told = f"{len(every):,} different answers: {'; '.join(shown)}{more}"
+        self.calls.note("conflict", f"CONFLICT in round {number}: {told}")
         chance = random.Random(f"{self.options.seed} {number}{again}")
         heard: list[MemberReply] = []
 
@@ -366,23 +362,6 @@ def _asked_in_words(replies: Sequence[MemberReply], outcomes: Counter[MemberOutc
     said += f", gave no reply that can be used: {outcomes['malformed']:,}" if outcomes["malformed"] else ""
     said += f", could not be asked: {outcomes['failed']:,}" if outcomes["failed"] else ""
     return f"parts: {len(replies):,}; {spent}; {said}"
-
-
-def _shown_clusters(every: Sequence[Cluster], rivals: Sequence[tuple[int, ...]]) -> str:
-    clusters = [every[place] for places in rivals for place in places]
-    shown = [f"‘{cluster.answer}’ ({_numbers(cluster.members)})" for cluster in clusters[:_LISTED]]
-    more = f"; and {len(clusters) - _LISTED:,} more" if len(clusters) > _LISTED else ""
-    return f"{len(clusters):,} different answers: {'; '.join(shown)}{more}"
-
-
-def _numbers(members: Sequence[int]) -> str:
-    return f"member{'' if len(members) == 1 else 's'} {listed([str(member) for member in members])}"
-
-
-def _listed(labels: Sequence[int]) -> str:
-    """The first numbers of a list of any length, so that a status has its bounds."""
-    shown = [str(label) for label in labels]
-    return listed(shown) if len(shown) > _LISTED else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _verdict(merge: Merge) -> str:

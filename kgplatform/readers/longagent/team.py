@@ -231,28 +231,27 @@ class Team:
         else:
             answer = tidy(said.answer)
             outcome = "answer" if answer else "no mention"
-            sentences = self._own(said.sentences, readers) if answer else ()
+            if answer:
+                own = {self.shown.number_of(each) for number in readers for each in self.member(number).passages}
+                named = [n for n in numbers_in(said.sentences) if int(n.partition(".")[0]) in own]
+                sentences = tuple(filter(self.shown.source, named))
         calls.add(f"member {readers[0]}", f"failed: {failed}" if failed else answer or outcome, mark, prompt=prompt)
         return MemberReply(readers, outcome, answer, calls.steps[-1], calls.made, sentences, failed)
-
-    def _own(self, named: Sequence[str], readers: tuple[int, ...]) -> tuple[str, ...]:
-        """The numbers of sentences in what ``readers`` were shown."""
-        own = {self.shown.number_of(passage) for number in readers for passage in self.member(number).passages}
-        return tuple(n for n in numbers_in(named) if int(n.partition(".")[0]) in own and self.shown.source(n))
 
     def _messages(self, instruction: str, readers: tuple[int, ...], claims: str, *, whole: bool) -> Messages:
         """The prompt: the text first, under tags made of it alone, so that it begins alike in every round."""
         members = [self.member(number) for number in readers]
         only = [None if whole else member.around(f"{instruction} {claims}") for member in members]
         with self._lock:
-            text = "\n\n".join(self._part(*pair) for pair in zip(members, only, strict=True))
+            parts = [
+                self.shown.passages([each for each in member.passages if shown is None or shown[each.id]], shown)
+                for member, shown in zip(members, only, strict=True)
+            ]
+        text = "\n\n".join(parts)
         fence, asked = fence_for(text), fence_for(text, claims, instruction)
         if claims:
             return joint_messages(instruction, text, claims, fence, asked)
         return member_messages(instruction, text, fence, asked)
-
-    def _part(self, member: Member, only: dict[str, set[int]] | None) -> str:
-        return self.shown.passages([each for each in member.passages if only is None or only[each.id]], only)
 
 
 def read_parts(
@@ -295,14 +294,8 @@ def _shares(passages: Iterable[FoundPassage], room: int) -> Iterator[list[FoundP
                     continue
                 length = end - start if needed <= free else length_within(passage.text[start:end], free)
                 left = free - cost_of(passage.text[start : start + length])
-                share = _with(share, passage, start, start + length)
+                first = share.pop().start if is_begun else passage.start + start
                 start += length
+                share.append(part_of(passage, first, passage.start + start))
     if share:
         yield share
-
-
-def _with(share: list[FoundPassage], passage: FoundPassage, start: int, end: int) -> list[FoundPassage]:
-    """The part with ``passage.text[start:end]``, which is joined to what it has of this passage already."""
-    if share and share[-1].id == passage.id:
-        return [*share[:-1], part_of(passage, share[-1].start, passage.start + end)]
-    return [*share, part_of(passage, passage.start + start, passage.start + end)]

@@ -27,7 +27,8 @@ from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, head, room_for, short_name, tokens, window_of
 from kgplatform.records import QueryRun
 from kgplatform.search.evidence import Evidence
-from kgplatform.search.pages import MemorySize, Pages, StoredPage, fuse_ranks
+from kgplatform.search.found import rank_scores
+from kgplatform.search.pages import MemorySize, Pages, StoredPage
 from kgplatform.search.question import asked
 from kgplatform.text import count_words, counted
 
@@ -96,10 +97,11 @@ class PageBrief:
 
     def shortened(self, interim: str) -> str:
         """An answer so far, cut to what a prompt has room for."""
-        return interim[: head(interim, self._interim_tokens)].strip() if interim else ""
+        return interim[: head(interim, self.interim_tokens)].strip() if interim else ""
 
     @property
-    def _interim_tokens(self) -> int:
+    def interim_tokens(self) -> int:
+        """The most tokens of an answer so far."""
         return self.window // _INTERIM_PART
 
     @property
@@ -113,17 +115,6 @@ class PageBrief:
         fence = self.tag if is_free else fence_for(memory, *more) if memory else LARGEST_FENCE
         return {"fence": fence, "memory": memory}
 
-    def _prompts(self) -> list[tuple[Messages, int]]:
-        """Every prompt of the run without its memory, and the tokens that may come on top of it."""
-        prompts = [(self.answer_messages(""), 0)]
-        if self.options.lookup == "parallel":
-            prompts.append((self.lookup_messages(""), 0))
-        if self.options.lookup == "sequential":
-            listed = _NUMBER_TOKENS * self.options.pages
-            interim = self._interim_tokens if self.options.interim else 0
-            prompts.append((self.next_messages("", (), ""), listed + interim))
-        return prompts
-
 
 def make_brief(question: str, options: Options, context: int = 32_768) -> PageBrief:
     """``context``: the window of the model, in tokens, of which a reply has its part.
@@ -133,8 +124,13 @@ def make_brief(question: str, options: Options, context: int = 32_768) -> PageBr
     window = window_of(options.window_tokens, options.preset, context, _PAPER_WINDOW)
     brief = PageBrief(asked(question), options, window)
     kept = Window(window, brief.reply)
-    rooms = [room_for(kept, messages, more + _AGAIN_TOKENS) for messages, more in brief._prompts()]
-    return replace(brief, room=min(rooms))
+    prompts = [(brief.answer_messages(""), 0)]
+    if options.lookup == "parallel":
+        prompts.append((brief.lookup_messages(""), 0))
+    elif options.lookup == "sequential":
+        interim = brief.interim_tokens if options.interim else 0
+        prompts.append((brief.next_messages("", (), ""), _NUMBER_TOKENS * options.pages + interim))
+    return replace(brief, room=min(room_for(kept, messages, more + _AGAIN_TOKENS) for messages, more in prompts))
 
 
 NOT_GISTED = "(not gisted)"
@@ -212,11 +208,21 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
     looked_up = 0 if brief.options.lookup == "none" else brief.options.pages
     is_bounded = size.documents > 1 and brief.options.preset != "paper" and size.unembedded < size.pages - size.ungisted
     most = _OF_SEVERAL if is_bounded else brief.room
-    made = _all(pages, size, min(most, _beside(brief.room, size, min(looked_up, 1))))
-    chosen = "" if made else ", chosen by retrieval"
-    memory, queries = made or _best(brief, pages, size, evidence, min(most, _beside(brief.room, size, looked_up)))
+    room, chosen = min(most, _beside(brief.room, size, min(looked_up, 1))), ""
+    found = pages.all() if size.tokens + _TAG_TOKENS * size.pages <= room else None  # else they surely do not fit
+    if found and tokens((memory := memory_of(found.pages)).text({})) <= room:
+        queries = found.queries
+    else:
+        chosen = ", chosen by retrieval"
+        memory, queries = _best(brief, pages, size, evidence, min(most, _beside(brief.room, size, looked_up)))
+    parts = [
+        (size.for_question, f"{counted(size.for_question, 'document')} by the gists made for this question"),
+        (size.without, f"{counted(size.without, 'document')} without gists left out"),
+        (size.ungisted, f"{counted(size.ungisted, 'page')} not gisted"),
+    ]
+    more = "".join(f"; {said}" for number, said in parts if number)
     shown, cost = len(memory.pages), tokens(memory.text({}))
-    detail = f"{shown:,} of {counted(size.pages, 'gist')}{chosen}, {cost:,} tokens{_more(size)}"
+    detail = f"{shown:,} of {counted(size.pages, 'gist')}{chosen}, {cost:,} tokens{more}"
     calls.note("remember", detail, (*size.queries, *queries))
     by_meaning = bool(chosen) or brief.options.lookup == "nearest"
     return Remembered(memory, size.words, left_out(size, by_meaning=by_meaning))
@@ -254,26 +260,17 @@ def _beside(room: int, size: MemorySize, pages: int) -> int:
     return room - min(int(pages * size.longest * _LONGER), room // 2)
 
 
-_Made = tuple[GistMemory, tuple[QueryRun, ...]]
-
-
-def _all(pages: Pages, size: MemorySize, room: int) -> _Made | None:
-    """All gists, unless they take more than ``room``; what surely does is not even loaded."""
-    if size.tokens + _TAG_TOKENS * size.pages > room:
-        return None
-    found = pages.all()
-    memory = memory_of(found.pages)
-    return (memory, found.queries) if tokens(memory.text({})) <= room else None
-
-
-def _best(brief: PageBrief, pages: Pages, size: MemorySize, evidence: Evidence, room: int) -> _Made:
+def _best(
+    brief: PageBrief, pages: Pages, size: MemorySize, evidence: Evidence, room: int
+) -> tuple[GistMemory, tuple[QueryRun, ...]]:
     """The gists of the best pages, best first, as many as ``room`` holds; in reading order."""
     need_vectors(size)
     mean = _TAG_TOKENS + size.tokens // size.pages
     near = pages.near(2 * room // mean)
     searched = evidence.search(brief.question, documents=brief.options.documents, top_k=_PASSAGES)
     holding = pages.with_passages([passage.id for passage in searched.result.passages])
-    ranked = fuse_ranks(near.ids, holding.ids)
+    scores = rank_scores([near.ids, holding.ids])
+    ranked = sorted(scores, key=lambda each: -scores[each])
     found = pages.named(ranked)
     kept = _fitting(ranked, {page.id: page for page in found.pages}, room)
     if not kept:
@@ -303,13 +300,3 @@ def _gist(page: StoredPage) -> str:
 
 def _heading(page: StoredPage, *, first: bool = False) -> str:
     return f"{'' if first else chr(10)}# {short_name(page.title)}"
-
-
-def _more(size: MemorySize) -> str:
-    """What else there is to say of a memory, as it follows its size in a trace."""
-    parts = [
-        (size.for_question, f"{counted(size.for_question, 'document')} by the gists made for this question"),
-        (size.without, f"{counted(size.without, 'document')} without gists left out"),
-        (size.ungisted, f"{counted(size.ungisted, 'page')} not gisted"),
-    ]
-    return "".join(f"; {said}" for number, said in parts if number)

@@ -10,7 +10,7 @@ first does not fit at all, as much of it as does is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
@@ -32,21 +32,6 @@ from kgplatform.search.found import part_of
 from kgplatform.search.pages import Pages, PageText, PageTexts
 from kgplatform.text import counted
 from kgplatform.text.numbered import numbered
-
-NO_PAGE = "no such page"
-TWICE = "named twice"
-TOO_MANY = "too many pages"
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """The numbers that are ``taken``, in the order of the reply, and what else it names, with the reason.
-
-    A reply that names no page asks for none, which is right where the gists are enough (section 4.5).
-    """
-
-    taken: tuple[int, ...] = ()
-    refused: tuple[tuple[str, str], ...] = ()
 
 
 class PagesReply(Form):
@@ -83,29 +68,11 @@ def pages_reply(most: int) -> type[PagesReply]:
     return create_model("PagesReply", __base__=PagesReply, pages=(list[int], items(most, ...)))
 
 
-def read_request(numbers: Sequence[int], known: Collection[int], most: int) -> Request:
-    """What ``numbers`` ask for: at most ``most`` of ``known``, each once."""
-    taken: list[int] = []
-    refused: list[tuple[str, str]] = []
-    for number in numbers:
-        if reason := _refusal(number, taken, known, most):
-            refused.append((str(number), reason))
-        else:
-            taken.append(number)
-    return Request(tuple(taken), tuple(refused))
-
-
-def _refusal(number: int, taken: Collection[int], known: Collection[int], most: int) -> str:
-    if number not in known:
-        return NO_PAGE
-    if number in taken:
-        return TWICE
-    return TOO_MANY if len(taken) >= most else ""
-
-
 NO_LIST = "no list of pages"
-
-NO_ROOM = "no room"
+NO_PAGE = "no such page"
+_TWICE = "named twice"
+_TOO_MANY = "too many pages"
+_NO_ROOM = "no room"
 _GONE = "gone"
 _LEAST_CUT = 50
 """Tokens of a page that are worth reading by themselves."""
@@ -155,21 +122,23 @@ class LookUp:
         """The words of gists and pages in that text."""
         return self.memory.about(self.raw).words({number: page.text for number, page in self.raw.items()})
 
-    def _in_full(self) -> dict[int, str]:
-        """The pages that were read again in numbered sentences."""
-        return {number: _numbered(page, self.shown) for number, page in self.raw.items()}
+    def _in_full(self, more: Mapping[int, PageText] | None = None) -> dict[int, str]:
+        """The pages that were read again in numbered sentences, one a line; and ``more``, which is not shown yet."""
+        shown = {number: (page, self.shown) for number, page in self.raw.items()}
+        shown |= {number: (page, Numbering()) for number, page in (more or {}).items()}
+        return {n: "\n".join(map(numbering.sentences, page.passages)) for n, (page, numbering) in shown.items()}
 
     def parallel(self) -> None:
         """ReadAgent-P: the model names all pages at once. Raises ``ModelError``."""
         calls, mark = self.calls, self.calls.mark()
         messages = self.brief.lookup_messages(self.text)
-        request, fault = self._ask_pages(messages)
-        if request.refused and not request.taken:
+        taken, refused, fault = self._ask_pages(messages)
+        if refused and not taken:
             wanted = render("readagent/again", fault=_FAULTS[NO_PAGE], wanted="pages that are there")
-            request, fault = self._ask_pages(with_reminder(messages, f"\n\n{wanted[1]['content']}"))
-        told = f"{_listed(request.taken)}{_refused(request.refused)}{'; ' if fault else ''}{fault}"
+            taken, refused, fault = self._ask_pages(with_reminder(messages, f"\n\n{wanted[1]['content']}"))
+        told = f"{_listed(taken)}{_refused(refused)}{'; ' if fault else ''}{fault}"
         calls.add("look up", told, mark, prompt=self.brief.lookup_prompt)
-        self._read(request.taken, in_order=self.brief.options.by_importance)
+        self._read(taken, in_order=self.brief.options.by_importance)
 
     def sequential(self, answer_now: Callable[[], str]) -> None:
         """ReadAgent-S: one page at a time, each seen before the next is named. ``answer_now`` gives an answer so far.
@@ -206,20 +175,30 @@ class LookUp:
         numbers = {page.id: number for number, page in self.memory.pages.items()}
         self._read([numbers[id_] for id_ in ranked if id_ in numbers])
 
-    def _ask_pages(self, messages: Messages) -> tuple[Request, str]:
-        """The pages that the model names, and what is wrong with its replies, if none can be read."""
+    def _ask_pages(self, messages: Messages) -> tuple[list[int], list[tuple[str, str]], str]:
+        """The pages that the model names, in its order; what else it names, with the reason why that is refused; and
+        what is wrong with its replies, if none can be read.
+
+        A reply that names no page asks for none, which is right where the gists are enough (section 4.5).
+        """
         calls, most, before, fault = self.calls, self.brief.options.pages, self.calls.made, ""
-        form = pages_reply(most)
-        entries: list[int] = []
+        taken: list[int] = []
+        refused: list[tuple[str, str]] = []
+        numbers: list[int] = []
         try:
-            entries = ask(calls, messages, form, stage="look up", tokens=self.brief.reply)[0].pages
+            numbers = ask(calls, messages, pages_reply(most), stage="look up", tokens=self.brief.reply)[0].pages
         except ReplyError:  # what is remembered may be enough for the answer
             fault = NO_LIST
         calls.counts[f"malformed.{NO_LIST}"] += calls.made - before - (not fault)
-        request = read_request(entries, self.memory.pages.keys(), most)
-        for _, reason in request.refused:
-            calls.counts[f"malformed.{reason}"] += 1
-        return request, fault
+        for number in numbers:
+            is_one_more = _TOO_MANY if len(taken) >= most else ""
+            reason = NO_PAGE if number not in self.memory.pages else _TWICE if number in taken else is_one_more
+            if reason:
+                refused.append((str(number), reason))
+                calls.counts[f"malformed.{reason}"] += 1
+            else:
+                taken.append(number)
+        return taken, refused, fault
 
     def _next(self) -> int | None:
         """The page that the model names; None for STOP, and for a second reply that is of no use."""
@@ -234,7 +213,7 @@ class LookUp:
             faults += [_faulty(page, fault)] if fault else []
             if fault:
                 for sent in (messages, again):
-                    calls.forget(sent, wanted=self._wanted)
+                    calls.forget(sent, wanted=Wanted(NextReply, self.brief.reply))
         outcome = "stop" if fault or page is None else f"page {page}"
         calls.add("look up", "; ".join([*faults, outcome]), mark, prompt=_NEXT)
         return None if fault else page
@@ -254,10 +233,6 @@ class LookUp:
             calls.counts[f"malformed.{fault}"] += bool(fault)
         return page, fault
 
-    @property
-    def _wanted(self) -> Wanted:
-        return Wanted(NextReply, self.brief.reply)
-
     def _read(self, numbers: Sequence[int], *, in_order: bool = False) -> bool:
         """Read pages in full, as many as fit; whether all did. ``in_order``: none after the first that does not."""
         if not numbers:
@@ -267,11 +242,11 @@ class LookUp:
         refused: list[tuple[str, str]] = []
         for number in numbers:
             text = found.texts.get(self.memory.pages[number].id)
-            stopped = in_order and any(reason == NO_ROOM for _, reason in refused)
+            stopped = in_order and any(reason == _NO_ROOM for _, reason in refused)
             if text is None:
                 refused.append((str(number), _GONE))
-            elif stopped or not self._fits(number, text):
-                refused.append((str(number), NO_ROOM))
+            elif stopped or tokens(self.memory.text(self._in_full({number: text}))) > self.brief.room:
+                refused.append((str(number), _NO_ROOM))
             else:
                 self.raw[number] = text
         cut = "" if self.raw else self._cut_first(numbers, found)
@@ -287,9 +262,6 @@ class LookUp:
         self.calls.note("read pages", f"{_listed(read)}{cut}{_refused(refused)}", found=seen)
         return not refused and not cut
 
-    def _fits(self, number: int, page: PageText) -> bool:
-        return tokens(self.memory.text({**self._in_full(), number: _numbered(page, Numbering())})) <= self.brief.room
-
     def _cut_first(self, numbers: Sequence[int], found: PageTexts) -> str:
         """As much of the first page as fits by itself; in words, how much that is."""
         number = next((each for each in numbers if self.memory.pages[each].id in found.texts), None)
@@ -298,14 +270,11 @@ class LookUp:
             return ""
         whole = found.texts[self.memory.pages[number].id]
         end = _fitting(whole.text, room)
-        self.raw[number] = _shortened(whole, end)
+        last = whole.passages[0].start + end
+        parts = (part_of(passage, 0, last) for passage in whole.passages if passage.start < last)
+        self.raw[number] = PageText(whole.text[:end], tuple(parts))
         self.calls.counts["cut.page"] += 1
         return f"; page {number} cut to {end:,} of {len(whole.text):,} characters"
-
-
-def _numbered(page: PageText, shown: Numbering) -> str:
-    """A page as a prompt shows it: what it has of each passage, sentence by sentence."""
-    return "\n".join(shown.sentences(passage) for passage in page.passages)
 
 
 def _fitting(text: str, room: int) -> int:
@@ -317,14 +286,6 @@ def _fitting(text: str, room: int) -> int:
             break
         end = place.end
     return end or len(text[: head(text, room - _PER_SENTENCE)].rstrip())
-
-
-def _shortened(page: PageText, end: int) -> PageText:
-    """The first ``end`` characters of a page, with what its passages have of them."""
-    last = page.passages[0].start + end
-    return PageText(
-        page.text[:end], tuple(part_of(passage, 0, last) for passage in page.passages if passage.start < last)
-    )
 
 
 def _faulty(page: int | None, fault: str) -> str:

@@ -15,7 +15,16 @@ from dataclasses import dataclass, field, replace
 from kgplatform.errors import InputError
 from kgplatform.models.reply import ask
 from kgplatform.prompt import fence_for
-from kgplatform.readers.answer import Answered, AnswerReply, answer_of, outcome, record, without_model, write_answer
+from kgplatform.readers.answer import (
+    NONE,
+    Answered,
+    AnswerReply,
+    answer_of,
+    outcome,
+    record,
+    without_model,
+    write_answer,
+)
 from kgplatform.readers.choices import letter
 from kgplatform.readers.readagent.gist_memory import (
     PageBrief,
@@ -33,7 +42,6 @@ from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import Selection
 from kgplatform.records import Answer, SearchResult
-from kgplatform.search.evidence import Evidence
 from kgplatform.search.pages import Pages
 from kgplatform.text import compression_rate
 
@@ -59,9 +67,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     else:
         remembered, ranked = _retrieved(options, pages, calls)
     tagged = replace(brief, tag=fence_for(remembered.memory.text({})))
-    asked = _Run(tagged, run.evidence, pages, calls, remembered)
-    asked.look_up_pages(ranked)
-    return asked.answer()
+    return _Run(tagged, pages, calls, remembered).answer(ranked)
 
 
 def _retrieved(options: Options, pages: Pages, calls: Calls) -> tuple[Remembered, Sequence[str]]:
@@ -90,7 +96,6 @@ class _Run:
     """One question on its way from the memory to the answer. ``said``: answers by memory; ``words`` of the last."""
 
     brief: PageBrief
-    evidence: Evidence
     pages: Pages
     calls: Calls
     remembered: Remembered
@@ -100,74 +105,62 @@ class _Run:
     def __post_init__(self) -> None:
         self.look_up = LookUp(self.brief, self.pages, self.remembered.memory, self.calls)
 
-    def look_up_pages(self, ranked: Sequence[str]) -> None:
-        """Read pages again, in the way that was chosen; ``ranked``: ids of pages that were found without gists."""
-        lookup = self.brief.options.lookup
-        if lookup == "parallel":
-            self.look_up.parallel()
-        elif lookup == "sequential":
-            self.look_up.sequential(self._answer_so_far)
-        elif lookup == "nearest":
-            self.look_up.nearest()
-        elif not self.brief.options.has_gists:
-            self.look_up.without_gists(ranked)
+    def answer(self, ranked: Sequence[str]) -> Answer:
+        """Read pages again in the way that was chosen, and answer; ``ranked``: ids of pages found without gists.
 
-    def answer(self) -> Answer:
-        """The answer with its citations, and what was counted."""
-        look_up, question = self.look_up, self.brief.question
-        words = self.words if look_up.ended else look_up.words
-        answered = self._ask("answer", self._rate(words)) if words else self._from_nothing()
+        Where nothing is remembered there is no answer, or in open mode what the model knows.
+        """
+        look_up, question, options = self.look_up, self.brief.question, self.brief.options
+        if options.lookup == "parallel":
+            look_up.parallel()
+        elif options.lookup == "sequential":
+            look_up.sequential(self._answer_so_far)
+        elif options.lookup == "nearest":
+            look_up.nearest()
+        elif not options.has_gists:
+            look_up.without_gists(ranked)
+        words, whole = self.words if look_up.ended else look_up.words, self.remembered.words
+        if words:  # question, options, tags and titles do not count in the compression rate (section 4)
+            rate = 100 * compression_rate(words, whole)
+            answered = self._ask("answer", f"{words:,} of {whole:,} words in the prompt, compression rate {rate:.1f} %")
+        else:
+            mode: AnswerMode = "reject" if options.choices else options.mode
+            answered = write_answer(question, Selection.of(question), self.calls, mode)
         ended = f"The look-up ended early: {look_up.ended}" if look_up.ended else ""
         evidence = SearchResult(question, tuple(look_up.passages), (), 0.0)
         notes = (self.remembered.note, ended)
         done = record(READER.name, answered, evidence, self.calls, *notes, is_shown=False)
-        sizes = {"words.in_context": words, "words.of_text": self.remembered.words, "pages.looked_up": len(look_up.raw)}
+        sizes = {"words.in_context": words, "words.of_text": whole, "pages.looked_up": len(look_up.raw)}
         return replace(done, counts=dict(sorted((done.counts | sizes).items())))
 
     def _answer_so_far(self) -> str:
         """The answer from the memory as it is now, for the next look-up."""
         answered = self._ask("interim answer", "")
-        return answered.plain if answered.holds else "(none)"
+        return answered.plain if answered.holds else NONE
 
     def _ask(self, name: str, detail: str) -> Answered:
         """The model's answer from the memory as it is now; the one that it gave after the last page, if it did."""
         look_up, calls, brief = self.look_up, self.calls, self.brief
-        text = look_up.text_to_answer
+        text, choices = look_up.text_to_answer, brief.options.choices
         if look_up.ended or text in self.said:
             answered = self.said.get(text) or list(self.said.values())[-1]
             calls.note(name, f"the last interim answer; {detail}")
             return answered
-        mark, messages, choices = calls.mark(), brief.answer_messages(text), brief.options.choices
+        mark, messages = calls.mark(), brief.answer_messages(text)
         form: type[AnswerReply | ChoiceReply] = choice_reply(len(choices)) if choices else AnswerReply
         show = None if choices else calls.shown("answer")
         reply, repairs = ask(calls, messages, form, stage="answer", tokens=brief.reply, show=show)
-        answered = self._chosen(reply) if isinstance(reply, ChoiceReply) else self._written(reply)
+        if isinstance(reply, ChoiceReply):  # the option behind its letter, with what speaks for it: "(C) a horse [1]"
+            option = choices[ord(reply.choice) - ord(letter(0))]
+            answered = answer_of(AnswerReply(answer=option, evidence=reply.evidence), look_up.shown, "reject")
+            answered = replace(answered, text=f"({reply.choice}) {answered.text}", sufficient=None)
+        else:
+            answered = answer_of(reply, look_up.shown, brief.options.mode)
         told = filter(None, (outcome(answered, repairs), detail))
         calls.add(name, "; ".join(told), mark, prompt=brief.answer_prompt)
         self.said[text] = answered
         self.words = look_up.words
         return answered
-
-    def _written(self, reply: AnswerReply) -> Answered:
-        return answer_of(reply, self.look_up.shown, self.brief.options.mode)
-
-    def _chosen(self, reply: ChoiceReply) -> Answered:
-        """The option behind its letter, with what speaks for it: "(C) a horse [1]"."""
-        option = self.brief.options.choices[ord(reply.choice) - ord(letter(0))]
-        answered = answer_of(AnswerReply(answer=option, evidence=reply.evidence), self.look_up.shown, "reject")
-        return replace(answered, text=f"({reply.choice}) {answered.text}", sufficient=None)
-
-    def _from_nothing(self) -> Answered:
-        """What there is to say where nothing is remembered: in open mode what the model knows."""
-        mode: AnswerMode = "reject" if self.brief.options.choices else self.brief.options.mode
-        return write_answer(self.brief.question, Selection.of(self.brief.question), self.calls, mode)
-
-    def _rate(self, words: int) -> str:
-        """The compression rate at the last prompt (section 4): question, options, tags and titles do not count."""
-        whole = self.remembered.words
-        return (
-            f"{words:,} of {whole:,} words in the prompt, compression rate {100 * compression_rate(words, whole):.1f} %"
-        )
 
 
 READER = Reader(

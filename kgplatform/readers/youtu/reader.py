@@ -22,37 +22,17 @@ from kgplatform.readers.run import Calls, Run, search_step
 from kgplatform.readers.window import Window, cut, tokens
 from kgplatform.readers.youtu.reflect import AgentMemory, Reflected, reflect
 from kgplatform.readers.youtu.sub_questions import Decomposition, bare, decompose, fill, fill_in, same_words
-from kgplatform.records import Answer, FoundCommunity, SearchResult
+from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence, Retrieved
 from kgplatform.search.question import asked
 from kgplatform.search.search import fuse_results
 from kgplatform.text import counted
 
-MOST = 5
+_MOST_GROUPS = 5
 """Communities whose summaries are shown."""
 _LONGEST = 80
 """Tokens of a summary."""
-
-
-def near_groups(question: str, evidence: Evidence, top_k: int) -> Retrieved | None:
-    """What the route ``community`` finds; None where the graph has no finished tree."""
-    try:
-        return evidence.search(question, route="community", top_k=top_k)
-    except InputError:
-        return None
-
-
-def shown_groups(communities: Sequence[FoundCommunity]) -> str:
-    """Names and summaries as notes of a prompt have them; empty without any."""
-    lines = [f"- {each.name} ({each.size:,} members): {_short(each.summary)}" for each in communities[:MOST]]
-    return (
-        "\n".join(["Groups near the question (their facts and passages are in the evidence):", *lines]) if lines else ""
-    )
-
-
-def _short(summary: str) -> str:
-    return cut(summary, _LONGEST)[0].strip() if summary.strip() else "no summary"
-
+_GROUPS = "Groups near the question (their facts and passages are in the evidence):"
 
 PARTS = ("entity", "triple", "path", "community", "passage")
 """The routes that a search takes at the same time (eq. 10), and the passages."""
@@ -178,13 +158,20 @@ def _search_parts(memory: AgentMemory, plan: Decomposition, evidence: Evidence, 
 
 
 def _look_at_groups(memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options) -> None:
-    """Put into ``memory`` the communities near a question about a group, and what stands under them."""
-    found = near_groups(memory.question, evidence, options.top_k)
-    if found is not None:
-        near = counted(len(found.result.communities), "community")
-        calls.take(search_step(found, f"groups near the question: {near}"))
-        memory.groups = shown_groups(found.result.communities)
-        memory.results.append(found.result)
+    """Put into ``memory`` the communities near a question about a group, if there is a finished tree, and what stands
+    under them."""
+    try:
+        found = evidence.search(memory.question, route="community", top_k=options.top_k)
+    except InputError:
+        return
+    near = found.result.communities
+    calls.take(search_step(found, f"groups near the question: {counted(len(near), 'community')}"))
+    lines = []
+    for each in near[:_MOST_GROUPS]:
+        summary = cut(each.summary, _LONGEST)[0].strip() if each.summary.strip() else "no summary"
+        lines.append(f"- {each.name} ({each.size:,} members): {summary}")
+    memory.groups = "\n".join([_GROUPS, *lines]) if lines else ""
+    memory.results.append(found.result)
 
 
 def _search_at_once(

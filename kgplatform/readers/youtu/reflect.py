@@ -105,15 +105,6 @@ class StepReply(Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
-    """What a reply says: what to remember of it, and its exit: an answer, a query, or neither (both empty)."""
-
-    text: str
-    answer: str = ""
-    query: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Reflected:
     """What came of the reflection. ``answer``: the one that it ended with; empty for none.
 
@@ -138,11 +129,13 @@ def reflect(memory: AgentMemory, calls: Calls, search: Callable[[str], SearchRes
             if calls.left < 1:
                 calls.note("reflect", "stopped: the last call is kept for the final answer")
                 return Reflected(grew=grew)
-            thought = _think(memory, query, step, steps, calls)
-            memory.thoughts.append(thought.text)
-            if not thought.query or not _is_new(thought.query, memory, calls, step):
-                return Reflected(thought.answer, grew)
-            query = thought.query
+            text, answer, query = _think(memory, query, step, steps, calls)
+            memory.thoughts.append(text)
+            if not query:
+                return Reflected(answer, grew)
+            if same_words(query) in {"", *map(same_words, memory.queries)}:
+                calls.note(f"reflect {step}", f"stopped: this was searched before: {query}")
+                return Reflected(grew=grew)
             memory.queries.append(query)
             if not memory.adds(search(query)):
                 calls.note(f"reflect {step}", f"stopped: this brought nothing new: {query}")
@@ -174,7 +167,8 @@ def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> 
     )
 
 
-def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls) -> Thought:
+def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls) -> tuple[str, str, str]:
+    """What to remember of a reply, and its exit: an answer, a query, or neither (both empty)."""
     mark, name = calls.mark(), f"reflect {step}"
     messages = reflect_messages(memory, query, step, steps)
     try:
@@ -182,28 +176,13 @@ def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls)
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise
-    thought = thought_of(reply)
-    calls.add(name, _in_words(thought), mark, prompt=_PROMPT)
-    return thought
-
-
-def thought_of(said: StepReply) -> Thought:
-    """What is remembered of a reply, and its exit."""
-    query, answer = tidy(said.query)[:_LONGEST_QUERY], without_numbers(tidy(said.answer))
+    query = tidy(reply.query)[:_LONGEST_QUERY]
+    answer = "" if query else without_numbers(tidy(reply.answer))
     if query:
-        answer = ""
-    exit_ = f"New query: {query}" if query else f"Answer: {answer}" if answer else ""
-    return Thought("\n".join(filter(None, (tidy(said.reasoning), exit_))), answer, query)
-
-
-def _is_new(query: str, memory: AgentMemory, calls: Calls, step: int) -> bool:
-    if same_words(query) and same_words(query) not in {same_words(each) for each in memory.queries}:
-        return True
-    calls.note(f"reflect {step}", f"stopped: this was searched before: {query}")
-    return False
-
-
-def _in_words(thought: Thought) -> str:
-    if thought.answer:
-        return f"the answer is: {thought.answer}"
-    return f"the new query is: {thought.query}" if thought.query else "neither an answer nor a new query"
+        told, leads_to = f"the new query is: {query}", f"New query: {query}"
+    elif answer:
+        told, leads_to = f"the answer is: {answer}", f"Answer: {answer}"
+    else:
+        told, leads_to = "neither an answer nor a new query", ""
+    calls.add(name, told, mark, prompt=_PROMPT)
+    return "\n".join(filter(None, (tidy(reply.reasoning), leads_to))), answer, query

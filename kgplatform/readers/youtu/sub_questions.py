@@ -87,11 +87,11 @@ def _number(mark: re.Match[str]) -> int:
 def fill(part: SubQuestion, answers: Mapping[int, Sequence[str]]) -> tuple[str, ...]:
     """``part`` with ``answers`` (by position) in place of its marks: a text for each, at most ``MOST_ANSWERS``."""
     chosen = islice(product(*(answers[need] for need in part.needs)), MOST_ANSWERS)
-    return tuple(_filled(part, dict(zip(part.needs, words, strict=True))) for words in chosen)
 
+    def filled(words: Mapping[int, str]) -> str:
+        return tidy(_MARK.sub(lambda mark: words.get(_number(mark) - 1, mark[0]), part.text))
 
-def _filled(part: SubQuestion, words: Mapping[int, str]) -> str:
-    return tidy(_MARK.sub(lambda mark: words.get(_number(mark) - 1, mark[0]), part.text))
+    return tuple(filled(dict(zip(part.needs, words, strict=True))) for words in chosen)
 
 
 def bare(text: str) -> str:
@@ -215,7 +215,11 @@ def fill_in(asked: Mapping[int, tuple[str, SearchResult]], calls: Calls, room: i
     ``BudgetError`` alone.
     """
     mark = calls.mark()
-    parts = "\n\n".join(_part(n, text, found, room // len(asked)) for n, (text, found) in enumerate(asked.values(), 1))
+    asked_parts = []
+    for number, (text, found) in enumerate(asked.values(), 1):
+        selected = select(replace(found, question=text), room // len(asked), _PASSAGES, _PASSAGES)
+        asked_parts.append(f"{selected.text(Numbering())}\n\nQuestion {number}: {text}")
+    parts = "\n\n".join(asked_parts)
     messages = render(_FILL_IN, most=str(MOST_ANSWERS), fence=fence_for(parts), parts=parts)
     try:
         reply, _ = ask(calls, messages, Filled, stage="fill_in", tokens=_FILL_IN_REPLY)
@@ -224,19 +228,11 @@ def fill_in(asked: Mapping[int, tuple[str, SearchResult]], calls: Calls, room: i
     except ModelError as error:
         calls.add("fill in", f"failed, so the words of the sub-questions are used: {error}", mark, prompt=_FILL_IN)
         return {}
-    given = dict(zip(asked, map(_named, reply.answers), strict=False))
-    answers = {number: words for number, words in given.items() if words}
+    answers: dict[int, tuple[str, ...]] = {}
+    for question, given in zip(asked, reply.answers, strict=False):
+        said = (without_numbers(tidy(each)) for each in given)
+        named = list(dict.fromkeys(each for each in said if each and len(each) <= _LONGEST_NAME))[:MOST_ANSWERS]
+        answers |= {question: tuple(named)} if named else {}
     told = {n: " or ".join(answers.get(n, ("not answered, its words are used",))) for n in asked}
     calls.add("fill in", "; ".join(f"#{n}: {words}" for n, words in told.items()), mark, prompt=_FILL_IN)
     return answers
-
-
-def _part(number: int, text: str, found: SearchResult, room: int) -> str:
-    selected = select(replace(found, question=text), room, _PASSAGES, _PASSAGES)
-    return f"{selected.text(Numbering())}\n\nQuestion {number}: {text}"
-
-
-def _named(answers: list[str]) -> tuple[str, ...]:
-    """Answers that name something, each once."""
-    said = (without_numbers(tidy(each)) for each in answers)
-    return tuple(dict.fromkeys(each for each in said if each and len(each) <= _LONGEST_NAME))[:MOST_ANSWERS]

@@ -17,7 +17,7 @@ from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.explore.jobs import JobQueue
-from kgplatform.interfaces.http import work
+from kgplatform.interfaces.http import changes
 from kgplatform.interfaces.http.failures import FAULT
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.neo4j.store import Connection, Store
@@ -161,7 +161,7 @@ def test_whatever_a_job_raises_is_told_in_a_sentence(
     graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with client_of(graph, limits=ONE) as client:
-        for place, broken in ((KnowledgeGraph, "ingest"), (work, "finish_uploads")):
+        for place, broken in ((KnowledgeGraph, "ingest"), (changes, "finish_uploads")):
             with monkeypatch.context() as patch:
                 patch.setattr(place, broken, raising)
                 end = wait_for(client, sent(client, f"{broken}.txt", extractor="local"))

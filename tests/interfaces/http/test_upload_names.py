@@ -6,13 +6,15 @@ import io
 import shutil
 import stat
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgplatform.errors import InputError
-from kgplatform.interfaces.uploads import Uploads, safe_name
+from kgplatform.interfaces.uploads import Uploads, forget_unused, safe_name
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,8 @@ def test_files_are_put_aside_then_in_their_place(tmp_path: Path) -> None:
     assert sorted(path.name for path in uploads.folder.iterdir()) == ["a.txt", "b.txt"]
     assert (uploads.folder / "a.txt").read_bytes() == b"one"
     uri = (uploads.folder / "a.txt").as_uri()
-    uploads.forget([uri, "file:///etc/passwd", (tmp_path / "c").as_uri()], kept=[])
+    empty: Any = SimpleNamespace(documents=list)
+    forget_unused(empty, uploads, [uri, "file:///etc/passwd", (tmp_path / "c").as_uri()])
     assert [path.name for path in uploads.folder.iterdir()] == ["b.txt"]
 
 

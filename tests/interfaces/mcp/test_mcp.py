@@ -87,6 +87,7 @@ def test_a_process_over_standard_input_and_output(
         )
         assert tool.title
         assert tool.description
+        assert tool.output_schema["properties"]["note"]
         assert all(
             "description" in each or "maximum" in each or "maxLength" in each or "anyOf" in each
             for each in tool.input_schema["properties"].values()

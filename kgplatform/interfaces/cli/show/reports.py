@@ -44,10 +44,21 @@ _FLAGS = {
 }
 
 
-def _show_costs(
-    out: Console, usage: Mapping[str, Usage], seconds: Mapping[str, float], *, staged: bool = True, rate: str = ""
-) -> None:
-    """Calls and tokens, by stage if ``staged``, and the time, followed by ``rate``."""
+def _numbers(of: Mapping[str, int]) -> str:
+    """Those that are not 0, with what they count: "3 new, 20 unchanged"."""
+    return ", ".join(f"{number:,} {what}" for what, number in of.items() if number)
+
+
+def _show_some(out: Console, lines: Sequence[str]) -> None:
+    """The first ``lines``, as plain text."""
+    for line in lines[:_SHOWN]:
+        out.print(safe(line), soft_wrap=True)
+    if len(lines) > _SHOWN:
+        out.print(f"… and {len(lines) - _SHOWN:,} more (--json lists all)")
+
+
+def _show_costs(out: Console, usage: Mapping[str, Usage], seconds: Mapping[str, float], *, staged: bool = True) -> None:
+    """Calls and tokens, by stage if ``staged``, and the time."""
     for stage, spent in sorted(usage.items()):
         cached = f"; {counted(spent.cached_calls, 'answer')} from the cache" if spent.cached_calls else ""
         out.print(
@@ -56,7 +67,7 @@ def _show_costs(
         )
     slow = [(_STAGES.get(stage, stage), took) for stage, took in seconds.items() if stage != "total" and took >= 0.05]
     stages = ", ".join(f"{stage} {duration(took)}" for stage, took in slow)
-    out.print(f"Time: {duration(seconds.get('total', 0.0))}{f' ({stages})' if stages else ''}{rate}.")
+    out.print(f"Time: {duration(seconds.get('total', 0.0))}{f' ({stages})' if stages else ''}.")
 
 
 def show_ingest(report: IngestReport) -> None:
@@ -84,11 +95,8 @@ def show_ingest(report: IngestReport) -> None:
             else f"; {counted(report.unnamed, 'key element')} not named by the text"
         )
         out.print(f"Facts: {found} in {read} that the model read now{unnamed}.")
-    _show_costs(out, report.usage, report.seconds, rate=_throughput(report))
-    for line in report.notes[:_SHOWN]:
-        out.print(safe(spelled(KgError(line, "reread"))), soft_wrap=True)
-    if len(report.notes) > _SHOWN:
-        out.print(f"… and {counted(len(report.notes) - _SHOWN, 'more note')} (--json lists all)")
+    _show_costs(out, report.usage, report.seconds)
+    _show_some(out, [spelled(KgError(line, "reread")) for line in report.notes])
     _show_unfinished(out, report)
 
 
@@ -116,7 +124,7 @@ def _documents(report: IngestReport) -> str:
         "not ingested": sum(1 for each in report.skipped if not each.in_part),
         "ingested in part": len({each.path for each in report.skipped if each.in_part}),
     }
-    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number) or "none"
+    return _numbers(kinds) or "none"
 
 
 def _passages(report: IngestReport) -> str:
@@ -131,9 +139,9 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     schema = f"Schema {safe(report.schema)} ({report.mode})"
     rest = {"renamed to its types": report.mapped, "dropped": report.dropped}
     rest |= {"corrected": report.turned, "not named by the text": report.unnamed}
-    bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
+    bounded = _numbers(rest)
     kept = "1 name or fact" if report.kept == 1 else f"{report.kept:,} names and facts"
-    out.print(f"{schema}: {kept} kept{bounded}.")
+    out.print(f"{schema}: {kept} kept{', ' if bounded else ''}{bounded}.")
     if report.names:
         untyped = f"{report.untyped:,} of them without a type" if report.untyped else "all with a type"
         out.print(f"Names: {report.names:,}, {untyped} in the schema.")
@@ -150,21 +158,18 @@ def _show_contents(out: Console, report: IngestReport) -> None:
 
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
-    for file in skipped[:_SHOWN]:
-        what = "Ingested in part" if file.in_part else "Not ingested"
-        out.print(f"{what}: {safe(file.path)}: {safe(file.reason)}", soft_wrap=True)
-    if len(skipped) > _SHOWN:
-        out.print(f"… and {len(skipped) - _SHOWN:,} more (--json lists all)")
+    how = {True: "Ingested in part", False: "Not ingested"}
+    _show_some(out, [f"{how[file.in_part]}: {file.path}: {file.reason}" for file in skipped])
 
 
 def _show_gone(out: Console, gone: Sequence[GoneFile]) -> None:
     """Files that are gone, and what became of their documents."""
-    for file in gone[:_SHOWN]:
-        same = f" (the same text is in {safe(file.same_text)})" if file.same_text else ""
+    lines = []
+    for file in gone:
+        same = f" (the same text is in {file.same_text})" if file.same_text else ""
         many = f", {file.documents:,} documents" if file.documents > 1 else ""
-        out.print(f"File gone: {safe(file.path)}{many}{same}", soft_wrap=True)
-    if len(gone) > _SHOWN:
-        out.print(f"… and {len(gone) - _SHOWN:,} more (--json lists all)")
+        lines.append(f"File gone: {file.path}{many}{same}")
+    _show_some(out, lines)
     stay = sum(file.documents for file in gone if not file.removed)
     if stay:
         verb = "is" if stay == 1 else "are"
@@ -181,23 +186,12 @@ def show_removed(documents: Sequence[DocumentInfo]) -> None:
     out.print(f"Removed {counted(len(documents), 'document')}: {titles}{more}", soft_wrap=True)
 
 
-def _throughput(report: IngestReport) -> str:
-    """Text per second; empty if part of the text was in the graph before."""
-    seconds = report.seconds.get("total", 0.0)
-    if not seconds or not report.extracted or report.extracted < report.passages:
-        return ""
-    rate = report.characters / seconds
-    amount = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{float(f'{rate:.2g}'):,.0f}"
-    return f", {amount} characters per second"
-
-
 def _show_unfinished(out: Console, report: IngestReport) -> None:
     for failed, unread, what in (
         (report.failed, report.unread, ""),
         (report.facts_failed, report.facts_unread, " in the facts pass"),
     ):
-        for item in failed[:_SHOWN]:
-            out.print(f"Failed{what}: {safe(item.name)}: {safe(item.reason)}", soft_wrap=True)
+        _show_some(out, [f"Failed{what}: {item.name}: {item.reason}" for item in failed])
         final = sum(item.is_final for item in failed)
         if len(failed) > final:
             out.print(f"{counted(len(failed) - final, 'passage')} failed{what}. Run the same command again to retry.")
@@ -234,8 +228,7 @@ def show_estimate(estimate: Estimate) -> None:
 def show_tree(report: TreeReport) -> None:
     """The report of ``kgplatform tree``: the largest communities, what moved, names, costs."""
     out = console()
-    for line in report.notes:
-        out.print(safe(line), soft_wrap=True)
+    _show_some(out, report.notes)
     if report.largest:
         out.print("[bold]The largest communities[/bold]")
     for community in report.largest:
@@ -262,7 +255,7 @@ def _moved(report: TreeReport) -> str:
         "with other facts": report.entities_changed,
         "moved": report.entities_moved,
     }
-    changed = ", ".join(f"{number:,} {what}" for what, number in entities.items() if number)
+    changed = _numbers(entities)
     if not changed and not report.communities_new and not report.communities_gone:
         renamed = report.named_by_model or report.named_by_members
         return "No entity moved." if renamed else "Nothing changed: the tree is up to date."
@@ -278,10 +271,8 @@ def _show_names(out: Console, report: TreeReport) -> None:
         "after the only member": report.named_after_member,
     }
     if any(new.values()):
-        ways = {**new, "kept": report.names_kept}
-        out.print("Names: " + ", ".join(f"{number:,} {way}" for way, number in ways.items() if number) + ".")
-    for reason in report.failures[:_FAILURES]:
-        out.print(f"Not named by the model: {safe(reason)}", soft_wrap=True)
+        out.print(f"Names: {_numbers({**new, 'kept': report.names_kept})}.")
+    _show_some(out, [f"Not named by the model: {reason}" for reason in report.failures[:_FAILURES]])
     if report.failed_names:
         out.print(f"`kgplatform tree --update` asks the model again for {counted(report.failed_names, 'name')}.")
     if report.names_without_model:
@@ -300,8 +291,7 @@ def gist_document(report: GistReport) -> dict[str, Any]:
 def show_gist(report: GistReport) -> None:
     """The report of ``kgplatform gist``: pages, gists and what they save, repairs, costs, and what is left to do."""
     out = console()
-    for line in report.notes:
-        out.print(safe(line), soft_wrap=True)
+    _show_some(out, report.notes)
     out.print(_pages(report), soft_wrap=True)
     if report.compression is not None:
         words = f"{report.gisted_words:,} words in {report.gist_words:,} of gists ({report.gist_tokens:,} tokens)"
@@ -318,9 +308,8 @@ def _pages(report: GistReport) -> str:
     how = "of equal length" if report.uniform else "by the model"
     sizes = f"{report.preset}, {report.min_words:,} to {report.max_words:,} words, {how}"
     gists = {"written now": report.written, "shortened again": report.shortened, "kept": report.kept}
-    what = ", ".join(f"{number:,} {done}" for done, number in gists.items() if number) or "none"
     question = f" For the question: {safe(report.question)}" if report.question else ""
-    return f"{documents} in {counted(report.pages, 'page')} ({sizes}). Gists: {what}.{question}"
+    return f"{documents} in {counted(report.pages, 'page')} ({sizes}). Gists: {_numbers(gists) or 'none'}.{question}"
 
 
 def _show_put_right(out: Console, report: GistReport) -> None:
@@ -329,21 +318,21 @@ def _show_put_right(out: Console, report: GistReport) -> None:
     for kind, number in sorted(report.malformed.items()):
         out.print(f"Malformed and repaired: {number:,} × {safe(kind)}", soft_wrap=True)
     if report.merged:
-        pairs = ", ".join(f"{number:,} {what}" for what, number in sorted(report.merged.items()))
-        out.print(f"Adjacent pages: {pairs}.", soft_wrap=True)
+        out.print(f"Adjacent pages: {_numbers(dict(sorted(report.merged.items())))}.", soft_wrap=True)
 
 
 def _show_pages_left(out: Console, report: GistReport) -> None:
-    for failed in report.failed[:_SHOWN]:
-        out.print(f"Failed: {safe(failed.document)}, page {failed.page}: {safe(failed.reason)}", soft_wrap=True)
+    _show_some(out, [f"Failed: {each.document}, page {each.page}: {each.reason}" for each in report.failed])
     if report.failed:
         out.print(f"{counted(len(report.failed), 'page')} failed. Run the same command again to retry.")
-    for item in report.too_long[:_SHOWN]:
-        out.print(
-            f"Too long: {safe(item.document)}: its gists have {item.gist_tokens:,} tokens and cannot be shortened "
-            "further in this way. Use a larger --fit or --max-words, or the other --shrink.",
-            soft_wrap=True,
-        )
+    _show_some(
+        out,
+        [
+            f"Too long: {each.document}: its gists have {each.gist_tokens:,} tokens and cannot be shortened further in "
+            "this way. Use a larger --fit or --max-words, or the other --shrink."
+            for each in report.too_long
+        ],
+    )
     if report.stopped:
         out.print(_in_flags(report.stopped), soft_wrap=True)
 
@@ -353,7 +342,7 @@ def show_rows(rows: Table) -> None:
     out = console()
     if rows.columns:
         table(out, rows.columns, ([_cell(value) for value in row] for row in rows.rows))
-    changes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.counters.items())
+    changes = _numbers({name.replace("_", " "): count for name, count in rows.counters.items()})
     more = "; there are more (--limit)" if rows.truncated else ""
     out.print(f"{counted(len(rows.rows), 'row')}{more}{'; ' + changes if changes else ''}")
 
