@@ -100,7 +100,9 @@ def json_values(text: str, *, cut_off: bool = False) -> Iterator[tuple[Any, bool
     for *_, value in sorted(whole, key=lambda found: found[:2], reverse=True):
         yield _storable(value), False
     is_closed = not cut_off and broken.endswith(("}", "]"))
-    for value in mended(broken if is_closed else _whole_part(broken)):
+    part = broken if is_closed else _whole_part(broken)
+    decoded = None if is_closed else _decoded(part)
+    for value in mended(part) if decoded is None else [decoded]:
         if isinstance(value, (dict, list)) and value:
             yield value, True
 
@@ -140,7 +142,7 @@ def mended(text: str) -> list[Any]:
 
     try:
         readable = _ESCAPE.sub(lambda each: _UNREAD.get(each[0], each[0]), text)
-        value = _decoded(text) or json_repair.loads(readable, skip_json_loads=True)
+        value = json_repair.loads(readable, skip_json_loads=True)
     except (RecursionError, IndexError, KeyError, TypeError, ValueError):  # what its parser can raise on odd text
         return []
     several = sorted(value, key=lambda each: -len(str(each))) if isinstance(value, list) and text[0] == "{" else [value]
