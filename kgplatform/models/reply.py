@@ -10,6 +10,7 @@ of the prompt sent back.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -19,7 +20,7 @@ from pydantic import BaseModel, RootModel, ValidationError
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.forms import Lost, aside_of, plain, shorter
-from kgplatform.models.json_text import circles, json_values, partial_text, value_of, without_thoughts
+from kgplatform.models.json_text import LEAST_REPEATS, circles, json_values, partial_text, value_of, without_thoughts
 from kgplatform.prompt import Messages, render, with_reminder
 
 M = TypeVar("M", bound=BaseModel)
@@ -41,6 +42,10 @@ _OBJECT = re.compile(r"\{\".*\}(?=\.?$)", re.MULTILINE)
 
 _TAIL = 800
 """Characters at the end of a text."""
+_CIRCLE = re.compile(r"(\b.{8,200}?)\1{3,}")
+_PARTS = re.compile(r"[.!?;。！？]+\s*")
+_SHORT_PART = 8
+"""Characters. What is shorter may well be said again."""
 
 
 def ask(
@@ -271,10 +276,15 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def is_looped(text: str) -> bool:
-    """Whether a text goes round in circles: its end is one piece, at least four times.
+    """Whether a text goes round in circles: its end is one piece, at least four times; the same words four times in a
+    row; or half of it one sentence.
 
     >>> is_looped("The cable broke. " + "It was mended. " * 9)
     True
     """
-    end = " ".join(text.casefold().split())[-_TAIL:]
-    return any(any(map(str.isalnum, piece)) for piece in circles(end))
+    flat = " ".join(text.casefold().split())
+    if any(any(map(str.isalnum, piece)) for piece in circles(flat[-_TAIL:])):
+        return True
+    said = Counter(part for part in map(str.strip, _PARTS.split(flat)) if len(part) > _SHORT_PART)
+    most = max(said.values(), default=0)
+    return bool(_CIRCLE.search(flat)) or (most >= LEAST_REPEATS and 2 * most >= said.total())

@@ -112,6 +112,9 @@ def test_a_gist_longer_than_its_page_is_asked_for_again_and_then_left_for_the_pa
     [
         "Ada sailed to Brest. " * 5,
         "Ada sailed.\nBen stayed at home.\n" + "Ben stayed at home.\n" * 4,
+        "Ada sailed and sailed" + " and sailed on" * 6,
+        "".join(f"Ada sailed to Brest. The wind was {wind}. " for wind in ("east", "mild", "hot", "cold", "wet")),
+        "Ada sailed to Brest. " * 4 + "Then she came home, and told of it.",
     ],
 )
 def test_a_gist_that_goes_round_in_circles_is_not_stored(looped: str) -> None:
