@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from erring_model import NONE, Fields, Rule, Slip, Trial
-from erring_slips import no_number, says, says_nothing, wrong_number
+from erring_readers import no_number, says, says_nothing, wrong_number
 from group_questions import RULES, planted
 from model_by_prompt import Prompt
 

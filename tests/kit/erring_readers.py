@@ -13,24 +13,102 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from erring_model import NONE, Fields, Rule, Trial
-from erring_slips import (
-    FLEET,
-    about_another,
-    another_entity,
-    answered,
-    invented_name,
-    no_number,
-    number_of,
-    other,
-    says,
-    says_nothing,
-    wrong_number,
-)
-from erring_statements import CYPHER
-from erring_walks import GRAPHREADER
-from hop_questions import ASKS, Followed, Said, follow, hops, told
+from erring_model import INVENTED, NONE, Fields, Rule, Slip, Trial
+from hop_questions import ASKS, Followed, Said, follow, hops, planted, told
 from model_by_prompt import Prompt
+
+FLEET = planted(30)
+"""The corpus that all are asked about."""
+
+# ----------------------------------------------------------------------------------------------- whatever the reader
+
+
+def other(words: str, chance: random.Random) -> str:
+    """Another of the same kind: a ship for a ship, a builder, a place, a year."""
+    kinds: tuple[Sequence[str], ...] = (FLEET.ships, FLEET.builders, FLEET.places)
+    kind = next((each for each in kinds if words in each), [str(year) for year in range(1700, 1720)])
+    return chance.choice([each for each in kind if each != words])
+
+
+def about_another(question: str, chance: random.Random) -> str:
+    subject, _ = hops(question)
+    return question.replace(subject, other(subject, chance)) if subject else question
+
+
+def says(**values: object) -> Slip:
+    return lambda asked, right, chance: {**right, **values}
+
+
+def says_nothing(key: str) -> Slip:
+    def slip(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+        refused = {"sufficient": False} if "sufficient" in right else {}
+        return {**right, **refused, key: chance.choice(NONE)}
+
+    return slip
+
+
+def _marks(number: str) -> Slip:
+    """Another number behind everything that is said or noted, or none."""
+
+    def slip(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+        key = "notebook" if "notebook" in right else "answer"
+        return {**right, key: re.sub(r"\s*\[\d+\.\d+\]", number and f" [{number}]", right[key])}
+
+    return slip
+
+
+def another_entity(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """The answer of another entity that is shown, with the number of its sentence; else any other one."""
+    answer = right["answer"].split(" [")[0]
+    if not answer:
+        return {**right, "sufficient": True}
+    shown = [each for each in told(asked.data) if each.value != answer and _kind(each.value) == _kind(answer)]
+    if not shown:
+        return {**right, "answer": other(answer, chance)}
+    said = chance.choice(shown)
+    if "evidence" not in right:
+        return {**right, "answer": said.value}
+    number = _number_of(said, asked)
+    return {**right, "answer": f"{said.value} [{number or '1.1'}]", "evidence": [number] if number else []}
+
+
+def invented_name(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """Another name or year, of which no text tells, in place of the answer; its numbers stay."""
+    answer, gap, marks = right["answer"].partition(" [")
+    return {**right, "answer": f"{chance.choice(INVENTED)}{gap}{marks}", "sufficient": True}
+
+
+def no_number(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """An answer that cites nothing."""
+    cited = {"evidence": []} if "evidence" in right else {}
+    return {**right, "answer": re.sub(r"\s*\[.*?\]", "", right["answer"]), **cited}
+
+
+def wrong_number(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """Numbers of what was not shown."""
+    cited = {"evidence": ["77.3" for _ in right["evidence"]]} if "evidence" in right else {}
+    return {**right, "answer": re.sub(r"\[[\d.]+\]", "[77.3]", right["answer"]), **cited}
+
+
+def _kind(value: str) -> int:
+    return value.isdigit() + 2 * (" " in value)
+
+
+def _answered(asked: Prompt, text: str | None = None) -> Fields:
+    """The answer that ``text``, else all data, leads to, with the numbers of its sentences; nothing where none is."""
+    found = follow(asked.question, asked.data if text is None else text)
+    if not found.answer:
+        return {"evidence": [], "answer": "", "sufficient": False}
+    numbers = list(dict.fromkeys(number for said in found.said if (number := _number_of(said, asked))))
+    marks = "".join(f"[{number}]" for number in numbers)
+    return {"evidence": numbers, "answer": f"{found.answer} {marks}".strip(), "sufficient": True}
+
+
+def _number_of(said: Said, asked: Prompt) -> str:
+    """Of the sentence that says it, or behind it in notes; empty where there is none."""
+    noted = re.search(rf"{re.escape(said.words)} \[([\d.]+)\]", asked.data)
+    return asked.number_of(said.words) or (noted[1] if noted else "")
+
 
 # ---------------------------------------------------------------------------------------------------------------- youtu
 
@@ -58,38 +136,14 @@ def _fill_in(asked: Prompt) -> Fields:
     return {"answers": [[each] if each else [] for each in found]}
 
 
-def _other_answers(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {"answers": [[other(words, chance) for words in each] for each in right["answers"]]}
-
-
-def _no_answers(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {"answers": [[chance.choice(NONE)] for _ in right["answers"]]}
-
-
 def _evidence(asked: Prompt) -> str:
     return re.split(r"\n\nNotes:\n", asked.data)[0]
-
-
-def _number_in_a_list_alone(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**no_number(asked, right, chance), "evidence": right["evidence"]}
 
 
 def _reflect(asked: Prompt) -> Fields:
     found = follow(asked.question, _evidence(asked))
     wanted = "" if found.answer else found.question
     return {"reasoning": "By what is said.", "query": wanted, "answer": found.answer}
-
-
-def _other_query(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**right, "query": about_another(asked.question, chance), "answer": ""}
-
-
-def _old_query(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**right, "query": asked.question, "answer": ""}
-
-
-def _no_exit(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**right, "query": chance.choice(NONE), "answer": chance.choice(NONE)}
 
 
 YOUTU: Mapping[str, Rule] = {
@@ -103,13 +157,21 @@ YOUTU: Mapping[str, Rule] = {
     ),
     "fill_in": Rule(
         _fill_in,
-        {"another entity": _other_answers, "none": _no_answers},
+        {
+            "another entity": lambda asked, right, chance: {
+                "answers": [[other(words, chance) for words in each] for each in right["answers"]]
+            },
+            "none": lambda asked, right, chance: {"answers": [[chance.choice(NONE)] for _ in right["answers"]]},
+        },
     ),
     "answer": Rule(
-        lambda asked: answered(asked, _evidence(asked)),
+        lambda asked: _answered(asked, _evidence(asked)),
         {
             "another entity": another_entity,
-            "number in a list alone": _number_in_a_list_alone,
+            "number in a list alone": lambda asked, right, chance: {
+                **no_number(asked, right, chance),
+                "evidence": right["evidence"],
+            },
             "no number": no_number,
             "wrong number": wrong_number,
             "none": says_nothing("answer"),
@@ -119,9 +181,147 @@ YOUTU: Mapping[str, Rule] = {
         _reflect,
         {
             "another entity": another_entity,
-            "wrong sub-question": _other_query,
-            "asked before": _old_query,
-            "none": _no_exit,
+            "wrong sub-question": lambda asked, right, chance: {
+                **right,
+                "query": about_another(asked.question, chance),
+                "answer": "",
+            },
+            "asked before": lambda asked, right, chance: {**right, "query": asked.question, "answer": ""},
+            "none": lambda asked, right, chance: {**right, "query": chance.choice(NONE), "answer": chance.choice(NONE)},
+        },
+    ),
+}
+
+# ---------------------------------------------------------------------------------------------------------- graphreader
+
+_NODES = ("Harbour Board of 1799", "the old shipyard", "Captain Nemo Drake")
+"""That no graph has."""
+_VERBS = {"builder": "built", "launched": "launched", "born": "born"}
+
+
+def _plan(asked: Prompt) -> Fields:
+    subject, relations = hops(asked.data)
+    return {"steps": [f"Find the {relation}." for relation in relations], "key_information": [subject]}
+
+
+def _nodes(asked: Prompt) -> Fields:
+    """What is asked about, and the words of its relations."""
+    names = asked.data.partition("Nodes:\n")[2].splitlines()
+    subject, relations = hops(asked.question)
+    chosen = [name for name in (subject, *(_VERBS[each] for each in relations)) if name in names]
+    return {"reasoning": "By name.", "nodes": [{"node": name, "score": 95 - 10 * n} for n, name in enumerate(chosen)]}
+
+
+def _state(asked: Prompt) -> tuple[str, str, str]:
+    """Previous actions, the notebook, and what is shown below it."""
+    done, _, rest = asked.data.partition("\n\nNotebook:\n")
+    notebook, _, shown = re.sub(r"\A\(empty\)", "", rest.strip()).partition("\n\n")
+    return done, notebook.strip(), shown
+
+
+def _facts(asked: Prompt) -> Fields:
+    _, notebook, shown = _state(asked)
+    groups = re.split(r"^Passage (\d+): .*\n", shown.partition("Its facts")[2], flags=re.MULTILINE)[1:]
+    wanted = follow(asked.question, notebook).wanted
+    facts = zip(groups[::2], groups[1::2], strict=True)
+    chosen = [int(number) for number, text in facts if wanted and wanted[1] in text]
+    action = {"action": "read_chunk", "chunks": chosen} if chosen else {"action": "stop_and_read_neighbor"}
+    return {"reasoning": "By name.", "notebook": notebook, **action}
+
+
+def _chunk(asked: Prompt) -> Fields:
+    _, notebook, shown = _state(asked)
+    found = follow(asked.question, f"{notebook}\n{shown}")
+    for said in found.said:
+        number = re.search(rf"^(\[[\d.]+\]) .*{re.escape(said.words)}", shown, re.MULTILINE)
+        if number and said.words not in notebook:
+            notebook = f"{notebook}\n{said.words} {number[1]}".strip()
+    return {"reasoning": "By name.", "notebook": notebook, "action": "termination" if found.answer else "search_more"}
+
+
+def _forgotten_notebook(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """Nothing of it, in one of the ways that it is left out."""
+    return {**right, "notebook": chance.choice(["", *NONE])}
+
+
+def _wrong_note(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """The last note says another value, under the same mark."""
+    known = told(right["notebook"])
+    value = known[-1].value if known else ""
+    return {**right, "notebook": right["notebook"].replace(value, other(value, chance)) if value else ""}
+
+
+def _neighbours(asked: Prompt) -> Fields:
+    done, notebook, shown = _state(asked)
+    names = shown.partition("Its neighbours")[2].splitlines()[1:]
+    wanted = follow(asked.question, notebook).wanted
+    goal = wanted[1] if wanted else ""
+    if goal in names and f"at {goal}:" not in done:
+        return {"reasoning": "By name.", "action": "read_neighbor_node", "node": goal}
+    return {"reasoning": "By name.", "action": "termination"}
+
+
+GRAPHREADER: Mapping[str, Rule] = {
+    "plan": Rule(
+        _plan,
+        {
+            "wrong plan": lambda asked, right, chance: {
+                **right,
+                "key_information": [other(name, chance) for name in right["key_information"]],
+            },
+            "none": lambda asked, right, chance: {"steps": [chance.choice(NONE)], "key_information": []},
+        },
+    ),
+    "nodes": Rule(
+        _nodes,
+        {
+            "invented node": says(nodes=[{"node": name, "score": 90} for name in _NODES]),
+            "another entity": lambda asked, right, chance: {
+                **right,
+                "nodes": [{"node": other(each["node"], chance), "score": 80} for each in right["nodes"]],
+            },
+            "none": says(nodes=[{"node": "none", "score": 0}]),
+        },
+    ),
+    "facts": Rule(
+        _facts,
+        {
+            "forgotten notebook": _forgotten_notebook,
+            "unknown passage": says(action="read_chunk", chunks=[99]),
+            "action of another step": says(action="read_neighbor_node", node="Captain Nemo Drake"),
+            "overlooked": says(action="stop_and_read_neighbor", chunks=[]),
+        },
+    ),
+    "chunk": Rule(
+        _chunk,
+        {
+            "forgotten notebook": _forgotten_notebook,
+            "forgotten notes": lambda asked, right, chance: {
+                **right,
+                "notebook": right["notebook"].rpartition("\n")[2],
+            },
+            "another entity": _wrong_note,
+            "wrong number": _marks("47.11"),
+            "no number": _marks(""),
+            "action of another step": says(action="read_neighbor_node", node="Captain Nemo Drake"),
+            "overlooked": says(action="search_more"),
+        },
+    ),
+    "neighbours": Rule(
+        _neighbours,
+        {
+            "invented node": says(action="read_neighbor_node", node="Captain Nemo Drake"),
+            "action of another step": says(action="search_more"),
+            "overlooked": says(action="termination", node=""),
+        },
+    ),
+    "answer": Rule(
+        _answered,
+        {
+            "another entity": another_entity,
+            "wrong number": _marks("47.11"),
+            "no number": _marks(""),
+            "none": says_nothing("answer"),
         },
     ),
 }
@@ -137,18 +337,9 @@ def _lookup(asked: Prompt) -> Fields:
     return {"reasoning": "By the names in the gists.", "pages": pages[:5]}
 
 
-def _other_pages(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**right, "pages": [chance.choice(sorted(asked.pages)) for _ in right["pages"]]}
-
-
-def _page_beside(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    """One that is not there, before those that are."""
-    return {**right, "pages": [777, *right["pages"]]}
-
-
 def _remembered(asked: Prompt) -> Fields:
     """Its sentences are in the list of evidence alone."""
-    found = answered(asked, "\n".join(asked.pages.values()))
+    found = _answered(asked, "\n".join(asked.pages.values()))
     return {**found, "answer": found["answer"].partition(" [")[0]}
 
 
@@ -158,28 +349,26 @@ READAGENT: Mapping[str, Rule] = {
         _lookup,
         {
             "unknown page": says(pages=[777]),
-            "an unknown page beside": _page_beside,
-            "another entity": _other_pages,
+            "an unknown page beside": lambda asked, right, chance: {**right, "pages": [777, *right["pages"]]},
+            "another entity": lambda asked, right, chance: {
+                **right,
+                "pages": [chance.choice(sorted(asked.pages)) for _ in right["pages"]],
+            },
             "a page spoken of": says(reasoning="The gist of Page [0] is of another ship."),
             "none": says(pages=[]),
         },
     ),
-    "answer": Rule(
-        _remembered,
-        {"another entity": another_entity, "none": says_nothing("answer")},
-    ),
+    "answer": Rule(_remembered, {"another entity": another_entity, "none": says_nothing("answer")}),
 }
 
 # ------------------------------------------------------------------------------------------------------------ longagent
+
+_STATED = {"builder": "The {} was built by {}", "launched": "The {} was launched in {}", "born": "{} was born in {}"}
 
 
 def _envelope(kind: str, content: str) -> Fields:
     """Of the leader, whichever form is asked for."""
     return {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
-
-
-def _instruct(asked: Prompt) -> Fields:
-    return _envelope("instruction", follow(asked.section("Objective"), "").question)
 
 
 def _member(asked: Prompt) -> Fields:
@@ -213,19 +402,12 @@ def _known(asked: Prompt) -> Followed:
     return follow(asked.section("Objective"), "\n".join(lines))
 
 
-_STATED = {"builder": "The {} was built by {}", "launched": "The {} was launched in {}", "born": "{} was born in {}"}
-
-
 def _decide(asked: Prompt) -> Fields:
     found = _known(asked)
     if found.answer:
         return _envelope("answer", found.answer)
     is_asked = found.question in asked.section("Instruction")
     return _envelope("instruction", f"Look more closely: {found.question}" if is_asked else found.question)
-
-
-def _end(asked: Prompt) -> Fields:
-    return _envelope("answer", _known(asked).answer)
 
 
 def _group(asked: Prompt) -> Fields:
@@ -249,11 +431,12 @@ _MEMBER = Rule(
         "none": says_nothing("content"),
     },
 )
-
-
 _LEADER = {"another entity": _other_content, "none": says_nothing("content")}
 LONGAGENT: Mapping[str, Rule] = {
-    "instruct": Rule(_instruct, {"wrong sub-question": _other_content, "none": says_nothing("content")}),
+    "instruct": Rule(
+        lambda asked: _envelope("instruction", follow(asked.section("Objective"), "").question),
+        {"wrong sub-question": _other_content, "none": says_nothing("content")},
+    ),
     "member": _MEMBER,
     "joint": _MEMBER,
     "group": Rule(
@@ -261,13 +444,72 @@ LONGAGENT: Mapping[str, Rule] = {
         {"overlooked": says(groups=[]), "other numbers": says(groups=[{"members": [77, 78], "relation": "same"}])},
     ),
     "decide": Rule(_decide, _LEADER),
-    "end": Rule(_end, _LEADER),
+    "end": Rule(lambda asked: _envelope("answer", _known(asked).answer), _LEADER),
+}
+
+# --------------------------------------------------------------------------------------------------------------- cypher
+
+_WORDS = {"builder": "built by", "launched": "launched in", "born": "born in"}
+_ONE_HOP = (
+    "MATCH (:Entity {name: $name})<-[:MENTIONS]-(f:Fact) WHERE f.text CONTAINS $verb "
+    "RETURN f.text AS fact, f.id AS sources"
+)
+_TWO_HOPS = (
+    "MATCH (:Entity {name: $name})<-[:MENTIONS]-(f:Fact)-[:MENTIONS]->(:Entity)<-[:MENTIONS]-(g:Fact) "
+    "WHERE f.text CONTAINS $verb AND g.text CONTAINS $then "
+    "RETURN f.text AS first, g.text AS second, [f.id, g.id] AS sources"
+)
+
+
+def _write(asked: Prompt) -> Fields:
+    """Facts in words, by whom they mention."""
+    subject, relations = hops(asked.question)
+    given = dict(zip(("verb", "then"), (_WORDS[each] for each in relations), strict=False))
+    statement = _TWO_HOPS if len(relations) > 1 else _ONE_HOP
+    return {"reasoning": "By name.", "statement": statement, "parameters": {"name": subject, **given}}
+
+
+def _instead(old: str, new: str) -> Slip:
+    """Other words in the statement."""
+    return lambda asked, right, chance: {**right, "statement": right["statement"].replace(old, new)}
+
+
+def _other_name(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "parameters": {**right["parameters"], "name": other(right["parameters"]["name"], chance)}}
+
+
+CYPHER: Mapping[str, Rule] = {
+    "write": Rule(
+        _write,
+        {
+            "invented relationship": _instead("MENTIONS", "TELLS_OF"),
+            "invented label": _instead(":Entity", ":Vessel"),
+            "invented property": _instead("f.text", "f.sentence"),
+            "syntax error": _instead("RETURN ", ""),
+            "wrong direction": _instead("<-[:MENTIONS]-", "-[:MENTIONS]->"),
+            "writes": _instead("RETURN ", "SET f.seen = true RETURN "),
+            "another entity": _other_name,
+            "missing parameter": says(parameters={}),
+            "none": says_nothing("statement"),
+        },
+    ),
+    "answer": Rule(
+        _answered,
+        {
+            "another entity": another_entity,
+            "invented name": invented_name,
+            "wrong number": wrong_number,
+            "no number": no_number,
+            "none": says_nothing("answer"),
+        },
+    ),
 }
 
 # ------------------------------------------------------------------------------ retrieve, and readers of whole texts
 
-_SLIPS = {**YOUTU["answer"].slips, "invented name": invented_name}
-RETRIEVE: Mapping[str, Rule] = {"answer": replace(YOUTU["answer"], slips=_SLIPS)}
+RETRIEVE: Mapping[str, Rule] = {
+    "answer": replace(YOUTU["answer"], slips={**YOUTU["answer"].slips, "invented name": invented_name})
+}
 
 
 def _of_another(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
@@ -288,12 +530,12 @@ _OF_TEXTS = {
     "number of nothing": _number_of_nothing,
     "none": says_nothing("answer"),
 }
-FULLTEXT: Mapping[str, Rule] = {"answer": Rule(answered, _OF_TEXTS)}
+FULLTEXT: Mapping[str, Rule] = {"answer": Rule(_answered, _OF_TEXTS)}
 _NOTES = "\n\nNotes on what came before:\n"
 
 
 def _in_notes(said: Sequence[Said], asked: Prompt) -> str:
-    return " ".join(f"{each.words} [{number_of(each, asked)}]." for each in said)
+    return " ".join(f"{each.words} [{_number_of(each, asked)}]." for each in said)
 
 
 def _noted(asked: Prompt) -> Fields:
@@ -302,10 +544,10 @@ def _noted(asked: Prompt) -> Fields:
     said = told(asked.data)
     helps = [each for each in said if each.relation in relations and each.subject == subject or each.relation == "born"]
     words = _in_notes(helps, asked)
-    return {**answered(asked), "notes": "" if words == asked.data.partition(_NOTES)[2].strip() else words}
+    return {**_answered(asked), "notes": "" if words == asked.data.partition(_NOTES)[2].strip() else words}
 
 
-def _forgotten(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+def _forgotten_notes(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     """The new notes without those before, in whose place they are put."""
     kept = [each for each in told(asked.data.partition(_NOTES)[0]) if each.words in right["notes"]]
     return {**right, "notes": _in_notes(kept, asked)}
@@ -316,7 +558,7 @@ CHUNKNOTES: Mapping[str, Rule] = {
         _noted,
         {
             **_OF_TEXTS,
-            "forgotten notes": _forgotten,
+            "forgotten notes": _forgotten_notes,
             "no notes": lambda asked, right, chance: {**right, "notes": chance.choice(NONE)},
             "overlooked": says(notes="", answer="", sufficient=False),
         },
