@@ -5,24 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import tracemalloc
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
 
 from kgplatform.errors import InputError
 from kgplatform.extract.bound import bound
 from kgplatform.extract.recorded import RecordedExtractor
 from kgplatform.extract.schema import EntityType, RelationType, Schema
 from kgplatform.records import Document, Passage
-from kgplatform.text.matching import find_statement
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Place")), (RelationType("born_in"), RelationType("knew")))
-MUSIQUE = ROOT.parent / "shared" / "data" / "musique" / "openie_gpt-3.5.json"
-
 PARTS = [
     "Ada Lovelace was born in London.",
     "Her teacher was Mary Somerville, who came from Jedburgh.",
@@ -128,29 +123,6 @@ def test_hipporags_form(tmp_path: Path) -> None:
     for text, name in (("Ada\nShe was born in London.", "x"), ("She was born in London.", "Ada")):
         document = document_of(text, name)
         assert len(extractor.extract(whole(document), document, SCHEMA).triples) == 1
-
-
-@pytest.mark.skipif(not MUSIQUE.exists(), reason="../shared/data is not there")
-def test_all_of_musique() -> None:
-    extractor = RecordedExtractor(MUSIQUE)
-    passages = json.loads(MUSIQUE.read_text(encoding="utf-8"))
-    triples, found, kinds = 0, 0, Counter[str]()
-    for number, each in enumerate(passages):
-        document = document_of(each["text"], each["title"], f"file:///corpus.json#{number}", "file:///corpus.json")
-        extraction = extractor.extract(whole(document), document, SCHEMA)
-        kinds.update(fault.kind for fault in extraction.malformed)
-        bounded, counts = bound(extraction, SCHEMA, "flexible")
-        triples += len(bounded.triples)
-        assert counts.dropped == 0
-        places = [
-            find_statement(t.quote, (t.subject, t.object), each["text"], (each["title"],)) for t in bounded.triples
-        ]
-        found += sum(place is not None for place in places)
-    assert triples == 17_234
-    assert kinds == {f"triple with {n} members": count for n, count in ((2, 70), (4, 112), (5, 2), (6, 1))}
-    assert sum(kinds.values()) == 185
-    assert extractor.unused() == []
-    assert found / triples > 0.9
 
 
 # ------------------------------------------------------------------------------------------------ JSONL

@@ -27,7 +27,6 @@ from kgplatform.records import Document, QueryRun
 from kgplatform.settings import Settings, load_settings
 from kgplatform.sources.load import load
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
-from kgplatform.text import LONGEST_NAME
 
 OPTIONS: dict[str, Any] = {"extractor": "local"}
 
@@ -283,15 +282,6 @@ def test_a_name_of_600_letters_is_no_name_and_is_counted(kg: KnowledgeGraph, tmp
     report = kg.ingest(put(tmp_path, {"a.txt": "Ada knew her."}), recorded=put_jsonl(tmp_path / "r.jsonl", [line]))
     assert report.malformed == Counter({"name that is empty or too long": 2})
     assert [row[0] for row in rows(kg, "MATCH (e:Entity) RETURN e.name")] == ["Ada"]
-
-
-def test_a_title_of_any_length(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    title = "Ada's " + "題" * 9000
-    corpus = tmp_path / "corpus.json"
-    corpus.write_text(json.dumps([{"title": title, "text": "Ada Byron met Charles Babbage."}]), encoding="utf-8")
-    report = kg.ingest(corpus, **OPTIONS)
-    assert report.complete
-    assert [info.title for info in kg.documents()] == [f"{title[: LONGEST_NAME - 1]}…"]
 
 
 def test_a_schema_may_not_take_our_names_nor_break_out(kg: KnowledgeGraph, tmp_path: Path) -> None:

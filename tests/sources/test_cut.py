@@ -64,7 +64,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join), st.integers(1, 60))
 @example("", 1)
 @example(" \n\t\n ", 5)
@@ -74,7 +74,7 @@ def test_promises_hold_for_mixed_scripts(text: str, max_tokens: int) -> None:
     passages(text, max_tokens)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.text(max_size=300), st.integers(1, 40))
 def test_promises_hold_for_any_text(text: str, max_tokens: int) -> None:
     passages(text, max_tokens)

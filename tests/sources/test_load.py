@@ -221,15 +221,10 @@ def test_no_bytes_make_loading_fail(tmp_path_factory: pytest.TempPathFactory, co
     [
         ("a.txt", b"", "empty file"),
         ("a.txt", b" \n\t\r\n", "has no text, only white space"),
-        ("a.md", b"---\ntitle: x\n---\n\n", "has no readable text"),
         ("a.html", b"<html><body><script>x()</script></body></html>", "has no readable text"),
         ("a.gif", b"GIF89a" + bytes(64), "an image (GIF)"),
-        ("a.svg", b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><text>x</text></svg>", "image (SVG)"),
-        ("a.mp3", b"ID3\4" + bytes(64), "a sound recording (MP3)"),
         ("a.mp4", b"\0\0\0\x18ftypmp42" + bytes(32), "a video or sound recording"),
-        ("a.gz", b"\x1f\x8b\x08" + bytes(32), "an archive (gzip)"),
         ("a", b"\x7fELF\2\1\1" + bytes(64), "a program"),
-        ("a.db", b"SQLite format 3\0" + bytes(64), "a database (SQLite)"),
         ("a.bin", bytes(range(256)) * 20, "binary data, not text"),
         ("a.pdf", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull"),
         ("a.pdf", b"<!doctype html><html><body>404 Not found</body></html>", "not a PDF file"),
@@ -245,7 +240,6 @@ def test_what_is_no_text_is_reported_with_the_reason(tmp_path: Path, name: str, 
         (b"Ring the bell\a now.", "Ring the bell\a now."),
         (b"One\0 slip.", "One slip."),
         (b"Hi\a!\a", ""),
-        (b"MZ is the name of a moon.", "MZ is the name of a moon."),
         (b"%PDF is a format name.", "%PDF is a format name."),
         (b"\x1b[31mERROR\x1b[0m disk full\n" * 20, "\x1b[31mERROR\x1b[0m disk full\n" * 20),
     ],
@@ -627,11 +621,11 @@ def test_keys_that_are_named(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ([], "found an empty list"),
         ({"a": 1}, "found an object with the keys a"),
         ([{"question": "q", "answer": "a"}], "found a list of objects with the keys question, answer"),
         (["text one"], "found a list of texts"),
-        ('"text"', "found a text"),
+        ({"text": 5}, "but the text of its object is 5, and not a string"),
+        ([{"text": ["a", "b"]}], "but the text of item 1 is a list of texts, and not a string"),
         ('{"title": "x", ', "not valid JSON ("),
         ("[" * 100000, "nested too deeply"),
         ("9" * 5000, "not valid JSON (a number is too long)"),
@@ -640,19 +634,7 @@ def test_keys_that_are_named(tmp_path: Path, name: str) -> None:
 def test_json_of_another_shape_is_described(tmp_path: Path, content: object, expected: str) -> None:
     (found,) = members(tmp_path / "a.json", content)
     assert isinstance(found, SkippedFile) and expected in found.reason
-    assert expected.startswith("n") or found.reason.startswith("expected a list of {title, text}, found ")
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ({"text": 5}, "the text of its object is 5, and not a string"),
-        ([{"text": ["a", "b"]}], "the text of item 1 is a list of texts, and not a string"),
-    ],
-)
-def test_a_text_that_is_no_string_is_named(tmp_path: Path, content: object, expected: str) -> None:
-    (found,) = members(tmp_path / "a.json", content)
-    assert found == SkippedFile(str(tmp_path / "a.json"), f"expected a list of {{title, text}}, but {expected}")
+    assert expected.startswith("n") or found.reason.startswith("expected a list of {title, text}, ")
 
 
 def test_bad_items_are_reported_one_by_one(tmp_path: Path) -> None:
