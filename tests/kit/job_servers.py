@@ -12,7 +12,7 @@ from pathlib import Path
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.settings import env_name, load_settings
+from kgplatform.settings import load_settings
 
 _SERVER = """
 import sys
@@ -38,7 +38,7 @@ def graph_at(connection: Connection, home: Path, model: str) -> Iterator[Knowled
 
 @contextmanager
 def server_process(
-    connection: Connection, home: Path, model: str, lease: float, **settings: object
+    connection: Connection, home: Path, model: str, lease: float
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The same in a process of its own, which is killed at the latest at the end; and its address."""
     ours = {
@@ -48,7 +48,6 @@ def server_process(
         "KGPLATFORM_HOME": str(home),
         "KGPLATFORM_EMBEDDER": "hash:64",
     }
-    ours |= {env_name(name): str(value) for name, value in settings.items()}
     command = [sys.executable, "-c", _SERVER, str(lease)]
     with subprocess.Popen(command, env=os.environ | ours, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -18,17 +18,16 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import httpx
 import psutil
 from corpora import difference, extracted, note
 from gists import by_rules
 from graph_state import Snapshot, snapshot
-from job_servers import server_process
 from killed_passes import answer, driver, say
 from model_by_prompt import Prompt
 from trees import names
@@ -44,10 +43,6 @@ _DERIVED = ("Community", "Keyword", "Page", "Graph", "WritePass", "ProposedType"
 _EDGES_OF_DERIVED = ("MEMBER_OF", "PARENT", "KEYWORD_OF", "REPRESENTED_BY", "PAGE_OF", "NEXT_PAGE", "PROPOSED")
 _IMPORTED = ("more_1.txt", "more_2.txt")
 """What an import brings."""
-_SENT = "sent.txt"
-"""What a server is given."""
-_LEASE = 2.0
-_AS_OTHERS: dict[str, Any] = {"passage_tokens": 40, "embedder": "auto"}
 _TREE = """
 RETURN COUNT { MATCH (e:Entity) WHERE COUNT { (e)-[:MEMBER_OF]->(:Community) } <> 1 },
        COUNT { MATCH (c:Community) WHERE NOT EXISTS { (c)<-[:MEMBER_OF|PARENT]-() } },
@@ -91,13 +86,11 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a schedule: what is wrong, in words; how many kills hit, and calls of the model were answered."""
+    """What became of a schedule: what is wrong, in words; and how many kills hit."""
 
     operations: list[Operation]
     faults: list[str]
     kills: int
-    calls: int
-    waited: int
 
 
 _PROCESSES = """
@@ -111,22 +104,16 @@ for module in ("tree.build_tree", "gist.gist_documents", "exchange", "models.ope
 
 def run(method, arguments, options, environment, told):
     os.environ.update(environment)
-    waits = []
-
-    def progress(stage, done, total):
-        if stage.startswith("waiting for") and stage not in waits:
-            waits.append(stage)
-
     error = ""
     try:
         whole = method in ("reembed", "import_graph")  # as the command line opens it
         with open_graph(load_settings()) if whole else connect() as graph:
-            getattr(graph, method)(*arguments, **options, progress=progress)
+            getattr(graph, method)(*arguments, **options)
     except KgError as raised:
         error = f"{type(raised).__name__}: {raised}"
     except BaseException as raised:
         error = f"a fault of the platform: {raised!r}"
-    Path(told).write_text(json.dumps({"error": error, "waits": waits}))
+    Path(told).write_text(error)
 
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
@@ -215,8 +202,8 @@ class Campaign:
 
     def _run(self, chance: random.Random, method: str) -> Outcome:
         files = [f"note_{number:02}.txt" for number in range(chance.randint(4, 8))]
-        self._readers = {name: chance.choice(("local", "llm")) for name in files} | {_SENT: "llm"}
-        for number, name in enumerate([*files, *_IMPORTED, _SENT]):
+        self._readers = {name: chance.choice(("local", "llm")) for name in files}
+        for number, name in enumerate([*files, *_IMPORTED]):
             self._put(name, number)
         before = [name for name in files if chance.random() < 0.7] or files[:1]
         planned = self._operations(chance, files, before)
@@ -226,14 +213,12 @@ class Campaign:
                 graph.export(self._here / "more.jsonl")
             _wipe(self._store)
         first = self._ingests(before) + ([Operation("build_tree")] if chance.random() < 0.5 else [])
-        faults = [fault for each in first for fault in self._faults([each], "hash:64")[0]]
-        found, waited = self._faults(operations)
-        faults += found
+        faults = [fault for each in first for fault in self._faults([each], "hash:64")]
+        faults += self._faults(operations)
         if twice := self._model.paid_twice():
             faults.append(f"{twice} calls were paid twice")
-        calls = sum(map(len, self._model.calls.values()))
         faults += self._unlike(operations, before)
-        return Outcome(operations, faults, len(self._model.kills), calls, waited)
+        return Outcome(operations, faults, len(self._model.kills))
 
     def _put(self, name: str, number: int) -> None:
         new = self._files / f".{name}"
@@ -253,7 +238,7 @@ class Campaign:
         most, found = chance.randint(2, 6), list[Operation]()
         there = list(before)
         while len(found) < most:
-            kind = chance.choices(("ingest", "remove", "tree", "gist", "serve", "whole"), (16, 8, 6, 4, 3, 2))[0]
+            kind = chance.choices(("ingest", "remove", "tree", "gist", "whole"), (16, 8, 6, 4, 2))[0]
             if kind == "ingest":
                 found += self._ingests(chance.sample(files, chance.randint(1, 3)))[: most - len(found)]
             elif kind == "remove" and len(there) > 1:
@@ -263,8 +248,6 @@ class Campaign:
                 found.append(Operation("build_tree", options={"rebuild": chance.random() < 0.4}))
             elif kind == "gist":
                 found.append(Operation("gist", options={"min_words": 20, "max_words": 40}))
-            elif kind == "serve" and not any(each.method == "serve" for each in found):
-                found.append(Operation("serve", ([str(self._files / _SENT)],)))
             elif kind == "whole" and not any(each.method in ("reembed", "import_graph") for each in found):
                 whole = Operation("import_graph", (str(self._here / "more.jsonl"),), {"merge": True})
                 found.append(chance.choice((Operation("reembed"), whole)))
@@ -284,57 +267,18 @@ class Campaign:
         }
         return replace(made[method], kills=kills)
 
-    def _faults(self, operations: Sequence[Operation], embedder: str = "") -> tuple[list[str], int]:
-        """Carry them out beside each other; each one that is killed is begun again. How many waited, too."""
-        told: list[dict[str, Any]] = [{} for _ in operations]
-        threads = [
-            threading.Thread(target=self._carry_out, args=(operation, told[number], number, embedder))
-            for number, operation in enumerate(operations)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        ended = zip(operations, told, strict=True)
-        return [f"{each}: {how['error']}" for each, how in ended if how["error"]], sum(
-            bool(how["waits"]) for how in told
-        )
+    def _faults(self, operations: Sequence[Operation], embedder: str = "") -> list[str]:
+        """Carry them out beside each other; each one that is killed is begun again."""
+        with ThreadPoolExecutor(len(operations)) as pool:
+            numbered = enumerate(operations)
+            errors = list(pool.map(lambda each: self._carry_out(each[1], each[0], embedder), numbered))
+        return [f"{each}: {error}" for each, error in zip(operations, errors, strict=True) if error]
 
-    def _carry_out(self, operation: Operation, told: dict[str, Any], number: int, embedder: str) -> None:
+    def _carry_out(self, operation: Operation, number: int, embedder: str) -> str:
+        """What it ended with, if that is an error."""
         time.sleep(operation.delay)
         for name, text in operation.edits:
             self._put(name, text)
-        if operation.method == "serve":
-            self._serve(operation, told)
-        else:
-            self._call(operation, told, number, embedder)
-
-    def _serve(self, operation: Operation, told: dict[str, Any]) -> None:
-        """A server that is given a file; one that is killed has a successor, which takes up the job."""
-        name, job = operation.names[0], ""
-        content = (self._files / name).read_bytes()
-        for seconds in (*operation.kills, _LONGEST):
-            server = server_process(self._connection, self._here / "home", self._address, _LEASE, **_AS_OTHERS)
-            with server as (process, address), httpx.Client(base_url=address, timeout=_LONGEST) as client:
-                if not job:
-                    sent = client.post("/api/documents", files=[("files", (name, content))], data={"extractor": "llm"})
-                    if sent.status_code >= 400:
-                        told.update(error=f"refused: {sent.text}", waits=[])
-                        return
-                    job = sent.json()["job"]["id"]
-                end, state = time.monotonic() + seconds, {}
-                while time.monotonic() < end and state.get("state") not in ("done", "failed"):
-                    time.sleep(0.1)
-                    state = client.get(f"/api/jobs/{job}").json()
-                if state.get("state") in ("done", "failed"):
-                    process.terminate()
-                    process.wait()
-                    break
-                self._model.kills.append(time.monotonic())
-        error = state.get("error") or {}
-        told.update(error="" if state.get("state") == "done" else f"{state.get('state')}: {error}", waits=[])
-
-    def _call(self, operation: Operation, told: dict[str, Any], number: int, embedder: str) -> None:
         environment = {
             "NEO4J_URI": self._connection.uri,
             "NEO4J_USERNAME": self._connection.username,
@@ -345,7 +289,7 @@ class Campaign:
             "KGPLATFORM_CONCURRENCY": "4",
             "KGPLATFORM_EMBEDDER": "hash:32" if operation.method == "reembed" else embedder,
         }
-        file = self._here / f"{number}.json"
+        file = self._here / f"{number}.txt"
         file.unlink(missing_ok=True)
         given = {"method": operation.method, "arguments": operation.arguments, "options": operation.options}
         was_killed = False
@@ -361,11 +305,9 @@ class Campaign:
             self._model.kills.append(time.monotonic())
             os.kill(process, signal.SIGKILL)
             was_killed = True
-        lost = {"error": "it did not end, or died", "waits": []}
-        told.update(json.loads(file.read_text()) if file.exists() else lost)
+        error = file.read_text() if file.exists() else "it did not end, or died"
         # All documents go with the last transaction: after a kill behind it there is nothing to do.
-        if operation.method == "remove" and was_killed and told["error"].startswith(_NONE_LEFT):
-            told["error"] = ""
+        return "" if operation.method == "remove" and was_killed and error.startswith(_NONE_LEFT) else error
 
     def _unlike(self, operations: Sequence[Operation], before: Sequence[str]) -> list[str]:
         """In what the graph is not one that the operations make in some order."""
@@ -376,7 +318,7 @@ class Campaign:
         ingested = {name for each in operations if each.method == "ingest" for name in each.names}
         removed = {name for each in operations if each.method == "remove" for name in each.names}
         done = {each.method for each in operations}
-        brought = {*(_IMPORTED if "import_graph" in done else ()), *([_SENT] if "serve" in done else ())}
+        brought = set(_IMPORTED) if "import_graph" in done else set()
         wanted = (set(before) - removed) | (ingested - removed) | brought
         there = {Path(path).name for path in paths}
         if missing := sorted(wanted - there):
@@ -444,10 +386,8 @@ def _lasting(graph: Snapshot) -> Snapshot:
 
 def _half_gisted(graph: KnowledgeGraph, operations: Sequence[Operation]) -> list[str]:
     """Documents with some of their pages, or with none though they were gisted and nothing else was done to them."""
-    touched = {name for each in operations if each.method in ("ingest", "remove") for name in each.names} | {
-        *_IMPORTED,
-        _SENT,
-    }
+    touched = {name for each in operations if each.method in ("ingest", "remove") for name in each.names}
+    touched.update(_IMPORTED)
     was_gisted = any(each.method == "gist" for each in operations)
     faults = []
     for name, characters, pages, gists in graph.cypher(_PAGES).rows:
