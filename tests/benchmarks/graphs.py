@@ -25,10 +25,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """How a graph was built: one report a step, in order. ``seconds`` by the clock on the wall, embedding included.
-
-    ``processor``: seconds that Python, and that the server computed, which other programs hardly change.
-    """
+    """How a graph was built: one report a step, in order. ``seconds`` by the clock on the wall, embedding included."""
 
     home: Path
     reports: tuple[IngestReport, ...]
@@ -36,7 +33,6 @@ class Built:
     embedding: float
     computed: int
     peak: float
-    processor: tuple[float, float]
 
     @property
     def writing(self) -> float:
@@ -117,12 +113,11 @@ class Graphs:
         with self.open(home) as graph:
             graph.embedder = self.embedder
             self.embedder.reset()
-            before, memory, started = self.processor_seconds(home), PeakMemory(), time.perf_counter()
+            memory, started = PeakMemory(), time.perf_counter()
             reports = tuple(_ingest(graph, step) for step in steps)
-            seconds, after = time.perf_counter() - started, self.processor_seconds(home)
-        processor = (after[0] - before[0], after[1] - before[1])
+            seconds = time.perf_counter() - started
         spent = self.embedder
-        return Built(home, reports, seconds, spent.seconds, spent.computed, memory.megabytes(), processor)
+        return Built(home, reports, seconds, spent.seconds, spent.computed, memory.megabytes())
 
     @contextmanager
     def open(self, home: Path, **settings: Any) -> Iterator[KnowledgeGraph]:

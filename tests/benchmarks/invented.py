@@ -87,12 +87,10 @@ class InventedPassage:
 
 @dataclass(frozen=True, slots=True)
 class PlantedQuestion:
-    """``supports``: the titles of the passages that answer it; ``hops`` is how many."""
+    """``supports``: the titles of the passages that answer it, one or two."""
 
     text: str
-    hops: int
     supports: tuple[str, ...]
-    answer: str
 
 
 class Invented:
@@ -119,13 +117,12 @@ class Invented:
         """The questions that planted passages answer, of one hop and of two by turns."""
         found = []
         for number in range(ONE_HOP):
-            title, predicate, answer = self._statement(number)
-            words = dict(_SECOND_HOPS)[predicate]
-            found.append(PlantedQuestion(words.format(title), 1, (title,), answer))
+            title, predicate, _ = self._statement(number)
+            found.append(PlantedQuestion(dict(_SECOND_HOPS)[predicate].format(title), (title,)))
             thing, made, maker = self._statement(ONE_HOP + 2 * number)
-            _, predicate, answer = self._statement(ONE_HOP + 2 * number + 1)
+            _, predicate, _ = self._statement(ONE_HOP + 2 * number + 1)
             who = f"the person who {dict(_FIRST_HOPS)[made]} {thing}"
-            found.append(PlantedQuestion(dict(_SECOND_HOPS)[predicate].format(who), 2, (thing, maker), answer))
+            found.append(PlantedQuestion(dict(_SECOND_HOPS)[predicate].format(who), (thing, maker)))
         return found
 
     def entries(self) -> Iterator[dict[str, Any]]:

@@ -49,11 +49,6 @@ class RememberingEmbedder:
         """As the other embedder says."""
         return self._inner.dimension
 
-    @property
-    def size(self) -> int:
-        """Bytes of the vectors that are held."""
-        return sum(vector.nbytes for vector in self._vectors.values())
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See ``Embedder.embed``."""
         started = time.perf_counter()

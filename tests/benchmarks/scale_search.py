@@ -8,10 +8,9 @@ from contextlib import ExitStack
 import numpy as np
 from clocks import Clock
 from graphs import statement
-from invented import PlantedQuestion
 from measure import Vectors
 from scale_graphs import Grown
-from tables import Section, Table
+from tables import Section
 
 from kgplatform import KnowledgeGraph
 from kgplatform.models.embed import embed_question
@@ -53,31 +52,28 @@ def add_times(found: Section, name: str, large: Clock, small: Clock | None) -> t
             found.add(
                 f"{name}: search, p{share} beside MuSiQue", large.p(share) / small.p(share), "times", at_most=limit
             )
-    times = [f"{clock.p(share):.0f} ms" if clock else "" for clock in (large, small) for share in (50, 95)]
-    spent = [f"{1000 * np.mean(side):.0f} ms" for side in (large.python, large.server)]
-    return (name, *times, *spent)
+    return (name, *(f"{clock.p(share):.0f} ms" if clock else "" for clock in (large, small) for share in (50, 95)))
 
 
-TIMES = ("", "p50", "p95", "MuSiQue: p50", "p95", "processor: Python", "the server")
+TIMES = ("", "p50", "p95", "MuSiQue: p50", "p95")
 
 
-def add_recall(found: Section, grown: Grown, name: str) -> Table:
-    """Planted passages among the first ten of each way to search, and what is lost beside exact comparison."""
+def add_recall(found: Section, grown: Grown, name: str) -> None:
+    """Planted passages among the first ten of a search, and what it loses beside exact comparison of all vectors."""
     assert grown.corpus is not None
     questions = grown.corpus.questions()
     with grown.open() as graph:
-        vectors = embedded(graph, [each.text for each in questions])
-        ways = {
-            "all routes": [[each.title for each in graph.search(q.text, top_k=FIRST).passages] for q in questions],
-            "exact, all vectors": [[title for title, _ in each] for each in nearest(graph, vectors)],
-        }
-    shares = {way: _recalls(questions, titles) for way, titles in ways.items()}
-    lost = _lost(questions, ways["exact, all vectors"], ways["all routes"])
-    found.add(f"{name}: planted passages among the first ten", shares["all routes"][-1], "%")
+        exact = nearest(graph, embedded(graph, [each.text for each in questions]))
+        searched = [{each.title for each in graph.search(q.text, top_k=FIRST).passages} for q in questions]
+    planted = [
+        (support in titles, support in dict(best))
+        for question, best, titles in zip(questions, exact, searched, strict=True)
+        for support in question.supports
+    ]
+    share = 100 * float(np.mean([is_found for is_found, _ in planted]))
+    lost = 100 * float(np.mean([is_near and not is_found for is_found, is_near in planted]))
+    found.add(f"{name}: planted passages among the first ten", share, "%")
     found.add(f"{name}: of those that exact comparison finds, a search loses", lost, "%", at_most=LOST_LIMIT)
-    rows = [(way, *(f"{share:.1f}" for share in each)) for way, each in shares.items()]
-    title = f"{name}: planted passages among the first ten, % ({len(questions)} questions)"
-    return Table(title, ("", "one hop", "two hops: first", "two hops: second", "all"), rows)
 
 
 Nearest = list[list[tuple[str, float]]]
@@ -124,24 +120,3 @@ def kept(mine: Nearest, exact: Nearest) -> float:
         for found, best in zip(mine, exact, strict=True)
     ]
     return 100 * float(np.mean(shares))
-
-
-def _lost(questions: Sequence[PlantedQuestion], best: Sequence[Sequence[str]], mine: Sequence[Sequence[str]]) -> float:
-    """Percent of the planted passages that are among the ``best`` and not among ``mine``."""
-    marks = [
-        support in exact and support not in found
-        for question, exact, found in zip(questions, best, mine, strict=True)
-        for support in question.supports
-    ]
-    return 100 * float(np.mean(marks))
-
-
-def _recalls(questions: Sequence[PlantedQuestion], titles: Sequence[Sequence[str]]) -> list[float]:
-    """Percent found: of one hop, the first and the second of two hops, and of all supporting passages."""
-    marks = [(q.hops, [support in some for support in q.supports]) for q, some in zip(questions, titles, strict=True)]
-    parts = [
-        [marked[0] for hops, marked in marks if hops == 1],
-        [marked[0] for hops, marked in marks if hops == 2],
-        [marked[1] for hops, marked in marks if hops == 2],
-    ]
-    return [100 * float(np.mean(part)) for part in (*parts, sum(parts, []))]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from data_sets import Data, write_corpus
 from graphs import Built, Graphs, Step, statement
-from measure import MEGABYTE, MEMORY_LIMIT, growth
-from tables import Section, Table
+from measure import MEMORY_LIMIT, growth
+from tables import Section
 
 RECORDED = "musique/openie_gpt-3.5.json"
 WRITING_LIMIT = 30
@@ -20,18 +19,14 @@ GROWTH_LIMIT = 1.1
 def test_build(section: Callable[[str, str], Section], graphs: Graphs, data: Data) -> None:
     found = section("build", "Build: MuSiQue with its recorded extraction into a fresh managed Neo4j")
     items = data.read(RECORDED)
-    started = time.perf_counter()
     graphs.embedder.embed(["Is the model loaded?"])
-    found.add("loading the embedding model", time.perf_counter() - started, "s")
     whole = graphs.musique()
     found.add("ingest, the model loaded", whole.seconds, "s")
     found.add(f"of which embedding {whole.computed:,} texts", whole.embedding, "s")
     found.add("graph writing: the rest", whole.writing, "s", at_most=WRITING_LIMIT)
     found.add("peak memory of the Python process", whole.peak, "MB", at_most=MEMORY_LIMIT)
-    remembered = graphs.embedder.size / MEGABYTE
-    found.notes.append(f"Of the peak {remembered:,.0f} MB are vectors that only the benchmark remembers.")
     _add_counts(found, graphs, whole, [triple for item in items for triple in item["extracted_triples"]])
-    _add_growth(found, graphs, whole, items)
+    _add_growth(found, graphs, items)
 
 
 def _add_counts(found: Section, graphs: Graphs, whole: Built, given: list[Any]) -> None:
@@ -49,7 +44,7 @@ def _add_counts(found: Section, graphs: Graphs, whole: Built, given: list[Any]) 
     found.notes.append(f"{evidence:,} pieces of evidence and {report.duplicates:,} duplicates.")
 
 
-def _add_growth(found: Section, graphs: Graphs, whole: Built, items: list[dict[str, Any]]) -> None:
+def _add_growth(found: Section, graphs: Graphs, items: list[dict[str, Any]]) -> None:
     builds: dict[int, Built] = {}
     for part in (4, 2, 1):
         chosen = items[::part]
@@ -60,23 +55,7 @@ def _add_growth(found: Section, graphs: Graphs, whole: Built, items: list[dict[s
     found.add("graph writing, vectors remembered", builds[sizes[-1]].writing, "s", at_most=WRITING_LIMIT)
     exponent = growth(sizes, [builds[size].writing for size in sizes])
     found.add("growth of that, over a quarter, a half, all", exponent, "n^", at_most=GROWTH_LIMIT)
-    computed = growth(sizes, [sum(builds[size].processor) for size in sizes])
-    found.add("the same in processor time", computed, "n^")
-    found.tables.append(
-        _stages({**{f"{size:,} passages": builds[size] for size in sizes}, f"{sizes[-1]:,}, embedded": whole})
-    )
     found.notes.append(
         "Growth: every fourth passage, every second, all; a fresh server and home each; vectors remembered from the "
-        "first build, so that looking them up (not counted) stands for embedding. Processor time adds up all cores; "
-        "other programs on the machine hardly change it."
+        "first build, so that looking them up (not counted) stands for embedding."
     )
-
-
-def _stages(builds: dict[str, Built]) -> Table:
-    stages = list(dict.fromkeys(stage for built in builds.values() for stage in built.reports[0].seconds))
-    rows = [
-        (stage, *(f"{built.reports[0].seconds.get(stage, 0.0):.2f} s" for built in builds.values())) for stage in stages
-    ]
-    for at, who in enumerate(("Python", "the server")):
-        rows.append((f"processor time of {who}", *(f"{built.processor[at]:.2f} s" for built in builds.values())))
-    return Table("Seconds by stage, as the ingest reports them", ("stage", *builds), rows)

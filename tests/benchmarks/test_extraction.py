@@ -36,7 +36,6 @@ from kgplatform.prompt import Messages
 from kgplatform.records import Document, Extraction, Passage
 from kgplatform.settings import load_settings
 from kgplatform.text import count_tokens
-from kgplatform.text.numbered import numbered
 
 MODEL = "qwen15"
 _LONGEST, _ENOUGH = 330, 340
@@ -92,10 +91,7 @@ def test_extraction(section: Callable[[str, str], Section], data: Data) -> None:
         said = list(_read(file, passages))
         rows.append([file.stem, *_cells(said)])
         _write_sample(file.with_suffix(".sample.txt"), said)
-    columns = (
-        *("prompt", "passages", "tokens in", "tokens out", "usable at once, %", "entities", "triples", "attributes"),
-        *("facts", "left out", "numbers beside their names, %"),
-    )
+    columns = ("prompt", "passages", "tokens in", "tokens out", "usable at once, %", *_KINDS)
     found.tables.append(Table("A passage, on average; of entities and statements, those that are kept", columns, rows))
 
 
@@ -170,29 +166,15 @@ def _cells(said: Sequence[Said]) -> list[str]:
     def mean(of: Callable[[Said], float]) -> str:
         return f"{sum(map(of, said)) / max(1, len(said)):,.1f}"
 
-    placed = [beside for each in said for beside in _beside(each)]
     return [
         str(len(said)),
         *(mean(lambda each, key=key: each.record[key]) for key in ("input_tokens", "output_tokens")),  # type: ignore[misc]
         mean(lambda each: 100 * each.usable),
         *(mean(lambda each, kind=kind: len(getattr(each.extraction, kind))) for kind in _KINDS),  # type: ignore[misc]
-        mean(lambda each: len(each.extraction.malformed)),
-        f"{100 * sum(placed) / len(placed):.0f}" if placed else "",
     ]
 
 
-_KINDS = ("entities", "triples", "attributes", "facts")
-
-
-def _beside(said: Said) -> Iterator[bool]:
-    """Of each triple and attribute with a number, whether that sentence has one of its names."""
-    places = numbered(said.passage.text)
-    for each in (*said.extraction.triples, *said.extraction.attributes):
-        if each.sentence:
-            place = places[each.sentence - 1]
-            sentence = said.passage.text[place.start : place.end].casefold()
-            names = (each.subject, each.object) if hasattr(each, "subject") else (each.entity, each.value)
-            yield any(name.casefold() in sentence for name in names)
+_KINDS = ("entities", "triples", "attributes")
 
 
 def _write_sample(file: Path, said: Sequence[Said]) -> None:

@@ -51,7 +51,7 @@ class Asked:
 
 def test_languages(section: Callable[[str, str], Section], place: Place, data: Data) -> None:
     found = section("languages", "Search in other languages: the paragraph that a question was asked about")
-    rows, fits = [], []
+    rows = []
     with new_graph(place, "languages", embedder=MODEL) as graph:
         for code, asked in _of_each(data, FILES):
             with _ingested(graph, place, code, asked):
@@ -59,10 +59,9 @@ def test_languages(section: Callable[[str, str], Section], place: Place, data: D
                     results = _searched(graph, asked.questions, route)
                     rows.append((NAMES[code], route, *_recall(asked.questions, results)))
             found.add(f"{NAMES[code]}: R@5, all", float(rows[-1][3]), "%", at_least=95)
-            fits.append((NAMES[code], *_said(asked.questions, results, code)))
+            known = sum(language_of(each.text) == code for each in asked.questions)
+            found.add(f"{NAMES[code]}: questions whose language is known", 100 * known / len(asked.questions), "%")
     found.tables.append(Table(f"Recall with {MODEL}", COLUMNS, rows))
-    columns = ("language", "language known", "told: nothing fits")
-    found.tables.append(Table("What is told, of questions that have an answer", columns, fits))
 
 
 def test_multilingual(section: Callable[[str, str], Section], place: Place, data: Data) -> None:
@@ -134,10 +133,3 @@ def _recall(questions: Sequence[Question], results: Sequence[SearchResult]) -> l
 
 def _searched(graph: KnowledgeGraph, questions: Sequence[Question], route: str) -> list[SearchResult]:
     return [graph.search(each.text, route=route, top_k=max(CUTS)) for each in questions]
-
-
-def _said(questions: Sequence[Question], results: Sequence[SearchResult], code: str) -> list[str]:
-    """Percent of questions whose language is known, and of those told that no passage is likely to hold the answer."""
-    known = sum(language_of(each.text) == code for each in questions)
-    wrongly = sum(each.fits is False for each in results)
-    return [f"{100 * number / len(questions):.1f}" for number in (known, wrongly)]

@@ -83,7 +83,7 @@ def ask(found: Section, folder: Path, musique: Grown | None, empty: Grown, grown
     name = f"{counts['passages']:,}"
     clocks = by_turns(_sides(grown, musique))
     times = add_times(found, name, clocks[0], clocks[1] if musique else None)
-    found.tables.append(add_recall(found, grown, name))
+    add_recall(found, grown, name)
     assert grown.corpus is not None
     number = grown.corpus.size  # of the first document: other ones for each graph, since all use one empty graph
     more, grows = additions([grown, empty], folder, number), tree(grown, folder, number - 1)

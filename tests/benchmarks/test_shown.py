@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from data_sets import Data
 from graphs import Built, Graphs
-from measure import percentile
 from tables import Section, Table
 
 from kgplatform import FoundFact, FoundPassage, KnowledgeGraph, SearchResult
@@ -140,7 +138,6 @@ def _facts(
     found.add(f"{title}: shown facts that are right", _precision(asked, FIRST, LEAST), "%", at_least=88)
     found.add(f"{title}: questions that show any", _share(asked, FIRST, LEAST), "%")
     found.add(f"{title}: questions without an answer that show any", _share(strange, FIRST, LEAST), "%", at_most=10)
-    found.add(f"{title}: processor time of judging, median", 1000 * percentile(_seconds(asked), 50), "ms")
     kept = sum(len(each.right) for each in asked) / max(1, sum(len(each.result.facts) for each in asked))
     rows = [("all that are found", "", f"{100 * kept:.1f}", "100.0", "100.0")]
     for first in FIRSTS:
@@ -197,12 +194,3 @@ def _precision(asked: Sequence[Searched], first: int, least: float) -> float:
 
 def _share(asked: Sequence[Searched], first: int, least: float) -> float:
     return 100 * sum(bool(each.shown(first, least)) for each in asked) / len(asked)
-
-
-def _seconds(asked: Sequence[Searched]) -> list[float]:
-    seconds = []
-    for each in asked:
-        begun = time.process_time()
-        each.shown(FIRST, LEAST)
-        seconds.append(time.process_time() - begun)
-    return seconds

@@ -17,7 +17,7 @@ from measure import PeakMemory, growth
 from sklearn.metrics import adjusted_rand_score
 from tables import Section, Table
 
-from kgplatform.tree import multiplex, paper, partition
+from kgplatform.tree import paper, partition
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 from kgplatform.tree.stored_tree import read_entity_graph
 
@@ -27,7 +27,6 @@ MEMORY_LIMIT = 16_000
 MILLION = os.environ.get("KGPLATFORM_BENCH_MILLION") == "1"
 """Read on import: the benchmarks' own runs see no setting of the person who measures."""
 SIZES = (10_000, 30_000, 100_000, 300_000, *([1_000_000] if MILLION else []))
-_SAMPLE = 500
 
 DIMENSION = 384
 MEMBERS = 50
@@ -64,9 +63,7 @@ def test_tree(section: Callable[[str, str], Section], graphs: Graphs) -> None:
     runs = {method: _run(graph, method, relations) for method in partition.METHODS}
     top = {method: tree_measures.measure(graph, run.levels[0]) for method, run in runs.items()}
     _add_default(found, graph, runs[partition.DEFAULT], top[partition.DEFAULT])
-    found.add("true neighbours among those found", 100 * _recall(graph.vectors), "%")
     found.tables.append(_compared(runs, top))
-    found.tables.append(_nested(graph, runs))
     found.notes.append(
         "Modularity is that of the relations, cohesion the mean cosine to the community's centroid; usual size: that "
         "of the community which the middle entity is in; readable: the share of entities whose community has "
@@ -144,30 +141,10 @@ def _compared(runs: dict[str, Run], top: dict[str, tree_measures.Measures]) -> T
     return Table("Communities at the top, by method", columns, rows)
 
 
-def _nested(graph: EntityGraph, runs: dict[str, Run]) -> Table:
-    rows = []
-    for method, run in runs.items():
-        innermost = tree_measures.measure(graph, run.leaves)
-        sizes = (f"{innermost.usual:.0f}", f"{innermost.sizes.max():,}", f"{innermost.readable:.0%}")
-        rows.append((method, f"{len(run.levels)}", f"{innermost.count:,}", f"{innermost.cohesion:.2f}", *sizes))
-    columns = ("method", "levels", "without parts", "cohesion", "usual size", "largest", "readable")
-    return Table(f"Communities without parts, at most {partition.LIMIT} members each", columns, rows)
-
-
 def _row(name: str, graph: EntityGraph, run: Run, *more: str) -> Sequence[str]:
     measured = tree_measures.measure(graph, run.leaves)
     spent = (f"{run.seconds:.1f}", f"{run.processor:.1f}")
     return (name, *spent, f"{measured.count:,}", f"{measured.usual:.0f}", *more)
-
-
-def _recall(vectors: Floats) -> float:
-    """The share of the nearest by all comparisons that the forest finds, over some rows."""
-    found, _ = multiplex.nearest(vectors)
-    rows = np.random.default_rng(1).choice(len(vectors), min(_SAMPLE, len(vectors)), replace=False)
-    cosines = vectors[rows] @ vectors.T
-    cosines[np.arange(len(rows)), rows] = -2
-    nearest = np.argpartition(-cosines, multiplex.COUNT, axis=1)[:, : multiplex.COUNT]
-    return float((nearest[:, :, None] == found[rows][:, None, :]).any(axis=2).mean())
 
 
 def _since(started: float) -> float:

@@ -20,7 +20,7 @@ from kgplatform.client import open_graph
 from kgplatform.interfaces.http.app import AppServer, make_app
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.interfaces.web_server import address_of, listen
-from kgplatform.settings import env_name, load_settings
+from kgplatform.settings import load_settings
 
 with listen("127.0.0.1", 0) as listening, open_graph(load_settings()) as graph:
     print(address_of(listening), flush=True)
