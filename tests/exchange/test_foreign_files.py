@@ -14,7 +14,6 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.exchange.csv_folder import cell_of
 from kgplatform.exchange.elements import Node, Relationship, Spool, read_lines
-from kgplatform.exchange.exporter import whole
 from kgplatform.exchange.graphml import write_graphml
 
 
@@ -140,22 +139,6 @@ def test_what_csv_cannot_say(kg: KnowledgeGraph, tmp_path: Path) -> None:
     assert '"where":{"point":{"srid":4326,"x":1.5,"y":2.0}}' in (tmp_path / "again.jsonl").read_text("utf-8")
     assert '"raw":{"bytes":"AP8="}' in (tmp_path / "again.jsonl").read_text("utf-8")
     assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(("csv", "."))) == []
-
-
-# --------------------------------------------------------------------------------------------------------- whole files
-
-
-def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
-    target = tmp_path / "graph.jsonl"
-    target.write_text("the old one")
-    with pytest.raises(ZeroDivisionError), whole(target, is_folder=False) as folder:
-        (folder / "made").write_text("half")
-        raise ZeroDivisionError
-    assert target.read_text() == "the old one"
-    assert [each.name for each in tmp_path.iterdir()] == ["graph.jsonl"]
-    with whole(target, is_folder=False) as folder:
-        (folder / "made").write_text("the new one")
-    assert target.read_text() == "the new one"
 
 
 def test_places_that_cannot_be_written_and_names_that_cannot_be_exported(kg: KnowledgeGraph, tmp_path: Path) -> None:

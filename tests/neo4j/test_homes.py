@@ -231,12 +231,6 @@ def test_a_server_on_a_disk_that_became_read_only_can_be_ended(disk: Path, make:
 @pytest.mark.parametrize(
     ("code", "message", "said"),
     [
-        (
-            "Neo.DatabaseError.Transaction.TransactionStartFailed",
-            "The database has encountered a critical error, and needs to be restarted. Please see database logs.",
-            "has stopped working.*Free some space.*same command",
-        ),
-        ("Neo.DatabaseError.General.UnknownError", "No space left on device", "disk of the database is full"),
         ("Neo.DatabaseError.Statement.ExecutionFailed", "/x: Read-only file system", "cannot be written"),
         (
             "Neo.TransientError.General.DatabaseUnavailable",

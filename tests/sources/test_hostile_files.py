@@ -95,21 +95,6 @@ def test_hostile_files_end_within_the_bounds_and_the_good_ones_are_ingested(stor
     assert children() == []
 
 
-def test_what_is_beyond_a_bound_is_skipped_with_the_bound_and_its_setting(tmp_path: Path) -> None:
-    add_good(tmp_path)
-    for name, text, seconds, megabytes, said in (
-        ("b slow.md", markdown(4_000_000), 1, 2000, SECONDS),
-        ("c large.html", "<html>" + "<p>It says <b>so</b>." * 1_000_000, 60, 200, MEMORY),
-    ):
-        (tmp_path / name).write_text(text)
-        with BoundedCalls(seconds, megabytes) as calls:
-            items = list(load([tmp_path], calls))
-        skipped = {Path(each.path).name: each.reason for each in items if isinstance(each, SkippedFile)}
-        assert skipped == {name: said}
-        assert [each.title for each in items if isinstance(each, Document)] == ["A good page", "Good", "z"]
-        (tmp_path / name).unlink()
-
-
 def test_a_child_that_crashes_costs_its_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A parser that a file crashes is one that a module on the path stands in for."""
     (tmp_path / "modules").mkdir()
@@ -177,7 +162,9 @@ def test_what_a_crash_cuts_off_is_said_and_not_taken_as_gone(
     assert skipped.reason.startswith("the rest of it crashed its parser (SIGKILL): ")
 
 
-def test_workers_have_the_same_bounds(tmp_path: Path) -> None:
+def test_what_is_beyond_a_bound_is_skipped_with_the_bound_and_its_setting_and_workers_have_the_same(
+    tmp_path: Path,
+) -> None:
     add_good(tmp_path)
     (tmp_path / "b slow.md").write_text(markdown(4_000_000))
     with BoundedCalls(1, 2000) as calls, LocalWorkers(2) as workers:
@@ -185,6 +172,7 @@ def test_workers_have_the_same_bounds(tmp_path: Path) -> None:
         assert list(load_by(workers, [tmp_path], USUAL, calls, NEVER)) == here
         (skipped,) = (each for each in here if isinstance(each, SkippedFile))
         assert skipped == SkippedFile(str(tmp_path / "b slow.md"), SECONDS)
+        assert [each.title for each in here if isinstance(each, Document)] == ["A good page", "Good", "z"]
         below = children(recursive=True)
     assert len(below) >= 2
     assert psutil.wait_procs(below, timeout=30)[1] == []
