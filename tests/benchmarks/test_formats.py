@@ -7,11 +7,12 @@ time: 550 MB. Without it the words are not compared.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,6 @@ from pathlib import Path
 import psutil
 from conftest import RESULTS
 from data_sets import Data, Place
-from file_collections import collect
 from measure import MEGABYTE
 from peer_environments import NotInstalled, Peer, python_of
 from tables import Section, Table
@@ -48,6 +48,8 @@ _COMPARED = {
 _FORMATS = os.environ.get("KGPLATFORM_BENCH_FORMATS", "").split() or list(_COMPARED)
 """Read on import: the benchmarks' own runs see no setting of the person who measures."""
 _MUCH = 98
+_LARGEST = 60
+"""Files of each format."""
 _SECONDS, _MEGABYTES = 60, 2000
 """The bounds of a file, as in an ingest."""
 
@@ -66,7 +68,7 @@ class _Reading:
 
 
 def test_formats(section: Callable[[str, str], Section], place: Place, data: Data) -> None:
-    files = collect(data.file("repositories"), _FORMATS, place.folder / "formats")
+    files = _collect(data.file("repositories"), _FORMATS, place.folder / "formats")
     found = section("formats", "Files of others: read, and their words compared with what other programs find")
     readings = {suffix: _read(paths) for suffix, paths in files.items()}
     others = _texts_of_others(found, place, [str(path) for paths in files.values() for path in paths])
@@ -137,3 +139,58 @@ def _figures(reading: _Reading, files: int, shares: Sequence[float]) -> tuple[st
         return (*read, *costs, "0", "", "")
     mean, many = sum(shares) / len(shares), sum(1 for each in shares if each >= _MUCH)
     return (*read, *costs, str(len(shares)), f"{mean:.1f}", str(many))
+
+
+# ---------------------------------------------------------------- real files out of repositories, each content once
+
+
+def _collect(folder: Path, formats: Sequence[str], target: Path) -> Mapping[str, list[Path]]:
+    """The largest files of each format that lie below ``folder``, copied into ``target``.
+
+    Formats are suffixes without a point. A folder below ``folder``, or a folder ``repo`` in it, is a repository.
+    """
+    found: dict[str, dict[str, tuple[int, str, Path]]] = defaultdict(dict)
+    for place in sorted(each for each in folder.iterdir() if each.is_dir()):
+        home = place / "repo" if (place / "repo").is_dir() else place
+        for name, key, size in _in_repository(home) if (home / "objects").is_dir() else _in_folder(home):
+            suffix = name.rpartition(".")[2].lower()
+            if suffix in formats and size:
+                found[suffix].setdefault(key, (size, name, home))
+    return {suffix: list(_copied(held, suffix, target)) for suffix, held in sorted(found.items())}
+
+
+def _in_repository(home: Path) -> Iterator[tuple[str, str, int]]:
+    """Name, id and size of each file of the newest commit."""
+    listed = _git(home, "ls-tree", "-r", "-l", "-z", "HEAD").decode("utf-8", "replace")
+    for line in filter(None, listed.split("\0")):
+        about, _, name = line.partition("\t")
+        _, kind, key, size = about.split()
+        if kind == "blob" and size.isdecimal():
+            yield name, key, int(size)
+
+
+def _in_folder(home: Path) -> Iterator[tuple[str, str, int]]:
+    for path in sorted(home.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            yield str(path.relative_to(home)), hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size
+
+
+def _copied(held: Mapping[str, tuple[int, str, Path]], suffix: str, target: Path) -> Iterator[Path]:
+    """The largest files, each in a folder of its own under its own name. What is a link or not stored is left out."""
+    chosen = sorted(held.items(), key=lambda each: (-each[1][0], each[0]))[:_LARGEST]
+    for key, (_, name, home) in chosen:
+        is_bare = (home / "objects").is_dir()
+        try:
+            content = _git(home, "cat-file", "blob", key) if is_bare else (home / name).read_bytes()
+        except (subprocess.CalledProcessError, OSError):
+            continue
+        if content.startswith(b"version https://git-lfs") or b"\0" not in content and len(content) < 100:
+            continue
+        path = target / suffix / key[:12] / Path(name).name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        yield path
+
+
+def _git(home: Path, *command: str) -> bytes:
+    return subprocess.run(["git", "-C", str(home), *command], capture_output=True, check=True).stdout
