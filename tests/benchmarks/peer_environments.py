@@ -25,12 +25,6 @@ class Peer:
     bare: Sequence[str] = ()
     whole: bool = False
 
-    @property
-    def version(self) -> str:
-        """As it is pinned; kgplatform's is that of the checkout."""
-        pinned = (each.partition("==") for each in (*self.bare, *self.packages))
-        return next((version for name, _, version in pinned if name.replace("-", "_").startswith(self.module)), "")
-
 
 _TOKENS = "litellm==1.110.2"
 """It ships the tables of the tokens that LightRAG and nano-graphrag count, which they would fetch from outside."""

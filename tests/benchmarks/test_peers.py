@@ -152,26 +152,27 @@ def _server(peer: Peer, folder: Path, jars: Path) -> Iterator[dict[str, Any] | N
 def _add(found: Section, measured: Mapping[Peer, Sequence[Mapping[str, Any]]]) -> None:
     for peer, sizes in measured.items():
         for each in sizes:
-            kept = each["entities"] + each["relations"]
-            wanted = each["wanted_entities"] + each["wanted_relations"]
+            kept, wanted = (each[f"{of}entities"] + each[f"{of}relations"] for of in ("", "wanted_"))
             at = f"{peer.name}, {each['passages']:,} passages"
             found.add(f"{at}: entities and relations that are in its store", 100 * kept / wanted, "%")
     found.tables += [
         Table("Adding the passages", _ADDED, [_row(peer, each) for peer, sizes in measured.items() for each in sizes]),
-        Table("Growth from size to size", _GROWN, [_grown(peer, sizes) for peer, sizes in measured.items() if sizes]),
+        Table(
+            "Growth: whole (the last two)", _GROWN, [_grown(peer, sizes) for peer, sizes in measured.items() if sizes]
+        ),
     ]
     found.notes += [
-        "Models are left out: extraction is recorded, summaries are one short sentence, vectors are hashed words.",
+        "Models are left out: extraction is recorded, summaries are one short sentence, vectors are hashed words. "
+        "kgplatform reads the recording itself: it asks no model.",
         "Processors: of the process, and of the database server where there is one, its compilers included.",
     ]
 
 
 _ADDED = (
-    *("", "passages", "load", "seconds", "of processors", "of them the server", "peak memory", "of it before"),
-    *("calls", "entities", "wanted", "relations", "wanted"),
-    *(f"{ADDED_PASSAGES} passages more", "of processors", "calls"),
+    *("", "passages", "load", "seconds", "of processors, of them the server", "peak memory, of it before"),
+    *("entities; relations", f"{ADDED_PASSAGES} passages more, of processors", "calls; of the passages more"),
 )
-_GROWN = ("", "version", "by the clock", "by processors", "the last two sizes: clock", "processors", "peak memory")
+_GROWN = ("", "processors", "peak memory", f"{ADDED_PASSAGES} passages more, processors")
 
 
 def _row(peer: Peer, each: Mapping[str, Any]) -> tuple[str, ...]:
@@ -180,29 +181,22 @@ def _row(peer: Peer, each: Mapping[str, Any]) -> tuple[str, ...]:
         f"{each['passages']:,}",
         f"{each['load']:.1f}",
         f"{each['seconds']:.1f} s",
-        f"{each['python'] + each['server']:.1f} s",
-        f"{each['server']:.1f} s" if each["server"] else "",
-        f"{each['peak_megabytes']:,.0f} MB",
-        f"{each['before_megabytes']:,.0f} MB",
-        _calls(each["calls"]),
-        *(f"{each[what]:,}" for what in ("entities", "wanted_entities", "relations", "wanted_relations")),
-        f"{each['more_seconds']:.2f} s",
-        f"{each['more_processor']:.2f} s",
-        _calls(each["more_calls"]),
+        f"{each['python'] + each['server']:.1f}, {each['server']:.1f} s",
+        f"{each['peak_megabytes']:,.0f}, {each['before_megabytes']:,.0f} MB",
+        f"{each['entities']:,}; {each['relations']:,}",
+        f"{each['more_seconds']:.1f}, {each['more_processor']:.1f} s",
+        f"{each['calls']:,}; {each['more_calls']:,}",
     )
 
 
-def _calls(number: int) -> str:
-    """kgplatform reads the recording itself: it asks no model."""
-    return f"{number:,}" if number else ""
-
-
 def _grown(peer: Peer, sizes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    clock = [each["seconds"] for each in sizes]
-    processors = [each["python"] + each["server"] for each in sizes]
-    memory = [each["peak_megabytes"] - each["before_megabytes"] for each in sizes]
     passages = [each["passages"] for each in sizes]
-    series = (clock, processors)
-    whole = [exponent(passages, values) for values in series]
-    last = [exponent(passages[-2:], values[-2:]) for values in series]
-    return (peer.name, peer.version, *whole, *last, exponent(passages, memory))
+    series = (
+        [each["python"] + each["server"] for each in sizes],
+        [each["peak_megabytes"] - each["before_megabytes"] for each in sizes],
+        [each["more_processor"] for each in sizes],
+    )
+    return (
+        peer.name,
+        *(f"{exponent(passages, values)} ({exponent(passages[-2:], values[-2:])})" for values in series),
+    )
