@@ -60,23 +60,21 @@ def test_the_files_are_told_apart(database: Path, tmp_path: Path) -> None:
     assert read_store(tmp_path / "nothing") == EMPTY
 
 
-def test_a_small_graph_gets_little() -> None:
-    for free in (0, 3 * GB, 8 * GB):
-        assert choose(Machine(8 * GB, free), EMPTY) == SMALL
-        assert choose(Machine(64 * GB, 8 * free), EMPTY) == SMALL, "a large machine is no reason to take more"
-    assert choose(Machine(2 * GB, GB), EMPTY) == Memory("341m", "170m"), "a small machine is not filled"
-
-
-def test_a_large_graph_gets_what_its_files_need(database: Path) -> None:
-    """And leaves Lucene's files room beside it."""
-    store = read_store(database)
-    assert choose(Machine(64 * GB, 60 * GB), store) == Memory("5g", "25g")
-    assert advice(Machine(64 * GB, 60 * GB), store, Memory("5g", "25g")) == ""
-
-
-def test_a_first_build_without_its_indexes_yet_gets_the_heap_to_fill_them() -> None:
-    """A bulk import restarts the server before it has any index of Lucene's."""
-    assert choose(Machine(64 * GB, 60 * GB), StoreSize(3 * GB, 0)) == Memory("3g", "3840m")
+@pytest.mark.parametrize(
+    ("total", "free", "store", "wanted"),
+    [
+        (8, 0, EMPTY, SMALL),
+        (64, 64, EMPTY, SMALL),  # a large machine is no reason to take more
+        (2, 1, EMPTY, Memory("341m", "170m")),  # and a small one is not filled
+        (64, 60, StoreSize(20 * GB, 12 * GB), Memory("5g", "25g")),  # Lucene's files have room beside it
+        (64, 60, StoreSize(3 * GB, 0), Memory("3g", "3840m")),  # a bulk import, whose indexes are still to be filled
+        (2048, 2000, StoreSize(400 * GB, 400 * GB), Memory("31g", "500g")),  # the heap has an end
+    ],
+)
+def test_a_graph_gets_what_its_files_need(total: int, free: int, store: StoreSize, wanted: Memory) -> None:
+    machine = Machine(total * GB, free * GB)
+    assert choose(machine, store) == wanted
+    assert advice(machine, store, wanted) == ""
 
 
 @pytest.mark.parametrize(("heap", "buffer"), [("128m", 16), ("1g", 102), ("31g", 1900)])
@@ -96,10 +94,6 @@ def test_where_not_all_fits_each_gets_the_same_share(database: Path) -> None:
     assert 32 * GB - heap - pages > 12 * GB, "the rest is not given away"
     beside = bytes_of(choose(Machine(64 * GB, 30 * GB), read_store(database)).page_cache)
     assert beside < 15 * GB, "half of that machine is another server's"
-
-
-def test_the_heap_has_an_end() -> None:
-    assert choose(Machine(2048 * GB, 2000 * GB), StoreSize(400 * GB, 400 * GB)) == Memory("31g", "500g")
 
 
 def test_what_is_set_is_obeyed(database: Path) -> None:
