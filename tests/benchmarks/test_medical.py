@@ -1,25 +1,23 @@
-"""One long text from the command line: time, throughput and memory."""
+"""One long text: time, throughput and memory of an ingest by rules."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
-from commands import run
 from data_sets import Place
-from graphs import MODEL, new_graph
+from graphs import MODEL
 from measure import MEMORY_LIMIT
+from scale_graphs import Grown, ingest_alone
 from tables import Section
 
 
 def test_medical(section: Callable[[str, str], Section], place: Place) -> None:
-    found = section("medical", "Medical: one text of 1 MB from the command line, local extractor")
-    corpus = place.data.file("medical/corpus.json")
-    with new_graph(place, "medical") as graph:
-        home = graph.settings.home_folder
-        done = run(place, home, "ingest", str(corpus), "--extractor", "local", "--json", embedder=MODEL)
-    report = json.loads(done.output)
-    found.add("ingest, the whole command, the server up", done.seconds, "s")
-    found.add("of which embedding, with loading the model", report["seconds"]["embedding"], "s")
-    found.add("throughput of text, embedding included", report["characters"] / 1000 / done.seconds, "kB/s")
-    found.add("peak memory of the Python process", done.peak, "MB", at_most=MEMORY_LIMIT)
+    found = section("medical", "Medical: one text of 1 MB from Python, local extractor")
+    corpus, home = place.data.file("medical/corpus.json"), place.folder / "medical-alone"
+    spent = ingest_alone(home, place.jars, {"paths": str(corpus), "extractor": "local"}, embedder=MODEL)
+    Grown(home, place.jars, spent).stop()
+    characters = sum(len(each["context"]) for each in place.data.read("medical/corpus.json"))
+    found.add("ingest, the server up", spent.seconds, "s")
+    found.add("of which embedding, with loading the model", spent.clock["embedding"], "s")
+    found.add("throughput of text, embedding included", characters / 1000 / spent.seconds, "kB/s")
+    found.add("peak memory of the Python process", spent.peak_megabytes, "MB", at_most=MEMORY_LIMIT)
