@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from conftest import wipe
-from corpora import put
 from model_by_prompt import Model, Prompt
+from texts import ingest
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
@@ -125,9 +124,7 @@ def by_note(said: Mapping[tuple[int, ...], str]) -> Rule:
 
 def fill(store: Store, folder: Path, texts: Mapping[str, str], passage_tokens: int = 400) -> None:
     """An empty graph, filled with ``texts`` by file name."""
-    wipe(store)
-    settings = load_settings(home=folder / "home", embedder="hash:64", passage_tokens=passage_tokens)
-    KnowledgeGraph(store, settings, embedder=HashEmbedder(64)).ingest(put(folder / "texts", texts), extractor="local")
+    ingest(store, folder, dict(texts), passage_tokens)
 
 
 @contextmanager

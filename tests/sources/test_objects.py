@@ -131,7 +131,6 @@ def test_loaders_and_tables(kg: KnowledgeGraph) -> None:
         ([3], "A value of type int cannot be ingested. Give paths, "),
         ({"txt": "x"}, "A dictionary to ingest needs a text: {'text': '…'}."),
         (Text(" "), "A text to ingest is empty."),
-        ([Text("", id="second")], "The text 'second' is empty."),
         (Text("x", metadata=[1]), "The metadata of a text must be a dictionary, not list."),  # type: ignore[arg-type]
         (Text(None), "The text of a text must be a string, not NoneType."),  # type: ignore[arg-type]  # on purpose
         (CLOSED, "The open file .* cannot be read: I/O operation on closed file."),

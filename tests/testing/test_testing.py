@@ -39,12 +39,6 @@ class TestScriptedChat:
         with pytest.raises(AssertionError, match=r"2 answers, and call 3 came, stage answer: 'Hello'"):
             chat.send(HELLO, stage="answer")
 
-    def test_plays_a_function_of_the_messages(self) -> None:
-        chat = ScriptedChat(lambda messages: messages[-1]["content"].upper())
-        reply = chat.send(HELLO, stage="answer")
-        assert reply.text == "HELLO"
-        assert reply.usage == Usage(calls=1, input_tokens=1, output_tokens=1)
-
 
 class TestHashEmbedder:
     def test_rows_have_length_one_also_for_texts_without_words(self) -> None:
