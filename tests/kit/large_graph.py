@@ -16,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.extract.schema import Schema, load_schema
-from kgplatform.ingest.graph_state import define_graph, define_indexes
+from kgplatform.ingest.graph_state import define_graph
 from kgplatform.ingest.rows import Rows, rows_of
-from kgplatform.ingest.settle import embed_pending, vector_rows
+from kgplatform.ingest.settle import embed_pending, settle
 from kgplatform.ingest.write import document_statements, extraction_statements
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Row, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.query import batches
 from kgplatform.records import (
+    SILENT,
     AtomicFact,
     Document,
     ExtractedAttribute,
@@ -32,6 +33,7 @@ from kgplatform.records import (
     Extraction,
     Passage,
 )
+from kgplatform.settings import load_settings
 from kgplatform.text import node_id
 
 LEAF, INSIDE = 25, 8
@@ -73,9 +75,8 @@ def write_large_graph(store: Store, entities: int = 10_000) -> LargeGraph:
     ids: dict[str, str] = {}
     for written in batches(list(_documents(graph)), max(1, _AT_ONCE // _PASSAGES)):
         _write(store, schema, written, ids)
-    known = [ids[name] for name in graph.names]
-    _write_vectors(store, embedder, graph, known)
-    _write_tree(store, embedder, graph, known)
+    settle(store, embedder, load_settings(embedder=embedder.name), SILENT)
+    _write_tree(store, embedder, graph, [ids[name] for name in graph.names])
     state = {"schema": json.dumps(schema.to_dict()), "expansions": "[]", "chunkTokens": 300}
     store.write(("ingest/set_graph_state", {"state": {**state, "extractor": "recorded", "mode": "strict"}}))
     return graph
@@ -168,32 +169,6 @@ def _write(
     ids.update((row["name"], row["id"]) for row in rows.entities.values())
     states = [{"id": passage.id, "state": {"state": "extracted"}} for _, passages in written for passage, _ in passages]
     store.write(*extraction_statements(rows, states))
-
-
-# ----------------------------------------------------------------------------------------------------- what comes after
-
-
-def _write_vectors(store: Store, embedder: HashEmbedder, graph: LargeGraph, ids: Sequence[str]) -> None:
-    """All vectors and indexes; likenesses of names are left out, since invented names are alike by chance."""
-    names = [{"id": id_, "text": name} for id_, name in zip(ids, graph.names, strict=True)]
-    plain = [row for row in store.read("ingest/pending_elements") if not row["isEntity"]]
-    elements = [{"id": row["id"], "text": row["name"]} for row in plain]
-    rows = {"entities": names, "elements": elements}
-    rows |= {kind: store.read(f"ingest/pending_{kind}") for kind in ("passages", "facts")}
-    for kind, those in rows.items():
-        _embed(store, embedder, kind, those)
-    for batch in batches([*ids, *(row["id"] for row in plain)]):
-        store.write(("ingest/settled", {"rows": [{"id": id_} for id_ in batch]}))
-    define_indexes(store, DIMENSION)
-
-
-def _embed(store: Store, embedder: HashEmbedder, kind: str, rows: Sequence[Row]) -> None:
-    for batch in batches(rows):
-        vectors = vector_rows([row["id"] for row in batch], embedder.embed([row["text"] for row in batch]))
-        if kind in ("entities", "elements"):
-            store.write(("ingest/embed_elements", {"rows": vectors}))
-        else:
-            store.write(("ingest/embed", {"rows": vectors}))
 
 
 def _write_tree(store: Store, embedder: HashEmbedder, graph: LargeGraph, ids: Sequence[str]) -> None:
