@@ -16,6 +16,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from model_by_prompt import Prompt
 from rule_reader import extract
@@ -24,68 +25,69 @@ from shared_words import WORD, by_rank, names_in, sentences_of, shared, stems_of
 from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer
 
-REFUSES = "The documents do not say."
+Fields = dict[str, Any]
+"""Those of a reply."""
 _ASKED_AGAIN = re.compile(r"\ASay what is told of (?P<name>.+?), asked: (?P<question>.+)", re.DOTALL)
 
 
 def reply(messages: Messages) -> str:
     """The reply to any prompt of the platform. Raises ``LookupError`` for one that it has no rule for."""
     prompt = Prompt(messages)
-    return RULES[prompt.name](prompt)
+    said = RULES[prompt.name](prompt)
+    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 
 # ----------------------------------------------------------------------------------------- retrieve, youtu, plain texts
 
 
-def _answer(asked: Prompt) -> str:
+def _answer(asked: Prompt) -> Fields:
     told = tell(asked.question, asked.sentences.values())
     cited = [(asked.number_of(each), each) for each in told.sentences]
     numbers = [number for number, _ in cited if number]
     text = " ".join(f"{said} [{number}]" for number, said in cited if number)
-    return json.dumps({"evidence": numbers, "answer": text, "sufficient": bool(text)}, ensure_ascii=False)
+    return {"evidence": numbers, "answer": text, "sufficient": bool(text)}
 
 
-def _verify(asked: Prompt) -> str:
+def _verify(asked: Prompt) -> Fields:
     """A statement holds where its sentences have half of its words."""
     shown = re.findall(r"^Statement \d+: (.*)\nSentences: (.*)", asked.data, re.MULTILINE)
     held = [2 * shared(said, sentences) >= len(stems_of(said)) for said, sentences in shown]
-    return json.dumps({"supported": held})
+    return {"supported": held}
 
 
-def _stand_alone(asked: Prompt) -> str:
+def _stand_alone(asked: Prompt) -> Fields:
     """The first name of the last answer in place of the first pronoun."""
     follow_up = asked.user.rpartition("The follow-up question: ")[2]
     names = names_in(asked.data.rpartition("\nAnswer: ")[2])
     made = re.sub(r"\b(?:he|she|it|they)\b", names[0], follow_up, count=1) if names else follow_up
-    return json.dumps({"reasoning": "By the first name.", "question": made}, ensure_ascii=False)
+    return {"reasoning": "By the first name.", "question": made}
 
 
-def _decompose(asked: Prompt) -> str:
+def _decompose(asked: Prompt) -> Fields:
     """A sub-question for each of the first names, or for each part of a list of numbers: the question itself."""
     names = names_in(asked.question)[:3]
     parts = [f"What is told of {name}?" for name in names] if len(names) > 1 else [asked.question]
-    return json.dumps({"sub_questions": parts, "types": [], "group": False}, ensure_ascii=False)
+    return {"sub_questions": parts, "types": [], "group": False}
 
 
-def _fill_in(asked: Prompt) -> str:
+def _fill_in(asked: Prompt) -> Fields:
     """The first name in the sentences before each question."""
     parts = re.split(r"^Question \d+: (.*)", asked.data, flags=re.MULTILINE)
     answers = []
     for found, question in zip(parts[::2], parts[1::2], strict=False):
         said = tell(question, re.findall(r"^\[[\d.]+\] (.*)", found, re.MULTILINE)).text
         answers.append(names_in(said, question)[:1])
-    return json.dumps({"answers": answers}, ensure_ascii=False)
+    return {"answers": answers}
 
 
-def _reflect(asked: Prompt) -> str:
+def _reflect(asked: Prompt) -> Fields:
     told = tell(asked.question, asked.sentences.values())
     name = told.lead(asked.question)
     query = f"{name} {' '.join(told.lacks)}" if name else ""
-    said = {"reasoning": "By shared words.", "query": query, "answer": "" if query else told.text}
-    return json.dumps(said, ensure_ascii=False)
+    return {"reasoning": "By shared words.", "query": query, "answer": "" if query else told.text}
 
 
-def _from_piece(asked: Prompt) -> str:
+def _from_piece(asked: Prompt) -> Fields:
     """With notes: all that helps is noted; the answer where no name is left to follow."""
     notes = asked.data.rpartition("\n\nNotes on what came before:\n")[2]
     noted = dict(re.findall(r"(\S.*?) \[(\d+\.\d+)\]", notes))
@@ -94,17 +96,16 @@ def _from_piece(asked: Prompt) -> str:
     said = [(each, next((numbers[one] for one in numbers if each in one), "")) for each in told.sentences]
     text = " ".join(f"{each} [{number}]" for each, number in said if number)
     is_done = bool(text) and not told.lead(asked.question)
-    reply = {"evidence": [], "answer": text if is_done else "", "sufficient": is_done, "notes": text}
-    return json.dumps(reply, ensure_ascii=False)
+    return {"evidence": [], "answer": text if is_done else "", "sufficient": is_done, "notes": text}
 
 
 # ---------------------------------------------------------------------------------------------------------- graphreader
 
 
-def _nodes(asked: Prompt) -> str:
+def _nodes(asked: Prompt) -> Fields:
     names = asked.data.partition("Nodes:\n")[2].splitlines()
     scored = sorted(((_likeness(name, asked.question), name) for name in names), key=lambda each: (-each[0], each[1]))
-    return json.dumps({"nodes": [{"node": name, "score": score} for score, name in scored[:10]]}, ensure_ascii=False)
+    return {"nodes": [{"node": name, "score": score} for score, name in scored[:10]]}
 
 
 def _likeness(name: str, question: str) -> int:
@@ -112,7 +113,7 @@ def _likeness(name: str, question: str) -> int:
     return 100 * shared(name, question) // max(1, len(stems_of(name)))
 
 
-def _facts(asked: Prompt) -> str:
+def _facts(asked: Prompt) -> Fields:
     """The passages whose facts share most with the question, two at most."""
     _, notebook, listed = _walk(asked, "Node: ")
     parts = re.split(r"^Passage (\d+): .*\n", listed.partition("Its facts")[2], flags=re.MULTILINE)[1:]
@@ -121,7 +122,7 @@ def _facts(asked: Prompt) -> str:
     return _step(notebook, "read_chunk" if best else "stop_and_read_neighbor", chunks=best)
 
 
-def _passage(asked: Prompt) -> str:
+def _passage(asked: Prompt) -> Fields:
     _, notebook, shown = _walk(asked, "Passage ")
     noted, numbers = _numbered(notebook), _numbered(shown)
     told = tell(asked.question, [*noted, *numbers])
@@ -132,16 +133,16 @@ def _passage(asked: Prompt) -> str:
     return _step(notebook, "termination" if complete else "search_more")
 
 
-def _neighbours(asked: Prompt) -> str:
+def _neighbours(asked: Prompt) -> Fields:
     """A neighbour that the notebook names, else one that the question does."""
     done, notebook, listed = _walk(asked, "Node: ")
     names = [name for name in listed.partition("Its neighbours")[2].splitlines()[1:] if name and name not in done]
     found = next((name for text in (notebook, asked.question) for name in names if len(name) > 3 and name in text), "")
     action = {"action": "read_neighbor_node", "node": found} if found else {"action": "termination", "node": ""}
-    return json.dumps({"reasoning": "By shared words.", **action}, ensure_ascii=False)
+    return {"reasoning": "By shared words.", **action}
 
 
-def _from_notebooks(asked: Prompt) -> str:
+def _from_notebooks(asked: Prompt) -> Fields:
     """The noted sentences that answer, each with its number."""
     numbers = _numbered(asked.data)
     told = tell(asked.question, numbers)
@@ -163,22 +164,21 @@ def _numbered(text: str) -> dict[str, str]:
     return {said: number for number, said in before} | {said + end: number for said, number, end in behind}
 
 
-def _answered(said: Sequence[tuple[str, str]]) -> str:
+def _answered(said: Sequence[tuple[str, str]]) -> Fields:
     """What is said, with the numbers of its sentences."""
     text = " ".join(f"{each} [{number}]" if number else each for each, number in said)
     numbers = [number for _, number in said if number]
-    return json.dumps({"evidence": numbers, "answer": text, "sufficient": bool(said)}, ensure_ascii=False)
+    return {"evidence": numbers, "answer": text, "sufficient": bool(said)}
 
 
-def _step(notebook: str, action: str, **more: object) -> str:
-    said = {"reasoning": "By shared words.", "notebook": notebook.strip(), "action": action, **more}
-    return json.dumps(said, ensure_ascii=False)
+def _step(notebook: str, action: str, **more: object) -> Fields:
+    return {"reasoning": "By shared words.", "notebook": notebook.strip(), "action": action, **more}
 
 
 # --------------------------------------------------------------------------------------------------------------- cypher
 
 
-def _write_cypher(asked: Prompt) -> str:
+def _write_cypher(asked: Prompt) -> Fields:
     """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
     question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
     listed = asked.user.partition("Names that the question may mean:\n")[2].splitlines()
@@ -188,31 +188,31 @@ def _write_cypher(asked: Prompt) -> str:
         "MATCH (e:Entity)<-[:SUBJECT|OBJECT|MENTIONS]-(f:Fact) WHERE any(name IN $names WHERE e.name CONTAINS name) "
         "RETURN DISTINCT f.text AS fact, f.id AS sources ORDER BY fact"
     )
-    return json.dumps({"statement": statement, "parameters": {"names": names}}, ensure_ascii=False)
+    return {"statement": statement, "parameters": {"names": names}}
 
 
 # ------------------------------------------------------------------------------------------------------------ readagent
 
 
-def _pause(asked: Prompt) -> str:
+def _pause(asked: Prompt) -> Fields:
     labels = re.findall(r"^<(\d+)>$", asked.data, re.MULTILINE)
-    return json.dumps({"reasoning": "It is the one in the middle.", "break_point": int(labels[len(labels) // 2])})
+    return {"reasoning": "It is the one in the middle.", "break_point": int(labels[len(labels) // 2])}
 
 
-def _gist(asked: Prompt) -> str:
+def _gist(asked: Prompt) -> Fields:
     """The first sentence of each paragraph."""
     firsts = (sentences_of(each) for each in re.split(r"\n\s*\n", asked.data))
-    return json.dumps({"gist": "\n".join(each[0] for each in firsts if each)}, ensure_ascii=False)
+    return {"gist": "\n".join(each[0] for each in firsts if each)}
 
 
-def _lookup(asked: Prompt) -> str:
-    return json.dumps({"reasoning": "By shared words.", "pages": _best_pages(asked)[:2]})
+def _lookup(asked: Prompt) -> Fields:
+    return {"reasoning": "By shared words.", "pages": _best_pages(asked)[:2]}
 
 
-def _next_page(asked: Prompt) -> str:
+def _next_page(asked: Prompt) -> Fields:
     read = set(map(int, re.findall(r"\d+", asked.user.rpartition("Read again already: ")[2].partition("\n")[0])))
     page = next((number for number in _best_pages(asked) if number not in read), "STOP")
-    return json.dumps({"reasoning": "By shared words.", "page": page})
+    return {"reasoning": "By shared words.", "page": page}
 
 
 def _best_pages(asked: Prompt) -> list[int]:
@@ -221,7 +221,7 @@ def _best_pages(asked: Prompt) -> list[int]:
     return sorted((number for number in found if found[number]), key=lambda each: (-found[each], each))
 
 
-def _from_memory(asked: Prompt) -> str:
+def _from_memory(asked: Prompt) -> Fields:
     numbers = _numbered(asked.data)
     told = tell(asked.question, _plain_pages(asked))
     said = [(each, next((numbers[line] for line in numbers if each in line), "")) for each in told.sentences]
@@ -232,19 +232,19 @@ def _plain_pages(asked: Prompt) -> list[str]:
     return [re.sub(r"^\[\d+\.\d+\] ", "", text, flags=re.MULTILINE) for text in asked.pages.values()]
 
 
-def _choose(asked: Prompt) -> str:
+def _choose(asked: Prompt) -> Fields:
     """The option that shares most with what is remembered about the question."""
     options = re.findall(r"^\(([A-Z])\) (.+)", asked.user, re.MULTILINE)
     told = tell(asked.question, _plain_pages(asked)).text
     letter, _ = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
     numbers = [number for line, number in _numbered(asked.data).items() if line in told]
-    return json.dumps({"evidence": numbers, "choice": letter})
+    return {"evidence": numbers, "choice": letter}
 
 
 # ------------------------------------------------------------------------------------------------------------ longagent
 
 
-def _member(asked: Prompt) -> str:
+def _member(asked: Prompt) -> Fields:
     instruction, sentences = asked.section("Instruction"), asked.sentences
     of_name = _ASKED_AGAIN.match(instruction)
     if of_name:
@@ -253,11 +253,10 @@ def _member(asked: Prompt) -> str:
         said = by_rank(instruction, "\n".join(sentences.values()), most=3)
     told = (said,) if said else () if of_name else tell(instruction, sentences.values()).sentences
     named = [number for number, text in sentences.items() if any(each in text for each in told)]
-    reply = {"reasoning": "By shared words.", "mentioned": bool(told), "content": " ".join(told), "sentences": named}
-    return json.dumps(reply, ensure_ascii=False)
+    return {"reasoning": "By shared words.", "mentioned": bool(told), "content": " ".join(told), "sentences": named}
 
 
-def _decide(asked: Prompt) -> str:
+def _decide(asked: Prompt) -> Fields:
     """An answer, or in the first round an instruction that asks for what a name was told of."""
     objective = asked.section("Objective")
     said = _said(asked)
@@ -269,10 +268,10 @@ def _decide(asked: Prompt) -> str:
     return _envelope("answer", f"{told.text} {' '.join(marks)}".strip())
 
 
-def _batch(asked: Prompt) -> str:
+def _batch(asked: Prompt) -> Fields:
     objective = asked.section("Objective")
     said = _said(asked)
-    return json.dumps({"content": by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or "-"})
+    return {"content": by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or "-"}
 
 
 def _said(asked: Prompt) -> dict[str, str]:
@@ -282,77 +281,75 @@ def _said(asked: Prompt) -> dict[str, str]:
     return dict(lines)
 
 
-def _rivals(replies: str) -> str:
+def _rivals(replies: str) -> Fields:
     """All replies contradict each other."""
     members = list(range(1, len(replies.splitlines()) + 1))
-    return json.dumps({"groups": [{"members": members, "relation": "conflicting"}]})
+    return {"groups": [{"members": members, "relation": "conflicting"}]}
 
 
-def _envelope(kind: str, content: str) -> str:
+def _envelope(kind: str, content: str) -> Fields:
     """Of the leader, whichever form is asked for."""
-    said = {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
-    return json.dumps(said, ensure_ascii=False)
+    return {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
 
 
 # --------------------------------------------------------------------------------------------------------------- global
 
 
-def _from_communities(asked: Prompt) -> str:
+def _from_communities(asked: Prompt) -> Fields:
     """The facts that say most, or the statements that remain."""
     listed = dict(re.findall(r"^\[(\d+)\] (.+)$", asked.data, re.MULTILINE))
     told = tell(asked.question, listed.values())
     said = [(int(n), text) for n, text in listed.items() if any(each in text for each in told.sentences)]
     points = [{"point": text, "facts": [n], "score": 60} for n, text in said]
-    return json.dumps({"points": points, "items": []}, ensure_ascii=False)
+    return {"points": points, "items": []}
 
 
-def _from_findings(asked: Prompt) -> str:
+def _from_findings(asked: Prompt) -> Fields:
     """What was found that says most, with the numbers of its facts."""
     found = dict(re.findall(r"^- (.+?)((?: ?\[0\.\d+\])*)$", asked.data, re.MULTILINE))
     told = tell(asked.question, found)
     text = " ".join(f"{each}{found[each]}" for each in found if any(said in each for said in told.sentences))
-    return json.dumps({"evidence": [], "answer": text, "sufficient": bool(text)}, ensure_ascii=False)
+    return {"evidence": [], "answer": text, "sufficient": bool(text)}
 
 
 # --------------------------------------------------------------------------------------------------- building the graph
 
 
-def _extract(asked: Prompt) -> str:
+def _extract(asked: Prompt) -> Fields:
     """Facts alone, and what they name: all of it people, since nothing tells them from other things."""
     named = [(str(number), names_in(said)) for number, said in asked.sentences.items()]
     facts = [[number, *names] for number, names in named if names]
     entities = [[name, "Person"] for name in sorted({name for _, names in named for name in names})]
-    found = {"facts": facts, "entities": entities, "statements": [], "proposals": []}
-    return json.dumps(found, ensure_ascii=False)
+    return {"facts": facts, "entities": entities, "statements": [], "proposals": []}
 
 
-def _name_communities(asked: Prompt) -> str:
+def _name_communities(asked: Prompt) -> Fields:
     centres = re.findall(r"^Community (\d+), \d+ members?: (.+?)(?: \(|;|$)", asked.data, re.MULTILINE)
-    return json.dumps({"communities": [[f"Around {centre}", f"{n}.1"] for n, centre in centres]}, ensure_ascii=False)
+    return {"communities": [[f"Around {centre}", f"{n}.1"] for n, centre in centres]}
 
 
 # --------------------------------------------------------------------------------------------------------------- rating
 
 
-def _strict(asked: Prompt) -> str:
+def _strict(asked: Prompt) -> Fields:
     agrees = _stands(asked.section("The right answer"), asked.section("What John answered"))
     return _rated(agrees="yes" if agrees else "no")
 
 
-def _permissive(asked: Prompt) -> str:
+def _permissive(asked: Prompt) -> Fields:
     right, said = asked.section("The right answer"), asked.section("What John answered")
     if _stands(right, said):
         return _rated(agrees="yes")
     return _rated(agrees="partially" if shared(right, said) else "no")
 
 
-def _judge(asked: Prompt) -> str:
+def _judge(asked: Prompt) -> Fields:
     said = asked.section("The answer to be judged")
     return _rated(correct=int(any(_stands(each, said) for each in asked.section("The right answers").splitlines())))
 
 
-def _rated(**verdict: str | int) -> str:
-    return json.dumps({"reasoning": "By shared words.", **verdict})
+def _rated(**verdict: str | int) -> Fields:
+    return {"reasoning": "By shared words.", **verdict}
 
 
 def _stands(right: str, said: str) -> bool:
@@ -361,7 +358,7 @@ def _stands(right: str, said: str) -> bool:
     return bool(words[0]) and f" {words[0]} " in f" {words[1]} "
 
 
-RULES: dict[str, Callable[[Prompt], str]] = {
+RULES: dict[str, Callable[[Prompt], str | Fields]] = {
     "models/trial": lambda prompt: "ready",
     "readers/answer": _answer,
     "readers/verify": _verify,
@@ -370,9 +367,9 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "youtu/fill_in": _fill_in,
     "youtu/reflect": _reflect,
     "baselines/chunk_notes": _from_piece,
-    "graphreader/plan": lambda asked: json.dumps(
-        {"steps": [f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."]}
-    ),
+    "graphreader/plan": lambda asked: {
+        "steps": [f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."]
+    },
     "graphreader/nodes": _nodes,
     "graphreader/facts": _facts,
     "graphreader/chunk": _passage,
@@ -382,7 +379,7 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "cypher/write": _write_cypher,
     "gist/pause": _pause,
     "gist/gist": _gist,
-    "gist/merge": lambda asked: '{"new_part": "no"}',
+    "gist/merge": lambda asked: {"new_part": "no"},
     "readagent/lookup": _lookup,
     "readagent/lookup_ordered": _lookup,
     "readagent/next": _next_page,
@@ -402,8 +399,8 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "ingest/extract": _extract,
     "tree/name_communities": _name_communities,
     "interfaces/mcp_answer": lambda asked: "No tool can be called here.",
-    "evaluate/zero_shot": lambda asked: '{"answer": "I do not know."}',
-    "evaluate/anonymity_zero_shot": lambda asked: '{"answer": "I do not know."}',
+    "evaluate/zero_shot": lambda asked: {"answer": "I do not know."},
+    "evaluate/anonymity_zero_shot": lambda asked: {"answer": "I do not know."},
     "evaluate/rater_strict": _strict,
     "evaluate/rater_permissive": _permissive,
     "evaluate/rater_judge": _judge,
