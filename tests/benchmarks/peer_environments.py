@@ -15,7 +15,7 @@ _READY = "ready.txt"
 class Peer:
     """One peer. ``bare`` packages are installed without those they name; ``server``: it wants a Neo4j.
 
-    ``whole``: it is given all passages as one document. Its driver is ``peers/with_MODULE.py``.
+    ``whole``: it is given all passages as one document. ``peers/drivers.py`` has the function ``module``.
     """
 
     name: str

@@ -37,7 +37,7 @@ _WHOLE = 30_000
 """Passages of the corpus of which all sizes are beginnings: alike in its statistics, with few planted passages."""
 _LONGEST, _PATIENCE = 1_200, 2_400
 """Seconds: a size is left out that would take longer than the first, and a peer is ended after the second."""
-_DRIVERS = Path(__file__).with_name("peers")
+_DRIVERS = Path(__file__).with_name("peers") / "drivers.py"
 
 
 def test_peers(section: Callable[[str, str], Section], place: Place) -> None:
@@ -104,7 +104,7 @@ def drive(place: Place, peer: Peer, python: Path, size: int) -> Mapping[str, Any
     asked: dict[str, Any] = {"folder": str(folder), "whole": peer.whole, **files}
     with _server(peer, folder, place.jars) as address:
         asked["neo4j"] = address
-        command = [str(python), str(_DRIVERS / f"with_{peer.module}.py"), json.dumps(asked)]
+        command = [str(python), str(_DRIVERS), peer.module, json.dumps(asked)]
         printed = _run(command, folder)
     figures: Mapping[str, Any] = json.loads(printed)
     assert figures["asked"] == figures["wanted_asked"], f"{peer.name} did not ask for each passage"
