@@ -204,7 +204,7 @@ def test_an_empty_graph_takes_an_import_whatever_was_there_and_beside_what_is_no
         another.check_model()
 
 
-@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
 def test_an_export_that_does_not_fit_leaves_what_was_there(exported: Exported, kind: str, tmp_path: Path) -> None:
     restore(exported)
     with small_disk(tmp_path / "disk", 1) as disk:

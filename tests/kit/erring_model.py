@@ -143,7 +143,6 @@ class Tally:
     failed: int = 0
     invented: int = 0
     calls: int = 0
-    tokens: int = 0
     most: int = 0
     again: int = 0
     errors: Counter[str] = field(default_factory=Counter)
@@ -216,7 +215,6 @@ def _said(graph: KnowledgeGraph, reader: str, question: Asked, tally: Tally, opt
     except ModelError as error:
         tally.failed += 1
         return f"failed: {error}"
-    tally.tokens += answer.usage.input_tokens + answer.usage.output_tokens
     unmarked = bool(answer.citations) and not any(each.unread for each in answer.statements)
     tally.invented += any(map(cites_an_invention, answer.statements))
     if question.is_right(answer):
