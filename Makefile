@@ -67,8 +67,9 @@ bench: setup $(if $(filter answers,$(ONLY)),$(WEIGHTS))  ## measure, and print t
 	@$(if $(filter answers,$(ONLY)),$(call install,--no-deps xllamacpp))
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
 
-measure: setup  ## the size of the code and of its tests; REV=… puts an older commit beside it
+measure: setup  ## the size of the code and of its tests, and which files four requests cross; REV=… puts an older commit beside it
 	@$(BIN)/python tests/benchmarks/house.py "$(REV)"
+	@$(BIN)/python tests/benchmarks/walks.py
 
 docs: setup  ## build the documentation into .kgplatform/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
