@@ -61,14 +61,12 @@ def test_python(sample: KnowledgeGraph) -> None:
         sample.ask(QUESTION, "retrieve", places=1)
 
 
-@pytest.fixture
-def commanded(
+def test_the_command_line(
     sample: KnowledgeGraph,
     neo4j_server: Connection,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> Any:
-    """What a line of the command prints, and how it ends."""
+) -> None:
     for name, value in (
         ("NEO4J_URI", neo4j_server.uri),
         ("NEO4J_PASSWORD", neo4j_server.password),
@@ -77,17 +75,13 @@ def commanded(
     ):
         monkeypatch.setenv(name, value)
 
-    def run(*words: str) -> tuple[Any, Any]:
+    def commanded(*words: str) -> tuple[Any, Any]:
+        """How a line of the command ends, and what it prints."""
         monkeypatch.setattr(sys, "argv", ["kgplatform", *words])
-        capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             cli.main()
         return ended.value.code or 0, capsys.readouterr()
 
-    return run
-
-
-def test_the_command_line(commanded: Any) -> None:
     code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--top-k", "2", "--option", "places=1", "--json")
     assert code == 0, printed.err
     answer = json.loads(printed.out)
