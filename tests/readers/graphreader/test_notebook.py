@@ -22,14 +22,10 @@ def test_notes_whose_marks_are_nowhere_in_the_reply_stay() -> None:
     noted = renewed(f"{OLD} Pike built a bridge [2.1].", "Anna Reed died in 1730 [4.1]. Oats [1.1-2].", 500)
     assert noted.text == "Pike built a bridge [2.1].\nAnna Reed died in 1730 [4.1]. Oats [1.1-2]."
     assert noted.said == "1 earlier note kept that it forgot"
-    assert renewed("A guess.", "Anna Reed died in 1730.", 500).text == "Anna Reed died in 1730.", (
-        "replaced, as in the paper"
-    )
-
-
-def test_numbers_behind_the_end_of_a_note_belong_to_it() -> None:
     old = "He built it. [1.1] Nobody helped him."
     assert renewed(old, "A new note [2.1].", 500).text == "He built it [1.1].\nA new note [2.1]."
+    replaced = renewed("A guess.", "Anna Reed died in 1730.", 500)
+    assert replaced.text == "Anna Reed died in 1730.", "replaced, as in the paper"
 
 
 def test_notebooks_of_several_walks_have_one_numbering() -> None:
