@@ -23,7 +23,6 @@ from kgplatform.gist.shorten import (
     NOT_SURE,
     UNUSABLE,
     YES,
-    ask_verdict,
     candidates,
     joined,
     joints,
@@ -31,7 +30,6 @@ from kgplatform.gist.shorten import (
 )
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
-from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_words
 
 TWENTY = story([100] * 20)
@@ -194,28 +192,6 @@ def of_words(*words: int) -> list[Page]:
     starts = [sum(words[:index]) for index in range(len(words))]
     return [Page(str(index), index, start, start + words[index], words[index], words[index], "It is so.")
             for index, start in enumerate(starts)]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("reply", "verdict"),
-    [
-        ('{"reasoning": "It goes on.", "new_part": "no"}', NO),
-        ('{"new_part": "yes"}', YES),
-        ('{"new_part": "not sure"}', NOT_SURE),
-        ('{"new_part": "perhaps"}', UNUSABLE),
-        ("no", UNUSABLE),
-    ],
-)
-def test_what_a_reply_says(reply: str, verdict: str) -> None:
-    assert ask_verdict(ScriptedChat([reply] * 2), "One.", "Two.", GistOptions.of("book")) == verdict
-
-
-def test_the_prompt_shows_both_pages() -> None:
-    chat = ScriptedChat(['{"new_part": "not sure"}'])
-    assert ask_verdict(chat, " One. \n", "Two.", GistOptions.of("book")) == NOT_SURE
-    (call,) = chat.calls
-    assert "two pages of a book" in call.messages[0]["content"]
-    assert (Prompt(call.messages).data, call.stage) == ("Page 1:\nOne.\n\nPage 2:\nTwo.", "merge")
 
 
 def test_only_no_merges_and_within_the_bound() -> None:
