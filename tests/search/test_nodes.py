@@ -96,12 +96,8 @@ def test_neighbours_share_a_fact_and_are_symmetric(nodes: Nodes) -> None:
     assert neighbours["Yorkshire"] == {"Whitby"}
     assert all(name in neighbours[other] for name, others in neighbours.items() for other in others)
     assert all(name not in others for name, others in neighbours.items())
-
-
-def test_neighbours_that_share_most_facts_come_first_and_all_are_counted(nodes: Nodes) -> None:
-    found = nodes.neighbours("Tern", 2)
-    assert (len(found.names), found.total) == (2, 5)
-    assert nodes.neighbours("Tern", 100).names[:2] == found.names
+    first = nodes.neighbours("Tern", 2)
+    assert (first.names, first.total) == (nodes.neighbours("Tern", 100).names[:2], 5), "the best, and all are counted"
 
 
 def test_a_node_that_is_not_there_has_nothing(nodes: Nodes) -> None:
@@ -114,7 +110,7 @@ def test_a_node_that_is_not_there_has_nothing(nodes: Nodes) -> None:
 
 def test_random_nodes_are_the_same_for_the_same_seed(nodes: Nodes) -> None:
     drawn = {seed: nodes.some(3, seed).names for seed in range(40)}
-    assert all(nodes.some(3, seed).names == names for seed, names in drawn.items())
+    assert [nodes.some(3, seed).names for seed in range(5)] == [drawn[seed] for seed in range(5)]
     assert all(len(set(names)) == 3 for names in drawn.values())
     assert {name for names in drawn.values() for name in names} == {
         name for page in nodes.pages() for name in page.names

@@ -153,19 +153,6 @@ def test_the_text_of_a_page_is_put_together_from_its_passages(evidence: Evidence
     assert evidence.pages(QUESTION).texts(["gone"]).texts == {}
 
 
-def test_from_the_end_is_the_reading_order_turned_round(evidence: Evidence) -> None:
-    forwards = [each.id for page, _ in evidence.in_reading_order() for each in page]
-    assert len(forwards) > 4
-    for count in (1, 2, 3, 100):
-        assert [each.id for page, _ in evidence.in_reading_order(count, from_end=True) for each in page] == forwards[
-            ::-1
-        ]
-    chosen = ids(evidence, "kiln", "mute")
-    within = [each.id for page, _ in evidence.in_reading_order(100, chosen) for each in page]
-    assert [each.id for page, _ in evidence.in_reading_order(2, chosen, from_end=True) for each in page] == within[::-1]
-    assert len(within) < len(forwards)
-
-
 # ---------------------------------------------------------------------------------------------------------------- ranks
 
 
