@@ -123,6 +123,9 @@ def test_an_entity_sees_what_it_is_joined_with(graph: KnowledgeGraph, look: Look
     relations = [edge for edge in found.edges if edge.type == "FOUNDED"]
     assert relations
     assert all(edge.label == "founded" and edge.fact for edge in relations)
+    kinds = [node.kind for node in look.neighbours(one(graph, FIELD), limit=12).nodes[1:]]
+    assert (len(kinds), "Chunk" in kinds) == (12, True), "many of one kind leave room for others"
+    assert kinds.count("Entity") > 4
 
 
 def test_the_strongest_neighbours_come_first(graph: KnowledgeGraph, look: Look) -> None:
@@ -136,13 +139,6 @@ def test_the_strongest_neighbours_come_first(graph: KnowledgeGraph, look: Look) 
     found = look.neighbours(field, limit=3, kinds=["Entity"])
     assert [node.id for node in found.nodes] == [field, *order]
     assert found.more == len(look.neighbours(field, limit=500, kinds=["Entity"]).nodes) - 4
-
-
-def test_many_of_one_kind_leave_room_for_others(graph: KnowledgeGraph, look: Look) -> None:
-    found = look.neighbours(one(graph, FIELD), limit=12)
-    assert len(found.nodes) == 13
-    assert {"Entity", "Chunk"} <= {node.kind for node in found.nodes}
-    assert [node.kind for node in found.nodes[1:]].count("Entity") > 4
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -299,24 +295,15 @@ def test_the_tree_from_the_top_to_the_attributes(graph: KnowledgeGraph, look: Lo
                 entities.append(node.id)
                 attributes += node.children
             if node.kind == "Community":
+                assert len(look.tree(node.id)) == node.children
                 walk_down(node.id, depth + 1)
 
     walk_down(None, 0)
+    top = [node.size for node in look.tree()]
+    assert top == sorted(top, reverse=True)
     assert kinds == {"Community", "Keyword", "Entity"}
     assert sorted(entities) == sorted(ids(graph, "MATCH (e:Entity) RETURN e.id"))
     assert attributes == graph.stats().nodes["Attribute"]
-
-
-def test_what_stands_below_is_what_is_counted(look: Look) -> None:
-    (top, *others) = look.tree()
-    assert [node.size for node in (top, *others)] == sorted((node.size for node in (top, *others)), reverse=True)
-    assert len(look.tree(top.id)) == top.children
-    keyword = next(node for node in look.tree(top.id) if node.kind == "Keyword")
-    (entity,) = look.tree(keyword.id)
-    assert (entity.name, entity.kind) == (keyword.name, "Entity")
-    assert len(look.tree(entity.id)) == entity.children
-    assert top.score is None
-    assert keyword.score is not None
 
 
 def test_communities_and_their_members(graph: KnowledgeGraph, look: Look) -> None:
