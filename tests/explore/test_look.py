@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from conftest import EXAMPLES, wipe
+from conftest import EXAMPLES, emptied
 from graphreader_runs import walk
 from readagent_runs import first_sentence, read_again
 from written_pages import run
@@ -16,10 +16,8 @@ from kgplatform.errors import InputError
 from kgplatform.explore.info import FactAt, GraphNode, MapFilter, Subgraph
 from kgplatform.explore.look import KINDS, Look
 from kgplatform.ingest.graph_state import define_keys
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Citation
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import normalise_name
 from kgplatform.tree import build_tree
@@ -30,10 +28,7 @@ QUESTION = "Who designed the ship that laid the cable of 1866?"
 @pytest.fixture(scope="module")
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """The example graph, with a tree of communities inside of communities, pages, and two kept runs. Read only."""
-    settings = load_settings(home=tmp_path_factory.mktemp("look"), embedder="hash:64")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(first_sentence))
+    with emptied(neo4j_server, tmp_path_factory.mktemp("look"), chat=ScriptedChat(first_sentence)) as graph:
         graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build_tree, "LARGEST", 8)

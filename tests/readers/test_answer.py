@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from answers import cited, fact, passage
-from conftest import wipe
 from corpora import put
 from model_by_prompt import Model, Prompt
 from youtu_runs import REFUSES, says
@@ -15,8 +13,6 @@ from youtu_runs import REFUSES, says
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import (
     NO_MODEL,
     NOT_CITED,
@@ -33,7 +29,6 @@ from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import select
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 TEXTS = {
@@ -51,15 +46,10 @@ RESULT = SearchResult(
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """A graph of two texts, the same for all tests of this file: they only read it."""
-    folder = tmp_path_factory.mktemp("answering")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:64")
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        kg.ingest(put(folder / "texts", TEXTS), extractor="local")
-        yield Evidence(store, kg.embedder)
+    shared_kg.ingest(put(tmp_path_factory.mktemp("texts"), TEXTS), extractor="local")
+    return Evidence(shared_kg.store, shared_kg.embedder)
 
 
 def ask(evidence: Evidence, reply: object, mode: str = "reject", **options: object) -> Answer:

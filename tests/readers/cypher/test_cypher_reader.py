@@ -5,23 +5,19 @@ from __future__ import annotations
 import json
 import os.path
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import EXAMPLES, wipe
+from conftest import EXAMPLES
 from cypher_runs import QUESTION, asked, cited_words, named, said, statement
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.statement_guard import why_refused
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.cypher.reader import NOT_RUN
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_tokens
 
@@ -30,14 +26,10 @@ COMPANY = {"name": "Atlantic Telegraph Company"}
 
 
 @pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+def graph(shared_kg: KnowledgeGraph) -> KnowledgeGraph:
     """The sample corpus, which no test here may change."""
-    settings = load_settings(home=tmp_path_factory.mktemp("home"), embedder="hash:64")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
-        yield graph
+    shared_kg.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+    return shared_kg
 
 
 # -------------------------------------------------------------------------------------------------------------- answers

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from conftest import wipe
 from corpora import put, put_jsonl
 from cypher_runs import asked, cited_words, said, statement
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import REFUSAL
-from kgplatform.settings import load_settings
 
 ADA = "Ada Lovelace"
 PLACES = "MATCH (a:Person {name: $name})-[r]->(b:Place) "
@@ -24,7 +19,7 @@ FACTS = "MATCH (:Person {name: $name})<-[:SUBJECT]-(f:Fact {predicate: 'born_in'
 
 
 @pytest.fixture(scope="module")
-def half(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+def half(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
     """Of Ada Lovelace the text says where she lived, and neither where nor when she was born."""
     home = tmp_path_factory.mktemp("half")
     entities = [{"name": ADA, "type": "Person"}, *({"name": each, "type": "Place"} for each in ("London", "Paris"))]
@@ -42,13 +37,9 @@ def half(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> 
         },
     ]
     texts = {"a.txt": "The house has a garden.", "b.txt": "Ada Lovelace lived in London, near the river."}
-    settings = load_settings(home=home / "home", embedder="hash:64")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        report = graph.ingest(put(home, texts), recorded=put_jsonl(home / "r.jsonl", lines))
-        assert (report.statements_found, report.statements_not_found) == (1, 3)
-        yield graph
+    report = shared_kg.ingest(put(home, texts), recorded=put_jsonl(home / "r.jsonl", lines))
+    assert (report.statements_found, report.statements_not_found) == (1, 3)
+    return shared_kg
 
 
 @pytest.mark.parametrize(

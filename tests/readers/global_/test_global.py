@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DIMENSION, wipe
 from corpora import put, put_jsonl
 from erring_groups import GLOBAL, TOWNS
 from erring_model import ask_all, check
@@ -19,12 +17,9 @@ from model_by_prompt import Line, Model, Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOT_CITED, PARTIAL
 from kgplatform.readers.window import cost
 from kgplatform.records import Answer
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 SHARE: dict[str, Any] = {"part_tokens": 1000}
@@ -32,15 +27,10 @@ SHARE: dict[str, Any] = {"part_tokens": 1000}
 
 
 @pytest.fixture(scope="module")
-def towns(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+def towns(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
     """A graph of towns with its tree, without a model."""
-    folder = tmp_path_factory.mktemp("towns")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=folder, embedder=f"hash:{DIMENSION}")
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION))
-        TOWNS.ingest(kg, folder)
-        yield kg
+    TOWNS.ingest(shared_kg, tmp_path_factory.mktemp("towns"))
+    return shared_kg
 
 
 def asking(kg: KnowledgeGraph, model: Any) -> KnowledgeGraph:

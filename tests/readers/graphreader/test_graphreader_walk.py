@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from answers import cited
-from conftest import wipe
 from corpora import put, put_jsonl
 from graphreader_runs import Asked, Walker, ask, final, go, plan, proposals, reads, step, walked
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
@@ -88,19 +84,16 @@ def model() -> Walker:
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """The texts with their facts; they are only read."""
     folder = tmp_path_factory.mktemp("walk")
     lines = [
         {"document": name, "facts": [{"text": text, "key_elements": elements}]}
         for name, (text, elements) in FACTS.items()
     ]
-    with Store(neo4j_server) as store:
-        wipe(store)
-        kg = KnowledgeGraph(store, load_settings(home=folder / "home", embedder="hash:64"), embedder=HashEmbedder(64))
-        files = put(folder / "texts", TEXTS)
-        kg.ingest(files, recorded=put_jsonl(folder / "facts.jsonl", [*lines, {"document": "Bakeries.txt"}]))
-        yield Evidence(store, kg.embedder)
+    recorded = put_jsonl(folder / "facts.jsonl", [*lines, {"document": "Bakeries.txt"}])
+    shared_kg.ingest(put(folder / "texts", TEXTS), recorded=recorded)
+    return Evidence(shared_kg.store, shared_kg.embedder)
 
 
 def sentence(name: str, number: int) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 from answers import cited, passage, steps_of
-from conftest import wipe
 from model_by_prompt import Model, Prompt
 from youtu_runs import MILL_LINES, REFUSES, TYPES, concludes, fill_graph, filled, looks_for, plan, says
 
@@ -18,9 +15,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.ingest.graph_state import set_state, vector_options
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.run import Run, SchemaTypes
 from kgplatform.readers.window import Window, cost
@@ -28,7 +23,7 @@ from kgplatform.readers.youtu.reader import PARTS, Options, answer
 from kgplatform.readers.youtu.reflect import AgentMemory, reflect_messages
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import Settings
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 
 TEXTS = {
@@ -50,19 +45,12 @@ PART = "Where was Anna Reed born?"
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """A graph of four texts, the same for all tests that only read it; with a tree, but no community in it."""
-    folder = tmp_path_factory.mktemp("youtu")
-    with Store(neo4j_server) as store:
-        filled = fill_graph(emptied(store, folder), folder, TEXTS, MILL_LINES)
-        store.define("neo4j/schema/vector_community", options=vector_options("community", 64))
-        store.write(set_state(treeState="complete"))
-        yield filled
-
-
-def emptied(store: Store, folder: Path) -> KnowledgeGraph:
-    wipe(store)
-    return KnowledgeGraph(store, load_settings(home=folder, embedder="hash:64"), embedder=HashEmbedder(64))
+    filled = fill_graph(shared_kg, tmp_path_factory.mktemp("youtu"), TEXTS, MILL_LINES)
+    shared_kg.store.define("neo4j/schema/vector_community", options=vector_options("community", 64))
+    shared_kg.store.write(set_state(treeState="complete"))
+    return filled
 
 
 def run(evidence: Evidence, model: Model, question: str = QUESTION, **options: Any) -> Answer:
