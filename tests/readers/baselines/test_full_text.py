@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from answers import cited
@@ -14,7 +13,6 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.baselines.full_text import Options, answer, read_part
 from kgplatform.readers.numbering import Numbering
@@ -40,10 +38,9 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """A graph of three texts, of which a small window holds the first and some of the second; it is only read."""
-    with Store(neo4j_server) as store:
-        yield ingest(store, tmp_path_factory.mktemp("fulltext"), TEXTS, passage_tokens=300)
+    return ingest(shared_kg.store, tmp_path_factory.mktemp("fulltext"), TEXTS, passage_tokens=300)
 
 
 def ask(evidence: Evidence, said: str, options: Options = SMALL) -> tuple[Answer, ScriptedChat]:

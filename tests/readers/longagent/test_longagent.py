@@ -6,14 +6,14 @@ The texts are our own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from answers import cited, steps_of
 from longagent_runs import Script, actions, answers, ask, by_note, fill, instructs, notes
 
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.client import KnowledgeGraph
+from kgplatform.neo4j.store import Store
 
 SANDER = "In which publication did Sander publish an article questioning racial preferences in law schools?"
 SAID = "Note 5: Sander's doubts about admissions were printed in the Yale Law Journal."
@@ -47,11 +47,10 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def graph(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The texts of the examples; they are only read."""
-    with Store(neo4j_server) as store:
-        fill(store, tmp_path_factory.mktemp("longagent"), TEXTS)
-        yield store
+    fill(shared_kg.store, tmp_path_factory.mktemp("longagent"), TEXTS)
+    return shared_kg.store
 
 
 def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: Path) -> None:

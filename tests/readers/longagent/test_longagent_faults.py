@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os.path
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,8 +27,9 @@ from longagent_runs import (
     responds,
 )
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.longagent.reader import COLLECTED, NOBODY, NOTHING_CONFIRMED
 from kgplatform.readers.window import tokens
@@ -46,10 +46,9 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store(neo4j_server) as store:
-        fill(store, tmp_path_factory.mktemp("faults"), TEXTS)
-        yield store
+def graph(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    fill(shared_kg.store, tmp_path_factory.mktemp("faults"), TEXTS)
+    return shared_kg.store
 
 
 def run(graph: Store, home: Path, script: Script, **options: object) -> Answer:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from kgplatform.explore.runs import steps_before
 from kgplatform.interfaces.cli.show.answers import show_trace
 from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.readers.longagent.options import Options, sizes_of
 from kgplatform.readers.longagent.reader import answer
 from kgplatform.readers.longagent.team import READ, Member, read_parts
@@ -62,10 +61,9 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store(neo4j_server) as store:
-        fill(store, tmp_path_factory.mktemp("team"), TEXTS)
-        yield store
+def graph(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    fill(shared_kg.store, tmp_path_factory.mktemp("team"), TEXTS)
+    return shared_kg.store
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,10 @@ from answers import cited
 from readagent_runs import Asked, Rereader, chosen, cites, details, fill, in_lines, page, pages, place_near, said
 from story_with_gists import QUESTIONS, STORY, WRONG
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.openai_chat import make_chat
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOT_CITED
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
@@ -25,9 +24,8 @@ from kgplatform.text import count_words
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
-    with Store(neo4j_server) as store:
-        yield fill(store, tmp_path_factory.mktemp("story"), {"Off the wind.txt": STORY}, passage_tokens=120)
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return fill(shared_kg.store, tmp_path_factory.mktemp("story"), {"Off the wind.txt": STORY}, passage_tokens=120)
 
 
 def over_the_wire(evidence: Evidence, model: Rereader, question: str, folder: Path, **options: object) -> Answer:
