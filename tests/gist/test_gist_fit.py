@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from corpora import difference
 from gists import assert_memory, by_rules, ingested, opened, pages_of, shortened, story, tasks
 from graph_state import snapshot
-from hypothesis import given
-from hypothesis import strategies as st
 from model_by_prompt import Prompt
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.gist.memory import Memory, Page
+from kgplatform.gist.memory import Page
 from kgplatform.gist.options import GistOptions
 from kgplatform.gist.shorten import (
     NO,
@@ -24,7 +21,6 @@ from kgplatform.gist.shorten import (
     UNUSABLE,
     YES,
     candidates,
-    joined,
     joints,
     shortest_pair,
 )
@@ -201,26 +197,3 @@ def test_only_no_merges_and_within_the_bound() -> None:
     assert joints(pages, {0: NOT_SURE, 1: UNUSABLE, 3: YES}, 1000) == []
     assert candidates(of_words(100, 200, 50), 250) == [1]
     assert shortest_pair(of_words(100, 50, 60, 50), [0, 1, 2]) == 1, "of equals the first"
-
-
-def test_merged_pages_take_their_text_together() -> None:
-    memory = Memory("d", "story", "", "", "", "x" * 500, (0,), 0, of_words(100, 100, 100, 100, 100))
-    pages = joined(memory, [0, 2, 3])
-    assert [(page.index, page.start, page.end, page.gist) for page in pages] == [(0, 0, 200, None), (1, 200, 500, None)]
-    pages = joined(memory, [1])
-    assert [page.gist for page in pages] == ["It is so.", None, "It is so.", "It is so."]
-    assert [page.index for page in pages] == [0, 1, 2, 3]
-
-
-@given(st.lists(st.integers(1, 90), min_size=2, max_size=12), st.lists(st.sampled_from([NO, YES]), min_size=11))
-def test_no_merged_page_is_longer_than_the_bound(words: Sequence[int], said: Sequence[str]) -> None:
-    pages = of_words(*words)
-    at = joints(pages, dict(enumerate(said)), 100)
-    memory = Memory("d", "story", "", "", "", "x " * sum(words), (0,), 0, pages)
-    merged = joined(memory, at)
-    assert len(merged) == len(pages) - len(at)
-    assert [page.start for page in merged] == [0, *(page.end for page in merged)][:-1]
-    assert merged[-1].end == sum(words)
-    for page in merged:
-        parts = [each.words for each in pages if page.start <= each.start < page.end]
-        assert sum(parts) <= 100

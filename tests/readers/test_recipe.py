@@ -18,7 +18,6 @@ from mcp_talk import talk
 from playwright.sync_api import Page, expect
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError
 from kgplatform.evaluate.kept_answers import ask, inquiry_for
 from kgplatform.evaluate.setups import parse_setups, read_grid, resolved
 from kgplatform.evaluate.terms import DataSet, Question
@@ -45,20 +44,6 @@ def bestfact(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     READERS.append(made.READER)
     yield
     READERS.remove(made.READER)
-
-
-def test_python(sample: KnowledgeGraph) -> None:
-    steps: list[Any] = []
-    answer = sample.ask(QUESTION, "bestfact", on_step=steps.append)
-    assert answer.reader == "bestfact"
-    assert answer.text == answer.evidence.facts[0].text
-    assert answer.citations
-    assert list(answer.trace) == steps
-    assert answer.trace[0].queries
-    with pytest.raises(InputError, match="places must be at most 10"):
-        sample.ask(QUESTION, "bestfact", places=11)
-    with pytest.raises(InputError, match="has no option places. Leave it out, or use the reader bestfact."):
-        sample.ask(QUESTION, "retrieve", places=1)
 
 
 def test_the_command_line(

@@ -56,21 +56,6 @@ def found_by(method: str, graph: EntityGraph) -> Indices:
 # --------------------------------------------------------------------------------------------------- the paper, by hand
 
 
-def test_an_entity_is_the_mean_of_its_triples() -> None:
-    """0 -r0-> 1, 0 -r1-> 2, 1 -r1-> 2 and 3 alone; every third of the concatenation has length 1."""
-    graph = graph_of(np.eye(4), [(0, 0, 1), (0, 1, 2), (1, 1, 2)], relations=2)
-    made = paper.represent(graph, np.eye(4, dtype=np.float32)[:2])
-    half = np.sqrt(0.5)
-    assert made.shape == (4, 12)
-    expected = [
-        [1, 0, 0, 0, half, half, 0, 0, 0, half, half, 0],
-        [0, 1, 0, 0, half, half, 0, 0, half, 0, half, 0],
-        [0, 0, 1, 0, 0, 1, 0, 0, half, half, 0, 0],
-        [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
-    ]
-    assert made == pytest.approx(np.array(expected), abs=1e-6)
-
-
 def test_multisets_overlap_by_minima_and_maxima() -> None:
     one, other = (sparse.csr_array(np.array([row, [0, 0, 0]], np.float64)) for row in ([2, 1, 0], [3, 1, 2]))
     assert paper.overlap(one, other) == pytest.approx(np.array([[3 / 6, 0], [0, 0]]))
@@ -105,15 +90,6 @@ def test_the_nearest_are_fused_once_a_round_and_never_beyond_the_limit() -> None
     assert np.bincount(paper.fuse(labels, apart)).tolist() == [100, 0, 40]
     assert np.bincount(paper.fuse(labels, apart, limit=99)).tolist() == [70, 70]
     assert np.bincount(paper.fuse(labels, np.full((4, 4), 0.5))).tolist() == [60, 40, 10, 30]
-
-
-def test_centres_are_compared_by_both_perceptions() -> None:
-    """Two pairs of entities: the same relation within each, another meaning."""
-    graph = graph_of([[1, 0], [1, 0], [0, 1], [0, 1]], [(0, 0, -1), (1, 0, -1), (2, 0, -1), (3, 1, -1)])
-    labels = np.array([0, 0, 1, 1])
-    near = paper.divergences(graph, graph.vectors, labels)
-    assert near == pytest.approx(np.array([[0, 0.7], [0.7, 0]]), abs=1e-6)
-    assert len(set(paper.communities(graph, relation_vectors(graph)).tolist())) == 2
 
 
 # -------------------------------------------------------------------------------------------------- planted partitions
