@@ -56,9 +56,38 @@ def found_by(method: str, graph: EntityGraph) -> Indices:
 # --------------------------------------------------------------------------------------------------- the paper, by hand
 
 
+def test_an_entity_is_the_mean_of_its_triples() -> None:
+    """0 -r0-> 1, 0 -r1-> 2, 1 -r1-> 2 and 3 alone; every third of the concatenation has length 1."""
+    graph = graph_of(np.eye(4), [(0, 0, 1), (0, 1, 2), (1, 1, 2)], relations=2)
+    made = paper.represent(graph, np.eye(4, dtype=np.float32)[:2])
+    half = np.sqrt(0.5)
+    assert made.shape == (4, 12)
+    expected = [
+        [1, 0, 0, 0, half, half, 0, 0, 0, half, half, 0],
+        [0, 1, 0, 0, half, half, 0, 0, half, 0, half, 0],
+        [0, 0, 1, 0, 0, 1, 0, 0, half, half, 0, 0],
+        [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    assert made == pytest.approx(np.array(expected), abs=1e-6)
+
+
 def test_multisets_overlap_by_minima_and_maxima() -> None:
     one, other = (sparse.csr_array(np.array([row, [0, 0, 0]], np.float64)) for row in ([2, 1, 0], [3, 1, 2]))
     assert paper.overlap(one, other) == pytest.approx(np.array([[3 / 6, 0], [0, 0]]))
+
+
+def test_a_members_score_is_what_the_definition_says() -> None:
+    graph = random_graph(40, 90, 8)
+    labels = np.arange(40) % 4
+    counted = paper.relation_counts(graph)
+    together = np.array([counted.toarray()[labels == each].sum(axis=0) for each in range(4)])
+    shared = paper.overlap(counted, sparse.csr_array(together))[np.arange(40), labels]
+    most = np.array([shared[labels == each].max() for each in range(4)])
+    centroids = np.array([graph.vectors[labels == each].mean(axis=0) for each in range(4)])[labels]
+    alike = (graph.vectors * centroids).sum(axis=1) / np.linalg.norm(centroids, axis=1)
+    for weight in (0.0, 0.3, 1.0):
+        found = paper.member_scores(graph, labels, weight=weight)
+        assert found.phi == pytest.approx(weight * shared / most[labels] + (1 - weight) * alike, abs=1e-5)
 
 
 def test_the_centre_has_the_highest_score_then_more_relations_then_the_first_name() -> None:
