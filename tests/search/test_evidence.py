@@ -72,13 +72,6 @@ def test_what_cannot_be_asked(evidence: Evidence) -> None:
         evidence.search("?")
 
 
-def test_passages_are_read_again_by_id(evidence: Evidence) -> None:
-    found = evidence.search(QUESTION, route="passage").result.passages
-    read = evidence.stored([*(each.id for each in found), "nothing"])
-    assert {each.id: each.text for each in found} == {each: passage.text for each, passage in read.passages.items()}
-    assert [(run.name, run.rows) for run in read.queries] == [("search/passage_details", len(found))]
-
-
 def test_all_routes_know_an_entity_by_its_meaning(kg: KnowledgeGraph, tmp_path: Path) -> None:
     """Its name stands in no question of these, and its facts say nothing of the question's other words."""
     ingest(kg, tmp_path, [("Royal Oak Company of Brewers", "owns", f"Vat {n}") for n in range(3)])

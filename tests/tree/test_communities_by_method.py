@@ -271,19 +271,6 @@ def test_the_order_of_statements_does_not_matter(method: str) -> None:
 # ------------------------------------------------------------------------------------------------------ only some move
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_only_those_move_that_may(method: str) -> None:
-    graph = random_graph(300, 600, 6)
-    rng = np.random.default_rng(7)
-    start, movable = rng.integers(0, 12, 300), rng.random(300) < 0.2
-    start[:5] = -1
-    labels = partition.partition(graph, method, start=start, movable=movable, relation_vectors=relation_vectors(graph))
-    still = ~movable & (start >= 0)
-    assert adjusted_rand_score(start[still], labels[still]) == 1
-    assert set(labels.tolist()) == set(range(int(labels.max()) + 1))
-    assert (labels[movable] != partition.numbered(start)[movable]).any()
-
-
 def test_new_entities_find_their_communities() -> None:
     graph, groups = half_known()
     new = np.arange(graph.size) % 7 == 3
@@ -313,19 +300,6 @@ def test_what_cannot_be_divided_is_halved() -> None:
     apart = graph_of([[1, 0, 0]] * 4 + [[0.99, 0.1, 0]] * 4)
     halves = partition.nest(apart, np.zeros(8, np.int64), 4)
     assert halves[1].tolist() == [0] * 4 + [1] * 4
-
-
-def test_only_what_changed_is_divided_again() -> None:
-    graph, groups = half_known()
-    top, none = np.zeros(graph.size, np.int64), np.zeros(graph.size, np.bool_)
-    odd = np.arange(graph.size) // 60
-    kept = partition.nest(graph, top, start=[top, odd], movable=none)
-    assert [level.tolist() for level in kept] == [top.tolist(), odd.tolist()]
-    new = np.arange(graph.size) % 9 == 4
-    found = partition.nest(graph, top, start=[top, np.where(new, -1, groups)], movable=none)
-    assert adjusted_rand_score(groups, found[1]) == 1
-    afresh = partition.nest(graph, top, start=[top], movable=none)
-    assert adjusted_rand_score(groups, afresh[1]) == 1
 
 
 def test_a_small_community_joins_the_one_that_it_fits_best() -> None:

@@ -143,13 +143,6 @@ def test_fewer_communities_or_facts(towns: KnowledgeGraph) -> None:
     assert "Facts of communities that were left out: " in done.note
 
 
-def test_without_a_model_the_nearest_communities(towns: KnowledgeGraph) -> None:
-    done = towns.ask("Which themes do the songs have?", "global")
-    assert done.text is None
-    assert done.evidence.communities
-    assert all(each.summary for each in done.evidence.communities)
-
-
 # ------------------------------------------------------------------------------------------------------ what goes wrong
 
 

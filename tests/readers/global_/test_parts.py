@@ -44,22 +44,6 @@ def test_every_fact_is_in_one_part_and_what_is_about_one_thing_is_not_divided(ro
     assert len(parts) > 3
 
 
-def test_outer_communities_stand_above_those_inside_them() -> None:
-    """Once, where one begins; and again where a part does."""
-    one, other = (("Coast", "All harbours."),), (("Hills", "All mines."),)
-    groups = [group("A", 1, above=one), group("B", 1, above=one), group("C", 1, above=other), group("D", 1)]
-    (part,) = lay_out(groups, 2000)
-    heads = re.findall(r"^[=#].*", part.text, re.MULTILINE)
-    assert heads == [
-        "= Coast: All harbours.",
-        "# A, 1 member",
-        "# B, 1 member",
-        "= Hills: All mines.",
-        "# C, 1 member",
-        "# D, 1 member",
-    ]
-
-
 def test_a_summary_is_shown_where_there_are_no_facts() -> None:
     """Else it would repeat them."""
     texts = [lay_out([each], 500)[0].text for each in (group("A", 1), group("B", members=2))]
