@@ -227,17 +227,6 @@ def test_facts_come_by_how_often_they_are_stated_then_by_document_and_place(grap
     assert len(set(order)) > 10
 
 
-def test_facts_of_a_passage_come_in_its_order(graph: KnowledgeGraph, look: Look) -> None:
-    passage = one(
-        graph, "MATCH (c:Chunk)<-[:FROM_CHUNK]-(f:Fact) RETURN c.id ORDER BY COUNT { (c)--() } DESC, c.id LIMIT 1"
-    )
-    details = look.node(passage)
-    starts = [fact.start for fact in details.facts]
-    assert {fact.document for fact in details.facts} == {details.properties["document"]}
-    assert starts == sorted(starts)
-    assert len(starts) > 5
-
-
 def test_communities_around_a_node_and_types_with_their_numbers(graph: KnowledgeGraph, look: Look) -> None:
     inside = one(graph, "MATCH (e:Entity)-[:MEMBER_OF]->(:Community)-[:PARENT]->() RETURN e.id ORDER BY e.id LIMIT 1")
     inner, *outer = look.node(inside).communities

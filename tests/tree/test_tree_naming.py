@@ -13,7 +13,7 @@ import pytest
 from trees import assert_whole, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, InputError, ModelError
+from kgplatform.errors import InputError, ModelError
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.reply import parse_reply
 from kgplatform.neo4j.store import Store
@@ -156,27 +156,6 @@ def test_a_model_that_fails_throughout_is_asked_no_more() -> None:
     )
     assert naming.stopped.startswith("10 calls to name communities in a row failed, the last: No such key.")
     assert (found, len(naming.failed), len(asked)) == (["mill 0", "mill 1", "mill 2"], 10, 13)
-
-
-def test_the_budget_stops_cleanly(store: Store, settings: Settings, tmp_path: Path) -> None:
-    said: list[int] = []
-
-    def costly(messages: Messages) -> str:
-        if said:
-            raise BudgetError("The budget is used up. Run the same command again with a larger token_budget.")
-        said.append(1)
-        return names(messages)
-
-    kg = opened(store, settings, ScriptedChat(costly))
-    ingest(kg, tmp_path, GROUPS)
-    report = kg.build_tree()
-    assert_whole(store)
-    assert not report.complete
-    assert "larger token_budget" in report.stopped
-    assert (report.named_by_model, report.named_by_members, report.calls) == (5, 2, 1)
-    chat = ScriptedChat(names)
-    rest = opened(store, settings, chat).build_tree()
-    assert (rest.named_by_model, rest.complete, len(chat.calls)) == (2, True, 1)
 
 
 # -------------------------------------------------------------------------------------------------------------- cut off

@@ -65,13 +65,6 @@ def choosing(*days: int) -> Walker:
 # ------------------------------------------------------------------------------------------------------- the queue
 
 
-def test_the_facts_of_a_node_are_grouped_under_their_passages(evidence: Evidence) -> None:
-    model = Walker(["Petrel"])
-    ask(evidence, model, QUESTION, nodes=1)
-    shown = [f"Passage {n}: journey\n[{n}.1] {text}" for n, text in enumerate(DAYS, 1)]
-    assert model.of("facts")[0].data == "\n".join(shown), "by the number of the sentence that says each"
-
-
 def test_facts_of_what_was_read_are_not_shown_again(evidence: Evidence) -> None:
     model = choosing(3, 6)
     model.rules["facts"] = lambda asked: reads(*[n for n in (3, 6) if n in asked.passages_shown])

@@ -77,13 +77,11 @@ def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: P
     parts = "To whose goal was Messi's goal compared?", "When did Barcelona sign the person?"
     june = "Diego Maradona left Boca Juniors in June 1982, when the Catalans paid five million pounds for him."
     query = "When did Diego Maradona leave Boca Juniors?"
+    missing = json.dumps({"reasoning": "When he was signed is missing.", "query": query, "answer": ""})
     model = Model(
         decompose=plan(*parts, nodes=["Person", "club"], relations=["signed", "compared-to"]),
         answer=[REFUSES, says("In June 1982", june)],
-        reflect=[
-            json.dumps({"reasoning": "When he was signed is missing.", "query": query, "answer": ""}),
-            concludes("June 1982"),
-        ],
+        reflect=[missing, concludes("June 1982")],
     )
     done = ask(GOAL_QUESTION, evidence, model, Options(top_k=1))
 
@@ -91,8 +89,7 @@ def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: P
     assert (done.text, done.note) == ("In June 1982 [1]", "")
     assert cited(done) == [("transfer", june)]
     decompose, first, one, two, final = (prompt.user for prompt in model.asked)
-    assert GOAL_QUESTION in decompose
-    assert "compared to" in model.asked[0].user
+    assert "compared to" in decompose
     assert all(GOAL_QUESTION in prompt.user for prompt in model.asked)
     assert "compared the goal" in first
     assert june not in first
@@ -106,24 +103,13 @@ def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: P
     for prompt in (two, final):
         assert june in prompt
         assert "compared the goal" in prompt, "the evidence of every step is in it"
-    assert [(step.name, step.prompt) for step in done.trace] == [
-        ("decompose", "youtu/decompose"),
-        ("search", None),
-        ("search", None),
-        ("search", None),
-        ("first answer", "readers/answer"),
-        ("reflect 1", "youtu/reflect"),
-        ("search", None),
-        ("reflect 2", "youtu/reflect"),
-        ("final answer", "readers/answer"),
+    assert [step.name for step in done.trace] == [
+        *("decompose", "search", "search", "search", "first answer"),
+        *("reflect 1", "search", "reflect 2", "final answer"),
     ]
-    *_, whole, _, step, again, _, last = done.trace
-    assert whole.detail.startswith("the whole question: When was the person")
-    assert step.detail == f"the new query is: {query}"
+    again = done.trace[6]
     assert again.detail.startswith(f"new query: {query}: 1 passage, ")
     assert again.queries
-    assert all(run.statement and run.rows >= 0 for run in again.queries)
-    assert last.detail == "answered, 1 citation"
 
 
 # ----------------------------------------------------------------------------------------------------------------- Y2
