@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -402,15 +400,3 @@ class TestMakeChat:
             assert chat.send(HELLO, stage="s").text == "Hi."
             chat.close()
         assert len(list((tmp_path / "llm-cache").rglob("*.json"))) == 1
-
-    def test_nothing_is_imported_or_sent_before_the_first_question(self) -> None:
-        code = (
-            "import sys, kgplatform.client\nfrom kgplatform.models.chat import Ledger\n"
-            "from kgplatform.models.openai_chat import make_chat\n"
-            "from kgplatform.settings import Settings\n"
-            "make_chat(Settings(openai_api_key='k'), Ledger())\n"
-            "late = {'openai', 'httpx2', 'torch', 'json_repair', 'opentelemetry'}\n"
-            "print([name for name in sys.modules if name.partition('.')[0] in late])"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == "[]"

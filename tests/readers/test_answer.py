@@ -14,7 +14,6 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Ledger
 from kgplatform.readers.answer import (
-    NO_MODEL,
     NOT_CITED,
     NOTHING_NEAR,
     OWN_KNOWLEDGE,
@@ -136,13 +135,6 @@ def test_an_empty_answer_that_is_called_sufficient_is_asked_for_again(evidence: 
     assert done.text == "Anna Reed [1]"
     with pytest.raises(ReplyError, match='write the "answer", or set "sufficient" to false'):
         ask(evidence, written(""))
-
-
-def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
-    done = answer(QUESTION, Run(evidence, None, Ledger()), Options(route="passage", top_k=1))
-    assert (done.text, done.note, done.sufficient) == (None, NO_MODEL, None)
-    assert len(done.evidence.passages) == 1
-    assert [step.name for step in done.trace] == ["search"]
 
 
 def test_where_nothing_was_found_only_the_open_mode_asks() -> None:
