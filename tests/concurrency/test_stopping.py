@@ -23,7 +23,7 @@ from stopped import LONG, Silent, Working, threads, until
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.threads import LoopThread, side_by_side
-from kgplatform.errors import ModelError, ServerError, StatementError, StoppedError
+from kgplatform.errors import ModelError, StoppedError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder, OpenAIEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
@@ -339,13 +339,6 @@ class TestStatements:
             with pytest.raises(StoppedError):
                 work()
         assert store.read("explore/node_counts") == []
-
-    def test_other_errors_stay_what_they_are(self, store: Store) -> None:
-        with pytest.raises(ServerError):
-            Store(Connection("bolt://", "neo4j", "x"))
-        assert store.within(Stop()).read("explore/has_documents") == []
-        with pytest.raises(StatementError):
-            store.within(Stop()).run_statement("RETURN x", {}, write=False, timeout=10, limit=1)
 
     def test_waiting_for_a_server_that_is_not_there(self) -> None:
         with socket.socket() as taken:

@@ -8,7 +8,7 @@ from hypothesis import settings as tries
 from hypothesis import strategies as st
 
 from kgplatform.gist.options import Style
-from kgplatform.gist.pagination import Paragraph, covering, length, paragraphs
+from kgplatform.gist.pagination import Paragraph, length, paragraphs
 
 PIECES = st.sampled_from(
     ["\n", "\n\n", " ", "  \n \n", "One two three. ", "four", "ANN: Yes. ", "INT. HALL", "海を見る。", "\f", "\u2029",
@@ -104,11 +104,3 @@ def test_paragraphs_are_all_of_the_text(text: str, style: Style, most: int, whol
         at = each.end
     assert text[at:].strip() == ""
     assert all(each.words <= most for each in found), "not even a long word is too long: it is cut"
-
-
-@tries(max_examples=50, deadline=None)
-@given(st.lists(PIECES, max_size=30).map("".join))
-def test_with_the_white_space_between_them_they_cover_it(text: str) -> None:
-    spans = covering(paragraphs(text, 20), len(text))
-    assert "".join(text[start:end] for start, end in spans) == (text if text.strip() else "")
-    assert all(not text[start].isspace() for start, _ in spans[1:])

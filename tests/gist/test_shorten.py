@@ -20,7 +20,6 @@ from kgplatform.gist.shorten import (
     shorten_again,
 )
 from kgplatform.models.chat import Reply
-from kgplatform.prompt import source_of
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 
@@ -113,17 +112,3 @@ def test_a_gist_that_goes_round_in_circles_is_not_stored(looped: str) -> None:
     twice = shorten(writing(looped, cut_off(looped)), PAGE, ARTICLE)
     assert twice == Gist(" ".join(PAGE.split()[:60]), BEGINNING, (LOOPED,))
     assert shorten(writing(looped), looped * 2, ARTICLE).flag == "", "where the page itself does so"
-
-
-def test_the_example_is_no_gist() -> None:
-    example = next(line for line in source_of("gist/gist").splitlines() if line.startswith("{"))
-    assert shorten(ScriptedChat([example, shortened("Ada sailed.")]), PAGE, ARTICLE) == Gist(
-        "Ada sailed.", "", (PUT_RIGHT,)
-    )
-
-
-def test_a_gist_that_was_cut_off_is_asked_for_with_more_room() -> None:
-    chat = writing(cut_off("Ada sailed. Ben"), "Ada sailed. Ben stayed.")
-    assert shorten(chat, PAGE, ARTICLE) == Gist("Ada sailed. Ben stayed.", "", (PUT_RIGHT,))
-    first, second = (call.wanted.tokens or 0 for call in chat.calls)
-    assert second > first

@@ -107,12 +107,6 @@ def test_numbers_that_were_not_shown_are_dropped_and_counted(evidence: Evidence)
     assert done.trace[-1].detail == "answered, 1 citation, 3 dropped"
 
 
-def test_names_and_numbers_that_the_citation_does_not_have_are_marked(evidence: Evidence) -> None:
-    done = ask(evidence, lambda prompt: written(f"Thomas Pike built it in 1705 [{prompt.number_of(BUILT)}]."))
-    assert done.text == "Thomas Pike built it in 1705 [1]."
-    assert [each.unread for each in done.statements] == [("Thomas", "Pike", "1705")]
-
-
 DECLINED = "The language model found no answer in the 2 passages that it was shown."
 
 

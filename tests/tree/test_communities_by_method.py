@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import SettingError
 from kgplatform.tree import paper, partition
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 
@@ -235,14 +235,6 @@ def check_levels(levels: list[Indices], limit: int) -> None:
         for _, rows in partition.groups(inner):
             assert len(set(outer[rows].tolist())) == 1
     assert np.bincount(tree_measures.leaves(levels)).max(initial=0) <= limit
-
-
-def test_an_unknown_method_and_missing_vectors_are_said() -> None:
-    graph = random_graph(5, 5, 1)
-    with pytest.raises(InputError, match='Unknown method "gmm". Choose one of multiplex, '):
-        partition.partition(graph, "gmm")
-    with pytest.raises(InputError, match="'paper' needs a vector for every relation name"):
-        partition.partition(graph, "paper")
 
 
 def test_the_papers_method_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
