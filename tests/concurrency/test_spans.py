@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.spans import past_span, span
-from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import ModelError
 from kgplatform.models.chat import Ledger, Wanted
 from kgplatform.models.openai_chat import OpenAIChat
@@ -86,20 +83,6 @@ def test_statements_have_their_names_and_no_values(store: Store, spans: InMemory
     assert attributes["db.system.name"] == "neo4j"
     assert attributes["db.response.returned_rows"] == 0
     assert "a secret" not in str(attributes)
-
-
-def test_what_other_threads_do_is_inside_of_the_span(spans: InMemorySpanExporter) -> None:
-    def work(number: int) -> int:
-        with span(f"part {number}", {}):
-            return number
-
-    with span("whole", {}, calls_out=False):
-        assert side_by_side([partial(work, number) for number in range(3)], 3) == [0, 1, 2]
-        past_span("step before", 0.5, {})
-    *parts, whole = spans.get_finished_spans()
-    assert whole.context
-    assert {part.parent.span_id for part in parts if part.parent} == {whole.context.span_id}
-    assert len(parts) == 4
 
 
 def test_a_question_has_its_steps_statements_and_calls_inside(

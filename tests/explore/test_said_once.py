@@ -30,14 +30,17 @@ def kinds(kg: KnowledgeGraph, text: str) -> set[str]:
     return {row[0] for row in kg.cypher(statement, {"text": text}).rows}
 
 
-def test_the_graph_keeps_the_relation_for_walks(lives: KnowledgeGraph) -> None:
+def test_the_graph_keeps_the_relation_and_who_looks_sees_the_sentence_once(lives: KnowledgeGraph) -> None:
+    """At a node, and in a document; the relation itself, where it is looked at, shows its places."""
     assert "triple" in kinds(lives, BORN)
     assert lives.cypher("MATCH ({name: 'Ada Lovelace'})-[r:BORN_IN]->({name: 'London'}) RETURN r").rows
-
-
-def test_a_node_lists_it_once_as_the_sentence(lives: KnowledgeGraph) -> None:
     (ada, *_) = lives.look.find("Ada Lovelace")
     assert [fact.text for fact in lives.look.node(ada.id).facts] == [BORN, MET]
+    (document,) = lives.documents()
+    facts = lives.look.document(document.id).facts
+    assert [fact.text for fact in facts if fact.start == 0] == [BORN]
+    (row,) = lives.cypher("MATCH (f:Fact {kind: 'triple', subject: 'Ada Lovelace'}) RETURN f.id").rows
+    assert [fact.kind for fact in lives.look.node(row[0]).facts] == ["triple"]
 
 
 def test_a_page_says_it_once_beside_the_relation(lives: KnowledgeGraph) -> None:
@@ -45,22 +48,10 @@ def test_a_page_says_it_once_beside_the_relation(lives: KnowledgeGraph) -> None:
     profile = lives.look.profile(ada.id)
     born = next(group for group in profile.relations if group.type == "BORN_IN")
     assert [(each.node.name, each.sentence) for each in born.related] == [("London", BORN)]
-    assert MET in {each.text for each in profile.sentences} | {
-        each.sentence for group in profile.relations for each in group.related
-    }
+    beside = {each.sentence for group in profile.relations for each in group.related}
+    assert MET in {each.text for each in profile.sentences} | beside
     assert BORN not in [each.text for each in profile.sentences]
     assert [(each.title, each.passages) for each in profile.documents] == [("lives", 1)]
-
-
-def test_a_document_marks_it_once(lives: KnowledgeGraph) -> None:
-    (document,) = lives.documents()
-    facts = lives.look.document(document.id).facts
-    assert [fact.text for fact in facts if fact.start == 0] == [BORN]
-
-
-def test_the_relation_itself_shows_its_places(lives: KnowledgeGraph) -> None:
-    (row,) = lives.cypher("MATCH (f:Fact {kind: 'triple', subject: 'Ada Lovelace'}) RETURN f.id").rows
-    assert [fact.kind for fact in lives.look.node(row[0]).facts] == ["triple"]
 
 
 def test_a_community_says_it_once(lives: KnowledgeGraph) -> None:

@@ -16,12 +16,10 @@ from kgplatform.gist.shorten import (
     PUT_RIGHT,
     TAGGED,
     Gist,
-    beginning,
     shorten,
     shorten_again,
 )
 from kgplatform.models.chat import Reply
-from kgplatform.prompt import source_of
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 
@@ -38,31 +36,17 @@ def writing(*said: str | Reply) -> ScriptedChat:
     return ScriptedChat([shortened(each) if isinstance(each, str) and each else each for each in said])
 
 
-def test_the_prompt_asks_to_shorten() -> None:
-    """Not to summarise: that restructures (section 3.1)."""
-    chat = writing("Ada sailed.")
-    assert shorten(chat, f"\n{PAGE}\n\n", ARTICLE) == Gist("Ada sailed.")
-    (call,) = chat.calls
-    system = call.messages[0]["content"]
-    assert "You shorten a passage from a report" in system
-    assert "Keep names, figures and dates" in system
-    assert call.messages[1]["content"].endswith("Shorten this passage to about 30 words.")
-    assert "summar" not in system.lower()
-    assert (Prompt(call.messages).data, call.stage) == (PAGE, "gist")
-
-
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
         (GistOptions.of(question="Who sailed?"), "- The reader wants to know: Who sailed? Keep all that bears on that"),
         (GistOptions.of(instruction="Keep the $signatures."), "- The reader asks besides: Keep the $signatures."),
-        (GistOptions.of("script"), "- Give people their full names."),
         (GistOptions.of("transcript"), "- Say who said, asked, proposed or decided what."),
     ],
 )
 def test_what_the_user_wants_is_a_rule(options: GistOptions, rule: str) -> None:
     chat = writing("Ada sailed.")
-    shorten(chat, PAGE, options)
+    assert shorten(chat, f"\n{PAGE}\n\n", options) == Gist("Ada sailed.")
     assert rule in chat.calls[0].messages[0]["content"]
     assert Prompt(chat.calls[0].messages).data == PAGE, "and no part of the data"
 
@@ -95,8 +79,12 @@ def test_without_a_gist_the_model_is_asked_once_more(empty: str) -> None:
 def test_without_a_gist_twice_the_first_words_are() -> None:
     gist = shorten(writing("", ""), PAGE, ARTICLE)
     assert gist == Gist(" ".join(PAGE.split()[:60]), BEGINNING, (NO_GIST,))
-    short = paragraph("one", 30)
+    short, chinese = paragraph("one", 30), "第一天，船从港口出发。" * 100
     assert shorten(writing("", ""), short, ARTICLE).text == short
+    first = shorten(writing("", ""), chinese, ARTICLE).text
+    assert 100 < len(first) <= 160, "also of a text that white space does not part"
+    assert chinese.startswith(first)
+    assert shorten_again(writing("", " "), "Ada sailed.", ARTICLE).text == "", "what is there is better"
 
 
 def test_a_gist_longer_than_its_page_is_asked_for_again_and_then_left_for_the_page() -> None:
@@ -124,32 +112,3 @@ def test_a_gist_that_goes_round_in_circles_is_not_stored(looped: str) -> None:
     twice = shorten(writing(looped, cut_off(looped)), PAGE, ARTICLE)
     assert twice == Gist(" ".join(PAGE.split()[:60]), BEGINNING, (LOOPED,))
     assert shorten(writing(looped), looped * 2, ARTICLE).flag == "", "where the page itself does so"
-
-
-def test_the_example_is_no_gist() -> None:
-    example = next(line for line in source_of("gist/gist").splitlines() if line.startswith("{"))
-    assert shorten(ScriptedChat([example, shortened("Ada sailed.")]), PAGE, ARTICLE) == Gist(
-        "Ada sailed.", "", (PUT_RIGHT,)
-    )
-
-
-def test_a_gist_that_was_cut_off_is_asked_for_with_more_room() -> None:
-    chat = writing(cut_off("Ada sailed. Ben"), "Ada sailed. Ben stayed.")
-    assert shorten(chat, PAGE, ARTICLE) == Gist("Ada sailed. Ben stayed.", "", (PUT_RIGHT,))
-    first, second = (call.wanted.tokens or 0 for call in chat.calls)
-    assert second > first
-
-
-def test_once_more_is_said_to_be_so() -> None:
-    chat = writing("Ada sailed.")
-    assert shorten_again(chat, "Ada sailed to Brest in May.", ARTICLE).text == "Ada sailed."
-    (call,) = chat.calls
-    assert "Shorten it again, to about half" in call.messages[0]["content"]
-    assert (Prompt(call.messages).data, call.stage) == ("Ada sailed to Brest in May.", "shorten")
-    assert shorten_again(writing("", " "), "Ada sailed.", ARTICLE).text == "", "what is there is better"
-
-
-def test_the_first_words_of_a_text_that_white_space_does_not_part() -> None:
-    text = "第一天，船从港口出发。" * 100
-    assert 100 < len(beginning(text)) <= 160
-    assert text.startswith(beginning(text))

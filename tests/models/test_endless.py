@@ -51,13 +51,12 @@ def listening(text: str) -> None:
     ("fault", "wanted", "stop"),
     [
         (Fault.never_ends("body"), {}, None),
-        (Fault.never_ends("body"), {"on_text": listening}, None),
         (Fault.never_ends("body"), {}, Stop()),
         (Fault.never_ends("stream"), {"on_text": listening}, None),
         (Fault(body=json.dumps({"choices": [{"message": {"content": "x" * 5_000_000}}]})), {}, None),
         (Fault(body="{}", headers={"Content-Encoding": "gzip"}), {}, None),
     ],
-    ids=["body", "body for a listener", "body, in work that can be stopped", "stream", "known length", "packed"],
+    ids=["body", "body, in work that can be stopped", "stream", "known length", "packed"],
 )
 def test_an_answer_without_an_end_is_cut_off_and_not_asked_for_again(
     fault: Fault, wanted: dict[str, Any], stop: Stop | None

@@ -74,14 +74,16 @@ class Simulated:
 class TestSpeed:
     @pytest.mark.parametrize(
         ("slots", "number", "streams", "noise"),
-        [(1, 21, True, 0.0), (1, 21, False, 0.4), (4, 100, True, 0.4), (64, 640, True, 0.4), (64, 2560, False, 0.0)],
+        [(1, 21, False, 0.4), (4, 100, True, 0.4), (64, 2560, False, 0.0)],
     )
     def test_nearly_as_fast_as_the_best_fixed_number(
         self, slots: int, number: int, streams: bool, noise: float
     ) -> None:
         took = Simulated(slots, number, streams, noise).seconds()
         for fixed in (8, 64):
-            assert took <= Simulated(slots, number, streams, noise, fixed).seconds() / 0.9
+            run = Simulated(slots, number, streams, noise, fixed)
+            assert took <= run.seconds() / 0.9
+            assert set(run.limits) == {fixed}, "a number that is set stays"
 
     @pytest.mark.parametrize("streams", [True, False])
     def test_it_begins_at_two_and_a_server_of_one_slot_gets_one_at_a_time(self, streams: bool) -> None:
@@ -92,21 +94,6 @@ class TestSpeed:
         assert run.limits[len(run.limits) // 3] == 1
         later = run.limits[len(run.limits) // 3 :]
         assert sum(later) / len(later) < 1.5
-
-    def test_a_few_calls_by_themselves_change_nothing(self) -> None:
-        pace = Pace(clock=iter(range(10**6)).__next__)
-        for _ in range(100):
-            assert pace.queue().done()
-            turn = Turn(work=10)
-            pace.sent(turn)
-            pace.heard(turn)
-            pace.over(turn)
-        assert pace.limit == 2
-
-    def test_a_number_that_is_set_stays(self) -> None:
-        run = Simulated(64, 200, fixed=8)
-        run.seconds()
-        assert set(run.limits) == {8}
 
     def test_what_fails_halves_it_once_for_all_that_were_sent(self) -> None:
         pace = Pace(clock=lambda: 1.0)
@@ -135,17 +122,6 @@ class TestPatience:
             assert pace.left(second) == 10
         now[0] = 30
         assert pace.left(first) == pace.left(second) == 4
-
-    def test_what_was_begun_is_not_kept_by_others(self) -> None:
-        now = [0.0]
-        pace = Pace(patience=10, clock=lambda: now[0])
-        first, second = Turn(), Turn()
-        for turn in (first, second):
-            pace.sent(turn)
-            pace.heard(turn)
-        now[0] = 8
-        pace.heard(second)
-        assert pace.left(first) == 2
 
     def test_what_many_overtook_does_not_wait(self) -> None:
         now = [0.0]
@@ -189,21 +165,15 @@ def prompts(number: int) -> list[str]:
 
 
 class TestOverTheWire:
-    def test_who_waits_at_a_server_of_one_slot_is_not_given_up(self) -> None:
-        """The last of six waits for twice the time-out."""
-        with SlotServer(1, 0.2) as server:
-            _, replies = ask(server, prompts(6), concurrency=6, model_timeout=0.6)
-        assert len(set(replies)) == 1
-        assert set(server.came.values()) == {1}
-        assert server.abandoned == 0
-
-    def test_nobody_sets_anything(self) -> None:
+    @pytest.mark.parametrize("more", [{}, {"concurrency": 6}], ids=["nobody sets anything", "set"])
+    def test_who_waits_at_a_server_of_one_slot_is_not_given_up(self, more: dict[str, int]) -> None:
+        """The last waits for longer than the time-out."""
         with SlotServer(1, 0.1) as server:
-            _, replies = ask(server, prompts(8), model_timeout=0.6)
+            _, replies = ask(server, prompts(8), model_timeout=0.6, **more)
         assert len(set(replies)) == 1
         assert server.abandoned == 0
         assert set(server.came.values()) == {1}
-        assert server.most <= 4
+        assert more or server.most <= 4
 
     def test_the_slots_that_a_server_tells_are_used(self) -> None:
         with SlotServer(5, 0.1, tells=True) as server:

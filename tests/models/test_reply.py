@@ -313,15 +313,11 @@ class TestAskAgain:
         assert 'Leave out "reasoning".' in chat.calls[1].messages[-1]["content"]
 
     def test_it_is_asked_for_only_once_more(self) -> None:
-        chat = ScriptedChat(["no", "never", '{"answer": "too late"}'])
+        chat = ScriptedChat(["no $error ${x", "never", '{"answer": "too late"}'])
         with pytest.raises(ReplyError, match="stage answer cannot be used.*begins 'never'"):
             ask(chat, QUESTION, Choice, stage="answer")
         assert len(chat.calls) == 2
-
-    def test_dollar_signs_of_the_answer_are_only_text(self) -> None:
-        chat = ScriptedChat(["$error $question ${x", '{"answer": "a"}'])
-        ask(chat, QUESTION, Choice, stage="answer")
-        assert "'$error $question ${x'" in chat.calls[1].messages[1]["content"]
+        assert "'no $error ${x'" in chat.calls[1].messages[1]["content"], "its dollar signs are only text"
 
 
 @settings(max_examples=80, deadline=None)

@@ -27,8 +27,6 @@ from kgplatform.records import Step
 from kgplatform.settings import load_settings
 
 QUESTION = "Who designed the ship that laid the Atlantic cable of 1866, and who paid for it?"
-NOWHERE = "Which quagga played the xylophone in Timbuktu?"
-"""Of which no piece of the text says anything, so that the next is read."""
 RUNS: list[tuple[str, dict[str, Any], int]] = [
     ("retrieve", {}, 1),
     ("youtu", {}, 2),
@@ -46,16 +44,6 @@ RUNS: list[tuple[str, dict[str, Any], int]] = [
 every_run = pytest.mark.parametrize(
     ("reader", "options", "request_number"), RUNS, ids=lambda each: each if isinstance(each, str) else ""
 )
-side_by_side = pytest.mark.parametrize(
-    ("reader", "options"),
-    [
-        ("retrieve", {}),
-        ("graphreader", {"nodes": 3}),
-        ("longagent", {"member_tokens": 512}),
-        ("chunkread", {"calls": 4, "preset": "paper"}),
-    ],
-)
-"""One whose steps follow each other, two that do much at a time, and one that reads on and on."""
 
 
 class Told:
@@ -139,16 +127,6 @@ def compare(told: Sequence[Step], trace: Sequence[Step]) -> None:
             assert (said.elements, said.pages, said.usage) == (kept.elements, kept.pages, kept.usage)
 
 
-def test_walks_are_told_as_they_go_on_side_by_side(graph: KnowledgeGraph) -> None:
-    """Each in its order, between what belongs to no walk; the trace has one walk after the other."""
-    told = Told()
-    answer = graph.ask(QUESTION, "graphreader", on_step=told, nodes=3, calls=3)
-    paths = [step.path for step in told.steps]
-    assert set(paths) == {0, 1, 2, 3}
-    assert paths[0] == paths[-1] == 0
-    assert [step.path for step in answer.trace if step.path] == sorted(path for path in paths if path)
-
-
 def test_the_one_step_without_a_model_is_told_too(opened: tuple[Store, Silent]) -> None:
     graph = KnowledgeGraph(opened[0], load_settings(embedder="hash:64"), embedder=HashEmbedder(64))
     for reader in names():
@@ -166,36 +144,34 @@ def test_passages_of_another_retriever(graph: KnowledgeGraph) -> None:
     compare(told.steps, answer.trace)
 
 
-@side_by_side
-def test_a_listener_that_raises_ends_the_run_with_its_error(
+@pytest.mark.parametrize(
+    ("reader", "options"), [("retrieve", {}), ("graphreader", {"nodes": 3}), ("longagent", {"member_tokens": 512})]
+)
+def test_who_listens_may_end_a_run_by_an_error_or_stop_it(
     graph: KnowledgeGraph, reader: str, options: dict[str, Any]
 ) -> None:
-    """Also in one of several threads, where there are such."""
+    """One whose steps follow each other, and two that do much at a time: the error may be raised in any thread."""
     for error in (LookupError("enough"), ModelError("enough")):
         heard: list[Step] = []
 
         def listen(step: Step, heard: list[Step] = heard, error: Exception = error) -> None:
             heard.append(step)
-            if step.path or reader in ("retrieve", "chunkread"):
+            if step.path or reader == "retrieve":
                 raise error
 
         with pytest.raises(type(error), match="enough"):
             graph.ask(QUESTION, reader, on_step=listen, **options)
         assert len(heard) <= 3
 
+    stop, told = Stop(), list[str]()
 
-@side_by_side
-def test_a_run_is_stopped_between_two_steps(graph: KnowledgeGraph, reader: str, options: dict[str, Any]) -> None:
-    stop, heard = Stop(), list[str]()
-
-    def listen(step: Step) -> None:
-        heard.append(step.name)
+    def stops(step: Step) -> None:
+        told.append(step.name)
         stop.set()
 
-    question = NOWHERE if reader.startswith("chunk") else QUESTION
     with pytest.raises(StoppedError, match="The work was stopped"):
-        graph.ask(question, reader, on_step=listen, stop=stop, **options)
-    assert len(heard) == 1
+        graph.ask(QUESTION, reader, on_step=stops, stop=stop, **options)
+    assert len(told) == 1
 
 
 @every_run

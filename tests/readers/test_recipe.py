@@ -18,7 +18,6 @@ from mcp_talk import talk
 from playwright.sync_api import Page, expect
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError
 from kgplatform.evaluate.kept_answers import ask, inquiry_for
 from kgplatform.evaluate.setups import parse_setups, read_grid, resolved
 from kgplatform.evaluate.terms import DataSet, Question
@@ -47,28 +46,12 @@ def bestfact(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     READERS.remove(made.READER)
 
 
-def test_python(sample: KnowledgeGraph) -> None:
-    steps: list[Any] = []
-    answer = sample.ask(QUESTION, "bestfact", on_step=steps.append)
-    assert answer.reader == "bestfact"
-    assert answer.text == answer.evidence.facts[0].text
-    assert answer.citations
-    assert list(answer.trace) == steps
-    assert answer.trace[0].queries
-    with pytest.raises(InputError, match="places must be at most 10"):
-        sample.ask(QUESTION, "bestfact", places=11)
-    with pytest.raises(InputError, match="has no option places. Leave it out, or use the reader bestfact."):
-        sample.ask(QUESTION, "retrieve", places=1)
-
-
-@pytest.fixture
-def commanded(
+def test_the_command_line(
     sample: KnowledgeGraph,
     neo4j_server: Connection,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> Any:
-    """What a line of the command prints, and how it ends."""
+) -> None:
     for name, value in (
         ("NEO4J_URI", neo4j_server.uri),
         ("NEO4J_PASSWORD", neo4j_server.password),
@@ -77,17 +60,13 @@ def commanded(
     ):
         monkeypatch.setenv(name, value)
 
-    def run(*words: str) -> tuple[Any, Any]:
+    def commanded(*words: str) -> tuple[Any, Any]:
+        """How a line of the command ends, and what it prints."""
         monkeypatch.setattr(sys, "argv", ["kgplatform", *words])
-        capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             cli.main()
         return ended.value.code or 0, capsys.readouterr()
 
-    return run
-
-
-def test_the_command_line(commanded: Any) -> None:
     code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--top-k", "2", "--option", "places=1", "--json")
     assert code == 0, printed.err
     answer = json.loads(printed.out)

@@ -37,11 +37,6 @@ def sentence(result: SearchResult, number: int = 0) -> str:
     return quote.text if quote else ""
 
 
-def test_the_sentence_is_the_one_that_shares_most() -> None:
-    result = judged(found(passage("cable", CABLE), passage("mill", MILL)), "Who sold the mill in 1720?")
-    assert sentence(result, 1) == "Her brother Tom Reed sold it in 1720."
-
-
 def test_it_is_cited_by_the_characters_of_the_document() -> None:
     places = ((500, "slide 1"), (500 + MILL.index("Her brother"), "slide 2"))
     later = FoundPassage("p", "d", "note", 500, 500 + len(MILL), None, MILL, 1.0, (), locations=places)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,10 +18,9 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import BudgetError, StoppedError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import HashEmbedder, OpenAIEmbedder
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.prompt import Messages
 from kgplatform.records import Answer, QueryRun, Step, Usage
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
@@ -129,30 +127,3 @@ def test_a_budget_is_that_of_all_runs_together(store: Store, tmp_path: Path) -> 
             for number in range(20):
                 with_budget.within().ask(f"Who taught Birch, and who taught number {number}?")
         assert with_budget.ledger.total.input_tokens + with_budget.ledger.total.output_tokens >= 1500
-
-
-def test_a_model_for_a_part_of_the_work_is_the_same_model() -> None:
-    answered = threading.Event()
-
-    def once(messages: Messages) -> str:
-        assert answered.wait(LONG)
-        return "Hi."
-
-    with OpenAIServer(once) as server:
-        settings = load_settings(openai_base_url=server.base_url)
-        whole, meters = OpenAIChat(settings, Ledger(), None), [Ledger(), Ledger()]
-        say: Callable[[Ledger], Usage] = lambda meter: (  # noqa: E731 - said twice below, and nowhere else
-            whole.within(meter=meter, stop=Stop()).send([{"role": "user", "content": "Hello"}], stage="s").usage
-        )
-        with ThreadPoolExecutor(2) as pool:
-            said = [pool.submit(say, meter) for meter in meters]
-            answered.set()
-            usages = [each.result() for each in said]
-        assert len(server.requests) + sum(each.cached_calls for each in usages) == 2
-        assert [replace(meter.total) for meter in meters] == usages
-        embedder = OpenAIEmbedder("m", settings, Ledger())
-        part = embedder.within(meter=meters[0])
-        assert part.embed(["text"]).shape[1] == embedder.dimension == part.dimension
-        assert meters[0].by_stage()["embed"].calls == 1, "the length of a vector is known from then on"
-        whole.close()
-        embedder.close()

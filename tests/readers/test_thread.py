@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
-from conftest import wipe
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from model_by_prompt import Model, Prompt
@@ -16,9 +14,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
 from kgplatform.explore.runs import ThreadInfo
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.thread import FAILED, Exchange, standalone_messages, why_not
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 FOUNDER = "Who founded the Atlantic Telegraph Company?"
@@ -48,15 +44,12 @@ def model() -> Model[Prompt]:
 
 
 @pytest.fixture(scope="module")
-def filled(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+def filled(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
     """The texts, which are only read, without a model."""
     folder = tmp_path_factory.mktemp("threads")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:64")
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        kg.ingest(put(folder / "texts", FIELD | OTHERS), recorded=put_jsonl(folder / "recording.jsonl", RECORDING))
-        yield kg
+    texts, recording = put(folder / "texts", FIELD | OTHERS), put_jsonl(folder / "recording.jsonl", RECORDING)
+    shared_kg.ingest(texts, recorded=recording)
+    return shared_kg
 
 
 @pytest.fixture

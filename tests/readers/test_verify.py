@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import wipe
 from corpora import put
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Answer
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 QUESTION = "Where did Ada Lovelace live, and when?"
@@ -24,14 +19,9 @@ VERDICTS = json.dumps({"supported": [True, False]})
 
 
 @pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    home = tmp_path_factory.mktemp("verify")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=home / "home", embedder="hash:64")
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        graph.ingest(put(home, {"ada.txt": TEXT}))
-        yield graph
+def graph(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
+    shared_kg.ingest(put(tmp_path_factory.mktemp("texts"), {"ada.txt": TEXT}))
+    return shared_kg
 
 
 def asked(graph: KnowledgeGraph, *replies: str, **more: Any) -> tuple[Answer, ScriptedChat]:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
-from kgplatform.readers.window import Window, cost, cut, pack, tokens
+from kgplatform.readers.window import cut, tokens
 from kgplatform.text import count_tokens
 
 PROSE = "The mill was built in 1704. It ground oats for the valley! Did Dr. Reed, who owned it, live there? "
-
-
-def test_nine_tenths_of_the_window_may_be_filled() -> None:
-    messages = [{"role": "system", "content": "Say it."}, {"role": "user", "content": "one two three"}]
-    assert cost(messages) == (3 + 4) + (3 + 4)
-    assert Window(1000).limit == 900
-    assert Window(1000).room(messages) == 900 - 14
-    assert Window(10).room(messages) < 0
 
 
 def test_line_ends_long_names_and_other_scripts_cost_more_than_prose() -> None:
@@ -27,18 +17,6 @@ def test_line_ends_long_names_and_other_scripts_cost_more_than_prose() -> None:
     assert tokens("мельница") > 1.5 * count_tokens("мельница")
     assert tokens("Gesellschaft") == count_tokens("Gesellschaft") + 2
     assert tokens("") == 0
-
-
-def test_pages_have_all_pieces_in_order_and_within_the_room() -> None:
-    chance = random.Random(5)
-    pieces = [" ".join(["word"] * chance.randint(1, 30)) for _ in range(300)]
-    pages = pack(pieces, 50)
-    assert [number for page in pages for number in page] == list(range(300))
-    assert all(tokens("\n".join(pieces[each] for each in page)) <= 50 for page in pages)
-    assert all(
-        tokens("\n".join(pieces[each] for each in [*one, two[0]])) + 1 > 50
-        for one, two in zip(pages, pages[1:], strict=False)
-    )
 
 
 @pytest.mark.parametrize(

@@ -52,12 +52,6 @@ def test_operators_of_lucene_are_words(graph: KnowledgeGraph) -> None:
     assert found.passages[0].title == "choir"
 
 
-def test_the_reader_retrieve_takes_it(graph: KnowledgeGraph) -> None:
-    answer = graph.ask("Who fired bricks?", route="bm25", top_k=1)
-    assert [each.title for each in answer.evidence.passages] == ["kiln"]
-    assert [run.name for run in answer.trace[0].queries][0] == "search/bm25"
-
-
 def test_meaning_alone_ranks_by_the_cosine_and_all_does_without(graph: KnowledgeGraph) -> None:
     found = graph.search("The choir sang in the chapel", route="dense", top_k=3)
     assert found.passages[0].title == "choir"

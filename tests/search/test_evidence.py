@@ -13,7 +13,6 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.query import load_query
 from kgplatform.search.evidence import Evidence, Retrieved
-from kgplatform.search.routes import ROUTES
 
 QUESTION = "Who taught Birch?"
 
@@ -36,13 +35,6 @@ def test_every_statement_is_told_also_those_that_run_at_once(evidence: Evidence)
     assert all(each.statement == load_query(each.name).text and each.seconds > 0 for each in found.queries)
     assert "birch" in found.queries[0].parameters["names"]
     assert found.queries[1].parameters["vector"]
-
-
-def test_the_statements_come_in_one_order(evidence: Evidence) -> None:
-    first = names(evidence.search(QUESTION))
-    assert all(names(evidence.search(QUESTION)) == first for _ in range(5))
-    assert first[:4] == ["search/words", "search/passage", "search/triple", "search/entity"]
-    assert not {"search/named_documents", "search/community"} & set(first), "there are none to ask of"
 
 
 def test_searches_at_the_same_time_do_not_hear_each_other(evidence: Evidence) -> None:
@@ -71,10 +63,6 @@ def test_a_route_that_is_left_out_asks_nothing(evidence: Evidence, left_out: str
     assert found.result.passages
 
 
-def test_with_every_route_left_out_only_documents_that_the_question_names_are_left(evidence: Evidence) -> None:
-    assert evidence.search(QUESTION, without=tuple(ROUTES)).result.passages == ()
-
-
 def test_what_cannot_be_asked(evidence: Evidence) -> None:
     with pytest.raises(InputError, match='Unknown route "comunity".*Did you mean community'):
         evidence.search(QUESTION, without=("comunity",))
@@ -82,13 +70,6 @@ def test_what_cannot_be_asked(evidence: Evidence) -> None:
         evidence.search(QUESTION, route="paths")
     with pytest.raises(InputError, match="question is empty"):
         evidence.search("?")
-
-
-def test_passages_are_read_again_by_id(evidence: Evidence) -> None:
-    found = evidence.search(QUESTION, route="passage").result.passages
-    read = evidence.stored([*(each.id for each in found), "nothing"])
-    assert {each.id: each.text for each in found} == {each: passage.text for each, passage in read.passages.items()}
-    assert [(run.name, run.rows) for run in read.queries] == [("search/passage_details", len(found))]
 
 
 def test_all_routes_know_an_entity_by_its_meaning(kg: KnowledgeGraph, tmp_path: Path) -> None:

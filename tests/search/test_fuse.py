@@ -12,11 +12,6 @@ from kgplatform.search.fuse import (
     Neighbourhood,
     best_first,
     fuse,
-    page_rank,
-    restart_vector,
-    seeds,
-    softmax,
-    transition,
 )
 
 
@@ -64,11 +59,6 @@ def neighbourhood(
     )
 
 
-def restart_of(graph: Neighbourhood, fact_weight: np.ndarray | None = None) -> np.ndarray:
-    weight = np.zeros(len(graph.fact_ids)) if fact_weight is None else fact_weight
-    return restart_vector(graph, seeds(graph, scoring.passage_similarity(graph), weight))
-
-
 CHAIN = neighbourhood(
     [0.8, np.nan, 0.3],
     entity_passages=[2, 1],
@@ -101,23 +91,6 @@ def test_a_neighbour_of_the_best_passage_beats_an_unrelated_passage() -> None:
     assert scores.entities[0] > scores.entities[1]
 
 
-def test_repeated_reversed_and_looping_edges_count_once() -> None:
-    once = neighbourhood([0.5], entity_passages=[1, 1], mentions=pairs((0, 0)), relations=pairs((0, 1)))
-    often = replace(once, mentions=pairs((0, 0), (0, 0)), relations=pairs((1, 0), (0, 1), (0, 0), (0, 1)))
-    assert transition(once).toarray() == pytest.approx(transition(often).toarray())
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_mass_is_kept(seed: int) -> None:
-    graph = random_graph(seed)
-    restart = restart_of(graph, softmax(graph.fact_cosine, scoring.FACT_TEMPERATURE))
-    assert restart.sum() == pytest.approx(1)
-    assert restart.min() >= 0
-    mass = page_rank(transition(graph), restart)
-    assert mass.sum() == pytest.approx(1)
-    assert mass.min() >= 0
-
-
 def test_same_input_same_output_whatever_the_order_of_edges() -> None:
     graph = random_graph(0)
     shuffled = replace(graph, mentions=graph.mentions[::-1].copy(), relations=graph.relations[::-1].copy())
@@ -137,12 +110,6 @@ def test_a_named_document_gets_mass_and_its_best_passage_most() -> None:
     before, after = fuse(plain).passages, fuse(named).passages
     assert after[2] - before[2] > 0.2
     assert after[2] > after[1]
-
-
-def test_a_named_document_counts_even_if_its_similarity_is_unknown() -> None:
-    graph = neighbourhood([0.6, np.nan], named=[-1, 0], entity_passages=[1, 1], mentions=pairs((0, 0), (1, 1)))
-    restart = restart_of(graph)
-    assert restart[1] == pytest.approx(scoring.NAMED_SHARE)
 
 
 def test_a_near_fact_moves_its_entities_and_their_passages() -> None:
@@ -169,20 +136,9 @@ def test_bm25_decides_between_equal_cosines() -> None:
 def test_a_rare_entity_that_the_question_names_leads_to_its_passage() -> None:
     graph = neighbourhood([0.8, 0.3, 0.3], entity_passages=[1], entity_named=[True], mentions=pairs((2, 0)))
     assert best_first(fuse(graph).passages, graph.passage_ids) == [0, 2, 1]
-    restart = restart_of(graph)
-    assert restart.sum() == pytest.approx(1)
-    assert restart[3] == pytest.approx(scoring.RARE_NAME_SHARE)
-
-
-def test_the_rarer_of_two_named_entities_gets_more() -> None:
-    graph = neighbourhood([0.8], entity_passages=[1, 4], entity_named=[True, True], mentions=pairs((0, 0), (0, 1)))
-    restart = restart_of(graph)
-    assert restart[1] == pytest.approx(4 * restart[2])
-
-
-def test_a_named_entity_is_a_seed_where_nothing_else_is() -> None:
-    graph = neighbourhood([np.nan], entity_passages=[1], entity_named=[True], mentions=pairs((0, 0)))
-    assert restart_of(graph) == pytest.approx([0, 1])
+    two = neighbourhood([0.8], entity_passages=[1, 4], entity_named=[True, True], mentions=pairs((0, 0), (0, 1)))
+    rare, common = fuse(two).entities
+    assert rare > common, "the rarer of two gets more"
 
 
 # ---------------------------------------------------------------------------------------------------------- titles
@@ -197,9 +153,6 @@ def test_a_passage_that_names_a_title_leads_to_that_document() -> None:
         entity_titles=[3],
         mentions=pairs((0, 0), (1, 0), (2, 0), (3, 0)),
     )
-    walk = transition(graph).toarray()
-    assert walk[:, 0] == pytest.approx([0, 0, scoring.TITLE_SHARE, 0, 1 - scoring.TITLE_SHARE])
-    assert walk[:, 2] == pytest.approx([0, 0, 0, 0, 1])
     assert best_first(fuse(graph).passages, graph.passage_ids)[:2] == [0, 2]
 
 
@@ -216,10 +169,10 @@ def test_the_best_passage_of_a_title_stands_before_its_others() -> None:
 # ---------------------------------------------------------------------------------------------------------- scales
 
 
-@pytest.mark.parametrize("scale", [0.4, 2.0])
-def test_scores_do_not_depend_on_how_far_a_models_cosines_lie_apart(scale: float) -> None:
+def test_scores_do_not_depend_on_how_far_a_models_cosines_lie_apart() -> None:
     graph = replace(random_graph(0), passage_bm25=np.zeros(300))
     known = graph.passage_cosine[~np.isnan(graph.passage_cosine)]
     graph = replace(graph, passage_cosine=graph.passage_cosine / np.sort(known)[-50:].std() * 0.068)
-    other = replace(graph, passage_cosine=graph.passage_cosine * scale, fact_cosine=graph.fact_cosine * scale)
-    assert fuse(other).passages == pytest.approx(fuse(graph).passages)
+    for scale in (0.4, 2.0):
+        other = replace(graph, passage_cosine=graph.passage_cosine * scale, fact_cosine=graph.fact_cosine * scale)
+        assert fuse(other).passages == pytest.approx(fuse(graph).passages)

@@ -8,7 +8,6 @@ import pytest
 from corpora import put, put_jsonl
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.search import nodes as nodes_module
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.nodes import Nodes, ToRead, in_reading_order
 
@@ -52,15 +51,6 @@ def nodes(graph: KnowledgeGraph) -> Nodes:
     return Evidence(graph.store, graph.embedder).nodes("Who was the captain of the Tern?")
 
 
-def test_the_names_come_in_order_page_by_page(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = ["Ruth Moss", "Tern", "Whitby", "Yorkshire", "captain", "coal", "sailed"]
-    assert [name for page in nodes.pages() for name in page.names] == every
-    monkeypatch.setattr(nodes_module, "PAGE", 3)
-    pages = [page.names for page in nodes.pages()]
-    assert [len(page) for page in pages] == [3, 3, 1]
-    assert [name for page in pages for name in page] == every
-
-
 def test_the_facts_of_a_node_come_by_passage_in_reading_order(nodes: Nodes) -> None:
     found = nodes.facts("Ruth Moss", 10)
     assert [(group.passage.title, [text for _, text, *_ in group.facts]) for group in found.groups] == [
@@ -96,39 +86,8 @@ def test_neighbours_share_a_fact_and_are_symmetric(nodes: Nodes) -> None:
     assert neighbours["Yorkshire"] == {"Whitby"}
     assert all(name in neighbours[other] for name, others in neighbours.items() for other in others)
     assert all(name not in others for name, others in neighbours.items())
-
-
-def test_neighbours_that_share_most_facts_come_first_and_all_are_counted(nodes: Nodes) -> None:
-    found = nodes.neighbours("Tern", 2)
-    assert (len(found.names), found.total) == (2, 5)
-    assert nodes.neighbours("Tern", 100).names[:2] == found.names
-
-
-def test_a_node_that_is_not_there_has_nothing(nodes: Nodes) -> None:
-    assert nodes.facts("Atlantis", 10).groups == ()
-    assert nodes.neighbours("Atlantis", 10).names == ()
-    nothing = nodes.to_read("no such passage", 1_000)
-    assert (nothing.passage, nothing.before, nothing.after) == (None, (), ())
-    assert nodes.places(["Atlantis"])[0] == {}
-
-
-def test_random_nodes_are_the_same_for_the_same_seed(nodes: Nodes) -> None:
-    drawn = {seed: nodes.some(3, seed).names for seed in range(40)}
-    assert all(nodes.some(3, seed).names == names for seed, names in drawn.items())
-    assert all(len(set(names)) == 3 for names in drawn.values())
-    assert {name for names in drawn.values() for name in names} == {
-        name for page in nodes.pages() for name in page.names
-    }
-    assert len(nodes.some(100, 1).names) == 7
-
-
-def test_the_nearest_names_by_meaning_are_nodes(nodes: Nodes, graph: KnowledgeGraph) -> None:
-    near = Evidence(graph.store, graph.embedder).nodes("Whitby").near(2)
-    assert near.named == ("Whitby",)
-    assert {"Whitby", "Yorkshire"} <= {name for ranking in near.rankings for name in ranking}
-    every = {name for page in nodes.pages() for name in page.names}
-    assert {name for ranking in near.rankings for name in ranking} <= every
-    assert "Whitby" in {ranking[0] for ranking in near.rankings if ranking}
+    first = nodes.neighbours("Tern", 2)
+    assert (first.names, first.total) == (nodes.neighbours("Tern", 100).names[:2], 5), "the best, and all are counted"
 
 
 def test_a_form_of_a_node_is_no_node_and_its_facts_are_the_node_s(graph: KnowledgeGraph, nodes: Nodes) -> None:

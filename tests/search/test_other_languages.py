@@ -14,7 +14,7 @@ from kgplatform.ingest.graph_state import FORMAT_VERSION, OLDER_GRAPH
 from kgplatform.models.embed import MULTILINGUAL, HashEmbedder
 from kgplatform.models.onnx_encoder import DEFAULT
 from kgplatform.neo4j.store import Store
-from kgplatform.search.question import full_text_words, longest_names, names_in
+from kgplatform.search.question import longest_names, names_in
 from kgplatform.settings import Settings
 
 TEXTS = {
@@ -102,10 +102,3 @@ def test_names_are_found_where_no_white_space_parts_words() -> None:
     assert "大西洋电报公司" in names_in(question)
     assert longest_names(question, {"大西洋电报公司", "大西洋", "公司", "york"}) == {"大西洋电报公司"}
     assert longest_names("Who left New York?", {"new york", "york", "yor"}) == {"new york"}
-
-
-def test_a_query_has_pairs_of_letters_where_the_index_has_letters() -> None:
-    assert full_text_words("谁购买了?") == '"谁购" "购买" "买了"'
-    assert full_text_words("ケーブルが完成") == '"ケーブル" "が完" "完成"', "Katakana is one word"
-    assert full_text_words("Who laid the cable?") == '"who" "laid" "the" "cable"'
-    assert full_text_words("Wer war der Kapitän?") == '"kapitän"', "common words would find every German text"

@@ -98,17 +98,6 @@ def test_chosen_documents_are_looked_up_and_no_page_of_another_is_read(
     assert [details for each, details in found if each == "NodeUniqueIndexSeek" and "d:Document(id)" in details]
 
 
-def test_all_pages_come_in_reading_order(evidence: Evidence) -> None:
-    found = evidence.pages(QUESTION).all()
-    assert [(each.title, each.index) for each in found.pages] == [
-        *(("decoy", 0), ("kiln", 0), ("kiln", 1), ("kiln", 2), ("wharf", 0), ("wharf", 1))
-    ]
-    assert [each.gist for each in found.pages] == [gist for _, gist in (*DECOY, *KILN, *WHARF)]
-    assert [run.name for run in found.queries] == ["search/gists"]
-    conditional = evidence.pages("Question 7?").all().pages
-    assert [(each.title, each.gist) for each in conditional[-2:]] == [("kiln", KILN[2][1]), ("wharf", QUESTION)]
-
-
 def test_the_nearest_gists_are_those_of_this_memory_however_many_others_the_index_holds(evidence: Evidence) -> None:
     """Sixty pages of other questions are nearer, so that ours are compared one by one."""
     found = evidence.pages(QUESTION).near(6)
@@ -118,25 +107,6 @@ def test_the_nearest_gists_are_those_of_this_memory_however_many_others_the_inde
     within = evidence.pages(QUESTION, ids(evidence, "kiln")).near(2)
     assert len(within.ids) == 2
     assert all(each.startswith("kiln") for each in told(evidence, within.ids))
-
-
-def test_best_by_words_ranks_the_pages_of_the_chosen_documents_alone(evidence: Evidence) -> None:
-    everywhere = evidence.pages(QUESTION).best_by_words(10)
-    assert told(evidence, everywhere.ids)[0] == "decoy 0"
-    within = evidence.pages(QUESTION, ids(evidence, "kiln", "wharf")).best_by_words(3)
-    assert told(evidence, within.ids) == ["kiln 2", "kiln 0", "wharf 0"], "the shorter of those with two words first"
-    assert told(evidence, evidence.pages("煉瓦?", ids(evidence, "kiln", "wharf")).best_by_words(3).ids) == ["wharf 1"]
-    assert evidence.pages("xylophone?").best_by_words(3).ids == ()
-
-
-def test_pages_of_passages_come_in_the_order_of_the_passages(evidence: Evidence) -> None:
-    passages = [each for page, _ in evidence.in_reading_order() for each in page]
-    last_first = [each.id for each in reversed(passages)]
-    found = evidence.pages(QUESTION).with_passages(last_first)
-    order = told(evidence, found.ids)
-    assert order == ["wharf 0", "wharf 1", "kiln 1", "kiln 2", "kiln 0", "decoy 0"], "of one passage in reading order"
-    within = evidence.pages(QUESTION, ids(evidence, "wharf")).with_passages(last_first)
-    assert {each.partition(" ")[0] for each in told(evidence, within.ids)} == {"wharf"}
 
 
 def test_the_text_of_a_page_is_put_together_from_its_passages(evidence: Evidence) -> None:
@@ -151,19 +121,6 @@ def test_the_text_of_a_page_is_put_together_from_its_passages(evidence: Evidence
             assert read.text[offset : offset + len(each.text)] == each.text
             assert each.end == each.start + len(each.text) <= page.end
     assert evidence.pages(QUESTION).texts(["gone"]).texts == {}
-
-
-def test_from_the_end_is_the_reading_order_turned_round(evidence: Evidence) -> None:
-    forwards = [each.id for page, _ in evidence.in_reading_order() for each in page]
-    assert len(forwards) > 4
-    for count in (1, 2, 3, 100):
-        assert [each.id for page, _ in evidence.in_reading_order(count, from_end=True) for each in page] == forwards[
-            ::-1
-        ]
-    chosen = ids(evidence, "kiln", "mute")
-    within = [each.id for page, _ in evidence.in_reading_order(100, chosen) for each in page]
-    assert [each.id for page, _ in evidence.in_reading_order(2, chosen, from_end=True) for each in page] == within[::-1]
-    assert len(within) < len(forwards)
 
 
 # ---------------------------------------------------------------------------------------------------------------- ranks

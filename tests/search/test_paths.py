@@ -99,12 +99,3 @@ def test_all_routes_walk_as_many_hops_as_they_may(kg: KnowledgeGraph, tmp_path: 
     with trace(lambda run: walked.append(run.name)):
         Evidence(kg.store, kg.embedder).search("Whom did Alder teach?", without=("path",))
     assert "search/steps" not in walked
-
-
-def test_a_walk_asks_once_for_what_an_entity_leads_to(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    ingest(kg, tmp_path, [*chain(*NAMES, "Alder"), ("Alder", "met", "Cedar"), ("Birch", "met", "Dogwood")])
-    ends: list[str] = []
-    with trace(lambda run: ends.extend(run.parameters["entities"])):
-        assert walk(kg.store, asked(kg, "Who met Alder?"), [start(kg, "Alder")], 5)
-    assert len(ends) == len(set(ends)) < len(NAMES), "what the first hops lead to comes with them"
-    assert walk(kg.store, asked(kg, "Who?"), [], 5) == []

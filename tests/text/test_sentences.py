@@ -155,33 +155,18 @@ PIECES = [
     "Ada met Dr. No. ",
     "Why? ",
     "aged 12. ",
+    "World War I. ",
+    "3. ",
     "他来了。",
     "「本当？」と",
     "هل؟ ",
-    "\n",
-    "\n\n",
-    "\r\n",
-    " ",
-    "\t",
-    "- a\n",
-]
-PIECES += [
-    "| b |",
-    "# H\n",
-    "...",
-    '."',
-    "[1]",
-    "\u2029",
-    "\x0c",
-    "\x1c",
-    "e\u0301",
     "x" * 3000,
-    "World War I. ",
-    "3. ",
 ]
+PIECES += ["\n", "\n\n", "\r\n", " ", "\t", "- a\n", "| b |", "# H\n", "...", '."', "[1]"]
+PIECES += ["\u2029", "\x0c", "\x1c", "e\u0301"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max_size=200))
 def test_promises_hold_for_any_text(text: str) -> None:
     for least in (LIKELY, SENTENCE, PARAGRAPH):
@@ -210,17 +195,17 @@ def test_a_text_without_ends_is_cut_at_spaces() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Ada met Dr. No in Lund and " * 40_000,
-        "x" * 1_000_000,
-        "a" + "\t " * 500_000 + "\nb",
-        "a\r" * 200_000,
-        '."' * 300_000,
-        "。」" * 500_000,
-        "12. " * 40_000,
-        "a.b" * 300_000,
-        "[1]" * 300_000,
-        "#\n" * 200_000,
-        "'a. A" * 60_000,
+        "Ada met Dr. No in Lund and " * 15_000,
+        "x" * 400_000,
+        "a" + "\t " * 200_000 + "\nb",
+        "a\r" * 80_000,
+        '."' * 120_000,
+        "。」" * 200_000,
+        "12. " * 20_000,
+        "a.b" * 120_000,
+        "[1]" * 120_000,
+        "#\n" * 80_000,
+        "'a. A" * 30_000,
     ],
     ids=lambda text: repr(text[:6]),
 )

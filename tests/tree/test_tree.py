@@ -339,12 +339,8 @@ def test_names_without_a_model_are_asked_for_by_a_rebuild_and_those_that_fail_by
         assert server.requests == []
         for arguments in (["tree", "--rebuild"], ["tree", "--update"]):
             said = CliRunner().invoke(app, arguments).stdout
-            assert (
-                "Names: 2 from members and facts (2 because the model gave none).\n"
-                "Not named by the model: The language model left communities out, named one twice, or by a "
-                "number that its facts do not have.\n"
-                "`kgplatform tree --update` asks the model again for 2 names.\n"
-            ) in said
+            assert "Names: 2 from members and facts (2 because the model gave none).\nNot named by the model: " in said
+            assert "`kgplatform tree --update` asks the model again for 2 names.\n" in said
             assert "Nothing changed" not in said
         assert "No entity moved." in said
         named = CliRunner().invoke(app, ["tree", "--update"]).stdout

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from answers import cited
 from model_by_prompt import Prompt
 from texts import ingest, lines, sizes
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.models.chat import Ledger
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import NO_MODEL, NONE, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.baselines import chunk_read
@@ -35,10 +35,9 @@ ONE = Options(window_tokens=3200)
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """A graph of three texts in passages of at most 1,200 tokens: more than a small window holds. It is only read."""
-    with Store(neo4j_server) as store:
-        yield ingest(store, tmp_path_factory.mktemp("chunkread"), TEXTS, passage_tokens=1200)
+    return ingest(shared_kg.store, tmp_path_factory.mktemp("chunkread"), TEXTS, passage_tokens=1200)
 
 
 @pytest.fixture(scope="module")

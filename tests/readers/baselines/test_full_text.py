@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 
 import pytest
 from answers import cited
@@ -11,13 +10,11 @@ from model_by_prompt import Prompt
 from texts import ingest, lines, sizes
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, ModelError
+from kgplatform.errors import InputError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
-from kgplatform.readers.baselines.full_text import Options, Part, answer, read_part
+from kgplatform.readers.baselines.full_text import Options, answer, read_part
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
@@ -41,36 +38,25 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """A graph of three texts, of which a small window holds the first and some of the second; it is only read."""
-    with Store(neo4j_server) as store:
-        yield ingest(store, tmp_path_factory.mktemp("fulltext"), TEXTS, passage_tokens=300)
-
-
-def says(text: str, *, sufficient: bool = True) -> Callable[[Messages], str]:
-    """A reply that cites the last sentence that has ``text``."""
-
-    def reply(messages: Messages) -> str:
-        holding = [number for number, sentence in Prompt(messages).sentences.items() if text and text in sentence]
-        mark = f" [{holding[-1]}]" if holding else ""
-        return json.dumps({"evidence": [], "answer": f"{text}{mark}", "sufficient": sufficient})
-
-    return reply
+    return ingest(shared_kg.store, tmp_path_factory.mktemp("fulltext"), TEXTS, passage_tokens=300)
 
 
 def ask(evidence: Evidence, said: str, options: Options = SMALL) -> tuple[Answer, ScriptedChat]:
-    chat = ScriptedChat(says(said, sufficient=bool(said)))
+    """A model that says this, and cites the last sentence that has it."""
+
+    def reply(messages: Messages) -> str:
+        holding = [number for number, sentence in Prompt(messages).sentences.items() if said in sentence]
+        return json.dumps({"evidence": [], "answer": f"{said} [{holding[-1]}]", "sufficient": True})
+
+    chat = ScriptedChat(reply)
     return answer(QUESTION, Run(evidence, chat, Ledger()), options), chat
 
 
 def sentences(chat: ScriptedChat) -> list[str]:
     """What the model was shown, in order."""
     return list(Prompt(chat.calls[0].messages).sentences.values())
-
-
-def text_of(part: Part) -> str:
-    """As a prompt shows it."""
-    return Numbering().passages(part.passages)
 
 
 def ids(evidence: Evidence) -> dict[str, str]:
@@ -102,7 +88,7 @@ def test_the_text_is_within_the_room_and_the_next_sentence_would_not_be(
     evidence: Evidence, room: int, from_end: bool
 ) -> None:
     part = read_part(evidence, room, from_end=from_end)
-    assert 0.95 * room - 60 < tokens(text_of(part)) <= room
+    assert 0.95 * room - 60 < tokens(Numbering().passages(part.passages)) <= room
     assert not part.whole
     by_title = {each.title: TEXTS[f"{each.title}.txt"] for each in part.passages}
     assert list(by_title) == sorted(by_title), "in reading order"
@@ -137,27 +123,6 @@ def test_the_reader_reads_the_end_of_chosen_documents(evidence: Evidence) -> Non
     assert sentences(back) == sentences(forth), "a text that fits is read in full either way"
     total = sum(map(len, TEXTS.values()))
     assert whole.trace[0].detail == f"the last {total:,} characters of {total:,} (3 of 3 documents)"
-
-
-def test_what_is_not_cited_and_what_the_text_does_not_say(evidence: Evidence) -> None:
-    done, _ = ask(evidence, "Somebody whom nobody remembers")
-    assert (done.text, done.citations, done.note) == ("Somebody whom nobody remembers", (), NOT_CITED)
-    refused, chat = ask(evidence, "")
-    assert (refused.text, refused.citations, len(chat.calls)) == (REFUSAL, (), 1)
-    assert refused.note.startswith("The language model found no answer in the ")
-    partly = answer(QUESTION, Run(evidence, ScriptedChat(says(LAMP, sufficient=False)), Ledger()), SMALL)
-    assert (partly.note, partly.sufficient, len(partly.citations)) == (PARTIAL, False, 1)
-    own = says("I think it was Bob.", sufficient=False)
-    known = answer(QUESTION, Run(evidence, ScriptedChat(own), Ledger()), Options("open"))
-    assert (known.text, known.note) == ("I think it was Bob.", OWN_KNOWLEDGE)
-
-
-def test_an_empty_reply_is_asked_for_again_inside_of_the_window(evidence: Evidence) -> None:
-    chat = ScriptedChat([" ", '{"answer": "Mara Voss", "sufficient": true}'])
-    assert answer(QUESTION, Run(evidence, chat, Ledger()), SMALL).text == "Mara Voss"
-    assert max(sizes(chat.calls)) <= 0.9 * 4096
-    with pytest.raises(ModelError, match="cannot be used"):
-        answer(QUESTION, Run(evidence, ScriptedChat(["", ""]), Ledger()), Options())
 
 
 def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:

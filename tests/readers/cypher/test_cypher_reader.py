@@ -5,23 +5,19 @@ from __future__ import annotations
 import json
 import os.path
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import EXAMPLES, wipe
+from conftest import EXAMPLES
 from cypher_runs import QUESTION, asked, cited_words, named, said, statement
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.statement_guard import why_refused
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.cypher.reader import NOT_RUN
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_tokens
 
@@ -30,14 +26,10 @@ COMPANY = {"name": "Atlantic Telegraph Company"}
 
 
 @pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+def graph(shared_kg: KnowledgeGraph) -> KnowledgeGraph:
     """The sample corpus, which no test here may change."""
-    settings = load_settings(home=tmp_path_factory.mktemp("home"), embedder="hash:64")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
-        yield graph
+    shared_kg.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+    return shared_kg
 
 
 # -------------------------------------------------------------------------------------------------------------- answers
@@ -47,8 +39,7 @@ def test_rows_with_the_ids_of_facts_are_cited_to_the_character(graph: KnowledgeG
     done, chat = asked(graph, statement(FOUNDERS, **COMPANY), said("Cyrus Field founded it [1]."))
     (rows,) = [run for step in named(done, "run") for run in step.queries]
     assert (rows.statement, rows.parameters) == (FOUNDERS, COMPANY)
-    assert done.text is not None
-    assert done.text.startswith("Cyrus Field founded it [1]")
+    assert (done.text or "").startswith("Cyrus Field founded it [1]")
     fact = done.evidence.facts[0]
     assert replace(done.citations[0], text="") in fact.citations
     assert done.citations[0].text == " ".join(cited_words(graph, done)[0].split())
@@ -65,10 +56,7 @@ def test_rows_with_the_ids_of_facts_are_cited_to_the_character(graph: KnowledgeG
     assert fact.id not in shown, "ids are of no use to a model"
 
 
-@pytest.mark.parametrize(
-    "returns",
-    ["p, r, o", "p.name AS name", "{who: p.name, what: [o]} AS found", "p.id, o.id", "path"],
-)
+@pytest.mark.parametrize("returns", ["p.name AS name", "{who: p.name, what: [o]} AS found", "p.id, o.id", "path"])
 def test_rows_without_ids_are_traced_back_by_what_they_name(graph: KnowledgeGraph, returns: str) -> None:
     text = f"MATCH path = (p:Person)-[r:FOUNDED]->(o:Organization {{name: $name}}) RETURN {returns} ORDER BY p.name"
     done, _ = asked(graph, statement(text, **COMPANY), said("Cyrus Field and others founded it [1]."))
@@ -78,12 +66,10 @@ def test_rows_without_ids_are_traced_back_by_what_they_name(graph: KnowledgeGrap
     assert replace(done.citations[0], text="") in [place for fact in done.evidence.facts for place in fact.citations]
 
 
-@pytest.mark.parametrize("marks", ["[1, 77]", "[1.1][1.77]"])
-def test_marks_of_rows_that_are_not_there_are_taken_out(graph: KnowledgeGraph, marks: str) -> None:
-    done, _ = asked(graph, statement(FOUNDERS, **COMPANY), said(f"Cyrus Field {marks} founded it [99]."))
-    assert done.text is not None
-    assert "[77]" not in done.text
-    assert "[99]" not in done.text
+def test_marks_of_rows_that_are_not_there_are_taken_out(graph: KnowledgeGraph) -> None:
+    done, _ = asked(graph, statement(FOUNDERS, **COMPANY), said("Cyrus Field [1.1][1.77] founded it [99]."))
+    assert "77" not in (done.text or "77")
+    assert "99" not in (done.text or "99")
     assert len(done.citations) == 1
     assert "2 of the model's citations were left out" in done.note
 
@@ -315,10 +301,7 @@ HIDDEN = [
     ("UNWIND`range`(1, 1000000000) AS x RETURN sum(x) AS a", "range may not be called here"),
     (f"UNWIND range(1, {'9' * 5000}) AS x RETURN x AS a", "range may not be called here"),
     ("RETURN 1 AS a // \rUNION UNWIND range(1, 99999) AS a RETURN a", "range may not be called here"),
-    (
-        "RETURN 1 AS a /* */ /**/ UNION UNWIND ran\\u0067e /* */ (1, 99999) AS a RETURN a",
-        "range may not be called here",
-    ),
+    ("RETURN 1 AS a /**/ UNION UNWIND ran\\u0067e /* */ (1, 99999) AS a RETURN a", "range may not be called here"),
     ("RETURN '\\\\u0027' AS a, range(1, 9) AS b, '' AS c", "\\u escapes are not allowed here"),
     ("CALL`apoc`.load.json", "apoc.load.json may not be called here."),
     ("CALL apoc /* */ . // \r load . `json`", "apoc.load.json may not be called here."),

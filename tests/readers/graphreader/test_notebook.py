@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from answers import passage
-
-from kgplatform.readers.graphreader.notebook import gathered, renewed
-from kgplatform.readers.numbering import Numbering
+from kgplatform.readers.graphreader.notebook import renewed
 from kgplatform.readers.window import tokens
 
 OLD = "The mill was built by Anna Reed [1.1]. It grinds oats [1.2]."
@@ -22,27 +19,10 @@ def test_notes_whose_marks_are_nowhere_in_the_reply_stay() -> None:
     noted = renewed(f"{OLD} Pike built a bridge [2.1].", "Anna Reed died in 1730 [4.1]. Oats [1.1-2].", 500)
     assert noted.text == "Pike built a bridge [2.1].\nAnna Reed died in 1730 [4.1]. Oats [1.1-2]."
     assert noted.said == "1 earlier note kept that it forgot"
-    assert renewed("A guess.", "Anna Reed died in 1730.", 500).text == "Anna Reed died in 1730.", (
-        "replaced, as in the paper"
-    )
-
-
-def test_numbers_behind_the_end_of_a_note_belong_to_it() -> None:
     old = "He built it. [1.1] Nobody helped him."
     assert renewed(old, "A new note [2.1].", 500).text == "He built it [1.1].\nA new note [2.1]."
-
-
-def test_notebooks_of_several_walks_have_one_numbering() -> None:
-    walks = [Numbering(), Numbering()]
-    walks[0].passages([passage("a", "It is a mill. It grinds.")])
-    walks[1].passages([passage("b", "It rains."), passage("a", "It is a mill. It grinds.")])
-    noted = [("It grinds [1.2]. Nobody said this [7.1].", walks[0]), ("Rain [1.1], and it grinds [2.1-2].", walks[1])]
-    notebooks, shown = gathered(noted)
-    assert notebooks == ["It grinds [1.2]. Nobody said this.", "Rain [2.1], and it grinds [1.1][1.2]."]
-    sources = [shown.source(number) for number in ("1.1", "1.2", "2.1", "1.3")]
-    assert [source.citation.text if source else "" for source in sources] == [
-        *("It is a mill.", "It grinds.", "It rains.", "")
-    ]
+    replaced = renewed("A guess.", "Anna Reed died in 1730.", 500)
+    assert replaced.text == "Anna Reed died in 1730.", "replaced, as in the paper"
 
 
 def test_the_newest_notes_are_kept() -> None:

@@ -6,14 +6,14 @@ The texts are our own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from answers import cited, steps_of
-from longagent_runs import Asked, Script, actions, answers, ask, by_note, fill, instructs, notes
+from longagent_runs import Script, actions, answers, ask, by_note, fill, instructs, notes
 
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.client import KnowledgeGraph
+from kgplatform.neo4j.store import Store
 
 SANDER = "In which publication did Sander publish an article questioning racial preferences in law schools?"
 SAID = "Note 5: Sander's doubts about admissions were printed in the Yale Law Journal."
@@ -24,7 +24,6 @@ WHICH = "Which team does Buddy Hield play for?"
 KEY = "2b114db0-d87e-42d2-9b4c-0b1f115976ad"
 VALUE = "f1ec3dd8-b6e7-4af5-a589-fda0b7693f93"
 INVENTED = ("d3999999-9999-4999-8999-999999999999", "d9999999-9999-4999-8999-999999999999")
-LARGEST = "You should answer with only one number, no other words. The largest number of the list is:"
 
 
 def pair(number: int) -> str:
@@ -44,24 +43,19 @@ TEXTS = {
         },
     ),
     "keys.txt": notes(12, {n: pair(n) for n in range(1, 13)}),
-    "numbers.txt": notes(30),
 }
 
 
 @pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def graph(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The texts of the examples; they are only read."""
-    with Store(neo4j_server) as store:
-        fill(store, tmp_path_factory.mktemp("longagent"), TEXTS)
-        yield store
-
-
-def wrongs(text: str) -> dict[tuple[int, ...], str]:
-    return {(number,): text for number in WRONG}
+    fill(shared_kg.store, tmp_path_factory.mktemp("longagent"), TEXTS)
+    return shared_kg.store
 
 
 def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: Path) -> None:
-    said = wrongs("the Wall Street Journal") | {
+    said: dict[tuple[int, ...], str] = {(number,): "the Wall Street Journal" for number in WRONG}
+    said |= {
         (5,): "the Yale Law Journal",
         (20,): "The Wall-Street Journal",
         (43, 5): "the Yale Law Journal",
@@ -84,8 +78,7 @@ def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: P
     assert done.counts["no mention"] == 43 - 23
 
 
-@pytest.mark.parametrize("conflict", ["group", "once"])
-def test_the_running_example(graph: Store, tmp_path: Path, conflict: str) -> None:
+def test_the_running_example(graph: Store, tmp_path: Path) -> None:
     found: dict[str, dict[tuple[int, ...], str]] = {
         WHO: {(2,): "Mark Gibson", (4,): "Buddy Hield", (2, 4): "Buddy Hield", (4, 2): "Buddy Hield"},
         WHICH: {(8,): "Sacramento Kings"},
@@ -94,7 +87,7 @@ def test_the_running_example(graph: Store, tmp_path: Path, conflict: str) -> Non
         [instructs(WHO), instructs(WHICH), answers("Sacramento Kings")],
         lambda prompt: by_note(found[prompt.section("Instruction")])(prompt),
     )
-    done = ask(graph, script, tmp_path, TEAM, documents=("games",), conflict=conflict)
+    done = ask(graph, script, tmp_path, TEAM, documents=("games",))
     assert actions(done) == ["QUERY", "CONFLICT", "QUERY", "ANSWER"]
     first, second = script.of("decide")
     assert (first.replies, second.replies) == (["Member 1: Buddy Hield"], ["Member 1: Sacramento Kings"])
@@ -103,9 +96,8 @@ def test_the_running_example(graph: Store, tmp_path: Path, conflict: str) -> Non
     assert "Member 1: Buddy Hield" in history
     assert instructs(WHICH) in history
     assert all(TEAM not in each.user for each in script.of("member"))
-    if conflict == "group":
-        shown = script.of("joint")[0].section("Answers")
-        assert re.search(r"^- Buddy Hield \[\d+\.\d+\]$", shown, re.MULTILINE), "with the number of its sentence"
+    shown = script.of("joint")[0].section("Answers")
+    assert re.search(r"^- Buddy Hield \[\d+\.\d+\]$", shown, re.MULTILINE), "with the number of its sentence"
     assert done.text == "Sacramento Kings [1]"
     assert {name: number for name, number in done.counts.items() if name.startswith("actions.")} == {
         "actions.answer": 1,
@@ -118,14 +110,8 @@ def test_the_running_example(graph: Store, tmp_path: Path, conflict: str) -> Non
 def test_the_value_of_a_key(graph: Store, tmp_path: Path) -> None:
     instruction = f'Finding the corresponding value from a dictionary and a key. Key: "{KEY}" The value is:'
     said = {(1,): VALUE, (9,): INVENTED[0], (12,): INVENTED[1], (1, 9): VALUE, (1, 12): VALUE}
-    script = Script(
-        [
-            '{"type": "member", "content": "KV member"}',
-            instructs(instruction),
-            answers(VALUE),
-        ],
-        by_note(said),
-    )
+    kind = '{"type": "member", "content": "KV member"}'
+    script = Script([kind, instructs(instruction), answers(VALUE)], by_note(said))
     done = ask(
         graph, script, tmp_path, f'Key: "{KEY}"', documents=("keys",), task="auto", conflict="once", member_tokens=130
     )
@@ -136,22 +122,3 @@ def test_the_value_of_a_key(graph: Store, tmp_path: Path) -> None:
     assert done.text == f"{VALUE} [1]"
     assert steps_of(done, "expert")[0].detail == "KV member"
     assert [VALUE in words for _, words in cited(done)] == [True]
-
-
-def test_values_of_all_parts_are_no_conflict(graph: Store, tmp_path: Path) -> None:
-    """The second largest number is asked for, and each member reports its two."""
-    values = ["81, 80", "79, 78", "80, 79"] * 10
-    said: dict[tuple[int, ...], str] = {(number,): value for number, value in enumerate(values, 1)}
-
-    def leader(prompt: Asked) -> str:
-        if prompt.kind == "instruct":
-            return instructs(LARGEST)
-        numbers = {int(each) for line in prompt.replies for each in line.partition(": ")[2].split(", ")}
-        return answers(str(sorted(numbers, reverse=True)[1]))
-
-    script = Script(leader, by_note(said))
-    done = ask(graph, script, tmp_path, LARGEST, documents=("numbers",), task="math")
-    assert script.of("decide")[0].replies == [f"Member {number}: {value}" for number, value in enumerate(values, 1)]
-    assert script.merges() == []
-    assert actions(done) == ["QUERY", "ANSWER"]
-    assert (done.text, done.citations) == ("80", ()), "no note says it, so that nothing is cited"

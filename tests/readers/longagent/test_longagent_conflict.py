@@ -73,31 +73,18 @@ def test_answers_that_are_the_same(first: str, second: str) -> None:
     assert len(told(first, second)) == 1
 
 
-@pytest.mark.parametrize(
-    ("part", "whole"),
-    [
-        ("1859", "15 September 1859"),
-        ("September 1859", "15 September 1859"),
-    ],
-)
-def test_a_part_of_an_answer_agrees_with_it(part: str, whole: str) -> None:
+@pytest.mark.parametrize("part", ["1859", "September 1859"])
+def test_a_part_of_an_answer_agrees_with_it_and_a_part_of_two_with_neither(part: str) -> None:
+    whole, other = "15 September 1859", "3 May 1859"
     assert not same(part, whole)
     assert is_part(part, whole)
-    assert told(part, whole) == told(whole, part)[:0] + [Cluster(whole, (1, 2), (), (part,))]
-
-
-def test_a_part_of_two_answers_is_with_neither() -> None:
-    assert [each.answer for each in told("1859", "3 May 1859", "15 September 1859")] == [
-        "1859",
-        "3 May 1859",
-        "15 September 1859",
-    ]
+    assert told(part, whole) == [Cluster(whole, (1, 2), (), (part,))]
+    assert [each.answer for each in told("1859", other, whole)] == ["1859", other, whole]
 
 
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("Hull", "Hall"),
         ("Пётр", "Павел"),
         ("1.5 million", "15 million"),
         ("2-1", "21"),
@@ -106,9 +93,6 @@ def test_a_part_of_two_answers_is_with_neither() -> None:
         ("before 1859", "1859"),
         ("3 May 1859", "15 September 1859"),
         ("York", "New York"),
-        ("Brunel", "Isambard Kingdom Brunel"),
-        ("it was 1859", "1859"),
-        ("lamp", "lamp keeper"),
     ],
 )
 def test_answers_that_are_not_unless_the_leader_says_so(first: str, second: str) -> None:
@@ -151,23 +135,22 @@ def test_two_numbers_are_not_the_same_whatever_a_group_says() -> None:
 
 def test_groups_with_a_common_member_are_one_conflict_and_unknown_numbers_are_left_out() -> None:
     clusters = told("lamp", "boat", "pier", "quay", "tower")
-    assert sorted_out(clusters, grouped(("conflicting", (1, 2)), ("conflicting", (2, 3, 9)), ("conflicting", (4, 5))))[
-        1
-    ] == [(0, 1, 2), (3, 4)]
+    groups = grouped(("conflicting", (1, 2)), ("conflicting", (2, 3, 9)), ("conflicting", (4, 5)))
+    assert sorted_out(clusters, groups)[1] == [(0, 1, 2), (3, 4)]
 
 
 # ------------------------------------------------------------------------------------------------------- tournament
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"), [("Hull", ["Hull"]), ("the York", ["York"]), ("Hull, and not Bath", ["Hull"])]
+    ("said", "kept", "dropped"), [("the York", "York", "Hull"), ("Hull, and not Bath", "Hull", "York")]
 )
-def test_one_reading_decides_between_two_answers_where_it_names_sentences(said: str, kept: list[str]) -> None:
+def test_one_reading_decides_between_two_answers_where_it_names_sentences(said: str, kept: str, dropped: str) -> None:
     done = settle({(1, 2): said}, "Hull", "York")
-    assert left(done) == kept
+    assert left(done) == [kept]
     (merge,) = done.merges
     assert (merge.duel.i, merge.duel.j, len(merge.readings), merge.unsettled) == (1, 2, 1, False)
-    assert merge.dropped == ("York" if kept == ["Hull"] else "Hull",)
+    assert merge.dropped == (dropped,)
 
 
 @pytest.mark.parametrize("sentences", [("1.1",), ()])
@@ -211,14 +194,11 @@ def test_a_member_that_says_nothing_decides_nothing(fails: tuple[bool, bool], an
 # ------------------------------------------------------------------------------------------------------------- once
 
 
-@pytest.mark.parametrize(
-    ("said", "answers"),
-    [("Hull", ["Hull"]), ("the York", ["the York"]), (None, []), ("Bath", ["Bath"])],
-)
-def test_the_first_reads_both_parts_and_its_word_is_final(said: str | None, answers: list[str]) -> None:
-    done = settle({(1, 2): said}, "Hull", "York", way="once")
-    assert left(done) == answers
-    assert not done.unsettled
+def test_the_first_reads_both_parts_and_its_word_is_final() -> None:
+    for said in ("the York", None, "Bath"):
+        done = settle({(1, 2): said}, "Hull", "York", way="once")
+        assert left(done) == ([said] if said else [])
+        assert not done.unsettled
 
 
 def test_a_word_that_neither_gave_goes_to_the_one_that_is_more_like_it() -> None:
@@ -234,7 +214,7 @@ def test_a_word_that_neither_gave_goes_to_the_one_that_is_more_like_it() -> None
 @pytest.mark.parametrize("way", ["group", "once"])
 @pytest.mark.parametrize("count", [2, 17])
 def test_there_are_fewer_merges_than_answers_whatever_members_say(way: str, count: int) -> None:
-    for seed in range(20):
+    for seed in range(8):
         chance = random.Random(seed)
         pool = [None, *map(str, range(count + 5))]
 
@@ -258,21 +238,3 @@ def test_there_are_fewer_merges_than_answers_whatever_members_say(way: str, coun
         assert len(done.merges) <= count - 1
         assert len({each.answer for each in done.unsettled}) == len(done.unsettled)
         assert set(done.unsettled) <= set(done.clusters)
-
-
-@pytest.mark.parametrize("way", ["group", "once"])
-def test_one_member_with_the_truth_wins_against_any_number_of_others(way: str) -> None:
-    """With its part in hand any member says the truth; without it each invents: it is never a vote."""
-    for truth in (1, 7, 20):
-        said = {number: Found("Hull" if number == truth else "York") for number in range(1, 21)}
-
-        def reread(duels: Sequence[Duel], truth: int = truth) -> list[SharedReading]:
-            return [SharedReading("Hull" if truth in (each.i, each.j) else "York") for each in duels]
-
-        clusters = clustered(said)
-        if way == "once":
-            done = once(clusters, reread, random.Random(1))
-        else:
-            done = tournament(clusters, [(0, 1)], reread, random.Random(1))
-        assert left(done) == ["Hull"]
-        assert len(done.merges) == 1

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os.path
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,8 +27,9 @@ from longagent_runs import (
     responds,
 )
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.longagent.reader import COLLECTED, NOBODY, NOTHING_CONFIRMED
 from kgplatform.readers.window import tokens
@@ -46,10 +46,9 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store(neo4j_server) as store:
-        fill(store, tmp_path_factory.mktemp("faults"), TEXTS)
-        yield store
+def graph(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    fill(shared_kg.store, tmp_path_factory.mktemp("faults"), TEXTS)
+    return shared_kg.store
 
 
 def run(graph: Store, home: Path, script: Script, **options: object) -> Answer:
@@ -149,23 +148,17 @@ def test_replies_and_instructions_are_data(graph: Store, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("replies", "malformed", "detail"),
-    [
-        (['{"type": "member", "content": "Poem member"}'], "unknown expert", "QA member, since the reply names none"),
-        (["", ""], "leader", "QA member, since the reply names none"),
-    ],
+    ("replies", "malformed"),
+    [(['{"type": "member", "content": "Poem member"}'], "unknown expert"), (["", ""], "leader")],
 )
 def test_an_expert_that_is_not_there_is_a_reader(
-    graph: Store, tmp_path: Path, replies: list[str], malformed: str, detail: str
+    graph: Store, tmp_path: Path, replies: list[str], malformed: str
 ) -> None:
     script = play([*replies, instructs(ASKED), answers("Mara Voss")])
     done = run(graph, tmp_path, script, task="auto")
-    assert steps_of(done, "expert")[0].detail == detail
-    assert {name: number for name, number in done.counts.items() if name.startswith("malformed")} == (
-        {f"malformed.{malformed}": 1} if malformed else {}
-    )
-    kinds = script.of("expert")[0].messages[0]["content"]
-    assert all(f"- {name} member: " in kinds for name in ("QA", "KV", "NS", "PassKey", "Math"))
+    assert steps_of(done, "expert")[0].detail == "QA member, since the reply names none"
+    counts = {name: number for name, number in done.counts.items() if name.startswith("malformed")}
+    assert counts == {f"malformed.{malformed}": 1}
 
 
 def test_a_leader_that_cannot_reply_asks_the_question_and_is_made_to_answer(graph: Store, tmp_path: Path) -> None:
@@ -189,10 +182,7 @@ def test_a_leader_that_never_answers_is_an_error_in_words(graph: Store, tmp_path
 def test_where_nobody_finds_anything_the_leader_asks_in_other_words_and_at_last_must_answer(
     graph: Store, tmp_path: Path
 ) -> None:
-    script = play(
-        [*map(instructs, ("one", "two", "three", "four")), answers("")],
-        by_note({}),
-    )
+    script = play([*map(instructs, ("one", "two", "three", "four")), answers("")], by_note({}))
     done = run(graph, tmp_path, script, rounds=3)
     assert [each.section("Instruction") for each in script.of("member")][::6] == ["one", "two", "three"]
     assert [each.user.partition("\n")[0] for each in script.of("decide")] == [
@@ -304,21 +294,6 @@ def test_a_second_conflict_in_a_round_is_not_raised(graph: Store, tmp_path: Path
 # ----------------------------------------------------------------------------------------- answers that do not conflict
 
 
-def test_complementary_answers_reach_the_leader_side_by_side_without_a_second_reading(
-    graph: Store, tmp_path: Path
-) -> None:
-    said = {(2,): "Agamemnon", (3,): "Niagara"}
-    script = Script(
-        [instructs("Which ships laid it?"), answers("Agamemnon and Niagara")],
-        by_note(said),
-        lambda prompt: related(complementary=(1, 2)),
-    )
-    done = run(graph, tmp_path, script)
-    assert script.of("decide")[0].replies == ["Member 1: Agamemnon", "Member 2: Niagara"]
-    assert (script.merges(), done.counts.get("actions.conflict")) == ([], None)
-    assert steps_of(done, "groups")[0].detail == "1, 2: complementary"
-
-
 def test_a_list_or_a_count_is_collected_from_all_parts(graph: Store, tmp_path: Path) -> None:
     first = json.dumps({"type": "instruction", "content": "How many sails did you count?", "collect": True})
     script = play([first, answers("8 sails")], by_note({(1,): "3", (3,): "2", (5,): "3"}))
@@ -350,7 +325,7 @@ def test_a_members_prompt_begins_alike_in_every_round(graph: Store, tmp_path: Pa
 # ------------------------------------------------------------------------------------------------------------- windows
 
 
-@pytest.mark.parametrize(("window", "words"), [(2600, 700), (4096, 2), (4096, 60)])
+@pytest.mark.parametrize(("window", "words"), [(2600, 700), (4096, 2)])
 def test_no_prompt_leaves_the_window_with_128_answers(graph: Store, tmp_path: Path, window: int, words: int) -> None:
     def member(prompt: Asked) -> str:
         keepers = "".join(f"it was keeper {n} of the lamp, " for n in range(words // 7))
@@ -358,14 +333,10 @@ def test_no_prompt_leaves_the_window_with_128_answers(graph: Store, tmp_path: Pa
 
     def leader(prompt: Asked) -> str:
         if prompt.kind == "batch":
-            return json.dumps(
-                {"content": "It was Mara, say these. " + " ".join(f"{n} say it often." for n in range(80))}
-            )
-        return (
-            instructs(" ".join(f"Who was it, {n}," for n in range(200)))
-            if prompt.kind == "instruct"
-            else answers("Mara")
-        )
+            said = " ".join(f"{n} say it often." for n in range(80))
+            return json.dumps({"content": f"It was Mara, say these. {said}"})
+        asked = " ".join(f"Who was it, {n}," for n in range(200))
+        return instructs(asked) if prompt.kind == "instruct" else answers("Mara")
 
     script = Script(leader, member)
     done = run(graph, tmp_path, script, documents=("long",), conflict="off", window_tokens=window)
@@ -424,14 +395,8 @@ def test_questions_that_are_too_long_for_the_window_are_refused_with_what_fits(g
     fits = int(str(refused.value).partition("leaves room for ")[2].partition(".")[0].replace(",", ""))
     assert 500 < fits < tokens("Who kept the lamp? " * 900)
     question = "Who? " * (fits // 2 - 5)
-    done = ask(
-        graph,
-        play([instructs(ASKED), answers("Mara Voss")]),
-        tmp_path,
-        question,
-        documents=("lamp",),
-        window_tokens=4096,
-    )
+    script = play([instructs(ASKED), answers("Mara Voss")])
+    done = ask(graph, script, tmp_path, question, documents=("lamp",), window_tokens=4096)
     assert done.text == "Mara Voss [1]"
     with pytest.raises(InputError, match="has no room for the leader of a team"):
         run(graph, tmp_path, play([]), window_tokens=1100)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from kgplatform.explore.runs import steps_before
 from kgplatform.interfaces.cli.show.answers import show_trace
 from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.readers.longagent.options import Options, sizes_of
 from kgplatform.readers.longagent.reader import answer
 from kgplatform.readers.longagent.team import READ, Member, read_parts
@@ -62,10 +61,9 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store(neo4j_server) as store:
-        fill(store, tmp_path_factory.mktemp("team"), TEXTS)
-        yield store
+def graph(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    fill(shared_kg.store, tmp_path_factory.mktemp("team"), TEXTS)
+    return shared_kg.store
 
 
 @pytest.fixture(scope="module")
@@ -121,20 +119,12 @@ def test_paragraphs_are_whole_and_long_ones_are_cut_where_sentences_end(evidence
                 assert re.fullmatch(r"(In the year \d{4} the sea took stones from the tower\.\s*)+", passage.text)
 
 
-def test_small_documents_share_a_member_under_their_titles(evidence: Evidence) -> None:
-    last = Numbering().passages(members_of(evidence, 400)[-1].passages)
-    titled = r"Passage (\d+): small a\n\[\1\.1\] The pier was .*\n\nPassage (\d+): small b\n\[\2\.1\] The quay was .*"
-    assert re.search(f"{titled}$", last)
-
-
 def test_documents_are_chosen_by_name(graph: Store, tmp_path: Path) -> None:
     script = team()
     done = ask(graph, script, tmp_path, QUESTION, documents=("small b", "small a"))
     assert [each.data for each in script.of("member")] == [SMALL]
     assert done.trace[0].name == "team"
-    assert done.trace[0].detail.startswith(
-        "all text; documents: 2, parts: 1, each of at most 70 tokens; the leader's model: "
-    )
+    assert done.trace[0].detail.startswith("all text; documents: 2, parts: 1, each of at most 70 tokens; ")
 
 
 def test_retrieved_passages_are_packed_into_parts_in_reading_order(graph: Store, tmp_path: Path) -> None:
@@ -142,11 +132,7 @@ def test_retrieved_passages_are_packed_into_parts_in_reading_order(graph: Store,
     done = ask(graph, script, tmp_path, "pier of oak, quay of stone", members="retrieved:2", member_tokens=1024)
     assert [each.data for each in script.of("member")] == [SMALL]
     assert done.counts["members"] == 1
-    assert done.trace[0].detail.startswith(
-        "the best of a search; passages: 2, parts: 1, each of at most 1,024 tokens; "
-    )
     assert done.trace[0].queries
-    assert [each.name for each in steps_of(done, "members")] == ["members"]
 
 
 def test_of_a_long_part_a_member_sees_what_is_near_the_instruction_and_all_of_it_where_nobody_finds_it(
@@ -189,17 +175,6 @@ def test_members_see_their_own_part_and_the_instruction_alone(graph: Store, tmp_
     assert done.counts["rounds"] == 2
 
 
-def test_every_step_knows_what_it_spent(graph: Store, tmp_path: Path) -> None:
-    said = {(3,): "Jon Reed", (7,): "Mara Voss", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
-    script = Script([instructs(ASKED), instructs("Who?"), answers("Mara Voss")], by_note(said))
-    done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
-    assert sum((each.usage for each in done.trace), Usage()) == done.usage
-    assert done.usage.calls == len(script.asked)
-    calls = [done.counts[f"calls.{who}"] for who in ("leader", "member", "merge")]
-    assert calls == [3 + 2, 40, 2]
-    assert sum(calls) == done.usage.calls
-
-
 # ------------------------------------------------------------------------------------------------- the trace, and keep
 
 
@@ -216,20 +191,16 @@ def test_members_that_found_something_are_steps_side_by_side(
     paths = [3, 7, 9, members + 3, members + 7, members + 9]
     assert [each.path for each in done.trace if each.path] == paths, "each has its own in each round"
     show_trace(done)
-    printed = capsys.readouterr().out
-    assert "Path" not in printed, "members are no walks"
-    assert printed.count("read: 1 passage\n") == 8, "six members, and two pairs whose parts are of one passage"
+    assert "Path" not in capsys.readouterr().out, "members are no walks"
+    assert sum((each.usage for each in done.trace), Usage()) == done.usage
+    assert done.usage.calls == len(script.asked)
     before = steps_before([each.path for each in done.trace])
     assert before[3] == before[4] == before[5] == [3], "beside each other, after the round's step"
     assert before[6] == [4, 5, 6], "and before the conflict"
     first = steps_of(done, "member 7")[0]
     assert (first.detail, len(first.passages), first.prompt) == ("Mara Voss", 1, "longagent/member")
     assert '"reasoning"' in first.reply
-    conflict = steps_of(done, "conflict")[0]
-    assert (
-        conflict.detail == "CONFLICT in round 1: 2 different answers: ‘Jon Reed’ (member 3); ‘Mara Voss’ (members 7, 9)"
-    )
-    assert steps_of(done, "merge")[0].detail.endswith("‘Mara Voss’ stays, ‘Jon Reed’ is dropped")
+    assert steps_of(done, "conflict")[0].detail.endswith(": ‘Jon Reed’ (member 3); ‘Mara Voss’ (members 7, 9)")
     assert [each.detail for each in steps_of(done, "decision")] == ["QUERY: Who?", "ANSWER: Mara Voss"]
 
 
@@ -269,17 +240,13 @@ def test_where_the_leader_overlooks_what_members_found_it_is_asked_once_more(gra
 # ------------------------------------------------------------------------------------------------------ models, options
 
 
-def kind_of(body: dict[str, Any]) -> str:
-    return Asked(body["messages"]).kind
-
-
 def test_members_may_have_a_model_of_their_own(graph: Store, tmp_path: Path) -> None:
     script = team()
     with OpenAIServer(script) as server:
         settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url, chat_model="large")
         kg = KnowledgeGraph(graph, settings, embedder=HashEmbedder(64))
         done = kg.ask(QUESTION, "longagent", documents=("small a",), member_model="small")
-        bodies = {kind_of(each.body): each.body for each in server.requests_to("/chat/completions")}
+        bodies = {Asked(each.body["messages"]).kind: each.body for each in server.requests_to("/chat/completions")}
     models = {kind: body["model"] for kind, body in bodies.items()}
     assert models == {"instruct": "large", "member": "small", "decide": "large"}
     assert all("response_format" in body for body in bodies.values()), "every reply is asked for as JSON"

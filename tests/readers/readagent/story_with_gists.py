@@ -1,4 +1,4 @@
-"""An invented story of eight pages with its gists, and three questions about it, as ReadAgent's appendix C has them."""
+"""An invented story of eight pages with its gists, and two questions about it, as ReadAgent's appendix C has them."""
 
 from __future__ import annotations
 
@@ -85,19 +85,8 @@ QUESTIONS = (
         "B",
         ([3, 4], [0, 1, 3, 6]),
     ),
-    (
-        "How did Orrin Vale come to speak the language of the coast?",
-        (
-            "He could read thoughts",
-            "He never did",
-            "A box that hung from his neck spoke for him",
-            "He had it from a harbour guard",
-        ),
-        "D",
-        ([0, 1], [0, 3, 4, 6]),
-    ),
 )
 """Question, choices, the right one, and the pages that ReadAgent and that the comparator reads."""
 
-WRONG = ("C", "A", "C")
+WRONG = ("C", "A")
 """What the paper's retrieval comparator chose."""

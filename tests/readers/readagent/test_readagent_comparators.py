@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from readagent_runs import Rereader, ask, cites, details, document_ids, fill, in_lines, place_near
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.readagent import reader as readagent
 from kgplatform.search.evidence import Evidence
@@ -25,9 +23,8 @@ DECOY = [("Who fired the bricks of Marsh End? The bricks of Marsh End were fired
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
-    with Store(neo4j_server) as store:
-        yield fill(store, tmp_path_factory.mktemp("compared"), {"kiln.txt": KILN, "decoy.txt": DECOY})
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return fill(shared_kg.store, tmp_path_factory.mktemp("compared"), {"kiln.txt": KILN, "decoy.txt": DECOY})
 
 
 @pytest.mark.parametrize("lookup", ["bm25", "dense"])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from readagent_runs import Rereader, ask, chosen, cites, details, fill, page, pages, said
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOT_CITED
 from kgplatform.readers.window import tokens
 from kgplatform.search.evidence import Evidence
@@ -20,10 +18,9 @@ WINDOW = 2000
 
 
 @pytest.fixture(scope="module")
-def nine(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def nine(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """Nine short pages."""
-    with Store(neo4j_server) as store:
-        yield fill(store, tmp_path_factory.mktemp("nine"), {"Keepers.txt": NINE})
+    return fill(shared_kg.store, tmp_path_factory.mktemp("nine"), {"Keepers.txt": NINE})
 
 
 def test_a_parallel_look_up_takes_what_is_there_once_and_no_more_than_it_may(nine: Evidence) -> None:

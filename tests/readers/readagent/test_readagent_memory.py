@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from readagent_runs import Asked, Rereader, ask, cites, details, document_ids, fill, in_lines, pages
 from texts import lines
 from written_pages import Written
 
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.client import KnowledgeGraph
 from kgplatform.readers.window import cost, tokens
 from kgplatform.search.evidence import Evidence
 
@@ -34,10 +32,9 @@ def town(place: str) -> list[Written]:
 
 
 @pytest.fixture(scope="module")
-def towns(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def towns(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """Ten documents of six pages, far more gists than a small window holds."""
-    with Store(neo4j_server) as store:
-        yield fill(store, tmp_path_factory.mktemp("towns"), {f"{place}.txt": town(place) for place in TOWNS})
+    return fill(shared_kg.store, tmp_path_factory.mktemp("towns"), {f"{place}.txt": town(place) for place in TOWNS})
 
 
 def lamps(asked: Asked) -> list[int]:

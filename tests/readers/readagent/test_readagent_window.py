@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from readagent_runs import Rereader, ask, cites, details, document_ids, fill, in_lines, page, pages, said
 from texts import lines
 
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.client import KnowledgeGraph
 from kgplatform.readers.readagent.gist_memory import make_brief
 from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.window import cost, tokens
@@ -22,7 +21,7 @@ QUESTION = "Who kept the lamp?"
 PLACES = ("tower", "pier", "mill", "chapel", "quarry", "market", "bridge", "orchard", "forge")
 WINDOW = 2000
 ROOM = make_brief(QUESTION, Options(window_tokens=WINDOW)).room
-SEEDS = range(2)
+SEEDS = range(1)
 
 
 def sized(*shares: float) -> list[tuple[str, str]]:
@@ -49,12 +48,11 @@ TENFOLD = [(f"{words(99, place)}.\n{place}", words(15, place)) for place in (*PL
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """Several documents, each remembered by itself."""
     texts = {"Rooms.txt": ROOMS, "Large.txt": LARGE, "Tenfold.txt": TENFOLD}
     texts |= {f"Chance {seed}.txt": by_chance(seed) for seed in SEEDS}
-    with Store(neo4j_server) as store:
-        yield fill(store, tmp_path_factory.mktemp("window"), texts, passage_tokens=200)
+    return fill(shared_kg.store, tmp_path_factory.mktemp("window"), texts, passage_tokens=200)
 
 
 def ask_about(evidence: Evidence, name: str, model: Rereader, question: str = QUESTION, **options: Any) -> Answer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from answers import passage
 
-from kgplatform.readers.window import cost
 from kgplatform.readers.youtu.reflect import AgentMemory
 from kgplatform.records import SearchResult
 
@@ -41,9 +40,3 @@ def test_nothing_new_is_what_a_prompt_has_shown() -> None:
     assert len(memory.evidence().result.passages) == 5
     assert memory.adds(SearchResult("q", found(0).passages[8:], (), 0.0)), "there had been better ones"
     assert not memory.adds(SearchResult("q", found(0).passages[:1], (), 0.0)), "it was shown"
-
-
-def test_notes_are_the_newest_thoughts_and_their_ends() -> None:
-    memory = AgentMemory(QUESTION, 1_000, thoughts=[f"thought {n} " * 300 for n in range(6)])
-    assert memory.notes().endswith("thought 5 " * 3)
-    assert cost([{"content": memory.notes()}]) <= 260

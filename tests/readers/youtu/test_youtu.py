@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 from answers import cited, passage, steps_of
-from conftest import wipe
 from model_by_prompt import Model, Prompt
 from youtu_runs import MILL_LINES, REFUSES, TYPES, concludes, fill_graph, filled, looks_for, plan, says
 
@@ -19,17 +15,15 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.ingest.graph_state import set_state, vector_options
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
-from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
+from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.run import Run, SchemaTypes
 from kgplatform.readers.window import Window, cost
 from kgplatform.readers.youtu.reader import PARTS, Options, answer
 from kgplatform.readers.youtu.reflect import AgentMemory, reflect_messages
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import Settings
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 
 TEXTS = {
@@ -51,19 +45,12 @@ PART = "Where was Anna Reed born?"
 
 
 @pytest.fixture(scope="module")
-def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+def evidence(shared_kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """A graph of four texts, the same for all tests that only read it; with a tree, but no community in it."""
-    folder = tmp_path_factory.mktemp("youtu")
-    with Store(neo4j_server) as store:
-        filled = fill_graph(emptied(store, folder), folder, TEXTS, MILL_LINES)
-        store.define("neo4j/schema/vector_community", options=vector_options("community", 64))
-        store.write(set_state(treeState="complete"))
-        yield filled
-
-
-def emptied(store: Store, folder: Path) -> KnowledgeGraph:
-    wipe(store)
-    return KnowledgeGraph(store, load_settings(home=folder, embedder="hash:64"), embedder=HashEmbedder(64))
+    filled = fill_graph(shared_kg, tmp_path_factory.mktemp("youtu"), TEXTS, MILL_LINES)
+    shared_kg.store.define("neo4j/schema/vector_community", options=vector_options("community", 64))
+    shared_kg.store.write(set_state(treeState="complete"))
+    return filled
 
 
 def run(evidence: Evidence, model: Model, question: str = QUESTION, **options: Any) -> Answer:
@@ -156,9 +143,7 @@ def test_a_query_that_brings_nothing_new_ends_the_steps(evidence: Evidence) -> N
     model = lines(reflect=looks_for("And the builder of the mill at Hollow Ford: where was she born?"))
     done = run(evidence, model, top_k=2)
     assert model.kinds == ["decompose", "answer", "reflect"]
-    assert "stopped: this brought nothing new: And the builder of the mill at Hollow Ford: where was she born?" in [
-        step.detail for step in done.trace
-    ]
+    assert any(step.detail.startswith("stopped: this brought nothing new: And the builder") for step in done.trace)
     assert len(steps_of(done, "search")) == 2
     assert done.text == "In Saltmarsh [1]"
 
@@ -203,37 +188,25 @@ def test_calls_that_ask_again_for_broken_answers_count(evidence: Evidence) -> No
     done = answer(QUESTION, Run(evidence, ScriptedChat(broken_once), Ledger(), lambda: TYPES), Options(top_k=1))
     assert len(played) == 8
     assert any("stopped: the last call is kept" in step.detail for step in done.trace)
-    assert done.text == "In Saltmarsh [1]"
-    assert "has used up its 8 language-model calls" in done.note, (
-        "the final answer was broken too, and the first one stands"
-    )
+    assert done.text == "In Saltmarsh [1]", "the final answer was broken too, and the first one stands"
+    assert "has used up its 8 language-model calls" in done.note
 
 
-def test_without_an_exit_the_steps_end(evidence: Evidence) -> None:
-    model = wandering(
-        reflect=[numbered, json.dumps({"reasoning": "The evidence says enough, I think.", "query": "", "answer": ""})]
-    )
-    done = run(evidence, model, top_k=1)
-    assert model.kinds == ["decompose", "answer", "reflect", "reflect", "answer"]
-    assert steps_of(done, "reflect 2")[0].detail == "neither an answer nor a new query"
-    assert "The evidence says enough, I think." in model.asked[-1].user
-
-
-@pytest.mark.parametrize("empty", [" \n", "<think>Hm. So the answer is: x</think>"])
-def test_an_empty_reply_is_asked_for_once_more(evidence: Evidence, settings: Settings, empty: str) -> None:
+def test_an_empty_reply_is_asked_for_once_more(evidence: Evidence, settings: Settings) -> None:
     """A thought alone is empty too: over the wire, where thoughts are taken out."""
+    empty = "<think>Hm. So the answer is: x</think>"
     model = lines(reflect=empty)
-    done = run_over_the_wire(evidence, settings, model)
+    done = over_the_wire(evidence, settings, model)
     assert model.kinds == ["decompose", "answer", "reflect", "reflect"]
     assert done.text == "In Saltmarsh [1]"
     assert "The reflection stopped in step 1" in done.note
     model = wandering(reflect=[empty, numbered, empty, DONE])
-    done = run_over_the_wire(evidence, settings, model, top_k=1)
+    done = over_the_wire(evidence, settings, model, top_k=1)
     assert model.kinds.count("reflect") == 4
     assert done.note == ""
 
 
-def run_over_the_wire(evidence: Evidence, settings: Settings, model: Model, **options: Any) -> Answer:
+def over_the_wire(evidence: Evidence, settings: Settings, model: Model, **options: Any) -> Answer:
     """As ``run``, with a server of its own, whose replies no cache has."""
     with OpenAIServer(model) as server:
         ledger = Ledger()
@@ -242,17 +215,6 @@ def run_over_the_wire(evidence: Evidence, settings: Settings, model: Model, **op
 
 
 # ------------------------------------------------------------------------------------------------------------- options
-
-
-def test_modes(evidence: Evidence) -> None:
-    unsure = json.dumps({"sufficient": False, "answer": "In Delft, I believe."})
-    reject, open_ = lines(answer=unsure), lines(answer=unsure)
-    refused, told = run(evidence, reject), run(evidence, open_, mode="open")
-    assert (refused.text, refused.citations) == ("In Delft, I believe.", ()), "what it says is shown"
-    assert refused.note == f"{PARTIAL} {NOT_CITED}"
-    assert (told.text, told.note, told.citations) == ("In Delft, I believe.", OWN_KNOWLEDGE, ())
-    asked = [[prompt.user.partition(">\n\n")[2] for prompt in model.asked] for model in (reject, open_)]
-    assert [one == other for one, other in zip(*asked, strict=True)] == [True, False, True, False]
 
 
 STATEMENTS = {
@@ -386,14 +348,8 @@ def test_a_question_too_long_for_the_window(evidence: Evidence) -> None:
 
 def test_a_step_that_times_out_on_the_wire_leads_to_the_final_answer(evidence: Evidence, settings: Settings) -> None:
     model = wandering(reflect=[numbered, numbered, Fault.hang()])
-    with OpenAIServer(model) as server:
-        quick = {"openai_base_url": server.base_url, "model_timeout": 2.0, "model_retries": 0}
-        ledger = Ledger()
-        done = answer(
-            QUESTION,
-            Run(evidence, make_chat(settings.model_copy(update=quick), ledger), ledger, lambda: TYPES),
-            Options(top_k=1),
-        )
+    quick = settings.model_copy(update={"model_timeout": 2.0, "model_retries": 0})
+    done = over_the_wire(evidence, quick, model, top_k=1)
     assert model.kinds == ["decompose", "answer", "reflect", "reflect", "reflect", "answer"]
     assert done.text == "In Saltmarsh [1]"
     assert done.note.startswith("The reflection stopped in step 3; the answer is from what was found until then.")
@@ -475,13 +431,3 @@ def test_what_passages_say_steers_nothing(evidence: Evidence) -> None:
     other = reflect_messages(memory, QUESTION, 1, 5)[1]["content"]
     assert memory.fence != fence
     assert other.count(f"</{fence}>") == 1, "what the passage says ends nothing"
-
-
-def test_a_question_about_nothing_in_the_graph(evidence: Evidence) -> None:
-    model = lines(
-        decompose=plan("Who proved the mass gap?"), answer=REFUSES, reflect=looks_for("The mass gap, who proved it?")
-    )
-    done = run(evidence, model, "Who proved the mass gap?", top_k=2)
-    nothing = "The language model found no answer in the 2 passages that it was shown."
-    assert (done.text, done.citations, done.note) == (REFUSAL, (), nothing)
-    assert model.kinds == ["decompose", "answer", "reflect"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from answers import cited, steps_of
+from answers import steps_of
 from corpora import put
 from model_by_prompt import Model
-from youtu_runs import MILL_LINES, REFUSES, TYPES, concludes, entities, fill_graph, plan, says
+from youtu_runs import MILL_LINES, REFUSES, TYPES, concludes, fill_graph, plan
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
@@ -64,16 +64,6 @@ def test_groups_are_shown_with_what_stands_under_them(kg: KnowledgeGraph, tmp_pa
         model = lines(decompose=plan(IN_COMMON, group=group))
         run(evidence, model, IN_COMMON, **options)
         assert not any("Groups near" in prompt.user for prompt in model.asked)
-
-
-def test_a_graph_of_one_entity(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    known = {"document": "one.txt", "entities": entities({"Anna Reed": "Person"})}
-    evidence = fill_graph(kg, tmp_path, {"one.txt": "Anna Reed."}, [known])
-    told = plan("Who?", nodes=["Person"])
-    model = Model(decompose=told, answer=says("Anna Reed", "Anna Reed"), reflect=concludes(""))
-    done = run(evidence, model, QUESTION)
-    assert (done.text, cited(done)) == ("Anna Reed [1]", [("one", "Anna Reed.")]), "the sentence"
-    assert model.kinds == ["decompose", "answer", "reflect"]
 
 
 def test_a_graph_without_passages_refuses_and_asks_no_more(kg: KnowledgeGraph, tmp_path: Path) -> None:
