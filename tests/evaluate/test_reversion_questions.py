@@ -30,13 +30,10 @@ BOTH = {P: ("Queequeg",), Q: ("Rokovoko", "Kokovoko")}
         ("PERSON#200——Queequeg LOCATION#12——Rokovoko", True, 1.0),  # as the paper's Table 6 writes it
         ("**[PERSON#200]** -> *Queequeg*; `[LOCATION#12]` = rokovoko.", True, 1.0),
         ('{"mapping": {"PERSON#200": "Queequeg", "LOCATION#12": "Nantucket"}}', False, 0.5),
-        ("PERSON#200 is Queequeg and LOCATION#12 stands for Rokovoko.", True, 1.0),
         ("[PERSON#200]: Queequeg (a harpooneer) [1]\n[LOCATION#12]: the Rokovoko, his island", True, 1.0),
         ("[PERSON#200]: Ishmael\n[PERSON#200]: Queequeg", False, 0.5),  # the last one counts
         ("[PERSON#200]: Queequeg or Ishmael", False, 0.0),  # to hedge restores nothing
-        ("[PERSON#201]: Queequeg", False, 0.0),
         ("Queequeg", False, 0.0),  # of two placeholders nobody can tell which
-        ("", False, 0.0),
     ],
 )
 def test_score(prediction: str, whole: bool, restored: float) -> None:
@@ -55,11 +52,6 @@ def test_unicode_and_thoughts() -> None:
     gold = {"[PERSON#532]": ("鲁智深",), "[LOCATION#526]": ("Café Münch",)}
     said = "<think>[PERSON#532]: 史进</think>【PERSON#532】：鲁智深\n[LOCATION#526]: CAFE\u0301 MU\u0308NCH"
     assert score_reversion(said, gold) == Reversion(True, 1.0)
-
-
-def test_nothing_to_restore_cannot_be_scored() -> None:
-    with pytest.raises(ValueError, match="without placeholders"):
-        score_reversion("x", {})
 
 
 @settings(deadline=None)
@@ -173,12 +165,8 @@ def test_who_may_be_right_is_no_distractor() -> None:
             assert korn not in each.choices
 
 
-def test_too_few_facts() -> None:
+def test_too_few_facts_and_statements_that_do_not_show_both_names() -> None:
     assert [item.kind for item in work(CHAIN[:1]).questions(10)] == ["reversion simple"]
     assert work([]).questions(10) == []
-
-
-def test_statements_that_do_not_show_both_names_are_not_used() -> None:
     hidden = StatedTriple(PEOPLE[0], "taught", PEOPLE[1], "He taught her.", "Doc")
-    plain = StatedTriple("The Ship", "met", "A Whale", "The Ship met A Whale.", "Doc")
-    assert Work(work(CHAIN[:1]).dictionary, (hidden, plain)).questions(10) == []
+    assert Work(work(CHAIN[:1]).dictionary, (hidden,)).questions(10) == []
