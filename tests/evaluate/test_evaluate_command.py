@@ -58,7 +58,6 @@ def test_what_cannot_be_done_is_one_sentence(arguments: list[str], sentence: str
     [
         ([QUESTIONS, "--readers", "yuotu"], 'Unknown reader "yuotu". Did you mean youtu? Choose one of retrieve, '),
         ([QUESTIONS, "--prices", "none.yaml"], "The prices in none.yaml cannot be read: "),
-        ([QUESTIONS, "--grid", "none.yaml"], "none.yaml"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(
@@ -218,15 +217,6 @@ def test_a_budget_ends_it_with_a_sentence_and_what_is_there_is_kept(server: Open
     asked = len(server.requests)
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert len(server.requests) == asked + 8 - kept
-
-
-@pytest.mark.usefixtures("sample")
-def test_retrieval_only_needs_no_model(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["evaluate", QUESTIONS, "--limit", "3", "--retrieval-only"])
-    assert done.exit_code == 0, done.output
-    assert "bm25" in done.stdout
-    assert "R@5" in done.stdout
-    assert "bm25" in (tmp_path / "evaluation" / "retrieval.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("sample")

@@ -188,37 +188,24 @@ def test_choices_and_the_texts_that_a_question_is_about(desk: Desk) -> None:
     assert "Stockbridge" not in sent
 
 
-def test_notes_say_what_the_graph_lacks(desk: Desk) -> None:
-    results, _ = desk.run("retrieve,graphreader", raters=())
-    assert [each.partition(",")[0] for each in results.notes][-2:] == [
-        "The graph has no knowledge tree",
-        "Some passages have no atomic facts from a model",
-    ]
-    again, _ = desk.run("retrieve,graphreader", raters=())
-    assert again == results
-
-
-@pytest.mark.parametrize("reader", ["global", "retrieve:route=community"])
-def test_what_cannot_answer_without_the_tree_is_refused_once_before_any_call(desk: Desk, reader: str) -> None:
-    said = r"reads communities, and the graph has no knowledge tree\. Run `kgplatform tree` first, or add prepare\."
-    with pytest.raises(InputError, match=said):
-        desk.run(f"{reader},closed", raters=())
-    assert desk.asked == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"raters": ("jugde",)}, r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr'),
-        ({"dataset": DataSet("own", ())}, r"^own has no question\.$"),
-        ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is given twice"),
-        ({"setups": (Setup("closed", "closed", {}, Build(passage_tokens=50)),)}, r"about the connected graph"),
-    ],
-)
-def test_a_plan_that_cannot_be_followed(desk: Desk, changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        desk.run("closed", **changes)
-    assert desk.asked == []
+def test_a_plan_that_cannot_be_followed_is_refused_before_any_call(desk: Desk) -> None:
+    """Here the graph has no tree."""
+    tree = r"reads communities, and the graph has no knowledge tree\. Run `kgplatform tree` first, or add prepare\."
+    for readers, changes, said in (
+        ("global,closed", {}, tree),
+        ("retrieve:route=community,closed", {}, tree),
+        ("closed", {"raters": ("jugde",)}, r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr'),
+        ("closed", {"dataset": DataSet("own", ())}, r"^own has no question\.$"),
+        ("closed", {"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is given twice"),
+        (
+            "closed",
+            {"setups": (Setup("closed", "closed", {}, Build(passage_tokens=50)),)},
+            r"about the connected graph",
+        ),
+    ):
+        with pytest.raises(InputError, match=said):
+            desk.run(readers, **{"raters": (), **changes})
+        assert desk.asked == []
 
 
 def test_costs_are_what_was_paid_and_not_what_the_cache_gave(desk: Desk, settings: Settings, tmp_path: Path) -> None:
@@ -304,9 +291,7 @@ def test_what_building_and_rating_cost_is_told_by_later_runs_too(settings: Setti
         sent = len(server.requests)
         _, later = desk.run("readagent", prepare=True)
         assert len(server.requests) == sent
-        (desk.out / "costs.jsonl").open("a").write('{"graph": "current"}\n')
         _, last = desk.run("readagent")
     assert first.construction["current"]["gist"].calls > 0
     assert first.rating["judge"].calls > 0
     assert (later.construction, later.rating) == (last.construction, last.rating) == (first.construction, first.rating)
-    assert desk.notes == [f"{desk.out / 'costs.jsonl'}: a line is not a cost; it is left out."]
