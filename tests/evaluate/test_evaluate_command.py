@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.kept_answers import slug
 from kgplatform.interfaces.cli.evaluate import _with_corpus
 from kgplatform.interfaces.cli.main import app
 from kgplatform.interfaces.cli.shared import spelled
@@ -72,7 +71,7 @@ def test_what_cannot_be_used_is_one_sentence(
 
 @pytest.fixture(scope="module")
 def corpus(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What the first questions of the sample corpus ask about: made once, for no test but the last changes it."""
+    """What the first questions of the sample corpus ask about: made once, for no test changes it."""
     settings = load_settings(home=tmp_path_factory.mktemp("corpus"))
     files = ("Cyrus_Field.md", "People.json", "Voyages.jsonl", "Success_of_1866.md", "Cable_francais_de_1869.txt")
     with Store(neo4j_server) as store:
@@ -169,18 +168,6 @@ def test_questions_find_the_files_of_a_corpus_that_a_grid_names() -> None:
 
 
 @pytest.mark.usefixtures("sample", "server")
-def test_what_was_done_is_shown_though_the_next_data_set_cannot_be(tmp_path: Path) -> None:
-    second = tmp_path / "evaluation" / slug("own 2")
-    second.parent.mkdir()
-    second.touch()
-    arguments = [QUESTIONS, "--path", QUESTIONS, "--limit", "1", "--readers", "bm25", "--rate", "none"]
-    done = CliRunner().invoke(app, ["evaluate", *arguments])
-    assert "--path goes with the next release: name data sets without it" in done.stderr
-    assert str(done.exception).startswith(f"The folder {second.relative_to(tmp_path)} cannot be used: ")
-    assert "1 question of own, 1 setup." in done.stdout
-
-
-@pytest.mark.usefixtures("sample", "server")
 def test_a_folder_that_another_run_writes_to(tmp_path: Path) -> None:
     out = tmp_path / "results"
     out.mkdir()
@@ -217,13 +204,3 @@ def test_a_budget_ends_it_with_a_sentence_and_what_is_there_is_kept(server: Open
     asked = len(server.requests)
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert len(server.requests) == asked + 8 - kept
-
-
-@pytest.mark.usefixtures("sample")
-def test_a_graph_without_documents_is_said_before_anything_is_asked(server: OpenAIServer, store: Store) -> None:
-    """The last, for it empties the graph."""
-    for more in ([], ["--retrieval-only"]):
-        assert said(QUESTIONS, "--limit", "1", *more) == (
-            "The graph has no documents. Run `kgplatform ingest PATH…` first."
-        )
-    assert server.requests == []

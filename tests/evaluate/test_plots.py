@@ -1,4 +1,4 @@
-"""The pictures: the same bytes from the same figures, points where the figures are, and no label over another."""
+"""The pictures: the same bytes from the same figures, and points where the figures are."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from made_results import results_of, timing_of
-from matplotlib.axis import Axis, Tick
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from kgplatform.errors import SettingError
@@ -46,30 +44,6 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     monkeypatch.setattr(plots, "new_figure", new_figure)
     monkeypatch.setattr(Figure, "savefig", lay_out)
     return made
-
-
-def not_drawn(axis: Axis) -> list[Tick]:
-    """Its ticks that lie beyond its ends."""
-    low, high = sorted(axis.get_view_interval())
-    return [tick for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
-
-
-def boxes_overlap(figure: Figure) -> list[tuple[str, str]]:
-    """The pairs of texts of a figure, which was laid out, that lie over each other."""
-    renderer = FigureCanvasAgg(figure).get_renderer()
-    outside = {id(each.label1) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for each in not_drawn(axis)}
-    texts = [
-        each
-        for each in figure.findobj(mpl.text.Text)
-        if each.get_visible() and each.get_text().strip() and id(each) not in outside
-    ]
-    boxes = [(each.get_text(), each.get_window_extent(renderer)) for each in texts]
-    return [
-        (one, other)
-        for place, (one, first) in enumerate(boxes)
-        for other, second in boxes[place + 1 :]
-        if first.width and second.width and first.shrunk(0.98, 0.98).overlaps(second.shrunk(0.98, 0.98))
-    ]
 
 
 @pytest.mark.filterwarnings("error")
@@ -117,34 +91,6 @@ def test_points_stand_where_the_figures_are(tmp_path: Path, figures: list[Figure
     estimate = results.setups[0].scores["judge"]
     assert np.allclose((low, high), (100 * estimate.low, 100 * estimate.high))
     assert not any(text.get_parse_math() for text in figures[0].findobj(mpl.text.Text))
-
-
-def test_no_label_lies_over_another(tmp_path: Path, figures: list[Figure]) -> None:
-    setups = [
-        f"youtu agent={flag} community={flag} schema=false top_k={n}" for flag in (True, False) for n in range(12)
-    ]
-    results = results_of(dict.fromkeys(setups, "+-0-+-+-++"), kinds=["one hop", "two hops, and one of them is long"])
-    draw(results, timing_of(results), tmp_path)
-    draw_heat_map(
-        HeatMap(
-            tuple(setups),
-            (1000, 2000),
-            ("0", "1"),
-            dict.fromkeys(setups, ((0.5, 1.0), (0.0, None))),
-            dict.fromkeys(setups, ((2, 2), (2, 0))),
-            "contains",
-        ),
-        tmp_path,
-    )
-    assert len(figures) == 3
-    for figure in figures:
-        assert boxes_overlap(figure) == []
-        box = figure.get_tightbbox()
-        width, height = figure.get_size_inches()
-        assert box.x0 >= -0.01
-        assert box.y0 >= -0.01
-        assert box.x1 <= width + 0.01
-        assert box.y1 <= height + 0.01
 
 
 def test_the_heat_map_writes_each_share_and_hatches_what_was_not_run(tmp_path: Path, figures: list[Figure]) -> None:
