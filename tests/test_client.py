@@ -30,14 +30,8 @@ from kgplatform.testing import OpenAIServer, ScriptedChat
 
 
 @pytest.fixture
-def given(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
+def given(neo4j_server: Connection, store: Store, at_server: None) -> Connection:
     """The run's server, named by the environment, with an empty graph."""
-    with Store(neo4j_server) as store:
-        wipe(store)
-    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_server.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
-    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
     return neo4j_server
 
 

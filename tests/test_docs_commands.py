@@ -133,11 +133,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def reader(neo4j_server: Connection, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def reader(neo4j_server: Connection, at_server: None, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The folder is where we are, and the graph holds what the documentation speaks of."""
-    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
-    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
     monkeypatch.chdir(folder)
     return Store(neo4j_server)
 

@@ -6,19 +6,18 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from conftest import wipe
+from conftest import emptied
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
 from kgplatform.evaluate.comparators import OFFICIAL, ClosedOptions, Official, answer_closed, official_answer
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import source_of
 from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.run import Calls
 from kgplatform.records import Answer, FoundPassage
-from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
@@ -41,10 +40,7 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("texts")
     file = folder / "texts.json"
     file.write_text(json.dumps([{"title": title, "text": text} for title, text in TEXTS.items()]))
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=folder, embedder="hash:64")
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with emptied(neo4j_server, folder) as kg:
         kg.ingest(file, extractor="local")
         yield kg
 

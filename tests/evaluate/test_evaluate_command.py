@@ -9,18 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES, wipe
+from conftest import EXAMPLES, emptied
 from simulated_readers import reply
 from typer.testing import CliRunner
 
-from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
 from kgplatform.interfaces.cli.evaluate import _with_corpus
 from kgplatform.interfaces.cli.main import app
 from kgplatform.interfaces.cli.shared import spelled
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
@@ -72,25 +70,15 @@ def test_what_cannot_be_used_is_one_sentence(
 @pytest.fixture(scope="module")
 def corpus(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> None:
     """What the first questions of the sample corpus ask about: made once, for no test changes it."""
-    settings = load_settings(home=tmp_path_factory.mktemp("corpus"))
     files = ("Cyrus_Field.md", "People.json", "Voyages.jsonl", "Success_of_1866.md", "Cable_francais_de_1869.txt")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with emptied(neo4j_server, tmp_path_factory.mktemp("corpus")) as graph:
         graph.ingest([EXAMPLES / "corpus" / name for name in files], extractor="local")
 
 
 @pytest.fixture
-def sample(corpus: None, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def sample(corpus: None, at_server: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment names the tests' server, whose graph has that."""
-    for name, value in {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_USERNAME": neo4j_server.username,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_EMBEDDER": "hash:64",
-        "KGPLATFORM_MODEL_RETRIES": "0",
-    }.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("KGPLATFORM_MODEL_RETRIES", "0")
 
 
 @pytest.fixture

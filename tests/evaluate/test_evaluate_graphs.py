@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import settings_at
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError
@@ -36,13 +37,7 @@ def data_set(name: str = "ships", corpus: tuple[Text, ...] = SHIPS, recording: P
 @pytest.fixture
 def given(kg: KnowledgeGraph, neo4j_server: Connection, tmp_path: Path) -> Settings:
     """Settings that name the tests' own server, whose database is empty."""
-    return load_settings(
-        home=tmp_path / "home",
-        embedder="hash:64",
-        neo4j_uri=neo4j_server.uri,
-        neo4j_username=neo4j_server.username,
-        neo4j_password=neo4j_server.password,
-    )
+    return settings_at(neo4j_server, tmp_path / "home")
 
 
 @pytest.fixture

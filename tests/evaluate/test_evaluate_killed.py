@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES
+from conftest import EXAMPLES, variables
 from killed_passes import Driver, answer, driver, say
 from model_by_prompt import Prompt
 from simulated_readers import reply
@@ -116,7 +116,6 @@ class Bench:
 @contextmanager
 def open_bench(store: Store, folder: Path) -> Iterator[Bench]:
     """The sample corpus in the empty graph of ``store``, without gists and tree, and its first questions."""
-    server = store.connection
     settings = load_settings(home=folder / "builder", embedder="hash:64")
     graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
     graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
@@ -125,11 +124,8 @@ def open_bench(store: Store, folder: Path) -> Iterator[Bench]:
     model = Model()
     with OpenAIServer(model) as language_model, driver(folder, _DRIVER) as process:
         environment = {
-            "NEO4J_URI": server.uri,
-            "NEO4J_USERNAME": server.username,
-            "NEO4J_PASSWORD": server.password,
+            **variables(store.connection),
             "OPENAI_BASE_URL": language_model.base_url,
-            "KGPLATFORM_EMBEDDER": "hash:64",
             "KGPLATFORM_MODEL_RETRIES": "0",
         }
         yield Bench(model, environment, folder, process)

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import wipe
+from conftest import emptied, settings_at
 from corpora import put
 from model_by_prompt import Prompt
-from pydantic import SecretStr
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
@@ -25,10 +24,10 @@ from kgplatform.evaluate.kept_answers import inquiry_for
 from kgplatform.evaluate.setups import names, parse_setups, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Timing
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages, source_of
 from kgplatform.readers.answer import STYLES
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import Settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 TEXTS = {
@@ -43,21 +42,16 @@ ASKED = DataSet("own", (LAMP, SHIP, MILL))
 
 
 @pytest.fixture
-def settings(settings: Settings, neo4j_server: Connection) -> Settings:
+def settings(neo4j_server: Connection, tmp_path: Path) -> Settings:
     """The tests' server as the one that is given."""
-    password = SecretStr(neo4j_server.password)
-    given = {"neo4j_uri": neo4j_server.uri, "neo4j_username": neo4j_server.username, "neo4j_password": password}
-    return settings.model_copy(update=given)
+    return settings_at(neo4j_server, tmp_path / "home")
 
 
 @pytest.fixture(scope="module")
 def texts(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Three small documents, which no test changes but the last ones: those have a graph of their own."""
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=tmp_path_factory.mktemp("home"), embedder="hash:64")
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        kg.ingest(put(tmp_path_factory.mktemp("corpus"), TEXTS), extractor="local")
+    with emptied(neo4j_server, tmp_path_factory.mktemp("home")) as graph:
+        graph.ingest(put(tmp_path_factory.mktemp("corpus"), TEXTS), extractor="local")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import settings_at
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
@@ -25,7 +26,6 @@ from kgplatform.evaluate.terms import Build, Question, Results, Scored, Setup, S
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
-from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 from kgplatform.text import count_tokens
 
@@ -159,14 +159,7 @@ def test_readers_find_needles_and_a_full_text_ends_at_its_window(neo4j_server: C
 
     data_set = needle_data_set("pass-key", (600, 3000), (0.0, 1.0), seed=1)
     with OpenAIServer(listening) as server:
-        settings = load_settings(
-            home=tmp_path / "home",
-            embedder="hash:64",
-            openai_base_url=server.base_url,
-            neo4j_uri=neo4j_server.uri,
-            neo4j_username=neo4j_server.username,
-            neo4j_password=neo4j_server.password,
-        )
+        settings = settings_at(neo4j_server, tmp_path / "home", openai_base_url=server.base_url)
         setups = parse_setups("longagent:member_tokens=300,retrieve,fulltext:window_tokens=2000")
         plan = EvaluationPlan(data_set, setups, tmp_path / "out", raters=(), chief="contains")
         with OnTheTestsServer(settings, embedder=HashEmbedder(64)) as graphs:

@@ -246,16 +246,12 @@ def test_an_example_runs_as_it_stands(example: str, tmp_path: Path, capsys: pyte
 
 
 def test_a_reader_is_asked_as_the_page_says(
-    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    store: Store, at_server: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = blocks(PAGE, "python")[:2]
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(first, "needle-tasks.md", "exec"), names)
     with OpenAIServer(SimulatedTeam(told(names["task"]), invents=0.2)) as model:
-        given = store.connection
-        monkeypatch.setenv("NEO4J_URI", given.uri)
-        monkeypatch.setenv("NEO4J_PASSWORD", given.password)
-        monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
         monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
         exec(compile(second, "needle-tasks.md", "exec"), names)
     assert capsys.readouterr().out.splitlines()[-1] == "True"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import wipe
+from conftest import settings_at, wipe
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate import comparators
@@ -51,13 +51,7 @@ def given(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
     """Settings that name the tests' own server: the first test puts the texts there, and the last one builds a tree."""
     with Store(neo4j_server) as store:
         wipe(store)
-    return load_settings(
-        home=tmp_path_factory.mktemp("home"),
-        embedder="hash:64",
-        neo4j_uri=neo4j_server.uri,
-        neo4j_username=neo4j_server.username,
-        neo4j_password=neo4j_server.password,
-    )
+    return settings_at(neo4j_server, tmp_path_factory.mktemp("home"))
 
 
 def measured(

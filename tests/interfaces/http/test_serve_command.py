@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from conftest import ROOT
+from conftest import ROOT, variables
 from doc_pages import blocks, page
 
 from kgplatform.errors import InputError
@@ -30,15 +30,9 @@ OTHER_LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
 
 
 @pytest.fixture
-def environment(neo4j_server: Connection, store: Store, tmp_path: Path) -> dict[str, str]:
+def environment(neo4j_server: Connection, store: Store) -> dict[str, str]:
     """The empty graph of this run, named by the environment."""
-    ours = {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_EMBEDDER": "hash:64",
-        "KGPLATFORM_HOME": str(tmp_path / "home"),
-    }
-    return {**os.environ, **ours}
+    return {**os.environ, **variables(neo4j_server)}
 
 
 @contextmanager

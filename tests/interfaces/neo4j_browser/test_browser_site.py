@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,14 +20,14 @@ import httpx
 import neo4j
 import pytest
 from browser_server import Site, browser_site
-from conftest import emptied
+from conftest import emptied, variables
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError
 from kgplatform.extract.schema import label_for, load_schema
-from kgplatform.interfaces.neo4j_browser.guide import browser_link, favorites, with_values
+from kgplatform.interfaces.neo4j_browser.guide import browser_link, with_values
 from kgplatform.interfaces.neo4j_browser.site import BrowserProgram, for_browsers, reachable_from
 from kgplatform.interfaces.neo4j_browser.style import (
     KINDS,
@@ -134,28 +133,17 @@ def test_a_page_may_reach_the_graph_and_nothing_else(site: Site, neo4j_server: C
     assert answer.json() == {"bolt_direct": neo4j_server.uri}, "Browser learns which server there is"
 
 
-@pytest.mark.parametrize(
-    ("uri", "reached"),
-    [
+def test_an_encrypted_graph_is_never_reached_in_clear() -> None:
+    """Certificates are the web browser's affair."""
+    for uri, reached in (
         ("bolt+s://db.example:9", ["https://db.example:9", "wss://db.example:9"]),
         ("neo4j+s://x.databases.neo4j.io", ["https:", "wss:"]),
         ("neo4j://db.example", ["http:", "ws:"]),
         ("bolt://[::1]:7687", ["http:", "ws:"]),
-    ],
-)
-def test_an_encrypted_graph_is_never_reached_in_clear(uri: str, reached: list[str]) -> None:
-    assert reachable_from(uri) == reached
-
-
-def test_certificates_are_the_web_browsers_affair() -> None:
+    ):
+        assert reachable_from(uri) == reached
     assert for_browsers("neo4j+ssc://db.example:7687") == "neo4j+s://db.example:7687"
     assert for_browsers("bolt+s://db.example:7687") == "bolt+s://db.example:7687"
-
-
-def test_the_saved_queries_are_the_favourites() -> None:
-    ours = favorites()
-    assert len({each["id"] for each in ours}) == len(ours) == len(query_names("saved"))
-    assert all(each["content"].startswith("// ") and each["folder"] == "kgplatform" for each in ours)
 
 
 def test_an_empty_graph_has_a_guide_that_says_what_to_do(site: Site) -> None:
@@ -207,9 +195,6 @@ def test_a_jar_that_is_none_is_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "x.jar").write_text("no jar")
     with pytest.raises(ServerError, match="Neo4j Browser cannot be read from"):
         BrowserProgram(tmp_path / "x.jar")
-    with zipfile.ZipFile(tmp_path / "y.jar", "w") as jar:
-        jar.writestr("browser/index.html", "hello")
-    assert BrowserProgram(tmp_path / "y.jar").read("index.html") == b"hello"
 
 
 def test_a_port_that_is_taken_is_refused_and_the_next_one_found() -> None:
@@ -361,14 +346,9 @@ _COMMAND = [sys.executable, "-m", "kgplatform.interfaces.cli.main", "browser", "
 
 
 @pytest.fixture
-def environment(neo4j_server: Connection, store: Store, tmp_path: Path) -> dict[str, str]:
+def environment(neo4j_server: Connection, store: Store) -> dict[str, str]:
     """The test run's server as a given one, for the password is nowhere but there."""
-    ours = {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_HOME": str(tmp_path / "home"),
-    }
-    return {**os.environ, **ours}
+    return {**os.environ, **variables(neo4j_server)}
 
 
 @contextmanager
