@@ -258,10 +258,8 @@ def test_a_header_and_a_statement() -> None:
     ("old", "new", "said"),
     [
         ("// mode: read\n", "// mode: erase\n", "`// mode: read`, `write` or `schema`"),
-        ("// mode: read\n", "// mode: read\n// mode: write\n", "`// mode: read`, `write` or `schema`"),
         ("// param $k: int: how many\n", "", r"used but not declared: \['k'\]"),
         ("$k AS", "1 AS", r"declared but not used: \['k'\]"),
-        ("// param $k: int", "// param $K: int", r"declared but not used: \['K'\]; used but not declared: \['k'\]"),
     ],
 )
 def test_headers_that_do_not_agree(old: str, new: str, said: str) -> None:

@@ -33,7 +33,6 @@ from kgplatform.interfaces.neo4j_browser.style import (
     KINDS,
     PALETTE,
     TYPES,
-    as_grass,
     color_of,
     contrast,
     sheet_for,
@@ -302,11 +301,12 @@ def test_a_colour_stands_out_and_its_text_can_be_read() -> None:
         assert contrast(color, text_color_on(color)) >= 4.3, color
 
 
-def test_no_two_types_of_a_shipped_schema_share_a_colour() -> None:
+def test_no_two_types_of_a_shipped_schema_and_no_two_kinds_share_a_colour() -> None:
     for name in ("general", "company", "biomedical", "literature"):
         types = [each.name for each in load_schema(name).entities]
         assert set(types) <= set(TYPES)
         assert len({color_of(each) for each in types}) == len(types), name
+    assert len(set(KINDS.values())) == len(KINDS)
     assert {color_of(name) for name in ODD} <= set(PALETTE)
 
 
@@ -328,16 +328,6 @@ def test_the_type_decides_over_entity_and_key_element() -> None:
     assert properties(sheet, "Entity", "KeyElement")["color"] == KINDS["Entity"]
     assert properties(sheet, "KeyElement")["color"] == KINDS["KeyElement"]
     assert properties(sheet, "Stranger")["caption"] == "{name}"
-
-
-def test_every_kind_of_node_has_a_rule_of_its_own() -> None:
-    sheet = sheet_for(())
-    assert {selector for selector in sheet if selector.startswith("node.")} == {f"node.{kind}" for kind in KINDS}
-    assert len({properties(sheet, kind)["color"] for kind in KINDS}) == len(KINDS)
-    assert sheet["relationship.RELATED_TO"]["caption"] == "{predicate}"
-    written = dict(re.findall(r"(\S+) \{\n(.*?)\n\}\n", as_grass(sheet), re.DOTALL))
-    assert list(written) == list(sheet)
-    assert f"color: {KINDS['Entity']};" in written["node.Entity"]
 
 
 # -------------------------------------------------------------------------------------------------------------- command
