@@ -40,6 +40,7 @@ NOT_ONE_BY_ONE = {
     "--needles": "a managed server and a graph for each text: tests/evaluate/test_needle_runs.py",
     "evaluate musique/": "a data set: tests/evaluate/test_evaluate_command.py, test_evaluate_graphs.py",
     "evaluate hotpot_dev": "the same",
+    "evaluate questions.jsonl --readers retrieve,bm25,closed": "tests/evaluate/test_evaluate_command.py",
     "--prepare": "reads and gists for five readers: tests/evaluate/test_evaluate_killed.py",
     "--grid": "forty setups: the grid is read below, and evaluated in tests/evaluate/test_evaluate_command.py",
     '"…"': "a question to fill in: the same commands run with one",

@@ -135,18 +135,11 @@ def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
     assert model.asked[0].section("The answer to be judged") == "Ingrid."
 
 
-def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong(tmp_path: Path) -> None:
-    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", '{"correct": 1}'])
-    assert (done, len(model.asked)) == (Rating({"judge": 1}), 2)
-    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge="Hm.")
-    assert (done.scores, len(model.asked)) == ({"judge": 0}, 2)
-    assert done.fault == "the judge gave no verdict, asked twice: wrong."
-
-
-def test_replies_without_a_verdict_are_not_kept_in_the_cache(tmp_path: Path) -> None:
+def test_a_judge_without_a_verdict_counts_as_wrong_and_its_replies_are_not_kept_in_the_cache(tmp_path: Path) -> None:
     model = Model(rater_judge=["Hm.", "Well.", '{"correct": 1}'])
+    wrong = Rating({"judge": 0}, "the judge gave no verdict, asked twice: wrong.")
     with served(model, tmp_path, cache=True) as chat:
-        assert rate("judge", ToRate(QUESTION, "Ingrid"), chat).scores == {"judge": 0}
+        assert rate("judge", ToRate(QUESTION, "Ingrid"), chat) == wrong
         assert rate("judge", ToRate(QUESTION, "Ingrid"), chat) == Rating({"judge": 1}), "the model, not its cache"
         assert rate("judge", ToRate(QUESTION, "Ingrid"), chat) == Rating({"judge": 1})
     assert len(model.asked) == 3
@@ -287,15 +280,6 @@ def test_an_answer_is_rated_once_and_what_its_rating_depends_on_makes_it_another
     all_rated(file, model, [ITEMS[1]], chat_model="another")
     assert model.asked == Counter({1: 5}), "another model is another rater"
     assert len({line["key"] for line in lines(file)}) == 5
-
-
-def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
-    file, model = tmp_path / "r.jsonl", Counting()
-    unanswerable = ToRate(replace(ITEMS[1].question, answerable=False), "buoy 1")
-    items = [replace(ITEMS[1], text=None), replace(ITEMS[1], text=REFUSAL, refused=True), unanswerable, ITEMS[2]]
-    assert all_rated(file, model, items) == [Rating({"judge": 0}), Rating({"judge": 0}), Rating({}), EXPECTED[2]]
-    assert model.asked == Counter([2])
-    assert len(lines(file)) == 1
 
 
 # ------------------------------------------------------------------------------------------------------------- failures

@@ -31,10 +31,6 @@ def lines(calls: list[Call], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     [
         ([(1, "documents", 1, 1), (3, "extracting", 1, 1)], []),  # short work
         (
-            [(1, "documents", 1, 1), (61, "embedding passages", 600, 600)],
-            ["embedding passages: 600 of 600, 10/s"],
-        ),
-        (
             [(5, "extracting", 50, 100), (9, "extracting", 90, 100), (10, "extracting", 100, 100)],
             ["extracting: 50 of 100, 10/s, 5.0 s left", "extracting: 100 of 100, 10/s"],
         ),

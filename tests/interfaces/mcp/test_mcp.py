@@ -302,7 +302,7 @@ def test_what_is_left_out_is_said_and_a_result_of_megabytes_is_cut_at_once() -> 
     assert len(json.dumps(found)) < 2000
     assert found["note"] == f"Shown are {len(found['passages'])} of 100 passages. Ask for fewer."
     assert len(found["facts"]) == 2
-    texts = [f"{number} {'word ' * 200}" for number in range(6_000)]
+    texts = [f"{number} {'word ' * 200}" for number in range(2_000)]
     row = [texts, 1, {str(n): n for n in range(5000)}]
     found = bounded({"columns": ["texts", "n", "map"], "rows": [row], "schema": {"of": {"texts": texts}}}, 20_000)
     assert len(json.dumps(found, ensure_ascii=False)) <= 20_000
