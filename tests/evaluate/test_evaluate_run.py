@@ -104,6 +104,7 @@ def test_answers_scores_and_costs_and_what_further_runs_ask(desk: Desk, tmp_path
     assert [each.rpartition(":")[2] for each in results.notes if each.startswith("Facts read")] == [
         " retrieve 1 of 1 (100.0 %), closed 0 of 1 (0.0 %)."
     ]
+    assert [each for each in results.notes if each.startswith("The graph has no knowledge tree")]
     assert set(timing.seconds["closed"]) == {"q1", "q2", "q3"}
     again, _ = desk.run("retrieve,closed")
     assert (again, desk.asked) == (results, [])

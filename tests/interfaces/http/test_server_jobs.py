@@ -58,10 +58,6 @@ def states(client: httpx.Client, *jobs: dict[str, Any]) -> list[str]:
     return [now(client, job)["state"] for job in jobs]
 
 
-def titles(client: httpx.Client) -> list[str]:
-    return [each["title"] for each in client.get("/api/documents").json()["documents"]]
-
-
 def test_jobs_outlive_their_server(graph: KnowledgeGraph, model: Silent) -> None:
     """Ended as Ctrl-C ends it: what it was at waits for the next one, and so does what came after."""
     before, folder = set(threading.enumerate()), graph.settings.home_folder / "uploads"
