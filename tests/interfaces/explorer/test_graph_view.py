@@ -137,18 +137,6 @@ def test_keys(box: Page) -> None:
     assert told(box, "select")[-1] is None
 
 
-def test_what_comes_new_lies_near_and_moves_nothing(box: Page) -> None:
-    draw(box, wheel_of(12))
-    before = {f"e{at}": place(box, f"e{at}") for at in range(12)}
-    fresh = {"nodes": [node(3), *(node(at) for at in range(20, 30))], "edges": [edge(3, at) for at in range(20, 30)]}
-    box.evaluate("fresh => view.addGraph(fresh, { around: 'e3' })", fresh)
-    settle(box)
-    assert {each: place(box, each) for each in before} == before
-    reach = 260 * camera(box)["k"]
-    assert all(np.abs(np.subtract(place(box, f"e{at}"), before["e3"])).max() < reach for at in range(20, 30))
-    assert sizes(box) == [22, 21]
-
-
 def test_the_rest_fades_beside_what_is_lit(box: Page) -> None:
     draw(box, triangle())
     box.evaluate("view.highlight({ nodes: ['e0', 'gone'], edges: ['r0-1', 'gone'] })")

@@ -270,14 +270,6 @@ def test_what_has_the_wrong_form(client: httpx.Client) -> None:
     error(client.get("/api/documents/x", params={"start": 5, "end": 2}), 400, "InputError")
 
 
-def test_numbers_that_json_has_no_word_for() -> None:
-    assert json.loads(encode({"score": float("nan"), "more": (1.5, float("inf"))})) == {
-        "score": "nan",
-        "more": [1.5, "inf"],
-    }
-    assert json.loads(encode("\ud800")) == "\ud800"
-
-
 def test_the_page_and_the_map_that_is_packed(client: httpx.Client) -> None:
     page = client.get("/")
     assert (page.status_code, page.headers["content-type"][:9], "kgplatform" in page.text) == (200, "text/html", True)
