@@ -9,10 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
-from explorer_steps import opened
 from graph_state import snapshot
 from web_answers import QUESTION, error, events
-from web_server import client_of
+from web_server import client_of, opened
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.readers.readers import find, names

@@ -8,10 +8,7 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -22,6 +19,7 @@ from browser_server import Site, browser_site
 from conftest import emptied, variables
 from hypothesis import given
 from hypothesis import strategies as st
+from web_server import serving
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError
@@ -321,27 +319,11 @@ def test_the_type_decides_over_entity_and_key_element() -> None:
 
 # -------------------------------------------------------------------------------------------------------------- command
 
-_COMMAND = [sys.executable, "-m", "kgplatform.interfaces.cli.main", "browser", "--port", "0"]
-
 
 @pytest.fixture
 def environment(neo4j_server: Connection, store: Store) -> dict[str, str]:
     """The test run's server as a given one, for the password is nowhere but there."""
     return {**os.environ, **variables(neo4j_server)}
-
-
-@contextmanager
-def running(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The process, and the address that it printed."""
-    started = subprocess.Popen(_COMMAND, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert started.stdout
-        line = started.stdout.readline()
-        assert line.startswith("Neo4j Browser is at http://localhost:"), line + started.stderr.read()
-        yield started, line.split()[4]
-    finally:
-        started.kill()
-        started.communicate()
 
 
 def test_it_opens_the_address_serves_until_it_is_told_to_end_and_leaves_nothing(
@@ -351,7 +333,7 @@ def test_it_opens_the_address_serves_until_it_is_told_to_end_and_leaves_nothing(
     os.mkfifo(pipe)
     opener.write_text(f'#!/bin/sh\nprintf %s "$1" > {pipe}\n')
     opener.chmod(0o700)
-    with running({**environment, "BROWSER": f"{opener} %s &"}) as (process, address):
+    with serving({**environment, "BROWSER": f"{opener} %s &"}, "browser", "--port", "0") as (process, address):
         assert pipe.read_text() == address
         assert neo4j_server.password in httpx.get(address, timeout=60).text
         base = address.partition("/start/")[0]
