@@ -14,7 +14,7 @@ import httpx
 import pytest
 from longagent_runs import Script, answers, instructs, related, responds
 from simulated_readers import reply
-from stopped import LONG, until
+from stopped import LONG, Silent, until
 from web_answers import QUESTION, error, events
 from web_server import client_of, opened, served
 
@@ -24,35 +24,25 @@ from kgplatform.interfaces.http.parts import Limits
 from kgplatform.interfaces.web_server import PromptProtocol
 from kgplatform.records import Answer, Step
 from kgplatform.testing import Fault, OpenAIServer
-from kgplatform.testing.openai_server import RecordedRequest
 
 pytest_plugins = ["sample_server"]
 
 STREAM = {"Accept": "text/event-stream"}
 
 
-class Hanging:
-    """A simulated language model that lets requests hang until it is told to answer."""
-
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-        self.answers = False
-
-    def __call__(self, request: RecordedRequest) -> Fault | None:
-        self.asked.set()
-        return None if self.answers else Fault.hang()
+@pytest.fixture
+def silent() -> Iterator[Silent]:
+    """A simulated language model that gives no answer until it is told to."""
+    silent = Silent(reply)
+    with silent.server:
+        silent.silent_from(1)
+        yield silent
 
 
 @pytest.fixture
-def hanging() -> Hanging:
-    return Hanging()
-
-
-@pytest.fixture
-def stuck(sample: KnowledgeGraph, hanging: Hanging, tmp_path: Path) -> Iterator[KnowledgeGraph]:
-    """The sample graph, with a model that hangs."""
-    with OpenAIServer(reply, faults=hanging) as model:
-        yield opened(sample.store, tmp_path / "stuck", openai_base_url=model.base_url)
+def stuck(sample: KnowledgeGraph, silent: Silent, tmp_path: Path) -> KnowledgeGraph:
+    """The sample graph, with that model."""
+    return opened(sample.store, tmp_path / "stuck", openai_base_url=silent.server.base_url)
 
 
 # -------------------------------------------------------------------------------------------------------------- streams
@@ -192,19 +182,19 @@ def test_a_fault_of_the_platform_has_no_details(sample: KnowledgeGraph, caplog: 
 
 @pytest.mark.parametrize(("reader", "headers"), [("longagent", STREAM), ("youtu", {})])
 def test_a_client_that_goes_stops_its_reader(
-    stuck: KnowledgeGraph, hanging: Hanging, reader: str, headers: dict[str, str]
+    stuck: KnowledgeGraph, silent: Silent, reader: str, headers: dict[str, str]
 ) -> None:
     """With room for one question, the next is taken as soon as the first has been given up."""
     body = {"question": QUESTION, "reader": reader}
     with client_of(stuck, limits=Limits(asks=1)) as client:
         with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as gone:
             gone.sendall(raw_request(body, headers))
-            hanging.asked.wait()
+            silent.wait()
             busy = client.post("/api/ask", json=body, headers=headers)
             error(busy, 429, "BusyError")
             assert busy.headers["retry-after"] == "2"
             assert client.get("/api/stats").status_code == 200, "all else goes on"
-        hanging.answers = True
+        silent.silent_from(None)
         until(lambda: client.post("/api/ask", json={"question": QUESTION}).status_code == 200)
 
 
@@ -249,7 +239,7 @@ def test_a_statement_ends_with_its_client(sample: KnowledgeGraph, address: str) 
         until(lambda: not list(session.run(show)))
 
 
-def test_a_server_that_closes_ends_its_streams(stuck: KnowledgeGraph, hanging: Hanging) -> None:
+def test_a_server_that_closes_ends_its_streams(stuck: KnowledgeGraph, silent: Silent) -> None:
     before = set(threading.enumerate())
 
     def listen(address: str) -> list[str]:
@@ -259,7 +249,7 @@ def test_a_server_that_closes_ends_its_streams(stuck: KnowledgeGraph, hanging: H
     with ThreadPoolExecutor(1) as pool:
         with served(stuck) as address:
             listening = pool.submit(listen, address)
-            hanging.asked.wait()
+            silent.wait()
             assert not listening.done()
         assert "event: answer" not in listening.result()
 
@@ -284,7 +274,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(sample: KnowledgeGraph) -> 
 
 
 def test_a_head_that_does_not_come_is_not_waited_for(
-    stuck: KnowledgeGraph, hanging: Hanging, monkeypatch: pytest.MonkeyPatch
+    stuck: KnowledgeGraph, silent: Silent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the first of a connection nor a later one; what is being answered may take its time."""
 
