@@ -66,9 +66,12 @@ def placeholder(tmp_path: Path, name: str) -> str:
     return next(each.placeholder for each in read_map(tmp_path / "out.map.json").entities if each.name == name)
 
 
-def test_a_folder_and_back(rich_folder: Path, tmp_path: Path) -> None:
+def test_a_folder_and_its_questions_and_back(rich_folder: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in rich_folder.rglob("*") if path.is_file()}
-    report = run(rich_folder, tmp_path / "out")
+    questions, hidden_questions = tmp_path / "questions.jsonl", tmp_path / "out.questions.jsonl"
+    asked = {"id": "Ahab", "question": "Whose ship?", "answer": "Ahab's", "documents": ["page.html", "Ahab", "one"]}
+    questions.write_text(json.dumps(asked) + "\n")
+    report = run(rich_folder, tmp_path / "out", questions=questions)
     assert {path: path.read_bytes() for path in before} == before
     ahab, place = placeholder(tmp_path, "Captain Ahab"), placeholder(tmp_path, "Nantucket")
     assert ahab != "[PERSON#1]"
@@ -78,13 +81,23 @@ def test_a_folder_and_back(rich_folder: Path, tmp_path: Path) -> None:
     assert hidden[ahab] == f"{ahab} été"
     assert hidden["T"] == f"{ahab} was there."
     assert sorted(hidden) == sorted(["one", f"ahab of {place}", "old", ahab, "T"])  # of a name in lower case no part
+    told = json.loads(hidden_questions.read_text())
+    assert told == {**asked, "answer": f"{ahab}'s", "documents": ["T", ahab, "one"]}
     assert [each.reason for each in report.skipped if "empty" in each.path] == ["empty file"]
     assert (report.entities, report.texts) == ({"LOCATION": 1, "PERSON": 1}, 5)
-    back = restore(tmp_path / "out", tmp_path / "out.map.json", tmp_path / "back")
+    back = restore(tmp_path / "out", tmp_path / "out.map.json", tmp_path / "back", hidden_questions)
     assert (back.exact, back.by_name, back.missing) == (5, (), ())
     texts = texts_of(tmp_path / "back")
     assert sorted(texts) == ["Ahab", "T", "ahab of Nantucket", "old", "one"]
     assert (texts["Ahab"], texts["T"], texts["old"]) == ("Captain\nAhab été", "Ahab was there.", "Ahab, très âgé.")
+    again = json.loads((tmp_path / "back.questions.jsonl").read_text())
+    assert (again["question"], again["answer"]) == ("Whose ship?", "Captain Ahab's")
+
+
+def test_questions_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.jsonl").write_text('{"question": "Who?"}\nbroken Ahab\n')
+    with pytest.raises(InputError, match=r"The questions .*broken.jsonl cannot be used: not valid JSON"):
+        run(folder, tmp_path / "out", questions=tmp_path / "broken.jsonl")
 
 
 def test_the_map_is_private_and_the_same_twice(folder: Path, tmp_path: Path) -> None:
@@ -93,22 +106,6 @@ def test_the_map_is_private_and_the_same_twice(folder: Path, tmp_path: Path) -> 
     assert stat.S_IMODE((tmp_path / "out.map.json").stat().st_mode) == 0o600
     assert (tmp_path / "out.map.json").read_bytes() == (tmp_path / "again.map.json").read_bytes()
     assert texts_of(tmp_path / "out") == texts_of(tmp_path / "again")
-
-
-def test_questions_share_the_dictionary(rich_folder: Path, tmp_path: Path) -> None:
-    questions = tmp_path / "questions.jsonl"
-    asked = {"id": "Ahab", "question": "Whose ship?", "answer": "Ahab's", "documents": ["page.html", "Ahab", "one"]}
-    questions.write_text(json.dumps(asked) + "\n")
-    run(rich_folder, tmp_path / "out", questions=questions)
-    ahab = placeholder(tmp_path, "Captain Ahab")
-    hidden = tmp_path / "out.questions.jsonl"
-    assert json.loads(hidden.read_text()) == {**asked, "answer": f"{ahab}'s", "documents": ["T", ahab, "one"]}
-    restore(tmp_path / "out", tmp_path / "out.map.json", tmp_path / "back", hidden)
-    back = json.loads((tmp_path / "back.questions.jsonl").read_text())
-    assert (back["question"], back["answer"]) == ("Whose ship?", "Captain Ahab's")
-    (tmp_path / "broken.jsonl").write_text('{"question": "Who?"}\nbroken Ahab\n')
-    with pytest.raises(InputError, match=r"The questions .*broken.jsonl cannot be used: not valid JSON"):
-        run(rich_folder, tmp_path / "more", questions=tmp_path / "broken.jsonl")
 
 
 def test_texts_that_were_changed_since(folder: Path, tmp_path: Path) -> None:
