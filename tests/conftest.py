@@ -199,6 +199,29 @@ def emptied(connection: Connection, home: Path, **more: Any) -> Iterator[Knowled
         yield KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION), **more)
 
 
+def variables(connection: Connection) -> dict[str, str]:
+    """The environment variables that name a server, and an embedder without a model."""
+    return {
+        "NEO4J_URI": connection.uri,
+        "NEO4J_USERNAME": connection.username,
+        "NEO4J_PASSWORD": connection.password,
+        "KGPLATFORM_EMBEDDER": f"hash:{DIMENSION}",
+    }
+
+
+@pytest.fixture
+def at_server(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names the run's server, whatever is in it."""
+    for name, value in variables(neo4j_server).items():
+        monkeypatch.setenv(name, value)
+
+
+def settings_at(connection: Connection, home: Path, **more: Any) -> Settings:
+    """Settings that name the server."""
+    given = {"neo4j_uri": connection.uri, "neo4j_username": connection.username, "neo4j_password": connection.password}
+    return load_settings(home=home, embedder=f"hash:{DIMENSION}", **given, **more)
+
+
 @pytest.fixture(scope="module")
 def shared_kg(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """As ``kg``, but one for the tests of a module that only read: they stand before those that ask for an empty one,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import EXAMPLES, wipe
+from conftest import DIMENSION, EXAMPLES, wipe
 from corpora import FIELD, OTHERS, RECORDING, extracted, put, put_jsonl
 
 from kgplatform import connect
@@ -30,14 +30,8 @@ from kgplatform.testing import OpenAIServer, ScriptedChat
 
 
 @pytest.fixture
-def given(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
+def given(neo4j_server: Connection, store: Store, at_server: None) -> Connection:
     """The run's server, named by the environment, with an empty graph."""
-    with Store(neo4j_server) as store:
-        wipe(store)
-    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_server.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
-    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
     return neo4j_server
 
 
@@ -114,7 +108,7 @@ def test_who_gives_a_model_closes_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("given")
 def test_models_that_are_functions(tmp_path: Path) -> None:
-    own = HashEmbedder(32)
+    own = HashEmbedder(DIMENSION)
 
     def reply(messages: list[dict[str, str]]) -> str:
         is_answer = "Who" in messages[-1]["content"]
@@ -128,7 +122,7 @@ def test_models_that_are_functions(tmp_path: Path) -> None:
         assert "Cyrus Field" in str(graph.ask("Who founded the Atlantic Telegraph Company?"))
         assert graph.ledger.total.calls == 0, "what is not the platform's is not counted as its calls"
         assert graph.embedder.name.startswith("own:test_models_that_are_functions.")
-        assert graph.embedder.dimension == 32
+        assert graph.embedder.dimension == DIMENSION
     with pytest.raises(SettingError, match="was embedded by a function of a program"):
         connect(embedder="auto")
     with connect(embedder=embed) as graph:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import EXAMPLES, JARS
 
-from kgplatform.client import KnowledgeGraph, open_graph
+from kgplatform.client import open_graph
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import parse_query
 from kgplatform.records import Document
@@ -63,13 +63,6 @@ def first(home: Path, quick_java: Path) -> subprocess.CompletedProcess[str]:
     return run_demo(home, quick_java)
 
 
-@pytest.fixture
-def graph(home: Path, first: subprocess.CompletedProcess[str]) -> Iterator[KnowledgeGraph]:
-    """The demo's graph."""
-    with open_graph(load_settings(home=home)) as graph:
-        yield graph
-
-
 def part(output: str, heading: str) -> str:
     """What stands below the heading that begins with ``heading``."""
     found = re.search(rf"^== {heading}.*\n((?:(?!== ).*\n)*)", output, re.M)
@@ -78,7 +71,7 @@ def part(output: str, heading: str) -> str:
 
 
 @pytest.mark.long
-def test_the_first_run(first: subprocess.CompletedProcess[str], graph: KnowledgeGraph, home: Path) -> None:
+def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> None:
     assert first.returncode == 0, first.stderr
     assert "Traceback" not in first.stderr
     assert "Documents: 20 new. Passages: 21, all read now by the extractor recorded." in part(
@@ -93,11 +86,11 @@ def test_the_first_run(first: subprocess.CompletedProcess[str], graph: Knowledge
     assert (home / "neo4j" / "password").is_file()
     for command in ("serve --open", "browser", "ask", "down"):
         assert f".venv/bin/kgplatform {command} --home {home}" in look
-    query = re.search(r"^A first query: (.+)$", look, re.M)
+    query, shown = re.search(r"^A first query: (.+)$", look, re.M), part(first.stdout, "The path between them")
     assert query
-    assert graph.cypher(query[1]).rows
-    shown = part(first.stdout, "The path between them")
-    (row,) = graph.cypher(shown[shown.index("MATCH") :]).rows
+    with open_graph(load_settings(home=home)) as graph:
+        assert graph.cypher(query[1]).rows
+        (row,) = graph.cypher(shown[shown.index("MATCH") :]).rows
     names = [node["properties"]["name"] for node in row[0]["nodes"]]
     assert names == re.findall(r": (.+)$", shown[: shown.index("\n\n")], re.M)
     assert (row[0]["nodes"][0]["labels"], row[0]["nodes"][-1]["labels"]) == (["Document"], ["Document"])

@@ -40,6 +40,7 @@ NOT_ONE_BY_ONE = {
     "--needles": "a managed server and a graph for each text: tests/evaluate/test_needle_runs.py",
     "evaluate musique/": "a data set: tests/evaluate/test_evaluate_command.py, test_evaluate_graphs.py",
     "evaluate hotpot_dev": "the same",
+    "evaluate questions.jsonl --readers retrieve,bm25,closed": "tests/evaluate/test_evaluate_command.py",
     "--prepare": "reads and gists for five readers: tests/evaluate/test_evaluate_killed.py",
     "--grid": "forty setups: the grid is read below, and evaluated in tests/evaluate/test_evaluate_command.py",
     '"…"': "a question to fill in: the same commands run with one",
@@ -133,11 +134,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def reader(neo4j_server: Connection, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def reader(neo4j_server: Connection, at_server: None, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The folder is where we are, and the graph holds what the documentation speaks of."""
-    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
-    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
     monkeypatch.chdir(folder)
     return Store(neo4j_server)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from kgplatform.sources.load import load
 from kgplatform.text import normalise_name
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-MADE = [".pdf", ".docx"]
 
 
 def _lines(name: str) -> list[dict[str, Any]]:
@@ -103,14 +101,3 @@ def test_a_question_needs_all_its_documents(texts: dict[str, str]) -> None:
         assert any(question["answer"] in texts[document] for document in question["documents"])
         assert any(question["answer"] in fact for fact in question["facts"])
         assert question["answer"].casefold() not in question["question"].casefold()
-
-
-def test_the_binary_files_can_be_made_again(tmp_path: Path) -> None:
-    write_documents = runpy.run_path(str(EXAMPLES / "make_documents.py"))["write_documents"]
-    first = write_documents(tmp_path / "first")
-    second = write_documents(tmp_path / "second")
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-    committed = sorted(path for path in (EXAMPLES / "corpus").iterdir() if path.suffix in MADE)
-    assert sorted(path.name for path in first) == [path.name for path in committed]
-    made = [(each.title, each.text, each.locations) for each in load([tmp_path / "first"])]
-    assert made == [(each.title, each.text, each.locations) for each in load(committed)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, variables
 
 import kgplatform
 from kgplatform.client import KnowledgeGraph
@@ -110,14 +110,8 @@ def test_it_is_the_wheel_that_runs_also_without_a_graph(installed: Installed) ->
 def test_ingest_and_search_from_an_empty_folder(
     installed: Installed, kg: KnowledgeGraph, neo4j_server: Connection
 ) -> None:
-    connection = {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_EMBEDDER": "hash:64",
-    }
-
     def command(*arguments: str) -> Any:
-        return json.loads(installed.run("kgplatform", *arguments, "--json", **connection))
+        return json.loads(installed.run("kgplatform", *arguments, "--json", **variables(neo4j_server)))
 
     (installed.folder / "ada.txt").write_text("Ada Lovelace was born in London in 1815.", encoding="utf-8")
     report = command("ingest", "ada.txt", "--schema", "literature", "--extractor", "local")

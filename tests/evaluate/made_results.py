@@ -18,9 +18,7 @@ def results_of(
     kinds: Sequence[str] = (),
     ids: Sequence[str] = (),
     dataset: str = "own",
-    skipped: int = 0,
     notes: Sequence[str] = (),
-    options: Mapping[str, Mapping[str, object]] | None = None,
     values: Mapping[str, float] | None = None,
 ) -> Results:
     """By setup a letter for each question: + right, - wrong, 0 refused, x failed, space not scored.
@@ -33,7 +31,7 @@ def results_of(
     questions = tuple(
         Question(name, f"Question {name}?", ("yes",), kind=its) for name, its in zip(names, kind, strict=True)
     )
-    setups = [Setup(name, name.split()[0], (options or {}).get(name, {})) for name in marks]
+    setups = [Setup(name, name.split()[0]) for name in marks]
     worth = {"+": 1.0, "-": 0.0, "0": 0.0, "x": 0.0, **(values or {})}
     answers = [
         _scored(question, setup.name, letter, worth)
@@ -41,7 +39,7 @@ def results_of(
         for question, letter in zip(questions, marks[setup.name], strict=True)
     ]
     return outcome(
-        DataSet(dataset, questions, skipped=skipped),
+        DataSet(dataset, questions),
         setups,
         answers,
         model="gpt-4o-mini",

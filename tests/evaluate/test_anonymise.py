@@ -85,13 +85,10 @@ def entities(*candidates: Candidate, like: Sequence[tuple[str, str]] = ()) -> di
     return {each.name: each for each in resolve(candidates, like)[0]}
 
 
-def test_aliases_are_one_entity() -> None:
+def test_aliases_are_one_entity_also_where_one_is_a_name_of_its_own() -> None:
     found = entities(person("Captain Ahab"), person("Ahab", "the old man"), person("Queequeg"))
     assert set(found) == {"Captain Ahab", "Queequeg"}
     assert found["Captain Ahab"].forms == ("Ahab", "Captain Ahab", "the old man")
-
-
-def test_an_alias_that_is_a_name_of_its_own() -> None:
     kelvin = entities(person("Lord Kelvin", "William Thomson"), person("William Thomson"))["Lord Kelvin"]
     assert kelvin.forms == ("Lord Kelvin", "William Thomson")
     shared = entities(person("Ahab", "the captain"), person("Peleg", "the captain"))
@@ -181,18 +178,14 @@ def test_names_of_a_file(tmp_path: Path) -> None:
     ahab, ship = names_from_file(file).candidates
     assert (ahab.label, ahab.aliases, ahab.is_person) == ("CHARACTER", ("the captain",), True)
     assert (ship.label, ship.is_person) == ("SHIP", False)
-    for wrong in ('{"name": "Ahab"}', "Ahab", '{"name": 1, "type": "X"}', '{"name": "…", "type": "X"}'):
+    for wrong in ('{"name": "Ahab"}', "Ahab", '{"name": "…", "type": "X"}'):
         file.write_text('{"name": "A", "type": "B"}\n' + wrong)
         with pytest.raises(InputError, match="names.jsonl, line 2: expected"):
             names_from_file(file)
-    file.write_bytes(b"")
-    with pytest.raises(InputError, match="are empty"):
-        names_from_file(file)
-    file.write_bytes(b'{"name": "Ren\xe9", "type": "B"}')
-    with pytest.raises(InputError, match="not in UTF-8"):
-        names_from_file(file)
-    with pytest.raises(InputError, match="cannot be read: no such file"):
-        names_from_file(tmp_path / "none")
+    for content, said in ((b"", "are empty"), (b'{"name": "Ren\xe9", "type": "B"}', "not in UTF-8")):
+        file.write_bytes(content)
+        with pytest.raises(InputError, match=said):
+            names_from_file(file)
 
 
 def test_names_of_the_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import DIMENSION, EXAMPLES
+from conftest import EXAMPLES
 from typer.testing import CliRunner
 
 from kgplatform.client import KnowledgeGraph
@@ -15,7 +15,6 @@ from kgplatform.evaluate.anonymise import read_map
 from kgplatform.evaluate.hidden_names import Finder
 from kgplatform.interfaces.cli.main import app
 from kgplatform.interfaces.cli.shared import spelled
-from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Document
 from kgplatform.sources.load import load
 
@@ -34,20 +33,7 @@ def refused(*arguments: object) -> str:
     return spelled(done.exception)
 
 
-@pytest.fixture
-def at_server(store: Store, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """The command's graph is the tests' own, and empty."""
-    for name, value in {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_USERNAME": neo4j_server.username,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_EMBEDDER": f"hash:{DIMENSION}",
-    }.items():
-        monkeypatch.setenv(name, value)
-    return store
-
-
-@pytest.mark.usefixtures("at_server")
+@pytest.mark.usefixtures("store", "at_server")
 def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     """The graph of the texts is made on the way: one step. A second time it is found."""
     out = tmp_path / "hidden"
@@ -55,11 +41,7 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     assert re.match(r"\d\d texts in ", said[0])
     assert "PERSON)" in said[0]
     assert said[1] == f"Map: {out}.map.json. Store it apart from the texts: it restores every name."
-    assert said[2] == f"Questions: {out}.questions.jsonl"
     assert said[3] == f"Made: {out}.reversion.jsonl (6 choice simple, 6 reversion simple)"
-    assert (
-        "Note: a model may answer some of the questions without the texts: compare with the comparator closed" in said
-    )
     assert said[-2].startswith("Names of unknown type, left unchanged")
     found = read_map(Path(f"{out}.map.json"))
     names = {each.name: each for each in found.entities}
@@ -92,12 +74,9 @@ def test_as_json_with_names_alone(tmp_path: Path) -> None:
         "[PERSON#1] hunts the whale. [bold]The [SHIP#2] sails.",
         "[PERSON#2] hunts the whale. [bold]The [SHIP#1] sails.",
     )
-    (out / "texts.jsonl").write_text('{"title": "a", "text": "changed"}\n{"title": "b", "text": "new"}\n')
-    message = refused(out, "--restore", f"{out}.map.json", "--out", tmp_path / "back")
-    assert "which belongs to another folder." in message
 
 
-def test_questions_about_what_a_graph_knows(at_server: Store, kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_questions_about_what_a_graph_knows(at_server: None, kg: KnowledgeGraph, tmp_path: Path) -> None:
     """The graph that holds the texts gives the names, however they were read; for other texts it is left as it is."""
     files = tmp_path / "in"
     files.mkdir()

@@ -66,9 +66,12 @@ def placeholder(tmp_path: Path, name: str) -> str:
     return next(each.placeholder for each in read_map(tmp_path / "out.map.json").entities if each.name == name)
 
 
-def test_a_folder_and_back(rich_folder: Path, tmp_path: Path) -> None:
+def test_a_folder_and_its_questions_and_back(rich_folder: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in rich_folder.rglob("*") if path.is_file()}
-    report = run(rich_folder, tmp_path / "out")
+    questions, hidden_questions = tmp_path / "questions.jsonl", tmp_path / "out.questions.jsonl"
+    asked = {"id": "Ahab", "question": "Whose ship?", "answer": "Ahab's", "documents": ["page.html", "Ahab", "one"]}
+    questions.write_text(json.dumps(asked) + "\n")
+    report = run(rich_folder, tmp_path / "out", questions=questions)
     assert {path: path.read_bytes() for path in before} == before
     ahab, place = placeholder(tmp_path, "Captain Ahab"), placeholder(tmp_path, "Nantucket")
     assert ahab != "[PERSON#1]"
@@ -78,13 +81,23 @@ def test_a_folder_and_back(rich_folder: Path, tmp_path: Path) -> None:
     assert hidden[ahab] == f"{ahab} été"
     assert hidden["T"] == f"{ahab} was there."
     assert sorted(hidden) == sorted(["one", f"ahab of {place}", "old", ahab, "T"])  # of a name in lower case no part
+    told = json.loads(hidden_questions.read_text())
+    assert told == {**asked, "answer": f"{ahab}'s", "documents": ["T", ahab, "one"]}
     assert [each.reason for each in report.skipped if "empty" in each.path] == ["empty file"]
     assert (report.entities, report.texts) == ({"LOCATION": 1, "PERSON": 1}, 5)
-    back = restore(tmp_path / "out", tmp_path / "out.map.json", tmp_path / "back")
+    back = restore(tmp_path / "out", tmp_path / "out.map.json", tmp_path / "back", hidden_questions)
     assert (back.exact, back.by_name, back.missing) == (5, (), ())
     texts = texts_of(tmp_path / "back")
     assert sorted(texts) == ["Ahab", "T", "ahab of Nantucket", "old", "one"]
     assert (texts["Ahab"], texts["T"], texts["old"]) == ("Captain\nAhab été", "Ahab was there.", "Ahab, très âgé.")
+    again = json.loads((tmp_path / "back.questions.jsonl").read_text())
+    assert (again["question"], again["answer"]) == ("Whose ship?", "Captain Ahab's")
+
+
+def test_questions_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.jsonl").write_text('{"question": "Who?"}\nbroken Ahab\n')
+    with pytest.raises(InputError, match=r"The questions .*broken.jsonl cannot be used: not valid JSON"):
+        run(folder, tmp_path / "out", questions=tmp_path / "broken.jsonl")
 
 
 def test_the_map_is_private_and_the_same_twice(folder: Path, tmp_path: Path) -> None:
@@ -93,22 +106,6 @@ def test_the_map_is_private_and_the_same_twice(folder: Path, tmp_path: Path) -> 
     assert stat.S_IMODE((tmp_path / "out.map.json").stat().st_mode) == 0o600
     assert (tmp_path / "out.map.json").read_bytes() == (tmp_path / "again.map.json").read_bytes()
     assert texts_of(tmp_path / "out") == texts_of(tmp_path / "again")
-
-
-def test_questions_share_the_dictionary(rich_folder: Path, tmp_path: Path) -> None:
-    questions = tmp_path / "questions.jsonl"
-    asked = {"id": "Ahab", "question": "Whose ship?", "answer": "Ahab's", "documents": ["page.html", "Ahab", "one"]}
-    questions.write_text(json.dumps(asked) + "\n")
-    run(rich_folder, tmp_path / "out", questions=questions)
-    ahab = placeholder(tmp_path, "Captain Ahab")
-    hidden = tmp_path / "out.questions.jsonl"
-    assert json.loads(hidden.read_text()) == {**asked, "answer": f"{ahab}'s", "documents": ["T", ahab, "one"]}
-    restore(tmp_path / "out", tmp_path / "out.map.json", tmp_path / "back", hidden)
-    back = json.loads((tmp_path / "back.questions.jsonl").read_text())
-    assert (back["question"], back["answer"]) == ("Whose ship?", "Captain Ahab's")
-    (tmp_path / "broken.jsonl").write_text('{"question": "Who?"}\nbroken Ahab\n')
-    with pytest.raises(InputError, match=r"The questions .*broken.jsonl cannot be used: not valid JSON"):
-        run(rich_folder, tmp_path / "more", questions=tmp_path / "broken.jsonl")
 
 
 def test_texts_that_were_changed_since(folder: Path, tmp_path: Path) -> None:
@@ -130,20 +127,17 @@ def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     for out in (folder, folder / "inside", tmp_path):
         with pytest.raises(InputError, match="contains the other"):
             run(folder, out)
-    with pytest.raises(InputError, match="is not a folder"):
-        run(folder / "one.txt", tmp_path / "out")
-    with pytest.raises(InputError, match="No names to replace were found"):
-        run(folder, tmp_path / "out", own(person("…")))
-    with pytest.raises(InputError, match="None of the names occurs in the texts"):
-        run(folder, tmp_path / "out", own(person("Ishmael")))
     (tmp_path / "nothing").mkdir()
-    with pytest.raises(InputError, match="There is no text in"):
-        run(tmp_path / "nothing", tmp_path / "out")
-    with pytest.raises(InputError, match="none.jsonl cannot be read: no such file"):
-        run(folder, tmp_path / "out", questions=tmp_path / "none.jsonl")
+    for place, names, said in (
+        (folder / "one.txt", AHAB, "is not a folder"),
+        (folder, own(person("…")), "No names to replace were found"),
+        (folder, own(person("Ishmael")), "None of the names occurs in the texts"),
+        (tmp_path / "nothing", AHAB, "There is no text in"),
+    ):
+        with pytest.raises(InputError, match=said):
+            run(place, tmp_path / "out", names)
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "out.map.json").exists()
-    (tmp_path / "out").mkdir()
     run(folder, tmp_path / "out")
     with pytest.raises(InputError, match="is not empty"):
         run(folder, tmp_path / "out")
@@ -165,26 +159,19 @@ def test_maps_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "out")
     out, file = tmp_path / "out", tmp_path / "map.json"
     content = json.loads((tmp_path / "out.map.json").read_text())
-    wrong: list[tuple[object, str]] = [
-        ([], "is not a map of `kgplatform anonymise`, or is damaged"),
-        ({**content, "version": 1}, r"is damaged \(version: input should be 2\)"),
-        ({**content, "texts": [{"title": 1}]}, r"is damaged \(texts.0"),
-        ({**content, "texts": []}, "which belongs to another folder"),
-        ({**content, "texts": [{**each, "edits": []} for each in content["texts"]]}, "it does not restore"),
-    ]
-    for value, sentence in wrong:
-        file.write_text(json.dumps(value))
+    without_edits = [{**each, "edits": []} for each in content["texts"]]
+    for value, sentence in (
+        ("{", "invalid JSON"),
+        ("[]", "is not a map of `kgplatform anonymise`, or is damaged"),
+        (json.dumps({**content, "version": 1}), r"is damaged \(version: input should be 2\)"),
+        (json.dumps({**content, "texts": []}), "which belongs to another folder"),
+        (json.dumps({**content, "texts": without_edits}), "it does not restore"),
+    ):
+        file.write_text(value)
         with pytest.raises(InputError, match=sentence):
             restore(out, file, tmp_path / "back")
-    file.write_text("{")
-    with pytest.raises(InputError, match="invalid JSON"):
-        restore(out, file, tmp_path / "back")
-    with pytest.raises(InputError, match="cannot be read: no such file"):
-        restore(out, tmp_path / "none", tmp_path / "back")
     with pytest.raises(InputError, match="contains the other"):
         restore(out, tmp_path / "out.map.json", out / "x")
-    with pytest.raises(InputError, match="is not a folder"):
-        restore(tmp_path / "none", tmp_path / "out.map.json", tmp_path / "back")
     assert not (tmp_path / "back").exists()
 
 

@@ -9,19 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES, wipe
+from conftest import EXAMPLES, emptied
 from simulated_readers import reply
 from typer.testing import CliRunner
 
-from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.kept_answers import slug
 from kgplatform.interfaces.cli.evaluate import _with_corpus
 from kgplatform.interfaces.cli.main import app
 from kgplatform.interfaces.cli.shared import spelled
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
@@ -37,9 +34,8 @@ def said(*arguments: str) -> str:
     return spelled(done.exception)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
+def test_what_cannot_be_done_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments, sentence in (
         ([], "There are no questions. Name a file of your own "),
         (["q.jsonl", "--needles", "single"], "QUESTIONS and --needles cannot be combined: leave one of them out."),
         (["q.jsonl", "--retrieval-only", "--rate", "judge"], "--retrieval-only and --rate cannot be combined"),
@@ -47,52 +43,30 @@ def said(*arguments: str) -> str:
         (["q.jsonl", "--rate", "none", "--rate", "judge"], "--rate none turns the raters off"),
         (["q.jsonl"], "q.jsonl: there is no such file or folder."),
         ([QUESTIONS], "An evaluation needs a language model for the answers. Set OPENAI_API_KEY, or OPENAI_BASE_URL "),
-    ],
-)
-def test_what_cannot_be_done_is_one_sentence(arguments: list[str], sentence: str) -> None:
-    assert said(*arguments).startswith(sentence)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ([QUESTIONS, "--readers", "yuotu"], 'Unknown reader "yuotu". Did you mean youtu? Choose one of retrieve, '),
-        ([QUESTIONS, "--prices", "none.yaml"], "The prices in none.yaml cannot be read: "),
-        ([QUESTIONS, "--grid", "none.yaml"], "none.yaml"),
-    ],
-)
-def test_what_cannot_be_used_is_one_sentence(
-    arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before any server is reached: there is none at that address."""
+    ):
+        assert said(*arguments).startswith(sentence)
+    # Before any server is reached: there is none at that address.
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")
     monkeypatch.setenv("NEO4J_PASSWORD", "none")
-    assert sentence in said(*arguments)
+    assert 'Unknown reader "yuotu". Did you mean youtu? Choose one of retrieve, ' in said(
+        QUESTIONS, "--readers", "yuotu"
+    )
+    assert "The prices in none.yaml cannot be read: " in said(QUESTIONS, "--prices", "none.yaml")
 
 
 @pytest.fixture(scope="module")
 def corpus(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What the first questions of the sample corpus ask about: made once, for no test but the last changes it."""
-    settings = load_settings(home=tmp_path_factory.mktemp("corpus"))
+    """What the first questions of the sample corpus ask about: made once, for no test changes it."""
     files = ("Cyrus_Field.md", "People.json", "Voyages.jsonl", "Success_of_1866.md", "Cable_francais_de_1869.txt")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with emptied(neo4j_server, tmp_path_factory.mktemp("corpus")) as graph:
         graph.ingest([EXAMPLES / "corpus" / name for name in files], extractor="local")
 
 
 @pytest.fixture
-def sample(corpus: None, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def sample(corpus: None, at_server: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment names the tests' server, whose graph has that."""
-    for name, value in {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_USERNAME": neo4j_server.username,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_EMBEDDER": "hash:64",
-        "KGPLATFORM_MODEL_RETRIES": "0",
-    }.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("KGPLATFORM_MODEL_RETRIES", "0")
 
 
 @pytest.fixture
@@ -170,18 +144,6 @@ def test_questions_find_the_files_of_a_corpus_that_a_grid_names() -> None:
 
 
 @pytest.mark.usefixtures("sample", "server")
-def test_what_was_done_is_shown_though_the_next_data_set_cannot_be(tmp_path: Path) -> None:
-    second = tmp_path / "evaluation" / slug("own 2")
-    second.parent.mkdir()
-    second.touch()
-    arguments = [QUESTIONS, "--path", QUESTIONS, "--limit", "1", "--readers", "bm25", "--rate", "none"]
-    done = CliRunner().invoke(app, ["evaluate", *arguments])
-    assert "--path goes with the next release: name data sets without it" in done.stderr
-    assert str(done.exception).startswith(f"The folder {second.relative_to(tmp_path)} cannot be used: ")
-    assert "1 question of own, 1 setup." in done.stdout
-
-
-@pytest.mark.usefixtures("sample", "server")
 def test_a_folder_that_another_run_writes_to(tmp_path: Path) -> None:
     out = tmp_path / "results"
     out.mkdir()
@@ -218,22 +180,3 @@ def test_a_budget_ends_it_with_a_sentence_and_what_is_there_is_kept(server: Open
     asked = len(server.requests)
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert len(server.requests) == asked + 8 - kept
-
-
-@pytest.mark.usefixtures("sample")
-def test_retrieval_only_needs_no_model(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["evaluate", QUESTIONS, "--limit", "3", "--retrieval-only"])
-    assert done.exit_code == 0, done.output
-    assert "bm25" in done.stdout
-    assert "R@5" in done.stdout
-    assert "bm25" in (tmp_path / "evaluation" / "retrieval.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.usefixtures("sample")
-def test_a_graph_without_documents_is_said_before_anything_is_asked(server: OpenAIServer, store: Store) -> None:
-    """The last, for it empties the graph."""
-    for more in ([], ["--retrieval-only"]):
-        assert said(QUESTIONS, "--limit", "1", *more) == (
-            "The graph has no documents. Run `kgplatform ingest PATH…` first."
-        )
-    assert server.requests == []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import settings_at
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError
@@ -36,13 +37,7 @@ def data_set(name: str = "ships", corpus: tuple[Text, ...] = SHIPS, recording: P
 @pytest.fixture
 def given(kg: KnowledgeGraph, neo4j_server: Connection, tmp_path: Path) -> Settings:
     """Settings that name the tests' own server, whose database is empty."""
-    return load_settings(
-        home=tmp_path / "home",
-        embedder="hash:64",
-        neo4j_uri=neo4j_server.uri,
-        neo4j_username=neo4j_server.username,
-        neo4j_password=neo4j_server.password,
-    )
+    return settings_at(neo4j_server, tmp_path / "home")
 
 
 @pytest.fixture
@@ -65,6 +60,13 @@ def running(home: Path) -> list[Path]:
 
 def test_an_empty_graph_takes_the_texts_once_and_gives_way_to_other_texts(given: Settings) -> None:
     lines: list[str] = []
+    with Graphs(given) as graphs:  # a given server has one graph alone
+        for build, alone in ((Build(), False), (Build(passage_tokens=50), True)):
+            with pytest.raises(InputError, match="unset NEO4J_URI"):
+                graphs.for_data_set(data_set(), build, alone=alone)
+        with pytest.raises(InputError, match="Unset NEO4J_URI"):
+            graphs.empty("needles")
+        assert graphs.current().documents() == []
     with Graphs(given, lines.append) as graphs:
         with pytest.raises(InputError, match=r"^The graph has no documents\. Run `kgplatform ingest"):
             graphs.for_data_set(data_set(corpus=()), alone=True)
@@ -107,17 +109,6 @@ def test_a_graph_with_just_these_texts_is_used_as_it_is_and_one_with_more_is_not
     with Graphs(given) as graphs, pytest.raises(InputError, match="the one at NEO4J_URI holds other texts"):
         graphs.for_data_set(data_set("seas", (Text("Sea", "The sea is salt."),)), alone=True)
     assert len(kg.documents()) == 5
-
-
-def test_a_given_server_has_one_graph_alone(given: Settings) -> None:
-    with Graphs(given) as graphs:
-        with pytest.raises(InputError, match="unset NEO4J_URI"):
-            graphs.for_data_set(data_set(), alone=False)
-        with pytest.raises(InputError, match="unset NEO4J_URI"):
-            graphs.for_data_set(data_set(), Build(passage_tokens=50), alone=True)
-        with pytest.raises(InputError, match="Unset NEO4J_URI"):
-            graphs.empty("needles")
-        assert graphs.current().documents() == []
 
 
 def test_a_recording_is_the_extraction(given: Settings, tmp_path: Path) -> None:

@@ -10,22 +10,17 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES
-from killed_passes import Driver, answer, driver, say
+from conftest import EXAMPLES, variables
+from killed_passes import answer, driver, say
 from model_by_prompt import Prompt
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
-from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
 pytestmark = pytest.mark.killed
@@ -83,67 +78,32 @@ class Model:
         return reply(messages)
 
 
-@dataclass(frozen=True)
-class Bench:
-    """The command with its server and its graph; all files lie in ``folder``."""
-
-    model: Model
-    environment: dict[str, str]
-    folder: Path
-    driver: Driver
-
-    def run(self, out: str, home: str, kill_at: tuple[str, int] | None = None) -> int:
-        """Run the command, and say how it ended."""
-        arguments = ["evaluate", str(self.folder / "questions.jsonl"), "--readers", READERS, "--prepare", "--json"]
-        arguments += ["--out", str(self.folder / out), "--parallel", "2", "--rate", "judge", "--rate", "lr"]
-        environment = {**self.environment, "KGPLATFORM_HOME": str(self.folder / home)}
-        self.model.seen, self.model.kill_at = 0, kill_at
-        order = {"arguments": arguments, "environment": environment, "said": str(self.folder / "said")}
-        say(self.driver, order)
-        self.model.process = answer(self.driver)
-        return answer(self.driver)
-
-    @property
-    def said(self) -> str:
-        """What the last run printed."""
-        return (self.folder / "said").read_text(encoding="utf-8")
-
-    def results(self, out: str) -> bytes:
-        """The results file."""
-        return (self.folder / out / "results.json").read_bytes()
-
-
-@contextmanager
-def open_bench(store: Store, folder: Path) -> Iterator[Bench]:
-    """The sample corpus in the empty graph of ``store``, without gists and tree, and its first questions."""
-    server = store.connection
-    settings = load_settings(home=folder / "builder", embedder="hash:64")
-    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-    graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
+def test_killed_again_and_again_it_comes_to_the_same_results(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """The sample corpus, without gists and tree, and its first questions."""
+    kg.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
     lines = (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    (folder / "questions.jsonl").write_text("\n".join(lines[:QUESTIONS]), encoding="utf-8")
-    model = Model()
-    with OpenAIServer(model) as language_model, driver(folder, _DRIVER) as process:
-        environment = {
-            "NEO4J_URI": server.uri,
-            "NEO4J_USERNAME": server.username,
-            "NEO4J_PASSWORD": server.password,
-            "OPENAI_BASE_URL": language_model.base_url,
-            "KGPLATFORM_EMBEDDER": "hash:64",
-            "KGPLATFORM_MODEL_RETRIES": "0",
-        }
-        yield Bench(model, environment, folder, process)
+    questions, said, model = tmp_path / "questions.jsonl", tmp_path / "said", Model()
+    questions.write_text("\n".join(lines[:QUESTIONS]), encoding="utf-8")
+    options = ["--readers", READERS, "--prepare", "--json", "--parallel", "2", "--rate", "judge", "--rate", "lr"]
+    with OpenAIServer(model) as server, driver(tmp_path, _DRIVER) as process:
+        given = {"OPENAI_BASE_URL": server.base_url, "KGPLATFORM_MODEL_RETRIES": "0", **variables(kg.store.connection)}
 
+        def run(out: str, kill_at: tuple[str, int] | None = None) -> int:
+            """Run the command, with a home of its own, and say how it ended."""
+            model.seen, model.kill_at = 0, kill_at
+            arguments = ["evaluate", str(questions), *options, "--out", str(tmp_path / out)]
+            environment = {**given, "KGPLATFORM_HOME": str(tmp_path / f"home of {out}")}
+            say(process, {"arguments": arguments, "environment": environment, "said": str(said)})
+            model.process = answer(process)
+            return answer(process)
 
-def test_killed_again_and_again_it_comes_to_the_same_results(store: Store, tmp_path: Path) -> None:
-    with open_bench(store, tmp_path) as bench:
         for request in KILLED_AT:
-            assert bench.run("disturbed", "home", kill_at=request) == -signal.SIGKILL, bench.said
-            assert not (bench.folder / "disturbed" / "results.json").exists()
-        assert bench.run("disturbed", "home") == 0, bench.said
-        assert bench.run("undisturbed", "other home") == 0, bench.said
-        results = bench.results("undisturbed")
-        assert bench.results("disturbed") == results
+            assert run("disturbed", request) == -signal.SIGKILL, said.read_text("utf-8")
+            assert not (tmp_path / "disturbed" / "results.json").exists()
+        for out in ("disturbed", "undisturbed"):
+            assert run(out) == 0, said.read_text("utf-8")
+    disturbed, results = ((tmp_path / out / "results.json").read_bytes() for out in ("disturbed", "undisturbed"))
+    assert disturbed == results
     found = json.loads(results)
     assert [each["setup"]["name"] for each in found["setups"]] == READERS.split(",")
     assert all(each["failed"] == 0 and each["spent"] for each in found["setups"])

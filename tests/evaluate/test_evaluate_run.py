@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import wipe
+from conftest import emptied, settings_at
 from corpora import put
 from model_by_prompt import Prompt
-from pydantic import SecretStr
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
@@ -25,10 +24,10 @@ from kgplatform.evaluate.kept_answers import inquiry_for
 from kgplatform.evaluate.setups import names, parse_setups, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Timing
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages, source_of
 from kgplatform.readers.answer import STYLES
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import Settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 TEXTS = {
@@ -43,21 +42,16 @@ ASKED = DataSet("own", (LAMP, SHIP, MILL))
 
 
 @pytest.fixture
-def settings(settings: Settings, neo4j_server: Connection) -> Settings:
+def settings(neo4j_server: Connection, tmp_path: Path) -> Settings:
     """The tests' server as the one that is given."""
-    password = SecretStr(neo4j_server.password)
-    given = {"neo4j_uri": neo4j_server.uri, "neo4j_username": neo4j_server.username, "neo4j_password": password}
-    return settings.model_copy(update=given)
+    return settings_at(neo4j_server, tmp_path / "home")
 
 
 @pytest.fixture(scope="module")
 def texts(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Three small documents, which no test changes but the last ones: those have a graph of their own."""
-    with Store(neo4j_server) as store:
-        wipe(store)
-        settings = load_settings(home=tmp_path_factory.mktemp("home"), embedder="hash:64")
-        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        kg.ingest(put(tmp_path_factory.mktemp("corpus"), TEXTS), extractor="local")
+    with emptied(neo4j_server, tmp_path_factory.mktemp("home")) as graph:
+        graph.ingest(put(tmp_path_factory.mktemp("corpus"), TEXTS), extractor="local")
 
 
 @pytest.fixture
@@ -110,6 +104,7 @@ def test_answers_scores_and_costs_and_what_further_runs_ask(desk: Desk, tmp_path
     assert [each.rpartition(":")[2] for each in results.notes if each.startswith("Facts read")] == [
         " retrieve 1 of 1 (100.0 %), closed 0 of 1 (0.0 %)."
     ]
+    assert [each for each in results.notes if each.startswith("The graph has no knowledge tree")]
     assert set(timing.seconds["closed"]) == {"q1", "q2", "q3"}
     again, _ = desk.run("retrieve,closed")
     assert (again, desk.asked) == (results, [])
@@ -188,37 +183,24 @@ def test_choices_and_the_texts_that_a_question_is_about(desk: Desk) -> None:
     assert "Stockbridge" not in sent
 
 
-def test_notes_say_what_the_graph_lacks(desk: Desk) -> None:
-    results, _ = desk.run("retrieve,graphreader", raters=())
-    assert [each.partition(",")[0] for each in results.notes][-2:] == [
-        "The graph has no knowledge tree",
-        "Some passages have no atomic facts from a model",
-    ]
-    again, _ = desk.run("retrieve,graphreader", raters=())
-    assert again == results
-
-
-@pytest.mark.parametrize("reader", ["global", "retrieve:route=community"])
-def test_what_cannot_answer_without_the_tree_is_refused_once_before_any_call(desk: Desk, reader: str) -> None:
-    said = r"reads communities, and the graph has no knowledge tree\. Run `kgplatform tree` first, or add prepare\."
-    with pytest.raises(InputError, match=said):
-        desk.run(f"{reader},closed", raters=())
-    assert desk.asked == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"raters": ("jugde",)}, r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr'),
-        ({"dataset": DataSet("own", ())}, r"^own has no question\.$"),
-        ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is given twice"),
-        ({"setups": (Setup("closed", "closed", {}, Build(passage_tokens=50)),)}, r"about the connected graph"),
-    ],
-)
-def test_a_plan_that_cannot_be_followed(desk: Desk, changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        desk.run("closed", **changes)
-    assert desk.asked == []
+def test_a_plan_that_cannot_be_followed_is_refused_before_any_call(desk: Desk) -> None:
+    """Here the graph has no tree."""
+    tree = r"reads communities, and the graph has no knowledge tree\. Run `kgplatform tree` first, or add prepare\."
+    for readers, changes, said in (
+        ("global,closed", {}, tree),
+        ("retrieve:route=community,closed", {}, tree),
+        ("closed", {"raters": ("jugde",)}, r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr'),
+        ("closed", {"dataset": DataSet("own", ())}, r"^own has no question\.$"),
+        ("closed", {"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is given twice"),
+        (
+            "closed",
+            {"setups": (Setup("closed", "closed", {}, Build(passage_tokens=50)),)},
+            r"about the connected graph",
+        ),
+    ):
+        with pytest.raises(InputError, match=said):
+            desk.run(readers, **{"raters": (), **changes})
+        assert desk.asked == []
 
 
 def test_costs_are_what_was_paid_and_not_what_the_cache_gave(desk: Desk, settings: Settings, tmp_path: Path) -> None:
@@ -304,9 +286,7 @@ def test_what_building_and_rating_cost_is_told_by_later_runs_too(settings: Setti
         sent = len(server.requests)
         _, later = desk.run("readagent", prepare=True)
         assert len(server.requests) == sent
-        (desk.out / "costs.jsonl").open("a").write('{"graph": "current"}\n')
         _, last = desk.run("readagent")
     assert first.construction["current"]["gist"].calls > 0
     assert first.rating["judge"].calls > 0
     assert (later.construction, later.rating) == (last.construction, last.rating) == (first.construction, first.rating)
-    assert desk.notes == [f"{desk.out / 'costs.jsonl'}: a line is not a cost; it is left out."]

@@ -52,24 +52,16 @@ def test_a_plain_question() -> None:
     assert [found[name] for name in (*WORDS, "refusal", "failed")] == [1, 1, 1, 1, 1, 1, 0, 0]
 
 
-def test_keywords_bring_f1_star() -> None:
-    asked = replace(ASKED, keywords=("Great Eastern",))
-    assert scores(asked, "Great Western")["f1*"] == pytest.approx(1 / 2)
-    assert scores(asked, "Western")["f1*"] == 0
-    assert "f1*" not in scores(ASKED, "Western")
-
-
 def test_a_refusal_where_there_is_an_answer_is_wrong() -> None:
     found = scores(ASKED, REFUSAL)
     assert (found["refusal"], found["em"], found["contains"], found["failed"]) == (1, 0, 0, 0)
     asked = Question("q", "Had he a sister?", answers=("no",))
     assert scores(asked, "There is no mention of one.", sufficient=False)["contains"] == 0
     assert scores(asked, "There is no mention of one.", sufficient=True)["refusal"] == 0, "the model calls it an answer"
-
-
-def test_a_right_answer_that_the_model_calls_insufficient_is_no_refusal() -> None:
     found = scores(ASKED, "Great Eastern [1]", sufficient=False)
-    assert (found["refusal"], found["em"], found["contains"]) == (0, 1, 1)
+    assert (found["refusal"], found["em"], found["contains"]) == (0, 1, 1), (
+        "a right answer is none, whatever it calls it"
+    )
 
 
 def test_without_an_answer_in_the_texts_only_a_refusal_is_right() -> None:
@@ -131,12 +123,8 @@ def test_a_reader_that_failed_has_nothing_right() -> None:
     found = scores(asked, None)
     assert list(found) == list(scores(asked, "Great Eastern"))
     assert {name for name, value in found.items() if value} == {"failed"}
-
-
-def test_an_answer_without_text_failed_and_still_retrieved() -> None:
-    asked = replace(ASKED, supports=(Text("Great Eastern"),))
     found = scores(asked, None, passage("Great Eastern", "A ship."))
-    assert (found["failed"], found["em"], found["refusal"], found["recall@2"]) == (1, 0, 0, 1)
+    assert (found["failed"], found["em"], found["refusal"], found["recall@2"]) == (1, 0, 0, 1), "it still retrieved"
 
 
 def test_every_score_is_one_of_the_registry() -> None:

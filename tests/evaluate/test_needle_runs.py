@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import settings_at
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
@@ -14,7 +15,6 @@ from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
 from kgplatform.evaluate.needles import (
     KINDS,
-    Depths,
     heat_map,
     needle_data_set,
     parse_depths,
@@ -26,61 +26,35 @@ from kgplatform.evaluate.terms import Build, Question, Results, Scored, Setup, S
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
-from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 from kgplatform.text import count_tokens
 
 # ------------------------------------------------------------------------------------------------- lengths and depths
 
 
-@pytest.mark.parametrize(
-    ("text", "lengths"),
-    [("1000", (1000,)), (" 1000, 8000", (1000, 8000)), ("1000-16000:4", (1000, 6000, 11000, 16000))],
-)
-def test_lengths_as_people_write_them(text: str, lengths: tuple[int, ...]) -> None:
-    assert parse_lengths(text) == lengths
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_lengths_and_depths_as_people_write_them() -> None:
+    assert [parse_lengths(text) for text in ("1000", " 1000, 8000", "1000-16000:4")] == [
+        *((1000,), (1000, 8000), (1000, 6000, 11000, 16000)),
+    ]
+    for text, said in (
         ("1k", "'1k' is not a length. Write tokens as 1000,8000 or as 1000-16000:4"),
         ("0", "'0' is not a length"),
-        ("1000-16000", "'1000-16000' is not a length"),
         ("8000-1000:4", "make no grid"),
-    ],
-)
-def test_lengths_that_cannot_be(text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        parse_lengths(text)
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "depths"),
-    [
-        ("single", "0, 0.5,1", (0.0, 0.5, 1.0)),
-        ("single", "0-1:3", (0.0, 0.5, 1.0)),
-        ("multi", "0/0.33,1/0", ((0.0, 0.33), (1.0, 0.0))),
-        ("multi", "0,1,0.5", ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))),
-        ("multi", "0-1:3", ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))),
-    ],
-)
-def test_depths_as_people_write_them(kind: str, text: str, depths: tuple[Depths, ...]) -> None:
-    assert parse_depths(kind, text) == depths
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "said"),
-    [
+    ):
+        with pytest.raises(InputError, match=said):
+            parse_lengths(text)
+    pairs = ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))
+    assert parse_depths("single", "0, 0.5,1") == parse_depths("single", "0-1:3") == (0.0, 0.5, 1.0)
+    assert parse_depths("multi", "0/0.33,1/0") == ((0.0, 0.33), (1.0, 0.0))
+    assert parse_depths("multi", "0,1,0.5") == parse_depths("multi", "0-1:3") == pairs
+    for kind, text, said in (
         ("single", "50%", "'50%' is not a depth. Write shares from 0 to 1"),
         ("single", "1-0:3", "makes no depths"),
         ("multi", "0.5", "two needles need two"),
         ("multi", "0/0.5/1", "a pair of depths"),
-    ],
-)
-def test_depths_that_cannot_be(kind: str, text: str, said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        parse_depths(kind, text)
+    ):
+        with pytest.raises(InputError, match=said):
+            parse_depths(kind, text)
 
 
 # ------------------------------------------------------------------------------------------------------ the data set
@@ -105,19 +79,14 @@ def test_every_task_is_about_a_text_of_its_own_that_is_made_again_to_the_letter(
     assert needle_data_set(kind, (300,), depths, seed=8).questions[0].answers != found.questions[0].answers
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"kind": "singel"}, 'Unknown needle task "singel". Did you mean single? Choose one of single, multi, '),
-        ({"samples": 0}, "nothing to ask"),
+def test_tasks_that_cannot_be_made() -> None:
+    for given, said in (
+        ({"kind": "singel"}, 'Unknown needle task "singel". Did you mean single?'),
         ({"depths": ((0, 0.5),)}, "A task single has one depth"),
         ({"kind": "multi"}, "A task multi has the depths of two needles"),
-        ({"lengths": (3,)}, "has no room for what is to be hidden"),
-    ],
-)
-def test_tasks_that_cannot_be_made(given: dict[str, object], said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        needle_data_set(**{"kind": "single", "lengths": (300,), "depths": (0.5,), **given})  # type: ignore[arg-type]  # wrong on purpose
+    ):
+        with pytest.raises(InputError, match=re.escape(said)):
+            needle_data_set(**{"kind": "single", "lengths": (300,), "depths": (0.5,), **given})  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_longagent_is_told_the_kind_of_work_unless_the_setup_says_it() -> None:
@@ -190,14 +159,7 @@ def test_readers_find_needles_and_a_full_text_ends_at_its_window(neo4j_server: C
 
     data_set = needle_data_set("pass-key", (600, 3000), (0.0, 1.0), seed=1)
     with OpenAIServer(listening) as server:
-        settings = load_settings(
-            home=tmp_path / "home",
-            embedder="hash:64",
-            openai_base_url=server.base_url,
-            neo4j_uri=neo4j_server.uri,
-            neo4j_username=neo4j_server.username,
-            neo4j_password=neo4j_server.password,
-        )
+        settings = settings_at(neo4j_server, tmp_path / "home", openai_base_url=server.base_url)
         setups = parse_setups("longagent:member_tokens=300,retrieve,fulltext:window_tokens=2000")
         plan = EvaluationPlan(data_set, setups, tmp_path / "out", raters=(), chief="contains")
         with OnTheTestsServer(settings, embedder=HashEmbedder(64)) as graphs:

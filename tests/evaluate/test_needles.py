@@ -27,7 +27,6 @@ from kgplatform.evaluate.needles import (
     Needles,
     NeedleTask,
     even,
-    grid,
     hidden_number,
     joined_statements,
     key_value,
@@ -52,10 +51,6 @@ ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [
 TOLD = Needles("Where is the brass key?", ("under the third step",), ("The brass key is under the third step.",))
 
 
-def names_of(makers: list[Callable[[int, float, int], NeedleTask]]) -> list[str]:
-    return [each.__name__ for each in makers]
-
-
 def story(paragraphs: int, sentences: int = 4) -> str:
     """Numbered sentences, so that order and place can be seen."""
     return "\n\n".join(
@@ -74,7 +69,7 @@ def check_places(task: NeedleTask) -> None:
         assert abs(task.depths[number] - needle.depth) * task.haystack <= LONGEST_PARAGRAPH / 2
 
 
-@pytest.mark.parametrize("make", ONE_DEPTH, ids=names_of(ONE_DEPTH))
+@pytest.mark.parametrize("make", ONE_DEPTH, ids=lambda each: each.__name__)
 @pytest.mark.parametrize(("length", "depth"), [(1_000, 0.0), (1_000, 1.0), (3_001, 1 / 3)])
 def test_the_answer_stands_at_its_depth_and_nowhere_else(
     make: Callable[[int, float, int], NeedleTask], length: int, depth: float
@@ -141,10 +136,10 @@ def test_a_dictionary_is_json_and_has_the_key_once() -> None:
 
 
 def test_the_same_seed_gives_the_same_task_and_another_one_another() -> None:
+    """Of this release and of every other."""
     for make in ONE_DEPTH:
         assert make(2_000, 0.4, 7) == make(2_000, 0.4, 7)
         assert make(2_000, 0.4, 7).text != make(2_000, 0.4, 8).text
-    assert multi_needle(2_000, (0, 1), 7) == multi_needle(2_000, (0, 1), 7)
     assert pass_key(1_000, 0.5, 1).answers == ("63102",)
     assert single_needle(1_000, 0.5, 1).hidden == ("The island on which Napoleon died is Dunnevfinkel.",)
 
@@ -187,14 +182,9 @@ def test_a_needle_stands_in_whatever_text_or_a_sentence_says_why_not(
     [
         (lambda: single_needle(0, 0.5), "A text cannot have 0 tokens: ask for a length of 1 or more."),
         (lambda: single_needle(1_000, 1.5), "1.5 is not a depth: give a share of the text from 0 to 1, such as 0.5."),
-        (lambda: single_needle(1_000, float("nan")), "nan is not a depth"),
         (lambda: pass_key(10, 0.5), "A text of 10 tokens has no room for what is to be hidden: ask for 19."),
         (lambda: math_find(2_700_004, 0.5), "A list of 2,700,004 tokens cannot be made: ask for 10 to 2,700,001."),
-        (lambda: math_find(1_000, 0.5, rank="median"), "'median' cannot be asked for: choose one of largest, second"),
         (lambda: single_needle(9_000, 0.5, haystack=story(10)), "for a text of 9,000: give a longer one, or ask"),
-        (lambda: single_needle(9_000, 0.5, haystack=" \n\n ", needles=[TOLD]), "The haystack is too short by 8,991"),
-        (lambda: multi_needle(1_000, (0, 1), needles=[TOLD]), "None of the needles has as many passages as there are"),
-        (lambda: single_needle(1_000, 0, needles=[]), "None of the needles has as many passages as there are"),
         (lambda: multi_needle(1_000, (0, 0.5, 1)), "None of the needles has as many passages as there are depths (3)."),
         (lambda: even(5, 5, 3), "3 lengths from 5 to 5 make no grid"),
     ],
@@ -214,14 +204,6 @@ def test_the_grids_are_those_of_the_paper() -> None:
     assert {b - a for a, b in zip(LENGTHS, LENGTHS[1:], strict=False)} <= {9_071, 9_072}
     assert (len(DEPTHS), DEPTHS[0], DEPTHS[-1]) == (10, 0, 1)
     assert set(DEPTH_PAIRS) == {(0, 0.33), (0, 0.66), (0, 1), (0.33, 0.66), (0.33, 1), (0.66, 1)}
-
-
-def test_a_grid_has_each_cell_as_often_as_asked_and_no_task_twice() -> None:
-    tasks = list(grid(single_needle, (600, 900), (0, 0.5, 1), samples=3, seed=10))
-    assert [(each.length, each.needles[0].depth, each.seed) for each in tasks] == [
-        (length, depth, seed) for length in (600, 900) for depth in (0, 0.5, 1) for seed in (10, 11, 12)
-    ]
-    assert len({each.id for each in tasks}) == len({each.text for each in tasks}) == 18
 
 
 # ------------------------------------------------------------------------------------------- the file and the page
@@ -245,11 +227,6 @@ def test_a_line_is_a_json_object_with_the_published_keys(tmp_path: Path) -> None
         "answers": list(TASK.answers),
     }
     assert (second["depth_percent"], second["dataset"]) == ([33, 66], "needle_multi")
-
-
-def test_files_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="The tasks cannot be written to"):
-        write_tasks(tmp_path, [TASK])
     with pytest.raises(InputError, match="The tasks cannot be written to"):
         write_tasks(tmp_path / "half.jsonl", [replace(TASK, question="half a pair: \ud83d")])
 
@@ -269,16 +246,12 @@ def test_an_example_runs_as_it_stands(example: str, tmp_path: Path, capsys: pyte
 
 
 def test_a_reader_is_asked_as_the_page_says(
-    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    store: Store, at_server: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = blocks(PAGE, "python")[:2]
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(first, "needle-tasks.md", "exec"), names)
     with OpenAIServer(SimulatedTeam(told(names["task"]), invents=0.2)) as model:
-        given = store.connection
-        monkeypatch.setenv("NEO4J_URI", given.uri)
-        monkeypatch.setenv("NEO4J_PASSWORD", given.password)
-        monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
         monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
         exec(compile(second, "needle-tasks.md", "exec"), names)
     assert capsys.readouterr().out.splitlines()[-1] == "True"

@@ -1,4 +1,4 @@
-"""The report: its tables are tables whatever the names, it says who is right where, and no text of a user is markup."""
+"""The report and its prices: tables whatever the names are, who is right where, and no text of a user is markup."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from made_results import results_of, timing_of
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from kgplatform.evaluate.costs import Prices, per_question
+from kgplatform.errors import InputError
+from kgplatform.evaluate.costs import Prices, load_prices, per_question
 from kgplatform.evaluate.kept_answers import slug
-from kgplatform.evaluate.report import markdown, money, right_where
-from kgplatform.evaluate.terms import Results, Setup, Timing
+from kgplatform.evaluate.report import markdown, right_where
+from kgplatform.evaluate.terms import Setup, Timing
 from kgplatform.interfaces.cli.show import evaluation
+from kgplatform.models.embed import OPENAI_DEFAULT, embedding_model
 from kgplatform.records import Usage
+from kgplatform.settings import Settings
 
 FIVE = {
     "retrieve": "+--0+---+-",
@@ -45,19 +48,6 @@ def tables(report: str) -> list[list[list[str]]]:
 def table(report: str, title: str) -> list[list[str]]:
     """The first table below the heading ``title``."""
     return tables(report[report.index(f"\n## {title}") :])[0]
-
-
-def shown(results: Results, timing: Timing, width: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What a terminal of so many columns shows."""
-    terminal = Console(
-        highlight=False, width=width, record=True, force_terminal=True, file=(folder / "terminal").open("w")
-    )
-    monkeypatch.setattr(evaluation, "console", lambda: terminal)
-    evaluation.show_results(results, timing, PRICES, folder)
-    return terminal.export_text()
-
-
-# ------------------------------------------------------------------------------------------------------------- figures
 
 
 def test_the_first_table_has_scores_with_intervals_and_what_a_question_costs() -> None:
@@ -89,14 +79,6 @@ def test_the_members_of_a_team_are_paid_by_their_own_model() -> None:
     assert cost.money is None
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(None, "–"), (0.0, "0.00"), (0.000071, "0.000071"), (1234.5, "1,234.50")],
-)
-def test_money_has_two_digits_that_count(value: float | None, words: str) -> None:
-    assert money(value) == words
-
-
 def test_the_date_of_the_prices_and_a_model_without_a_price_are_told() -> None:
     results = results_of(FIVE)
     assert "by prices of 2026-04-02" in markdown(results, timing_of(results), PRICES)
@@ -104,9 +86,6 @@ def test_the_date_of_the_prices_and_a_model_without_a_price_are_told() -> None:
     report = markdown(other, timing_of(results), PRICES)
     assert "The table has no price for a-model-of-my-own" in report
     assert "USD" not in markdown(results, timing_of(results))
-
-
-# ------------------------------------------------------------------------------------------------------ right and wrong
 
 
 def test_who_is_right_where() -> None:
@@ -118,15 +97,9 @@ def test_who_is_right_where() -> None:
     assert where.marks["a"]["q05"] == "refused"
     assert where.marks["b"]["q05"] == "failed"
     assert not where.graded
-
-
-def test_a_graded_score_counts_as_right_from_a_half_on() -> None:
-    results = results_of({"a": "+-0", "b": "---"}, values={"+": 0.5, "-": 0.49})
-    where = right_where(results)
-    assert where is not None
-    assert where.graded
-    assert where.right_are("a") == ("q01",)
-    assert "An answer counts as right from a score of 0.5 on." in markdown(results, timing_of(results))
+    graded = right_where(results_of({"a": "+-0", "b": "---"}, values={"+": 0.5, "-": 0.49}))
+    assert graded is not None
+    assert (graded.graded, graded.right_are("a")) == (True, ("q01",)), "right from a half on"
 
 
 def test_questions_lead_to_their_traces_those_first_on_which_the_setups_differ() -> None:
@@ -137,9 +110,6 @@ def test_questions_lead_to_their_traces_those_first_on_which_the_setups_differ()
     assert links[0] == f"traces/retrieve/{slug('q 2')}.txt"
     assert links[2] == f"traces/{slug('youtu agent=false')}/q3.txt"
     assert len(links) == 5  # a failure has none
-
-
-# ------------------------------------------------------------------------------------------------------------ the page
 
 
 def test_names_of_users_are_no_markup() -> None:
@@ -185,15 +155,64 @@ def test_every_stage_of_a_setup_is_paid_by_its_own_model() -> None:
 
 
 def test_a_terminal_says_who_is_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    results = results_of(
-        {"retrieve": "-" * 20, "youtu": "+" * 20, "[bold]x": "-" * 19 + "x"}, notes=[f"note {n}" for n in range(12)]
-    )
-    (tmp_path / "report.md").touch()
-    (tmp_path / "right-where.png").touch()
-    (tmp_path / "traces").mkdir()
-    out = shown(results, timing_of(results), 80, tmp_path, monkeypatch)
+    results = results_of({"retrieve": "-" * 20, "youtu": "+" * 20, "[bold]x": "-" * 19 + "x"})
+    terminal = Console(highlight=False, width=80, record=True, file=(tmp_path / "terminal").open("w"))
+    monkeypatch.setattr(evaluation, "console", lambda: terminal)
+    evaluation.show_results(results, timing_of(results), PRICES, tmp_path)
+    out = terminal.export_text()
     assert "youtu is better than retrieve by 100.0 points (100.0 to 100.0; p 5.7e-06, adjusted)\n" in out
     assert "youtu is better than [bold]x by" in out
     assert "No difference is shown for 1 other pair." in out
-    assert "… and 2 more notes in the report" in out
-    assert out.endswith(f"In {tmp_path}: report.md, right-where.png, traces/\n")
+
+
+# -------------------------------------------------------------------------------------------------------------- prices
+
+
+def test_the_shipped_table_has_the_default_model_and_a_date() -> None:
+    prices = load_prices()
+    default = str(Settings.model_fields["chat_model"].default)
+    assert default in prices.models
+    assert (prices.currency, prices.as_of) == ("USD", "2026-04-02")
+    assert OPENAI_DEFAULT in prices.models
+    assert [embedding_model(each) for each in ("openai", "openai:big", "hash:64", "local:x")] == [
+        OPENAI_DEFAULT,
+        "big",
+        "",
+        "",
+    ]
+    for model, (given, written) in prices.models.items():
+        assert 0 < given < written or (model.startswith("text-embedding") and given > 0 and written == 0)
+
+
+def test_an_amount_is_tokens_times_price(tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(
+        "currency: EUR\nas_of: 2026-11-01\nmodels:\n  small: {input: 2, output: 10.5}\n  free: {input: 0, output: 0}\n"
+    )
+    prices = load_prices(file)
+    assert prices.cost(Usage(3, 500_000, 200_000), "small") == pytest.approx(1.0 + 2.1)
+    assert prices.cost(Usage(), "small") == 0
+    assert prices.cost(Usage(1, 10, 10), "free") == 0
+    assert prices.cost(Usage(1, 10, 10), "small-2") is None
+    assert prices.lacking("small") == ""
+    assert prices.lacking("small-2").startswith("The table has no price for small-2, so amounts are missing")
+    assert (prices.currency, prices.as_of) == ("EUR", "2026-11-01")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it: "),
+        ("currency: USD\nas_of: 2026-01-01\nmodels: {a: {input: .nan, output: 2}}", "models.a.input: "),
+        ("currency: USD\nas_of: 2026-01-01\nmodels: {a: {input: 1}}", "models.a.output: Field required"),
+        ("currency: USD\nas_of: soon\nmodels: {}", "as_of: "),
+    ],
+)
+def test_what_is_no_table_is_one_sentence(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError) as caught:
+        load_prices(file)
+    assert str(caught.value).startswith(f"{file} is not a table of prices: {said}")
+    assert str(caught.value).endswith("models: {NAME: {input: 0.40, output: 1.60}}.")
+    assert "\n" not in str(caught.value)

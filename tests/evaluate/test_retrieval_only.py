@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import wipe
+from conftest import settings_at, wipe
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate import comparators
@@ -15,10 +15,7 @@ from kgplatform.evaluate.graphs import CURRENT, Graphs
 from kgplatform.evaluate.retrieval import (
     ROUTES,
     Measured,
-    RetrievalReport,
-    RouteRow,
     evaluate_retrieval,
-    retrieval_markdown,
 )
 from kgplatform.evaluate.terms import DataSet, Mean, Question, Text
 from kgplatform.neo4j.store import Connection, Store
@@ -54,13 +51,7 @@ def given(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
     """Settings that name the tests' own server: the first test puts the texts there, and the last one builds a tree."""
     with Store(neo4j_server) as store:
         wipe(store)
-    return load_settings(
-        home=tmp_path_factory.mktemp("home"),
-        embedder="hash:64",
-        neo4j_uri=neo4j_server.uri,
-        neo4j_username=neo4j_server.username,
-        neo4j_password=neo4j_server.password,
-    )
+    return settings_at(neo4j_server, tmp_path_factory.mktemp("home"))
 
 
 def measured(
@@ -141,7 +132,6 @@ def test_the_tree_has_a_row_where_there_is_one(given: Settings) -> None:
     ("dataset", "routes", "cuts", "words"),
     [
         (SHIPS, ("denze",), (5,), 'Unknown route "denze".*Did you mean dense?'),
-        (SHIPS, (), (0, 5), "after 1 result or more"),
         (replace(SHIPS, apart=True), (), (5,), "Each question of ships is about a text of its own"),
         (replace(SHIPS, questions=QUESTIONS[2:3]), (), (5,), "No question of ships names the passages"),
     ],
@@ -154,24 +144,3 @@ def test_what_cannot_be_measured(
     with Graphs(settings) as graphs, pytest.raises(InputError, match=words):
         evaluate_retrieval([dataset], graphs, routes=routes, cuts=cuts)
     assert not (settings.home_folder / "evaluation").exists()
-
-
-# ------------------------------------------------------------------------------------------------------------ showing
-
-SHARE = Mean(0.749, 0.661, 0.83, 50)
-ROW = RouteRow("all, by parts", (SHARE, SHARE, SHARE), (SHARE, SHARE, SHARE), 1234.4, 12345.6, 50, 0)
-REPORT = RetrievalReport(
-    (2, 5, 10),
-    (Measured("a|b <i>", 50, 1, 1890, 1899, "a-local", "hash:64", 94.4, (ROW,), ("Mind the `tick` [red]x[/red].",)),),
-    123.4,
-)
-
-
-def test_the_table_in_markdown() -> None:
-    text = retrieval_markdown(REPORT)
-    shown = "74.9 (66.1–83.0)"
-    assert "| route | R@2 | R@5 | R@10 | all@2 | all@5 | all@10 | p50 ms | p95 ms |" in text
-    assert f"| all, by parts | {shown} | {shown} | {shown} | 74.9 | 74.9 | 74.9 | 1234 | 12346 |" in text
-    assert "## a\\|b \\<i\\>" in text
-    assert "50 questions (1 left out) over 1,890 documents in 1,899 passages; graph a-local, built in 94 s" in text
-    assert "- Mind the \\`tick\\`" in text

@@ -30,13 +30,10 @@ BOTH = {P: ("Queequeg",), Q: ("Rokovoko", "Kokovoko")}
         ("PERSON#200——Queequeg LOCATION#12——Rokovoko", True, 1.0),  # as the paper's Table 6 writes it
         ("**[PERSON#200]** -> *Queequeg*; `[LOCATION#12]` = rokovoko.", True, 1.0),
         ('{"mapping": {"PERSON#200": "Queequeg", "LOCATION#12": "Nantucket"}}', False, 0.5),
-        ("PERSON#200 is Queequeg and LOCATION#12 stands for Rokovoko.", True, 1.0),
         ("[PERSON#200]: Queequeg (a harpooneer) [1]\n[LOCATION#12]: the Rokovoko, his island", True, 1.0),
         ("[PERSON#200]: Ishmael\n[PERSON#200]: Queequeg", False, 0.5),  # the last one counts
         ("[PERSON#200]: Queequeg or Ishmael", False, 0.0),  # to hedge restores nothing
-        ("[PERSON#201]: Queequeg", False, 0.0),
         ("Queequeg", False, 0.0),  # of two placeholders nobody can tell which
-        ("", False, 0.0),
     ],
 )
 def test_score(prediction: str, whole: bool, restored: float) -> None:
@@ -55,11 +52,6 @@ def test_unicode_and_thoughts() -> None:
     gold = {"[PERSON#532]": ("鲁智深",), "[LOCATION#526]": ("Café Münch",)}
     said = "<think>[PERSON#532]: 史进</think>【PERSON#532】：鲁智深\n[LOCATION#526]: CAFE\u0301 MU\u0308NCH"
     assert score_reversion(said, gold) == Reversion(True, 1.0)
-
-
-def test_nothing_to_restore_cannot_be_scored() -> None:
-    with pytest.raises(ValueError, match="without placeholders"):
-        score_reversion("x", {})
 
 
 @settings(deadline=None)
@@ -99,7 +91,7 @@ def work(triples: Sequence[tuple[str, str, str]]) -> Work:
     return Work(Dictionary.of([SourceNames(candidates)], [each.text for each in statements]), statements)
 
 
-def test_the_four_kinds() -> None:
+def test_the_four_kinds_and_a_reversion_has_all_that_is_hidden_in_it() -> None:
     made = work(CHAIN)
     items = made.questions(40)
     assert items == made.questions(40)
@@ -111,21 +103,14 @@ def test_the_four_kinds() -> None:
         assert hops <= 4 if item.kind.endswith("simple") else 4 < hops <= 8
         assert item.supports == (Text("doc.txt"),)
         assert not any(name in item.text for name in PEOPLE)
-    assert {len(item.facts) for item in items} >= {1, 2, 5}
-
-
-def test_a_reversion_has_all_that_is_hidden_in_it() -> None:
-    made = work(CHAIN)
-    item = next(each for each in made.questions(40) if each.kind == "reversion simple" and len(each.facts) == 2)
+    item = next(each for each in items if each.kind == "reversion simple" and len(each.facts) == 2)
     names = {placeholder: made.dictionary.entities[placeholder].name for placeholder in item.placeholders}
     assert len(names) == 3
     assert all(placeholder in item.text for placeholder in names)
     said = "\n".join(f"{placeholder}: {name}" for placeholder, name in names.items())
     assert score_reversion(said, item.placeholders).whole
     assert score_reversion(item.answers[0], item.placeholders).whole
-    record = as_own(item)
-    assert set(record) == {"id", "question", "answers", "kind", "facts", "documents", "placeholders"}
-    assert set(record["placeholders"]) == set(names)
+    assert set(as_own(item)["placeholders"]) == set(names)
 
 
 def test_a_choice_has_one_right_answer() -> None:
@@ -143,42 +128,27 @@ def test_a_choice_has_one_right_answer() -> None:
         assert as_own(item)["choices"] == item.choices
 
 
-def test_who_is_right_too_is_no_distractor() -> None:
-    """All of them taught the first one: of the rest only those who did not are offered."""
+def test_who_is_right_too_or_may_be_is_no_distractor() -> None:
+    """All of five taught the first one: of the rest only those who did not are offered. Korn may be any of the four of
+    that name, so that none of them is offered beside it.
+    """
     triples = [(name, "taught", PEOPLE[0]) for name in PEOPLE[1:6]]
-    triples += [(PEOPLE[n], "met", PEOPLE[n + 1]) for n in (7, 9, 11)]
-    made = work(triples)
+    made = work([*triples, *((PEOPLE[n], "met", PEOPLE[n + 1]) for n in (7, 9, 11))])
     teachers = {made.dictionary.finder.placeholder_of(name) for name in PEOPLE[1:6]}
-    choices = [each for each in made.questions(40) if each.kind == "choice simple"]
-    asked_for_teachers = [each for each in choices if each.answers[0] in teachers]
-    assert len(asked_for_teachers) >= 5
-    assert all(len(teachers & set(each.choices)) == 1 for each in asked_for_teachers)
-
-
-def test_who_may_be_right_is_no_distractor() -> None:
-    """Korn may be any of the four of that name, so that none of them is offered beside it, nor it beside them."""
-    triples = [("Korn", "taught", "Zed"), *(("Zed" if n % 2 else "Yan", "met", name) for n, name in enumerate(PEOPLE))]
-    made = work([*triples, *CHAIN])
+    choices = [each for each in made.questions(40) if each.kind == "choice simple" and each.answers[0] in teachers]
+    assert len(choices) >= 5
+    assert all(len(teachers & set(each.choices)) == 1 for each in choices)
+    met = [("Zed" if n % 2 else "Yan", "met", name) for n, name in enumerate(PEOPLE)]
+    made = work([("Korn", "taught", "Zed"), *met, *CHAIN])
     korns = {made.dictionary.finder.placeholder_of(name) for name in PEOPLE if name.endswith("Korn")}
     korn = made.dictionary.finder.placeholder_of("Korn")
-    assert korn is not None
-    assert len(korns) == 4
-    choices = [each for each in made.questions(400) if each.choices]
-    assert any(each.answers[0] == korn for each in choices)
-    assert any(each.answers[0] in korns for each in choices)
-    for each in choices:
-        if each.answers[0] == korn:
-            assert korns.isdisjoint(each.choices)
-        if each.answers[0] in korns:
-            assert korn not in each.choices
+    choices = [each for each in made.questions(400) if each.choices and each.answers[0] == korn]
+    assert choices
+    assert all(korns.isdisjoint(each.choices) for each in choices)
 
 
-def test_too_few_facts() -> None:
+def test_too_few_facts_and_statements_that_do_not_show_both_names() -> None:
     assert [item.kind for item in work(CHAIN[:1]).questions(10)] == ["reversion simple"]
     assert work([]).questions(10) == []
-
-
-def test_statements_that_do_not_show_both_names_are_not_used() -> None:
     hidden = StatedTriple(PEOPLE[0], "taught", PEOPLE[1], "He taught her.", "Doc")
-    plain = StatedTriple("The Ship", "met", "A Whale", "The Ship met A Whale.", "Doc")
-    assert Work(work(CHAIN[:1]).dictionary, (hidden, plain)).questions(10) == []
+    assert Work(work(CHAIN[:1]).dictionary, (hidden,)).questions(10) == []

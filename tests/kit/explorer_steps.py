@@ -11,13 +11,10 @@ from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
-from web_server import served
+from web_server import opened, served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
-from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
 WAIT = 60_000
@@ -29,11 +26,6 @@ NOTHING: dict[str, list[Any]] = {"passages": [], "facts": [], "paths": [], "comm
 """Evidence of nothing."""
 
 expect.set_options(timeout=WAIT)
-
-
-def opened(store: Store, home: Path, **settings: Any) -> KnowledgeGraph:
-    """A graph over ``store``, with ``settings`` beside a deterministic embedder."""
-    return KnowledgeGraph(store, load_settings(home=home, embedder="hash:64", **settings), embedder=HashEmbedder(64))
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from conftest import variables
+
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
@@ -41,13 +43,8 @@ def server_process(
     connection: Connection, home: Path, model: str, lease: float
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The same in a process of its own, which is killed at the latest at the end; and its address."""
-    ours = {
-        "NEO4J_URI": connection.uri,
-        "NEO4J_PASSWORD": connection.password,
-        "OPENAI_BASE_URL": model,
-        "KGPLATFORM_HOME": str(home),
-        "KGPLATFORM_EMBEDDER": "hash:64",
-    }
+    ours = {**variables(connection), "OPENAI_BASE_URL": model, "KGPLATFORM_HOME": str(home)}
+    ours["KGPLATFORM_EMBEDDER"] = "hash:64"
     command = [sys.executable, "-c", _SERVER, str(lease)]
     with subprocess.Popen(command, env=os.environ | ours, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -8,9 +8,13 @@ with client_of(graph) as client: ...
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,6 +22,9 @@ import httpx
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http.app import AppServer, make_app
 from kgplatform.interfaces.web_server import address_of, listen
+from kgplatform.models.embed import HashEmbedder
+from kgplatform.neo4j.store import Store
+from kgplatform.settings import load_settings
 
 
 @contextmanager
@@ -39,3 +46,24 @@ def client_of(graph: KnowledgeGraph, **options: Any) -> Iterator[httpx.Client]:
     """A client of ``graph``, served with ``options``."""
     with served(graph, **options) as address, httpx.Client(base_url=address, timeout=60) as client:
         yield client
+
+
+def opened(store: Store, home: Path, **settings: Any) -> KnowledgeGraph:
+    """A graph over ``store``, with ``settings`` beside a deterministic embedder."""
+    return KnowledgeGraph(store, load_settings(home=home, embedder="hash:64", **settings), embedder=HashEmbedder(64))
+
+
+@contextmanager
+def serving(environment: dict[str, str], *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A command that serves, in a process that is killed at the latest at the end, and the address that it prints."""
+    line = [sys.executable, "-m", "kgplatform.interfaces.cli.main", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(line, env=environment, text=True, start_new_session=True, **pipes)
+    try:
+        assert process.stdout is not None
+        found = re.search(r" is at (http://\S+)", process.stdout.readline())
+        assert found, process.communicate()
+        yield process, found[1]
+    finally:
+        process.kill()
+        process.communicate()

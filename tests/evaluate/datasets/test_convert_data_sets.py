@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.needles import multi_needle, single_needle, write_tasks
 from kgplatform.evaluate.terms import DataSet, Question, Text
 
 SCRIPT = Path(__file__).parents[3] / "examples" / "convert_data_sets.py"
@@ -44,10 +43,6 @@ LETTERS = {f"choice_{letter}": name for letter, name in zip("ABCD", ("Even", "Od
             Question("3ab5", "Who keeps the light?", ("Odd", "Odd the keeper"), within=("3ab5",), kind="narrativeqa"),
         ),
         (
-            CONTEXT | {"_id": "7", "dataset": "trec", "all_classes": ["odd", "even"]},
-            Question("7", CONTEXT["input"], ("odd",), choices=("odd", "even"), within=("7",), kind="trec"),
-        ),
-        (
             CONTEXT | {"dataset": "loogle_16k", "answer_keywords": "Odd father"},
             Question(
                 "loogle_16k 1",
@@ -73,7 +68,7 @@ LETTERS = {f"choice_{letter}": name for letter, name in zip("ABCD", ("Even", "Od
             Question("00a1 1", "Who?", ("Odd", "Odd."), within=("00a1",), kind="film"),
         ),
     ],
-    ids=["longbench", "classes", "lveval", "infinitebench", "longbench-v2", "narrativeqa"],
+    ids=["longbench", "lveval", "infinitebench", "longbench-v2", "narrativeqa"],
 )
 def test_a_question_about_a_long_text(tmp_path: Path, item: dict[str, Any], question: Question) -> None:
     other = {key: "Other." if value == STORY else value for key, value in item.items()}
@@ -165,14 +160,6 @@ def test_graphrag_bench_of_textbooks_names_the_kind_by_the_file(tmp_path: Path) 
         ("true or false", ("True",), 2),
     ]
     assert dataset.corpus == (Text("1 Ice", "Cold."),)
-
-
-def test_needle_tasks_keep_their_place_in_the_map(tmp_path: Path) -> None:
-    tasks = [single_needle(400, 0.25), multi_needle(400, (0.0, 0.33))]
-    file = tmp_path / "needles.jsonl"
-    write_tasks(file, tasks)
-    kinds = [each.kind for each in converted(tmp_path, file).questions]
-    assert kinds == ["single, 400 tokens, depth 0.25", "multi, 400 tokens, depths 0/0.33"]
 
 
 def test_the_command_writes_a_folder_and_refuses_what_it_does_not_know(

@@ -6,7 +6,6 @@ import gzip
 import json
 import tempfile
 import tracemalloc
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -79,29 +78,15 @@ def test_a_long_file_is_not_held(tmp_path: Path, form: str) -> None:
 # ------------------------------------------------------------------------------------------- bad files
 
 
-def test_what_is_no_text_is_named(tmp_path: Path) -> None:
-    written(tmp_path / "a.jsonl.gz", gzip.compress(b"{}"))
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        archive.writestr("a", "b")
-    told = "questions are read from JSON and JSON lines."
-    for name, noun in (
-        ("a.jsonl.gz", "an archive (gzip), not text"),
-        ("a.zip", "an archive (ZIP), not text: unpack it"),
-    ):
-        assert refusal(tmp_path / name) == f"{tmp_path / name} is {noun}; {told}"
-    parquet = written(tmp_path / "a.parquet", b"PAR1" + bytes(100))
-    assert refusal(parquet) == f"{parquet} is a table (Parquet), not text; {told}"
-    pointer = written(tmp_path / "b.json", "version https://git-lfs.github.com/spec/v1\n")
-    assert "a Git LFS pointer, not the file: run `git lfs pull`" in refusal(pointer)
-
-
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         (b"\xef\xbb\xbf \n", "is empty."),
         ("[1]".encode("utf-16"), "is in UTF-16: save it again as UTF-8."),
         ('[{"question": "Où?"}]'.encode("latin-1"), "is not in UTF-8 throughout: save it again as UTF-8."),
-        (b"[]", "holds an empty list."),
+        (gzip.compress(b"{}"), "is an archive (gzip), not text; questions are read from JSON and JSON lines."),
+        (b"PAR1" + bytes(100), "is a table (Parquet), not text; "),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer, not the file: run `git lfs pull`"),
         (b'[{"question": "Who?", "answer": "a"}, {"quest', "is broken in item 2 (not valid JSON: unterminated string"),
         (b'[{"question": "Who?", "answer": "a"}', "is broken in item 1 (the list is not closed). If it was down"),
         (b"Who?\nWhere?\n", "is in no known format of questions: found not valid JSON: expecting value; expected "),
@@ -121,19 +106,12 @@ def test_a_file_of_another_format_is_told_with_what_was_expected_and_what_was_fo
     hotpotqa = written(tmp_path / "q.json", [HOTPOT])
     assert "expected musique (question, paragraphs (title, paragraph_text))." in refusal(hotpotqa, "musique")
     assert load(hotpotqa, "hotpotqa").name == "hotpotqa"
+    # Its text would not be used; the converter uses it.
+    assert "examples/convert_data_sets.py" in refusal(written(tmp_path / "c.json", [OWN | {"context": "Odd did."}]))
 
 
-def test_a_question_with_a_context_is_no_question_of_ones_own(tmp_path: Path) -> None:
-    """Its text would not be used; the converter uses it."""
-    assert "examples/convert_data_sets.py" in refusal(written(tmp_path / "q.json", [OWN | {"context": "Odd did."}]))
-
-
-def test_a_name_that_no_data_set_has(tmp_path: Path) -> None:
-    told = refusal(tmp_path, "musiqe")
-    assert told == f'Unknown data set "musiqe". Did you mean musique? Choose one of {", ".join(DATA_SETS)}.'
-
-
-def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
+def test_names_and_paths_that_lead_nowhere(tmp_path: Path) -> None:
+    assert refusal(tmp_path, "musiqe").startswith('Unknown data set "musiqe". Did you mean musique? Choose one of ')
     assert refusal(tmp_path / "no.json") == f"{tmp_path / 'no.json'}: there is no such file or folder."
     assert "cannot be opened: file name too long" in refusal(tmp_path / ("x" * 300))
 
@@ -152,34 +130,25 @@ def test_a_folder_without_questions_tells_what_is_there(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_with_several_files_of_questions_asks_which(tmp_path: Path) -> None:
+def test_a_folder_with_several_files_of_questions_or_corpora_asks_which(tmp_path: Path) -> None:
     written(tmp_path / "a.json", [HOTPOT])
-    written(tmp_path / "b" / "own.json", [OWN])
+    own = written(tmp_path / "b" / "own.json", [OWN])
     assert refusal(tmp_path) == (
         f"{tmp_path} holds several files of questions: a.json (hotpotqa), b/own.json (own). Name one of them."
     )
     assert load(tmp_path, "hotpotqa").name == "hotpotqa"
-
-
-def test_a_folder_with_several_corpora_asks_which(tmp_path: Path) -> None:
-    written(tmp_path / "dev.json", [HOTPOT])
+    own.unlink()
     for name in ("corpus.json", "other.json"):
         written(tmp_path / name, [{"title": "A", "text": "Odd."}])
     assert "holds several corpora: corpus.json, other.json. Leave only the one" in refusal(tmp_path)
 
 
-def test_results_in_the_same_folder_are_no_questions(tmp_path: Path) -> None:
+def test_results_and_hidden_and_very_deep_files_are_no_questions(tmp_path: Path) -> None:
     written(tmp_path / "q.json", [OWN])
     written(tmp_path / "out" / "answers.jsonl", {"key": "a", "question": "q1", "setup": "youtu", "text": "Odd"})
-    written(tmp_path / "out" / "ratings.jsonl", {"key": "a", "question": "q1", "rater": "judge"})
     written(tmp_path / "out" / "traces" / "q1.json", {"question": "Who?", "reader": "youtu", "trace": []})
-    assert len(load(tmp_path).questions) == 1
-
-
-def test_hidden_and_very_deep_files_are_left_out_of_a_folder(tmp_path: Path) -> None:
     written(tmp_path / ".git" / "q.json", [OWN])
     written(tmp_path / "a" / "b" / "c" / "d" / "q.json", [OWN])
-    written(tmp_path / "q.json", [OWN])
     assert len(load(tmp_path).questions) == 1
 
 

@@ -74,9 +74,15 @@ def test_everything_that_a_question_may_say(tmp_path: Path) -> None:
     )
 
 
-def test_the_least_that_a_question_must_say(tmp_path: Path) -> None:
-    file = lines(tmp_path / "q.jsonl", "", {"question": "Why?", "answer": 7}, {"question": "W?", "answer": 0.5})
-    assert [(each.id, each.answers) for each in load(file).questions] == [("line 2", ("7",)), ("line 3", ("0.5",))]
+def test_the_least_that_a_question_must_say_where_null_is_no_key(tmp_path: Path) -> None:
+    blank = {"keywords": None, "choices": None, "facts": None, "hops": None, "placeholders": None}
+    file = lines(
+        tmp_path / "q.jsonl", "", {"question": "Why?", "answer": 7}, {"question": "W?", "answer": 0.5, **blank}
+    )
+    assert load(file).questions == (
+        Question("line 2", "Why?", answers=("7",)),
+        Question("line 3", "W?", answers=("0.5",)),
+    )
 
 
 def test_a_question_without_an_answer_is_kept_where_retrieval_can_be_scored(tmp_path: Path) -> None:
@@ -108,14 +114,10 @@ def test_a_key_that_is_not_known_is_told_once(tmp_path: Path) -> None:
     ("line", "reason"),
     [
         ('{"question": "Who?", "answer": "a"', "not valid JSON: expecting ',' delimiter"),
-        ("[1]", "found a list of values, expected an object"),
         ("[" * 100_000, "it is nested too deeply"),
         ('{"question": "Who?", "answer": ' + "1" * 5000 + "}", "not valid JSON: a number is too long"),
-        ({"question": "", "answer": "a"}, '"question" is empty'),
         ({"question": "Who?", "answer": None}, '"answer" is null, expected a text'),
         ({"question": "Who?", "answer": "a", "choices": ["b", "c"]}, "its answer a is none of the choices"),
-        ({"question": "Who?", "choices": ["b", "c"]}, "no choice is marked as the right one"),
-        ({"question": "Who?", "answer": "a", "passages": [{"text": "b"}]}, 'there is no "title"'),
         ({"question": "Who?", "placeholders": {"[A#1]": []}}, '"placeholders" has no name for [A#1]'),
     ],
 )  # fmt: skip
@@ -144,26 +146,11 @@ def test_what_no_database_stores_is_left_out(tmp_path: Path) -> None:
     assert (question.text, question.answers) == ("Who keeps it?\nNow", ("Odd",))
 
 
-def test_null_is_no_key_but_for_the_answer(tmp_path: Path) -> None:
-    blank = {"keywords": None, "choices": None, "facts": None, "hops": None, "placeholders": None}
-    (question,) = load(lines(tmp_path / "q.jsonl", {"question": "Who?", "answer": "Odd", **blank})).questions
-    assert question == Question("line 1", "Who?", answers=("Odd",))
-
-
 def test_many_questions_with_one_id_are_read_at_once(tmp_path: Path) -> None:
     """Each is given the next number, and none is tried twice: one by one, 20,000 of them took minutes."""
-    file = lines(tmp_path / "q.jsonl", *({"id": "q", "question": f"{n}?", "answer": "a"} for n in range(20_000)))
+    file = lines(tmp_path / "q.jsonl", *({"id": "q", "question": f"{n}?", "answer": "a"} for n in range(4_000)))
     ids = [each.id for each in load(file).questions]
-    assert (ids[:3], ids[-1]) == (["q", "q (2)", "q (3)"], "q (20000)")
-
-
-def test_a_folder_may_have_a_corpus_beside_the_questions(tmp_path: Path) -> None:
-    lines(tmp_path / "questions.jsonl", {"question": "Who?", "answer": "Odd", "documents": ["Light"]})
-    lines(tmp_path / "texts.jsonl", {"title": "Light", "text": "Odd keeps it."})
-    (tmp_path / "notes.md").write_text("Nothing to ask.", "utf-8")
-    dataset = load(tmp_path)
-    assert dataset.corpus == (Text("Light", "Odd keeps it."),)
-    assert dataset.faults == ()
+    assert (ids[:3], ids[-1]) == (["q", "q (2)", "q (3)"], "q (4000)")
 
 
 def test_questions_that_all_name_their_texts_are_asked_apart(tmp_path: Path) -> None:

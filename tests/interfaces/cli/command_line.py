@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from kgplatform.interfaces.cli import main as cli
-from kgplatform.neo4j.store import Connection
 
 
 @dataclass(frozen=True)
@@ -32,13 +31,8 @@ Run = Callable[..., Done]
 
 
 @pytest.fixture
-def environment(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run's server, and an embedder without a model."""
-    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_server.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
-    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
-    # Output of a pipe, with the width of a narrow terminal in the environment: it must not matter.
+def environment(at_server: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run's server, and output of a pipe, with the width of a narrow terminal: it must not matter."""
     monkeypatch.setenv("COLUMNS", "60")
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "PY_COLORS", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)

@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 from command_line import Run
 from conftest import EXAMPLES, ROOT, emptied
-from corpora import put
 from pypdf import PdfReader, PdfWriter
 from stopped import until
 
@@ -30,7 +29,6 @@ from kgplatform.readers import readers
 from kgplatform.readers.readers import READERS, find, options_for
 from kgplatform.records import Answer, SearchResult, Usage
 from kgplatform.testing import Fault, OpenAIServer
-from kgplatform.text import duration
 
 pytest_plugins = ["command_line"]
 
@@ -167,22 +165,6 @@ def test_what_documents_say_cannot_steer_a_terminal(store: Store, run: Run, tmp_
     done = run("cypher", "RETURN $text AS `[red]text`", "--param", "text=a\x1b[31mred\x07[b]\\")
     assert "a\ufffd[31mred\ufffd[b]\\" in done.out
     assert "[red]text" in done.out
-
-
-def test_of_much_that_was_found_the_first_is_shown(
-    store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A chat whose model is gone does not fill the screen with each question."""
-    put(tmp_path / "notes", {f"{number}.txt": f"Ada Lovelace wrote letter {number} in London." for number in range(6)})
-    assert run("ingest", "notes", "--extractor", "local").code == 0
-    monkeypatch.setattr(sys, "stdin", io.StringIO("Where did Ada Lovelace write?"))
-    with OpenAIServer(lambda messages: Fault.refuse(401, "No.")) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        done = run("chat")
-    lines = done.out.splitlines()
-    assert (done.code, lines[0]) == (1, "The reader failed. What was found until then: the first of 6 passages")
-    assert [line[:4] for line in lines[1::2]] == ["  1.", "  2.", "  3."]
-    assert len(lines) == 7
 
 
 def test_lists_and_counts_and_what_another_embedder_can_do(store: Store, run: Run, monkeypatch: Any) -> None:
@@ -413,46 +395,31 @@ def test_options_of_ask_reach_their_reader_with_their_values(
 # -------------------------------------------------------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "says"),
-    [
+def test_an_error_is_one_sentence(store: Store, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("Ada Lovelace", encoding="utf-8")
+    graphreader = ["ask", "Who?", "--reader", "graphreader"]
+    cases: list[tuple[list[str], int, str]] = [
         (["ingest", "nowhere"], 2, "nowhere: no such file or folder"),
         (["ingest", "x.txt", "--extractor", "recorded"], 2, "Name it with --recorded FILE."),
-        (["ingest", "--recorded", str(EXAMPLES / "extraction.jsonl")], 2, "Name their files too."),
         (["search", "Who?"], 2, "The graph is empty. Run `kgplatform ingest PATH…` first."),
-        (["schema"], 2, "The graph has no schema yet"),
-        (["cypher", "RETURN 1", "--param", "x"], 2, "--param 'x' is not NAME=VALUE."),
         (["cypher", "RETURN $x"], 1, "Expected parameter(s): x"),
         (["search"], 2, "Missing argument 'question'"),
         (["search", "Who?", "--route", "wrong"], 2, "Invalid value for '--route': 'wrong' is not one of"),
-        (
-            ["ask", "Who?", "--reader", "graphreader", "--nodes", "3"],
-            2,
-            "Write --option nodes=VALUE in place of --nodes.",
-        ),
+        ([*graphreader, "--nodes", "3"], 2, "Write --option nodes=VALUE in place of --nodes."),
+        ([*graphreader, "--top-k", "3"], 2, "The reader graphreader has no option --top-k."),
         (["ask", "Who?", "--reader", "youtu", "--no-agent"], 2, "Write --option agent=false in place of --no-agent."),
         (["ask", "Who?", "--option", "nodes=3"], 2, "The reader retrieve has no option nodes. Leave it out, or use"),
-        (
-            ["ask", "Who?", "--reader", "graphreader", "--top-k", "3"],
-            2,
-            "The reader graphreader has no option --top-k.",
-        ),
         (["ask", "Who?", "--option", "top_k"], 2, "--option 'top_k' is not NAME=VALUE."),
         (["frobnicate"], 2, "No such command 'frobnicate'"),
-        (["export", "new.txt"], 2, "or give --format FORMAT."),
         (["import", "x.txt"], 2, "x.txt, line 1, is not valid JSON. Nothing was imported."),
-    ],
-)
-def test_an_error_is_one_sentence(
-    store: Store, run: Run, tmp_path: Path, arguments: list[str], code: int, says: str
-) -> None:
-    (tmp_path / "x.txt").write_text("Ada Lovelace", encoding="utf-8")
-    done = run(*arguments)
-    assert (done.code, done.out) == (code, "")
-    assert says in re.sub(r"[\s│]+", " ", done.err)
-    assert "Traceback" not in done.err
-    if done.err.startswith("kgplatform: "):
-        assert done.err.count("\n") == 1
+    ]
+    for arguments, code, says in cases:
+        done = run(*arguments)
+        assert (done.code, done.out) == (code, ""), arguments
+        assert says in re.sub(r"[\s│]+", " ", done.err)
+        assert "Traceback" not in done.err
+        if done.err.startswith("kgplatform: "):
+            assert done.err.count("\n") == 1, arguments
 
 
 def test_a_wrong_setting_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -464,22 +431,16 @@ def test_a_wrong_setting_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
         assert done.err.startswith("kgplatform: ") and "Traceback" not in done.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "is_option", "says"),
-    [
+def test_debug_counts_as_an_option_alone(store: Store, run: Run) -> None:
+    """A question, or the value of another option, may be the same word."""
+    for arguments, is_option, says in (
         (["--debug", "search", "Who?"], True, "The graph is empty."),
         (["search", "--json", "--", "--debug"], False, "The graph is empty."),
         (["cypher", "RETURN 1", "--param", "--debug", "--debug"], True, "--param '--debug' is not NAME=VALUE."),
-    ],
-)
-def test_debug_counts_as_an_option_alone(
-    store: Store, run: Run, arguments: list[str], is_option: bool, says: str
-) -> None:
-    """A question, or the value of another option, may be the same word."""
-    done = run(*arguments)
-    assert done.code == 2
-    assert says in done.err.splitlines()[-1]
-    assert ("Traceback" in done.err) == is_option
+    ):
+        done = run(*arguments)
+        assert (done.code, "Traceback" in done.err) == (2, is_option)
+        assert says in done.err.splitlines()[-1]
 
 
 def test_a_fault_of_the_platform_is_said_to_be_one(store: Store, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -505,11 +466,6 @@ def test_help_version_and_status_need_no_server(run: Run, tmp_path: Path) -> Non
     assert run("status", "--json").document["running"] is False
     assert run("down", "--json").document == {"stopped": False}
     assert run("down").out == "Neo4j was not running.\n"
-
-
-def test_durations() -> None:
-    said = {0.0004: "0 ms", 0.9994: "999 ms", 0.9996: "1.0 s", 59.96: "1 min 00 s", 3599.7: "1 h 00 min"}
-    assert {seconds: duration(seconds) for seconds in said} == said
 
 
 # -------------------------------------------------------------------------------------- processes of their own

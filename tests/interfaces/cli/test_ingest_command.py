@@ -17,23 +17,16 @@ pytestmark = pytest.mark.usefixtures("store")
 ADA = "Ada Lovelace was born in London in 1815. "
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
+def test_an_empty_name_is_not_the_folder_that_one_is_in(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, {"notes.txt": ADA})
+    for arguments, says in (
         (["ingest", "notes.txt", ""], "A path is empty. Name a file or a folder; `.` is the current folder."),
         (["ingest", "--facts", "--reread"], "Name at least one file or folder to ingest."),
         (["status", "--home", ""], "The name of the home folder is empty. Name a folder, or leave it out."),
         (["remove", ""], "A document's name is empty. `kgplatform documents` lists the documents."),
-        (["evaluate", "nosuch.jsonl"], "nosuch.jsonl: there is no such file or folder."),
-    ],
-)
-def test_an_empty_name_is_not_the_folder_that_one_is_in(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], says: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    put(tmp_path, {"notes.txt": ADA})
-    done = run(*arguments)
-    assert (done.code, done.out, done.err) == (2, "", f"kgplatform: {says}\n")
+    ):
+        done = run(*arguments)
+        assert (done.code, done.out, done.err) == (2, "", f"kgplatform: {says}\n")
     assert run("documents", "--json").document == {"documents": []}
 
 
@@ -76,19 +69,6 @@ def test_files_that_are_gone(run: Run, tmp_path: Path) -> None:
     done = run("ingest", tmp_path / "docs", "--prune")
     assert "Documents: 2 unchanged, 2 removed." in done.out
     assert "still in the graph" not in done.out
-
-
-def test_what_stays_as_it_was_read_and_how_to_read_it_again(run: Run, tmp_path: Path) -> None:
-    put(tmp_path / "docs", {"one.txt": ADA, "two.txt": "Two."})
-    run("ingest", tmp_path / "docs", "--schema", "company")
-    done = run("ingest", tmp_path / "docs", "--schema", "general")
-    assert done.out.splitlines()[-1] == (
-        "2 passages were not read again. The last ingest used extractor local, mode flexible and schema "
-        "company. The graph's schema is general from now on. To read them again, ingest with --reread."
-    )
-    done = run("ingest", tmp_path / "docs", "--reread")
-    assert done.out.startswith("Documents: 2 read again. Passages: 2, all read now by the extractor local.\n")
-    assert "stay" not in done.out
 
 
 def test_settings_in_force(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

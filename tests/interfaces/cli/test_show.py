@@ -1,4 +1,4 @@
-"""Progress where there is no terminal: a line every few seconds, whatever the stages."""
+"""Progress where there is no terminal: a line every few seconds, whatever the stages; what a search shows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from kgplatform.interfaces.cli.show import answers, terminal
 from kgplatform.records import FoundCommunity, FoundPassage, FoundPath, SearchResult
+from kgplatform.text import duration
 
 Call = tuple[float, str, int, int]
 """The second at which it is called, the stage, how much is done, how much there is."""
@@ -30,10 +31,6 @@ def lines(calls: list[Call], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     ("calls", "said"),
     [
         ([(1, "documents", 1, 1), (3, "extracting", 1, 1)], []),  # short work
-        (
-            [(1, "documents", 1, 1), (61, "embedding passages", 600, 600)],
-            ["embedding passages: 600 of 600, 10/s"],
-        ),
         (
             [(5, "extracting", 50, 100), (9, "extracting", 90, 100), (10, "extracting", 100, 100)],
             ["extracting: 50 of 100, 10/s, 5.0 s left", "extracting: 100 of 100, 10/s"],
@@ -70,3 +67,8 @@ def test_communities_and_paths_without_facts_are_something(capsys: pytest.Captur
     assert "Great Eastern —[lies off]→ Valentia" in capsys.readouterr().out
     answers.show_search(SearchResult("Who?", (), (), 0.002))
     assert capsys.readouterr().out == "Nothing was found.\n"
+
+
+def test_durations() -> None:
+    said = {0.0004: "0 ms", 0.9994: "999 ms", 0.9996: "1.0 s", 59.96: "1 min 00 s", 3599.7: "1 h 00 min"}
+    assert {seconds: duration(seconds) for seconds in said} == said

@@ -23,7 +23,7 @@ from kgplatform.interfaces.cli.show.answers import show_run
 from kgplatform.interfaces.cli.show.reports import show_calls
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.pasteable import parameter_line, pasteable
-from kgplatform.neo4j.store import Connection, Store, trace
+from kgplatform.neo4j.store import Connection, trace
 from kgplatform.prompt import Messages
 from kgplatform.query import load_query
 from kgplatform.records import Answer, QueryRun, Step, Usage
@@ -183,7 +183,9 @@ def test_a_parameter_line_gives_the_value_back(letters: KnowledgeGraph) -> None:
 
 
 def test_json_has_the_trace_as_data(letters: KnowledgeGraph, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = with_model(letters).ask(QUESTION, "youtu")
+    chat = ScriptedChat(model)
+    answer = with_model(letters, chat).ask(QUESTION, "youtu")
+    assert "financed" in chat.calls[0].messages[1]["content"], "youtu knows what was added to the schema"
     show_run(answer, as_json=True, trace=True)
     steps = json.loads(capsys.readouterr().out)["trace"]
     runs = [run for step in steps for run in step["queries"]]
@@ -192,17 +194,10 @@ def test_json_has_the_trace_as_data(letters: KnowledgeGraph, capsys: pytest.Capt
     assert json.loads(capsys.readouterr().out)["trace"] == [{**step, "queries": []} for step in steps]
 
 
-def test_youtu_knows_what_was_added_to_the_schema(letters: KnowledgeGraph) -> None:
-    chat = ScriptedChat(model)
-    with_model(letters, chat).ask(QUESTION, "youtu")
-    assert [each.name for each in letters.schema().expansions] == ["financed"]  # type: ignore[union-attr]  # ingested
-    assert "financed" in chat.calls[0].messages[1]["content"]
-
-
 # --------------------------------------------------------------------------------------------------------------- kept
 
 
-def test_a_kept_run_holds_its_steps_and_their_evidence(graph: KnowledgeGraph) -> None:
+def test_a_kept_run_holds_its_steps_and_their_evidence_and_stays_without_its_documents(graph: KnowledgeGraph) -> None:
     reading = with_model(graph)
     answer = reading.ask(QUESTION, "youtu", keep=True)
     run = rows_of(reading, "MATCH (r:Run) RETURN properties(r)", {})[0][0]
@@ -243,6 +238,12 @@ def test_a_kept_run_holds_its_steps_and_their_evidence(graph: KnowledgeGraph) ->
     cited = rows_of(reading, "MATCH (:Run)-[c:CITES]->(k:Chunk) RETURN c.number, c.start, c.end, k.id", {})
     assert cited == [[n, each.start, each.end, each.passage] for n, each in enumerate(answer.citations, 1)]
     assert cited
+    words = "MATCH (r:Run)-[:HAS_STEP]->(s) RETURN r.answer, s.detail, s.reply, s.statements ORDER BY s.index"
+    before = rows_of(reading, words, {})
+    reading.remove([info.id for info in reading.documents()])
+    assert rows_of(reading, words, {}) == before
+    assert before[0][0] == answer.text
+    assert rows_of(reading, "MATCH ()-[r:FOUND|CITES]->() RETURN count(r)", {}) == [[0]]
 
 
 def test_the_function_calls_of_kept_walks_are_counted(
@@ -274,9 +275,14 @@ def test_the_function_calls_of_kept_walks_are_counted(
 
 
 def test_without_a_model_the_search_is_kept(graph: KnowledgeGraph, capsys: pytest.CaptureFixture[str]) -> None:
-    """The statement that is printed of it shows it. A run is an event, and its words are data."""
+    """Also in a graph from before there were runs. The statement that is printed of it shows it. A run is an event, and
+    its words are data.
+    """
+    for name in ("run_id", "step_id"):
+        graph.store.run_statement(f"DROP CONSTRAINT {name} IF EXISTS", {}, write=True, timeout=30, limit=1)
     answer = graph.ask(QUESTION, keep=True)
     assert answer.text is None
+    assert {"run_id", "step_id"} <= {row[0] for row in rows_of(graph, "SHOW CONSTRAINTS YIELD name RETURN name", {})}
     show_run(answer, as_json=False, trace=False)
     _, _, statement = capsys.readouterr().out.partition("paste:\n")
     shown = rows_of(graph, statement.strip().removesuffix(";"), {})
@@ -289,30 +295,3 @@ def test_without_a_model_the_search_is_kept(graph: KnowledgeGraph, capsys: pytes
     asked = rows_of(graph, "MATCH (r:Run) RETURN r.id, r.question", {})
     assert sorted(asked) == sorted([answer.run, answer.question] for answer in answers)
     assert "bold" in answers[1].question
-
-
-def test_a_kept_run_stays_readable_without_its_documents(graph: KnowledgeGraph) -> None:
-    reading = with_model(graph)
-    answer = reading.ask(QUESTION, "youtu", keep=True)
-    words = "MATCH (r:Run)-[:HAS_STEP]->(s) RETURN r.answer, s.detail, s.reply, s.statements ORDER BY s.index"
-    before = rows_of(reading, words, {})
-    reading.remove([info.id for info in reading.documents()])
-    assert rows_of(reading, words, {}) == before
-    assert before[0][0] == answer.text
-    assert rows_of(reading, "MATCH ()-[r:FOUND|CITES]->() RETURN count(r)", {}) == [[0]]
-
-
-def test_a_graph_from_before_runs_gets_their_constraints(store: Store, graph: KnowledgeGraph) -> None:
-    for name in ("run_id", "step_id"):
-        store.run_statement(f"DROP CONSTRAINT {name} IF EXISTS", {}, write=True, timeout=30, limit=1)
-    graph.ask(QUESTION, keep=True)
-    names = {row[0] for row in rows_of(graph, "SHOW CONSTRAINTS YIELD name RETURN name", {})}
-    assert {"run_id", "step_id"} <= names
-
-
-def test_how_much_is_retrieved_by_default(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    files = put(tmp_path / "more", {f"{n}.txt": f"Note {n} of the cable company." for n in range(25)})
-    kg.ingest(files, extractor="local")
-    for reader, most in (("retrieve", 5), ("youtu", 20)):
-        assert len(kg.ask("the cable company", reader).evidence.passages) == most
-        assert len(kg.ask("the cable company", reader, top_k=4).evidence.passages) == 4

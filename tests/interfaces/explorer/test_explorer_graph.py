@@ -94,14 +94,6 @@ def drawn(page: Page) -> None:
     expect(page.locator(".canvas")).to_have_attribute("aria-busy", "false")
 
 
-def test_the_card_of_a_document_opens_it(page: Page, explorer: str) -> None:
-    page.goto(explorer)
-    page.get_by_role("combobox", name="Find in the graph").fill("Expedition of 1865")
-    page.get_by_role("option", name="Expedition of 1865 Document").click()
-    card_of(page).get_by_role("button", name="Open").click()
-    expect(page.locator(".document-text")).to_contain_text("Great Eastern")
-
-
 def test_an_entity_as_a_page(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
     node = sample.look.find("Cyrus Field")[0]
     page.goto(f"{explorer}/#/graph?page={node.id}")

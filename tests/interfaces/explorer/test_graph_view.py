@@ -137,18 +137,6 @@ def test_keys(box: Page) -> None:
     assert told(box, "select")[-1] is None
 
 
-def test_what_comes_new_lies_near_and_moves_nothing(box: Page) -> None:
-    draw(box, wheel_of(12))
-    before = {f"e{at}": place(box, f"e{at}") for at in range(12)}
-    fresh = {"nodes": [node(3), *(node(at) for at in range(20, 30))], "edges": [edge(3, at) for at in range(20, 30)]}
-    box.evaluate("fresh => view.addGraph(fresh, { around: 'e3' })", fresh)
-    settle(box)
-    assert {each: place(box, each) for each in before} == before
-    reach = 260 * camera(box)["k"]
-    assert all(np.abs(np.subtract(place(box, f"e{at}"), before["e3"])).max() < reach for at in range(20, 30))
-    assert sizes(box) == [22, 21]
-
-
 def test_the_rest_fades_beside_what_is_lit(box: Page) -> None:
     draw(box, triangle())
     box.evaluate("view.highlight({ nodes: ['e0', 'gone'], edges: ['r0-1', 'gone'] })")
@@ -226,24 +214,6 @@ def test_a_large_graph_is_walked_like_a_small_one(box: Page) -> None:
     assert pixel(box, "e1201") == rgb(color_of("Place")), "the picture of a large graph is drawn where the camera went"
 
 
-def test_a_map_has_circles_in_circles_and_the_same_each_time(box: Page) -> None:
-    map_ = large_map(600, 900)
-    draw(box, None)
-    box.evaluate("map => view.setMap(map)", map_)
-    look = "[view.scene.discs, [...view.scene.nodes.values()].map(({ x, y, radius }) => ({ x, y, radius }))]"
-    discs, nodes = box.evaluate(look)
-    outer, inner = (np.array([[d["x"], d["y"], d["radius"]] for d in discs if d["label"][0] == each]) for each in "OC")
-    points = np.array([[node["x"], node["y"], 0] for node in nodes])
-    inside, around = np.array(map_["inside"]) - len(outer), np.arange(len(inner)) // 5
-    for circles in (outer, inner):
-        apart = np.hypot(*(circles[:, None, :2] - circles[:, :2]).T) + 1e9 * np.eye(len(circles))
-        assert (apart >= circles[:, None, 2] + circles[:, 2]).all(), "none overlap"
-    for held, holders in ((points, inner[inside]), (inner, outer[around])):
-        assert (np.hypot(*(held - holders)[:, :2].T) + held[:, 2] <= holders[:, 2]).all()
-    box.evaluate("map => view.setMap(map)", map_)
-    assert box.evaluate(look) == [discs, nodes]
-
-
 def test_a_map_names_its_communities_first_and_then_what_is_in_them(box: Page) -> None:
     map_ = large_map(2500, 3000)
     draw(box, None)
@@ -268,18 +238,6 @@ def test_a_map_names_its_communities_first_and_then_what_is_in_them(box: Page) -
             dx, dy = max(abs(left - x) - half, 0), max(abs(top - y) - high, 0)
             assert id_ == of or np.hypot(dx, dy) >= radius - 1, "no name lies over a node"
     assert told(box, "rest"), "what can be read is asked for"
-
-
-def test_relations_take_the_places_of_a_maps_lines(box: Page) -> None:
-    draw(box, None)
-    box.evaluate("map => view.setMap(map)", large_map(9, 40))
-    lines = sizes(box)[1]
-    ends = box.evaluate("(([line]) => [line.source.id, line.target.id])([...view.scene.edges.values()])")
-    relations = [edge(0, 0) | {"id": one + other, "source": one, "target": other} for one, other in (ends, ends[::-1])]
-    fresh = {"nodes": [node(90)], "edges": [edge(0, 90), *relations]}
-    box.evaluate("fresh => view.addGraph(fresh, { around: 'e0' })", fresh)
-    settle(box)
-    assert sizes(box) == [10, lines + 2]
 
 
 def test_colours_are_those_of_neo4j_browser(box: Page) -> None:

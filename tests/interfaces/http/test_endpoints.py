@@ -9,10 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
-from explorer_steps import opened
 from graph_state import snapshot
 from web_answers import QUESTION, error, events
-from web_server import client_of
+from web_server import client_of, opened
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.readers.readers import find, names
@@ -268,14 +267,6 @@ def test_what_has_the_wrong_form(client: httpx.Client) -> None:
     error(client.post("/api/ask", json={"question": "  "}), 400, "InputError")
     error(client.put("/api/ask"), 405, "MethodError")
     error(client.get("/api/documents/x", params={"start": 5, "end": 2}), 400, "InputError")
-
-
-def test_numbers_that_json_has_no_word_for() -> None:
-    assert json.loads(encode({"score": float("nan"), "more": (1.5, float("inf"))})) == {
-        "score": "nan",
-        "more": [1.5, "inf"],
-    }
-    assert json.loads(encode("\ud800")) == "\ud800"
 
 
 def test_the_page_and_the_map_that_is_packed(client: httpx.Client) -> None:

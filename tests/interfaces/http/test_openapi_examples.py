@@ -56,17 +56,13 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every endpoint with what was sent to it and what it answered, both shortened; the graph is left as it was."""
 
     def got(path: str, shown: str = "", **parameters: Any) -> tuple[str, dict[str, Any]]:
-        response = client.get(path, params=parameters)
-        assert response.status_code == 200, response.text
-        return f"GET {shown or path}", {"answered": {"application/json": short(response.json())}}
+        return f"GET {shown or path}", exchanged(client.get(path, params=parameters))
 
     def sent(path: str, body: Any) -> tuple[str, dict[str, Any]]:
-        response = client.post(path, json=body)
-        assert response.status_code < 300, response.text
-        return f"POST {path}", {"sent": body, "answered": {"application/json": short(response.json())}}
+        return f"POST {path}", exchanged(client.post(path, json=body), body)
 
     yield from (got(f"/api/{name}") for name in ("health", "about", "stats", "schema", "questions", "models"))
-    yield "POST /api/models/test", {"answered": {"application/json": short(client.post("/api/models/test").json())}}
+    yield "POST /api/models/test", exchanged(client.post("/api/models/test"))
     asked = {"question": QUESTION, "reader": "retrieve", "options": {"top_k": 5}, "keep": True}
     statement = "MATCH (p:Person) RETURN p.name AS name ORDER BY name"
     yield sent("/api/search", {"question": QUESTION, "route": "all", "top_k": 5})
@@ -106,13 +102,9 @@ def exploring(client: httpx.Client, field: str) -> Iterator[tuple[str, dict[str,
         ("/api/saved-queries", "", {}),
     ]
     for path, shown, parameters in asked:
-        answered = short(client.get(path, params=parameters).json())
-        yield f"GET {shown or path}", {"answered": {"application/json": answered}}
+        yield f"GET {shown or path}", exchanged(client.get(path, params=parameters))
     body = {"text": "name: ships\nentities: [Ship, Person]\nrelations: [commanded]", "name": "ships.yaml", "use": False}
-    yield (
-        "POST /api/schema",
-        {"sent": body, "answered": {"application/json": short(client.post("/api/schema", json=body).json())}},
-    )
+    yield "POST /api/schema", exchanged(client.post("/api/schema", json=body), body)
 
 
 def conversation(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -130,10 +122,8 @@ def conversation(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
             example["answered"][media_type] = said
         yield f"POST /api/threads{endpoint}", example
     for endpoint, path in (("", ""), ("/{id}", f"/{id}")):
-        answered = short(client.get(f"/api/threads{path}").json())
-        yield f"GET /api/threads{endpoint}", {"answered": {"application/json": answered}}
-    answered = short(client.delete(f"/api/threads/{id}").json())
-    yield "DELETE /api/threads/{id}", {"answered": {"application/json": answered}}
+        yield f"GET /api/threads{endpoint}", exchanged(client.get(f"/api/threads{path}"))
+    yield "DELETE /api/threads/{id}", exchanged(client.delete(f"/api/threads/{id}"))
     for left in client.get("/api/threads").json()["threads"]:
         client.delete(f"/api/threads/{left['id']}")
 
@@ -142,7 +132,7 @@ def jobs(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     """An upload, which is removed again, and the tree."""
     added = upload(client, ("field.txt", b"Cyrus Field founded the Atlantic Telegraph Company."), extractor="local")
     form = {"files": ["field.txt"], "schema": "general", "extractor": "local"}
-    yield "POST /api/documents", {"sent": form, "answered": {"application/json": short(added.json())}}
+    yield "POST /api/documents", exchanged(added, form)
     job = added.json()["job"]
     with client.stream("GET", f"/api/jobs/{job['id']}/events") as response:
         told = list(events(response))
@@ -152,22 +142,27 @@ def jobs(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "GET /api/jobs/{id}/events", {"answered": {"text/event-stream": streamed(told)}}
     uploaded = next(each for each in client.get("/api/documents").json()["documents"] if each["title"] == "field")
     body = {"work": "reread", "documents": [uploaded["id"]]}
-    again = client.post("/api/documents/jobs", json=body).json()
-    yield "POST /api/documents/jobs", {"sent": body, "answered": {"application/json": short(again)}}
-    wait_for(client, again["job"])
-    stopped = client.delete(f"/api/jobs/{job['id']}").json()
-    yield "DELETE /api/jobs/{id}", {"answered": {"application/json": short(stopped)}}
-    removed = client.delete(f"/api/documents/{uploaded['id']}").json()
-    yield "DELETE /api/documents/{id}", {"answered": {"application/json": short(removed)}}
+    again = client.post("/api/documents/jobs", json=body)
+    yield "POST /api/documents/jobs", exchanged(again, body)
+    wait_for(client, again.json()["job"])
+    yield "DELETE /api/jobs/{id}", exchanged(client.delete(f"/api/jobs/{job['id']}"))
+    yield "DELETE /api/documents/{id}", exchanged(client.delete(f"/api/documents/{uploaded['id']}"))
     how = {"method": None, "rebuild": False}
     built = client.post("/api/tree", json=how)
-    yield "POST /api/tree", {"sent": how, "answered": {"application/json": short(built.json())}}
+    yield "POST /api/tree", exchanged(built, how)
     wait_for(client, built.json()["job"])
     assert client.post("/api/sample").status_code == 409  # there are documents: its job looks as that of the tree does
     yield (
         "POST /api/sample",
         {"answered": {"application/json": short({"job": built.json()["job"] | {"kind": "sample"}})}},
     )
+
+
+def exchanged(response: httpx.Response, sent: Any = None) -> dict[str, Any]:
+    """What was sent, where there was anything, and what was answered."""
+    assert response.status_code < 300, response.text
+    answered = {"answered": {"application/json": short(response.json())}}
+    return answered if sent is None else {"sent": sent, **answered}
 
 
 def short(value: Any, name: str = "") -> Any:

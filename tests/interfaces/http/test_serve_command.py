@@ -9,14 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
-from conftest import ROOT
+from conftest import ROOT, variables
 from doc_pages import blocks, page
+from web_server import serving
 
 from kgplatform.errors import InputError
 from kgplatform.interfaces.cli import main as cli
@@ -25,37 +24,13 @@ from kgplatform.interfaces.web_server import listen
 from kgplatform.neo4j.store import Connection, Store
 
 TOKEN = "a-token-of-good-length"
-SERVE = [sys.executable, "-m", "kgplatform.interfaces.cli.main", "serve"]
 OTHER_LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
 
 
 @pytest.fixture
-def environment(neo4j_server: Connection, store: Store, tmp_path: Path) -> dict[str, str]:
+def environment(neo4j_server: Connection, store: Store) -> dict[str, str]:
     """The empty graph of this run, named by the environment."""
-    ours = {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_EMBEDDER": "hash:64",
-        "KGPLATFORM_HOME": str(tmp_path / "home"),
-    }
-    return {**os.environ, **ours}
-
-
-@contextmanager
-def serving(environment: dict[str, str], *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The process, and the address that it prints."""
-    command = [*SERVE, *options]
-    process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("The explorer is at http://127.0.0."), process.communicate()
-        yield process, line.split()[4]
-    finally:
-        process.kill()
-        process.communicate()
+    return {**os.environ, **variables(neo4j_server)}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +97,7 @@ def test_it_serves_and_ends_quietly(environment: dict[str, str], line: str, numb
     options = line.split()
     Path("token").write_text(f"{TOKEN}\n")
     Path("token").chmod(0o600)
-    with serving(environment | {"BROWSER": "true"}, *options) as (process, address):
+    with serving(environment | {"BROWSER": "true"}, "serve", *options) as (process, address):
         given = {"host": "graph.example", "authorization": f"Bearer {TOKEN}"} if "--token-file" in options else {}
         with httpx.Client(base_url=address, timeout=60, headers=given) as client:
             assert client.get("/api/health").json()["status"] == "ok"
@@ -154,7 +129,7 @@ def test_the_requests_of_the_page(environment: dict[str, str]) -> None:
     of_page = [each for each in blocks(page("http.md"), "bash") if "curl" in each]
     requests = sorted(of_page, key=lambda each: next((n for n, words in enumerate(order) if words in each), 1))
     assert len(requests) == 4
-    with serving(environment, "--port", "0") as (_, address):
+    with serving(environment, "serve", "--port", "0") as (_, address):
         for block in requests:
             here = block.replace("http://127.0.0.1:8600", address)
             done = subprocess.run(["bash", "-ec", here], capture_output=True, text=True, check=False)

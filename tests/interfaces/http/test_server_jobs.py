@@ -12,7 +12,7 @@ import pytest
 from job_servers import graph_at, server_process
 from simulated_readers import reply
 from stopped import Silent, until
-from web_answers import error, upload, wait_for
+from web_answers import upload, wait_for
 from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
@@ -58,10 +58,6 @@ def states(client: httpx.Client, *jobs: dict[str, Any]) -> list[str]:
     return [now(client, job)["state"] for job in jobs]
 
 
-def titles(client: httpx.Client) -> list[str]:
-    return [each["title"] for each in client.get("/api/documents").json()["documents"]]
-
-
 def test_jobs_outlive_their_server(graph: KnowledgeGraph, model: Silent) -> None:
     """Ended as Ctrl-C ends it: what it was at waits for the next one, and so does what came after."""
     before, folder = set(threading.enumerate()), graph.settings.home_folder / "uploads"
@@ -94,46 +90,6 @@ def test_servers_share_their_jobs(graph: KnowledgeGraph, model: Silent) -> None:
         assert [job["id"] for job in one.get("/api/jobs").json()["jobs"]] == [third["id"], jobs[1]["id"], jobs[0]["id"]]
         other.delete(f"/api/jobs/{third['id']}")
         assert wait_for(one, third)["state"] == "stopped"
-
-
-def test_so_many_jobs_run_side_by_side(graph: KnowledgeGraph, model: Silent) -> None:
-    with client_of(graph, limits=Limits(jobs=2)) as client:
-        local = sent(client, "local.txt", SHIP, extractor="local")
-        assert wait_for(client, local)["state"] == "done"
-        first, second, third = (sent(client, f"{name}.txt", name.encode() + FIELD) for name in ("a", "b", "c"))
-        tree = client.post("/api/tree", json={}).json()["job"]
-        until(lambda: states(client, first, second) == ["running", "running"])
-        assert states(client, third, tree) == ["waiting", "waiting"]
-        document = client.get("/api/documents").json()["documents"][0]
-        error(client.delete(f"/api/documents/{document['id']}"), 409, "BusyError")
-        model.silent_from(None)
-        client.delete(f"/api/jobs/{first['id']}")
-        assert wait_for(client, third)["state"] == "done", "one place was free"
-        # The tree's state first: what runs then, runs after the ingest, which may have ended by itself meanwhile.
-        tree_state, ingest_state = states(client, tree, second)
-        assert tree_state == "waiting" or ingest_state != "running", "the tree is built beside no ingest"
-        client.delete(f"/api/jobs/{second['id']}")
-        assert wait_for(client, tree)["state"] == "done"
-
-
-def test_files_are_ingested_by_the_server_that_has_them(
-    graph: KnowledgeGraph, neo4j_server: Connection, model: Silent, tmp_path: Path
-) -> None:
-    with client_of(graph) as client:
-        job = sent(client, "field.txt")
-        model.wait()
-    model.silent_from(None)
-    with (
-        graph_at(neo4j_server, tmp_path / "other", model.server.base_url) as elsewhere,
-        client_of(elsewhere) as other,
-    ):
-        assert wait_for(other, sent(other, "ship.txt", SHIP))["state"] == "done"
-        waiting = now(other, job)
-        assert waiting["state"] == "waiting"
-        assert "it waits for a server with the home folder that holds them" in waiting["note"]
-        with client_of(graph):
-            assert wait_for(other, job)["state"] == "done"
-        assert titles(other) == ["field", "ship"]
 
 
 @pytest.mark.killed

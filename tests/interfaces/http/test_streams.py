@@ -14,48 +14,35 @@ import httpx
 import pytest
 from longagent_runs import Script, answers, instructs, related, responds
 from simulated_readers import reply
-from stopped import LONG, until
+from stopped import LONG, Silent, until
 from web_answers import QUESTION, error, events
-from web_server import client_of, served
+from web_server import client_of, opened, served
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import StoppedError
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.interfaces.web_server import PromptProtocol
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.records import Answer, Step
-from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
-from kgplatform.testing.openai_server import RecordedRequest
 
 pytest_plugins = ["sample_server"]
 
 STREAM = {"Accept": "text/event-stream"}
 
 
-class Hanging:
-    """A simulated language model that lets requests hang until it is told to answer."""
-
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-        self.answers = False
-
-    def __call__(self, request: RecordedRequest) -> Fault | None:
-        self.asked.set()
-        return None if self.answers else Fault.hang()
+@pytest.fixture
+def silent() -> Iterator[Silent]:
+    """A simulated language model that gives no answer until it is told to."""
+    silent = Silent(reply)
+    with silent.server:
+        silent.silent_from(1)
+        yield silent
 
 
 @pytest.fixture
-def hanging() -> Hanging:
-    return Hanging()
-
-
-@pytest.fixture
-def stuck(sample: KnowledgeGraph, hanging: Hanging, tmp_path: Path) -> Iterator[KnowledgeGraph]:
-    """The sample graph, with a model that hangs."""
-    with OpenAIServer(reply, faults=hanging) as model:
-        settings = load_settings(home=tmp_path / "stuck", embedder="hash:64", openai_base_url=model.base_url)
-        yield KnowledgeGraph(sample.store, settings, embedder=HashEmbedder(64))
+def stuck(sample: KnowledgeGraph, silent: Silent, tmp_path: Path) -> KnowledgeGraph:
+    """The sample graph, with that model."""
+    return opened(sample.store, tmp_path / "stuck", openai_base_url=silent.server.base_url)
 
 
 # -------------------------------------------------------------------------------------------------------------- streams
@@ -78,17 +65,17 @@ def test_steps_as_they_happen_then_the_answer(client: httpx.Client, reader: str)
 
 
 def test_what_fails_is_told(sample: KnowledgeGraph, tmp_path: Path) -> None:
-    with OpenAIServer(faults=lambda request: Fault.refuse(400, "No.")) as model:
-        settings = load_settings(home=tmp_path / "no", embedder="hash:64", openai_base_url=model.base_url)
-        failing = KnowledgeGraph(sample.store, settings, embedder=HashEmbedder(64))
-        with client_of(failing) as client:
-            failed = client.post("/api/ask", json={"question": QUESTION})
-            error(failed, 502, "RefusedError")
-            with client.stream("POST", "/api/ask", json={"question": QUESTION}, headers=STREAM) as response:
-                name, told = list(events(response))[-1]
-            assert (name, told["kind"]) == ("error", "RefusedError")
-            assert told["evidence"]["passages"] == failed.json()["error"]["evidence"]["passages"] != []
-            error(client.post("/api/ask", json={"question": "?", "reader": "no"}, headers=STREAM), 400, "InputError")
+    with (
+        OpenAIServer(faults=lambda request: Fault.refuse(400, "No.")) as model,
+        client_of(opened(sample.store, tmp_path / "no", openai_base_url=model.base_url)) as client,
+    ):
+        failed = client.post("/api/ask", json={"question": QUESTION})
+        error(failed, 502, "RefusedError")
+        with client.stream("POST", "/api/ask", json={"question": QUESTION}, headers=STREAM) as response:
+            name, told = list(events(response))[-1]
+        assert (name, told["kind"]) == ("error", "RefusedError")
+        assert told["evidence"]["passages"] == failed.json()["error"]["evidence"]["passages"] != []
+        error(client.post("/api/ask", json={"question": "?", "reader": "no"}, headers=STREAM), 400, "InputError")
 
 
 # ----------------------------------------------------------------------------------------------------------------- text
@@ -110,8 +97,7 @@ def test_text_appears_while_it_is_written(sample: KnowledgeGraph, tmp_path: Path
     said = "".join(f"In {1866 + n} the Great Eastern, an “iron ship” 😀, laid the cable [1.1]. " for n in range(12))
     written = json.dumps({"sufficient": True, "answer": said})
     with OpenAIServer(lambda messages: written, faults=lambda request: Fault.slowly(0.01)) as model:
-        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=model.base_url)
-        graph = KnowledgeGraph(sample.store, settings, embedder=HashEmbedder(64))
+        graph = opened(sample.store, tmp_path, openai_base_url=model.base_url)
         with (
             client_of(graph) as client,
             client.stream("POST", "/api/ask", json={"question": QUESTION}, headers=STREAM) as response,
@@ -132,8 +118,7 @@ def test_of_what_a_team_s_leader_writes_the_answer_alone_appears(sample: Knowled
     leader = [instructs("Which ship laid the cable, and when?"), instructs("When did she lay it?"), answers(said)]
     script = Script(leader, lambda prompt: responds("the Great Eastern"), groups=lambda prompt: related())
     with OpenAIServer(script, faults=lambda request: Fault.slowly(0.01)) as model:
-        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=model.base_url)
-        graph = KnowledgeGraph(sample.store, settings, embedder=HashEmbedder(64))
+        graph = opened(sample.store, tmp_path, openai_base_url=model.base_url)
         asked = {"question": QUESTION, "reader": "longagent"}
         with client_of(graph) as client, client.stream("POST", "/api/ask", json=asked, headers=STREAM) as response:
             told = list(events(response))
@@ -154,8 +139,7 @@ def test_who_writes_does_not_wait_for_who_reads(sample: KnowledgeGraph) -> None:
         ended.wait(LONG)
         raise StoppedError
 
-    graph = Simulated(sample.store, sample.settings, embedder=HashEmbedder(64))
-    graph.said = writes
+    graph = simulated(sample, writes)
     with (
         client_of(graph, limits=Limits(stall=LONG)) as client,
         socket.create_connection((client.base_url.host, client.base_url.port or 0)) as idle,
@@ -165,21 +149,24 @@ def test_who_writes_does_not_wait_for_who_reads(sample: KnowledgeGraph) -> None:
         ended.set()
 
 
-class Simulated(KnowledgeGraph):
-    """A graph whose only reader is simulated: it tells steps and text, or raises."""
+Said = Callable[[Callable[[Step], None], Callable[[str], None]], Answer]
 
-    said: Callable[[Callable[[Step], None], Callable[[str], None]], Answer]
 
-    def ask(self, question: str, *_: Any, on_step: Any = None, on_text: Any = None, **__: Any) -> Answer:
-        return self.said(on_step, on_text)
+def simulated(sample: KnowledgeGraph, said: Said) -> KnowledgeGraph:
+    """The sample graph with a simulated reader alone: it tells steps and text, or raises."""
+
+    class Simulated(KnowledgeGraph):
+        def ask(self, question: str, *_: Any, on_step: Any = None, on_text: Any = None, **__: Any) -> Answer:
+            return said(on_step, on_text)
+
+    return Simulated(sample.store, sample.settings, embedder=sample.embedder)
 
 
 def test_a_fault_of_the_platform_has_no_details(sample: KnowledgeGraph, caplog: pytest.LogCaptureFixture) -> None:
     def fails(*_: object) -> Answer:
         raise ZeroDivisionError("the secret words of a question")
 
-    graph = Simulated(sample.store, sample.settings, embedder=HashEmbedder(64))
-    graph.said = fails
+    graph = simulated(sample, fails)
     with client_of(graph) as client:
         told = error(client.post("/api/ask", json={"question": QUESTION}), 500, "Fault")
         assert "ZeroDivision" not in told
@@ -195,19 +182,19 @@ def test_a_fault_of_the_platform_has_no_details(sample: KnowledgeGraph, caplog: 
 
 @pytest.mark.parametrize(("reader", "headers"), [("longagent", STREAM), ("youtu", {})])
 def test_a_client_that_goes_stops_its_reader(
-    stuck: KnowledgeGraph, hanging: Hanging, reader: str, headers: dict[str, str]
+    stuck: KnowledgeGraph, silent: Silent, reader: str, headers: dict[str, str]
 ) -> None:
     """With room for one question, the next is taken as soon as the first has been given up."""
     body = {"question": QUESTION, "reader": reader}
     with client_of(stuck, limits=Limits(asks=1)) as client:
         with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as gone:
             gone.sendall(raw_request(body, headers))
-            hanging.asked.wait()
+            silent.wait()
             busy = client.post("/api/ask", json=body, headers=headers)
             error(busy, 429, "BusyError")
             assert busy.headers["retry-after"] == "2"
             assert client.get("/api/stats").status_code == 200, "all else goes on"
-        hanging.answers = True
+        silent.silent_from(None)
         until(lambda: client.post("/api/ask", json={"question": QUESTION}).status_code == 200)
 
 
@@ -232,8 +219,7 @@ def test_a_client_that_does_not_read_stops_its_reader(sample: KnowledgeGraph) ->
             ended.set()
             raise
 
-    graph = Simulated(sample.store, sample.settings, embedder=HashEmbedder(64))
-    graph.said = chatters
+    graph = simulated(sample, chatters)
     with client_of(graph, limits=Limits(stall=0.3)) as client:
         with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as idle:
             idle.sendall(raw_request({"question": QUESTION}, STREAM))
@@ -253,7 +239,7 @@ def test_a_statement_ends_with_its_client(sample: KnowledgeGraph, address: str) 
         until(lambda: not list(session.run(show)))
 
 
-def test_a_server_that_closes_ends_its_streams(stuck: KnowledgeGraph, hanging: Hanging) -> None:
+def test_a_server_that_closes_ends_its_streams(stuck: KnowledgeGraph, silent: Silent) -> None:
     before = set(threading.enumerate())
 
     def listen(address: str) -> list[str]:
@@ -263,7 +249,7 @@ def test_a_server_that_closes_ends_its_streams(stuck: KnowledgeGraph, hanging: H
     with ThreadPoolExecutor(1) as pool:
         with served(stuck) as address:
             listening = pool.submit(listen, address)
-            hanging.asked.wait()
+            silent.wait()
             assert not listening.done()
         assert "event: answer" not in listening.result()
 
@@ -288,7 +274,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(sample: KnowledgeGraph) -> 
 
 
 def test_a_head_that_does_not_come_is_not_waited_for(
-    stuck: KnowledgeGraph, hanging: Hanging, monkeypatch: pytest.MonkeyPatch
+    stuck: KnowledgeGraph, silent: Silent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the first of a connection nor a later one; what is being answered may take its time."""
 

@@ -6,15 +6,13 @@ import io
 import shutil
 import stat
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgplatform.errors import InputError
-from kgplatform.interfaces.uploads import Uploads, forget_unused, safe_name
+from kgplatform.interfaces.uploads import Uploads, safe_name
 
 
 @pytest.mark.parametrize(
@@ -64,27 +62,6 @@ def test_no_name_leaves_the_folder(name: str) -> None:
     assert safe_name(kept) == kept
 
 
-def test_files_are_put_aside_then_in_their_place(tmp_path: Path) -> None:
-    uploads = Uploads(tmp_path)
-    staged = uploads.stage([("a.txt", io.BytesIO(b"one")), ("../b.txt", io.BytesIO(b"two"))], "graph")
-    assert stat.S_IMODE(uploads.folder.stat().st_mode) == 0o700
-    assert not list(uploads.folder.glob("*.txt"))
-    assert [path.read_bytes() for path in uploads.put(staged)] == [b"one", b"two"]
-    uploads.keep(staged, lambda file: False)
-    uploads.stage([("a.txt", io.BytesIO(b"three"))], "graph").drop()
-    for name, is_used, kept in (("a.txt", False, b"one"), ("b.txt", True, b"four")):
-        later = uploads.stage([(name, io.BytesIO(b"four"))], "graph")
-        uploads.put(later)
-        uploads.keep(later, lambda file, is_used=is_used: is_used)
-        assert (uploads.folder / name).read_bytes() == kept
-    assert sorted(path.name for path in uploads.folder.iterdir()) == ["a.txt", "b.txt"]
-    assert (uploads.folder / "a.txt").read_bytes() == b"one"
-    uri = (uploads.folder / "a.txt").as_uri()
-    empty: Any = SimpleNamespace(documents=list)
-    forget_unused(empty, uploads, [uri, "file:///etc/passwd", (tmp_path / "c").as_uri()])
-    assert [path.name for path in uploads.folder.iterdir()] == ["b.txt"]
-
-
 def test_a_copied_home_that_serves_the_same_graph_is_another_place(tmp_path: Path) -> None:
     home = Uploads(tmp_path / "home", shares_graph=True)
     place = home.place()
@@ -105,6 +82,7 @@ def test_a_link_in_the_folder_is_replaced_not_followed(tmp_path: Path) -> None:
     secret.write_text("mine")
     uploads = Uploads(tmp_path / "home")
     uploads.put(uploads.stage([("a.txt", io.BytesIO(b"one"))], "graph"))
+    assert stat.S_IMODE(uploads.folder.stat().st_mode) == 0o700
     (uploads.folder / "a.txt").unlink()
     (uploads.folder / "a.txt").symlink_to(secret)
     uploads.put(uploads.stage([("a.txt", io.BytesIO(b"two"))], "graph"))

@@ -13,15 +13,13 @@ import pytest
 from simulated_readers import reply
 from stopped import until
 from web_answers import error, events, upload, wait_for
-from web_server import client_of
+from web_server import client_of, opened
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.graph_state import record_embedder
 from kgplatform.interfaces.http.parts import Limits
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Store
-from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
 FIELD = b"Cyrus Field founded the Atlantic Telegraph Company in London."
@@ -42,10 +40,11 @@ def folder(kg: KnowledgeGraph) -> Path:
 @pytest.fixture
 def slow(store: Store, tmp_path: Path) -> Iterator[KnowledgeGraph]:
     """A graph whose language model never answers."""
-    with OpenAIServer(reply, faults=lambda request: Fault.hang()) as model:
-        settings = load_settings(home=tmp_path / "slow", embedder="hash:64", openai_base_url=model.base_url)
-        with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph:
-            yield graph
+    with (
+        OpenAIServer(reply, faults=lambda request: Fault.hang()) as model,
+        opened(store, tmp_path / "slow", openai_base_url=model.base_url) as graph,
+    ):
+        yield graph
 
 
 def started(response: httpx.Response) -> dict[str, Any]:

@@ -40,15 +40,13 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
 )
 def test_a_snippet_runs(
     graph: Connection,
+    at_server: None,
     name: str,
     number: int,
     source: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("NEO4J_URI", graph.uri)
-    monkeypatch.setenv("NEO4J_PASSWORD", graph.password)
-    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
     if "networkx" in source:
         with Store(graph) as store:
             KnowledgeGraph(store, load_settings()).export("graph.graphml")

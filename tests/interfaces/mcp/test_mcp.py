@@ -43,15 +43,6 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
         yield graph
 
 
-@pytest.fixture
-def environment(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run's server, for processes."""
-    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_server.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
-    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
-
-
 def call(graph: KnowledgeGraph, tool: str, most: int = 20_000, **arguments: Any) -> CallToolResult:
     return talk(make_server(graph, most=most), lambda client: client.call_tool(tool, arguments))
 
@@ -60,7 +51,7 @@ def call(graph: KnowledgeGraph, tool: str, most: int = 20_000, **arguments: Any)
 
 
 def test_a_process_over_standard_input_and_output(
-    graph: KnowledgeGraph, environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    graph: KnowledgeGraph, at_server: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[float, str | None]] = []
 
@@ -103,7 +94,7 @@ def test_a_process_over_standard_input_and_output(
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
-def test_a_process_over_http(graph: KnowledgeGraph, environment: None, tmp_path: Path) -> None:
+def test_a_process_over_http(graph: KnowledgeGraph, at_server: None, tmp_path: Path) -> None:
     with served(tmp_path / "log", "--host", "127.0.0.2") as address:
         found = talk(address, lambda client: client.call_tool("search", {"question": QUESTION}))
         assert content(found)["passages"]
@@ -118,7 +109,7 @@ def test_a_process_over_http(graph: KnowledgeGraph, environment: None, tmp_path:
 
 
 def test_elsewhere_than_on_loopback_a_token_is_asked_for(
-    graph: KnowledgeGraph, environment: None, tmp_path: Path
+    graph: KnowledgeGraph, at_server: None, tmp_path: Path
 ) -> None:
     token = "a-token-of-enough-letters"
     secret = tmp_path / "token"
@@ -255,13 +246,6 @@ def test_a_fault_of_the_platform_tells_nothing(graph: KnowledgeGraph) -> None:
     assert said == "Error executing tool find_nodes"
 
 
-def test_without_a_model_the_passages_are_the_answer(graph: KnowledgeGraph) -> None:
-    silent = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder)
-    found = content(call(silent, "ask", question=QUESTION))
-    assert found["answer"] is None
-    assert found["passages"]
-
-
 def test_resources_and_the_prompt(graph: KnowledgeGraph) -> None:
     async def work(client: Client) -> tuple[Any, ...]:
         listed = (await client.list_resources()).resources
@@ -318,7 +302,7 @@ def test_what_is_left_out_is_said_and_a_result_of_megabytes_is_cut_at_once() -> 
     assert len(json.dumps(found)) < 2000
     assert found["note"] == f"Shown are {len(found['passages'])} of 100 passages. Ask for fewer."
     assert len(found["facts"]) == 2
-    texts = [f"{number} {'word ' * 200}" for number in range(6_000)]
+    texts = [f"{number} {'word ' * 200}" for number in range(2_000)]
     row = [texts, 1, {str(n): n for n in range(5000)}]
     found = bounded({"columns": ["texts", "n", "map"], "rows": [row], "schema": {"of": {"texts": texts}}}, 20_000)
     assert len(json.dumps(found, ensure_ascii=False)) <= 20_000

@@ -8,33 +8,28 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
-import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import httpx
-import neo4j
 import pytest
 from browser_server import Site, browser_site
-from conftest import emptied
+from conftest import emptied, variables
 from hypothesis import given
 from hypothesis import strategies as st
+from web_server import serving
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError
 from kgplatform.extract.schema import label_for, load_schema
-from kgplatform.interfaces.neo4j_browser.guide import browser_link, favorites, with_values
+from kgplatform.interfaces.neo4j_browser.guide import browser_link, with_values
 from kgplatform.interfaces.neo4j_browser.site import BrowserProgram, for_browsers, reachable_from
 from kgplatform.interfaces.neo4j_browser.style import (
     KINDS,
     PALETTE,
     TYPES,
-    as_grass,
     color_of,
     contrast,
     sheet_for,
@@ -43,7 +38,7 @@ from kgplatform.interfaces.neo4j_browser.style import (
 from kgplatform.interfaces.web_server import listen_as_localhost
 from kgplatform.neo4j.browser import announced_browser, browser_url_of
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.query import load_query, query_names
+from kgplatform.query import query_names
 from kgplatform.settings import Settings
 
 HOSTILE = [
@@ -134,28 +129,17 @@ def test_a_page_may_reach_the_graph_and_nothing_else(site: Site, neo4j_server: C
     assert answer.json() == {"bolt_direct": neo4j_server.uri}, "Browser learns which server there is"
 
 
-@pytest.mark.parametrize(
-    ("uri", "reached"),
-    [
+def test_an_encrypted_graph_is_never_reached_in_clear() -> None:
+    """Certificates are the web browser's affair."""
+    for uri, reached in (
         ("bolt+s://db.example:9", ["https://db.example:9", "wss://db.example:9"]),
         ("neo4j+s://x.databases.neo4j.io", ["https:", "wss:"]),
         ("neo4j://db.example", ["http:", "ws:"]),
         ("bolt://[::1]:7687", ["http:", "ws:"]),
-    ],
-)
-def test_an_encrypted_graph_is_never_reached_in_clear(uri: str, reached: list[str]) -> None:
-    assert reachable_from(uri) == reached
-
-
-def test_certificates_are_the_web_browsers_affair() -> None:
+    ):
+        assert reachable_from(uri) == reached
     assert for_browsers("neo4j+ssc://db.example:7687") == "neo4j+s://db.example:7687"
     assert for_browsers("bolt+s://db.example:7687") == "bolt+s://db.example:7687"
-
-
-def test_the_saved_queries_are_the_favourites() -> None:
-    ours = favorites()
-    assert len({each["id"] for each in ours}) == len(ours) == len(query_names("saved"))
-    assert all(each["content"].startswith("// ") and each["folder"] == "kgplatform" for each in ours)
 
 
 def test_an_empty_graph_has_a_guide_that_says_what_to_do(site: Site) -> None:
@@ -207,9 +191,6 @@ def test_a_jar_that_is_none_is_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "x.jar").write_text("no jar")
     with pytest.raises(ServerError, match="Neo4j Browser cannot be read from"):
         BrowserProgram(tmp_path / "x.jar")
-    with zipfile.ZipFile(tmp_path / "y.jar", "w") as jar:
-        jar.writestr("browser/index.html", "hello")
-    assert BrowserProgram(tmp_path / "y.jar").read("index.html") == b"hello"
 
 
 def test_a_port_that_is_taken_is_refused_and_the_next_one_found() -> None:
@@ -295,16 +276,6 @@ def test_a_value_stays_a_value(store: Store) -> None:
         assert table.counters == {"nodes_created": 1, "labels_added": 1}
 
 
-def test_the_guides_statements_run_with_awkward_values(store: Store) -> None:
-    for name in [each for each in query_names("interfaces/neo4j_browser/guide") if "/show_" in each]:
-        query = load_query(name)
-        for value in AWKWARD:
-            text = with_values(query.text, dict.fromkeys(query.parameters, "word" if name.endswith("names") else value))
-            assert "$" not in text.replace("$id", "")
-            planned = neo4j.Query(f"EXPLAIN {text}")
-            assert store.run_statement(str(planned.text), {}, write=False, timeout=30, limit=1).rows == []
-
-
 # ---------------------------------------------------------------------------------------------------------------- style
 
 ODD = ["人物", "Risk Factor", "risk factor", "", "toString", "constructor", "__proto__", "É", "🙂", "x" * 500]
@@ -317,11 +288,12 @@ def test_a_colour_stands_out_and_its_text_can_be_read() -> None:
         assert contrast(color, text_color_on(color)) >= 4.3, color
 
 
-def test_no_two_types_of_a_shipped_schema_share_a_colour() -> None:
+def test_no_two_types_of_a_shipped_schema_and_no_two_kinds_share_a_colour() -> None:
     for name in ("general", "company", "biomedical", "literature"):
         types = [each.name for each in load_schema(name).entities]
         assert set(types) <= set(TYPES)
         assert len({color_of(each) for each in types}) == len(types), name
+    assert len(set(KINDS.values())) == len(KINDS)
     assert {color_of(name) for name in ODD} <= set(PALETTE)
 
 
@@ -345,44 +317,13 @@ def test_the_type_decides_over_entity_and_key_element() -> None:
     assert properties(sheet, "Stranger")["caption"] == "{name}"
 
 
-def test_every_kind_of_node_has_a_rule_of_its_own() -> None:
-    sheet = sheet_for(())
-    assert {selector for selector in sheet if selector.startswith("node.")} == {f"node.{kind}" for kind in KINDS}
-    assert len({properties(sheet, kind)["color"] for kind in KINDS}) == len(KINDS)
-    assert sheet["relationship.RELATED_TO"]["caption"] == "{predicate}"
-    written = dict(re.findall(r"(\S+) \{\n(.*?)\n\}\n", as_grass(sheet), re.DOTALL))
-    assert list(written) == list(sheet)
-    assert f"color: {KINDS['Entity']};" in written["node.Entity"]
-
-
 # -------------------------------------------------------------------------------------------------------------- command
-
-_COMMAND = [sys.executable, "-m", "kgplatform.interfaces.cli.main", "browser", "--port", "0"]
 
 
 @pytest.fixture
-def environment(neo4j_server: Connection, store: Store, tmp_path: Path) -> dict[str, str]:
+def environment(neo4j_server: Connection, store: Store) -> dict[str, str]:
     """The test run's server as a given one, for the password is nowhere but there."""
-    ours = {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_HOME": str(tmp_path / "home"),
-    }
-    return {**os.environ, **ours}
-
-
-@contextmanager
-def running(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The process, and the address that it printed."""
-    started = subprocess.Popen(_COMMAND, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert started.stdout
-        line = started.stdout.readline()
-        assert line.startswith("Neo4j Browser is at http://localhost:"), line + started.stderr.read()
-        yield started, line.split()[4]
-    finally:
-        started.kill()
-        started.communicate()
+    return {**os.environ, **variables(neo4j_server)}
 
 
 def test_it_opens_the_address_serves_until_it_is_told_to_end_and_leaves_nothing(
@@ -392,7 +333,7 @@ def test_it_opens_the_address_serves_until_it_is_told_to_end_and_leaves_nothing(
     os.mkfifo(pipe)
     opener.write_text(f'#!/bin/sh\nprintf %s "$1" > {pipe}\n')
     opener.chmod(0o700)
-    with running({**environment, "BROWSER": f"{opener} %s &"}) as (process, address):
+    with serving({**environment, "BROWSER": f"{opener} %s &"}, "browser", "--port", "0") as (process, address):
         assert pipe.read_text() == address
         assert neo4j_server.password in httpx.get(address, timeout=60).text
         base = address.partition("/start/")[0]
