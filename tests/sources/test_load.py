@@ -194,13 +194,6 @@ def test_a_late_accent_in_a_long_ascii_text_is_found(tmp_path: Path) -> None:
     assert document(tmp_path / "a.txt", text.encode("cp1252")).text == text
 
 
-def test_short_text_of_unknown_encoding_and_broken_utf8_are_reported_and_not_guessed(tmp_path: Path) -> None:
-    assert "unknown encoding" in reason(tmp_path / "a.txt", "Мир".encode("koi8_r"))
-    content = "Grüße aus Köln, schöne Größe.\n".encode() * 3 + b"caf\xe9\n"
-    assert reason(tmp_path / "a.txt", content).startswith("broken UTF-8 in line 4")
-    assert "not valid UTF-16" in reason(tmp_path / "b.txt", b"\xff\xfe\x00\xd8a\x00")
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.binary(min_size=1, max_size=400))
 def test_no_bytes_make_loading_fail(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
