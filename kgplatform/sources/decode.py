@@ -237,7 +237,7 @@ def _guess(path: str, data: bytes) -> Decoded:
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     good = sum(not character.isascii() for character in text) - broken
-    if good >= 3 * broken:  # no other encoding has such sequences by chance
+    if 0 < 3 * broken <= good:  # no other encoding has such sequences by chance
         return _lenient(path, data, "utf-8")
     sample = _telling_lines(data)
     codec = _codec(detect(_DECLARED.sub(b"", sample))["encoding"] or "")  # it would be believed
