@@ -148,6 +148,11 @@ class Settings(BaseSettings):
         "", "JSON key of a document's text, if not text, context, content, contents, body, page_content or passage."
     )
     title_field: str = _setting("", "JSON key of a document's title, if not title or corpus_name.")
+    encoding: str = _setting(
+        "",
+        "Encoding of the files that are not UTF-8, such as windows-1250. By default each file's declaration decides, "
+        "and without one a guess, which the report names.",
+    )
     bulk_import: int = _setting(
         10_000,
         "Passages needed before the first ingest into an empty managed graph uses bulk import; 0 disables it. An "

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from kgplatform.concurrency.bounded import BoundedCalls, ExceededError
-from kgplatform.errors import DocumentError
+from kgplatform.errors import DocumentError, SettingError
 from kgplatform.neo4j.metadata import flat
 from kgplatform.records import Location, MetadataValue
-from kgplatform.sources.decode import decode, is_json_object
+from kgplatform.sources.decode import codec_of, decode, is_json_object
 from kgplatform.sources.files.file_text import clean
 from kgplatform.text import LONGEST_NAME, clipped, tidy
 
@@ -50,9 +50,11 @@ class Fields:
 
     @classmethod
     def of(cls, settings: Settings) -> Fields:
-        """Those of ``settings``, alone where they are given, else the usual ones."""
-        text, title = settings.text_field, settings.title_field
-        return cls((text,) if text else USUAL.text, (title,) if title else USUAL.title)
+        """Those of ``settings``, alone where they are given, else the usual ones. Raises ``SettingError``."""
+        text, title, encoding = settings.text_field, settings.title_field, settings.encoding
+        if encoding and not codec_of(encoding):
+            raise SettingError(f"There is no encoding {encoding!r}. Name one such as windows-1250 or shift_jis.")
+        return cls((text,) if text else USUAL.text, (title,) if title else USUAL.title, encoding)
 
 
 USUAL = Fields()

@@ -161,14 +161,14 @@ def decode(path: str, data: bytes, *, declared: str = "", encoding: str = "") ->
         with suppress(UnicodeDecodeError):
             return Decoded(clean(data.decode("utf-8")))
     if encoding:
-        return _lenient(path, data, _codec(encoding) or encoding)
+        return _lenient(path, data, codec_of(encoding))
     return _as_declared(path, data, declared) or _guess(path, data)
 
 
 def _as_declared(path: str, data: bytes, declared: str) -> Decoded | None:
     """None where nothing is declared, or the bytes are not of it."""
     found = _DECLARED.search(data[:HEAD_BYTES])
-    codec = _codec(declared) or _codec(next(filter(None, found.groups())).decode("ascii") if found else "")
+    codec = codec_of(declared) or codec_of(next(filter(None, found.groups())).decode("ascii") if found else "")
     if not codec or codec.startswith("utf-16"):
         return None
     with suppress(DocumentError):
@@ -178,7 +178,7 @@ def _as_declared(path: str, data: bytes, declared: str) -> Decoded | None:
     return None
 
 
-def _codec(label: str) -> str:
+def codec_of(label: str) -> str:
     """Python's name of the encoding that browsers read under ``label``, else of the one called so; "" for none."""
     from webencodings import lookup
 
@@ -240,7 +240,7 @@ def _guess(path: str, data: bytes) -> Decoded:
     if 0 < 3 * broken <= good:  # no other encoding has such sequences by chance
         return _lenient(path, data, "utf-8")
     sample = _telling_lines(data)
-    codec = _codec(detect(_DECLARED.sub(b"", sample))["encoding"] or "")  # it would be believed
+    codec = codec_of(detect(_DECLARED.sub(b"", sample))["encoding"] or "")  # it would be believed
     if not codec or (len(sample) < _SHORT and sum(byte > 127 for byte in sample) < _FEW_LETTERS):
         codec = "cp1252"
     decoded = _lenient(path, data, codec)

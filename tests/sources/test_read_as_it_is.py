@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kgplatform.errors import SettingError
 from kgplatform.records import Document, SkippedFile
+from kgplatform.settings import load_settings
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.load import load
 
@@ -104,6 +106,12 @@ def test_a_bad_byte_is_replaced_counted_and_told(
     (document,), told = loaded(tmp_path / name, content)
     assert text in document.text
     assert any(each.startswith("1 place") and what in each for each in told)
+
+
+def test_an_encoding_that_does_not_exist_is_refused_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="no encoding 'cp9999'"):
+        Fields.of(load_settings(home=tmp_path, encoding="cp9999"))
+    assert Fields.of(load_settings(home=tmp_path, encoding="Windows-31J")).encoding == "Windows-31J"
 
 
 def test_an_unreadable_line_of_a_corpus_leaves_its_other_documents(tmp_path: Path) -> None:
