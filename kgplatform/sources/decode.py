@@ -144,9 +144,8 @@ def is_html(head: bytes) -> bool:
 
 
 def decode(path: str, data: bytes, *, declared: str = "", encoding: str = "") -> Decoded:
-    """The text of ``data`` as ``clean`` leaves it: by its byte order mark; as UTF-8 if it is that; else in ``encoding``,
-    if somebody says so; in the one that it or its mail has ``declared``, as browsers understand that; or in the one that
-    it looks like.
+    """The text of ``data`` as ``clean`` leaves it: by its byte order mark; as UTF-8, if it is that; in ``encoding``, if
+    somebody says so; in the one that it, or its mail, has ``declared``, as browsers understand that; or by a guess.
 
     A guess is a fault, and so is a byte that stands for nothing there: U+FFFD takes its place. Raises ``DocumentError``
     for binary data.
