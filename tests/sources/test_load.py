@@ -32,7 +32,7 @@ from kgplatform.sources.cut import cut_document
 from kgplatform.sources.files import pdf as of_pdf
 from kgplatform.sources.files import scan
 from kgplatform.sources.files.pdf import read_pdf
-from kgplatform.sources.files.scan import TO_INSTALL
+from kgplatform.sources.files.scan import to_read_scans
 from kgplatform.sources.load import cut_by, find_files, load, load_by
 from kgplatform.text import node_id
 
@@ -438,12 +438,13 @@ def test_encrypted_pdf_is_reported_but_read_if_it_opens_without_password(tmp_pat
 def test_scans_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (of_pdf, scan):  # as where the extra is not installed
         monkeypatch.setattr(module, "can_read_scans", lambda: False)
-    assert TO_INSTALL in reason(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n" + bytes(64))
-    assert reason(tmp_path / "a.pdf", pdf([None, None])) == "is a scan, without text: " + TO_INSTALL
+    assert to_read_scans() in reason(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n" + bytes(64))
+    assert reason(tmp_path / "a.pdf", pdf([None, None])) == "is a scan, without text: " + to_read_scans()
     (tmp_path / "b.pdf").write_bytes(pdf(["Text.", None]))
     found, fault = load([tmp_path / "b.pdf"])
     assert isinstance(found, Document) and found.text == "Text."
-    assert fault == SkippedFile(str(tmp_path / "b.pdf"), f"page 2 is a scan, without text: {TO_INSTALL}", in_part=True)
+    told = f"page 2 is a scan, without text: {to_read_scans()}"
+    assert fault == SkippedFile(str(tmp_path / "b.pdf"), told, in_part=True)
 
 
 def test_damaged_pdf_is_reported_and_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
