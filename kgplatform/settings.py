@@ -261,10 +261,10 @@ def unknown_variables() -> list[str]:
     """A sentence for each variable of the environment or of ``.env`` that is named like a setting and is none."""
     known = {env_name(name) for name in Settings.model_fields}
     removed = {env_name(name): f" {instead}" for name, instead in _REMOVED.items()}
-    of_file = {name.upper(): f" in {_FILE}" for name in dotenv_values(_FILE, encoding=_file_encoding())}
+    where = {name.upper(): f" in {_FILE}" for name in dotenv_values(_FILE, encoding=_file_encoding())}
     return [
-        f"{name}{of_file.get(name, '')} is not a setting and is ignored.{removed.get(name) or did_you_mean(name, known)}"
-        for name in sorted({*os.environ, *of_file} - known)
+        f"{name}{where.get(name, '')} is not a setting and is ignored.{removed.get(name) or did_you_mean(name, known)}"
+        for name in sorted({*os.environ, *where} - known)
         if name.startswith(_PREFIX) and not name.startswith(_NOT_OURS)
     ]
 
