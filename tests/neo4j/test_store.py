@@ -293,7 +293,7 @@ def test_constraints_and_indexes_may_be_made_by_several_at_once(neo4j_server: Co
         names = {row["name"] for row in driver.execute_query(ours).records}
         for kind in ("CONSTRAINT", "INDEX"):
             for name in sorted(names):
-                driver.execute_query(f"DROP {kind} {name} IF EXISTS")  # type: ignore[arg-type]  # it wants a literal
+                driver.execute_query(f"DROP {kind} {name} IF EXISTS")
         with Store(neo4j_server) as store, ThreadPoolExecutor(6) as pool:
             list(pool.map(lambda _: define_all(store), range(6)))
         assert {row["name"] for row in driver.execute_query(ours).records} == names
