@@ -31,7 +31,7 @@ from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.threads import heard
 from kgplatform.conversation import ChatThread
-from kgplatform.errors import Code, InputError, ModelError, SettingError, coded, wrong_value
+from kgplatform.errors import Code, InputError, ModelError, SettingError, coded, to_install, wrong_value
 from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
@@ -621,7 +621,7 @@ class KnowledgeGraph:
         try:
             from py2neo import Graph
         except ImportError as error:
-            raise SettingError("py2neo is not installed. Run `pip install 'kgplatform[py2neo]'`.") from error
+            raise SettingError(f"py2neo is not installed. Run `{to_install('py2neo')}`.") from error
         connection = self.store.connection
         return Graph(connection.uri, auth=(connection.username, connection.password), name=connection.database)
 

@@ -19,12 +19,29 @@ An error's message is one sentence (or two) that says what is wrong and what to 
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping
 from enum import Enum
+from importlib import metadata
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kgplatform.records import SearchResult, Step
+
+
+def to_install(extra: str) -> str:
+    """The command that installs what ``extra`` needs into the environment that runs, which may have no pip itself."""
+    wanted = re.compile(rf"([^;]+);.*extra == ['\"]{re.escape(extra)}['\"]")
+    try:
+        found = map(wanted.fullmatch, metadata.requires("kgplatform") or ())
+    except metadata.PackageNotFoundError:  # a checkout that nobody installed
+        return f"pip install '.[{extra}]'"
+    packages = " ".join(f'"{each[1].strip()}"' for each in found if each)
+    python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
+    pip = f"{python} -m pip" if find_spec("pip") else f"pip --python {python}"
+    return f"{pip} install {packages}"
 
 
 OWN = "own:"

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
+from dotenv import dotenv_values
 from platformdirs import user_cache_path, user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import (
@@ -28,6 +31,7 @@ from kgplatform.text import did_you_mean
 MOST_CALLS = 64
 """Language-model calls in progress at once, where their number is not set."""
 
+_FILE = ".env"
 _PREFIX = "KGPLATFORM_"
 _NOT_OURS = "KGPLATFORM_BENCH_"
 """Variables of the benchmarks."""
@@ -52,7 +56,7 @@ class Settings(BaseSettings):
 
     model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
         env_prefix=_PREFIX,
-        env_file=".env",
+        env_file=_FILE,
         env_ignore_empty=True,  # as most programs have it: `OPENAI_API_KEY= command` is to do without a key
         extra="ignore",
         populate_by_name=True,
@@ -148,6 +152,11 @@ class Settings(BaseSettings):
         "", "JSON key of a document's text, if not text, context, content, contents, body, page_content or passage."
     )
     title_field: str = _setting("", "JSON key of a document's title, if not title or corpus_name.")
+    encoding: str = _setting(
+        "",
+        "Encoding of the files that are not UTF-8, such as windows-1250. By default each file's declaration decides, "
+        "and without one a guess, which the report names.",
+    )
     bulk_import: int = _setting(
         10_000,
         "Passages needed before the first ingest into an empty managed graph uses bulk import; 0 disables it. An "
@@ -228,7 +237,7 @@ def load_settings(**overrides: Any) -> Settings:
         raise SettingError("The name of the home folder is empty. Name a folder, or leave it out.")
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return Settings(**given)
+        return Settings(_env_file_encoding=_file_encoding(), **given)
     except SettingsError as error:  # of the settings, one alone is JSON
         raise SettingError(
             'KGPLATFORM_CHAT_PARAMETERS cannot be used: give one JSON object, such as {"reasoning_effort": "low"}.'
@@ -238,13 +247,24 @@ def load_settings(**overrides: Any) -> Settings:
         raise SettingError(f"A setting cannot be used: {faults}. `kgplatform settings` lists them.") from error
 
 
+def _file_encoding() -> str:
+    """That of ``.env``: editors of Windows write UTF-16, and marks of order. Raises ``SettingError`` for any other."""
+    content = Path(_FILE).read_bytes() if Path(_FILE).is_file() else b""
+    for encoding in ("utf-16", "utf-8-sig") if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else ("utf-8-sig",):
+        with suppress(UnicodeDecodeError):
+            content.decode(encoding)
+            return encoding
+    raise SettingError(f"{Path(_FILE).absolute()} is not in UTF-8. Save it again as UTF-8.")
+
+
 def unknown_variables() -> list[str]:
-    """A sentence for each variable of the environment that is named like a setting and is none."""
+    """A sentence for each variable of the environment or of ``.env`` that is named like a setting and is none."""
     known = {env_name(name) for name in Settings.model_fields}
     removed = {env_name(name): f" {instead}" for name, instead in _REMOVED.items()}
+    where = {name.upper(): f" in {_FILE}" for name in dotenv_values(_FILE, encoding=_file_encoding())}
     return [
-        f"{name} is not a setting and is ignored.{removed.get(name) or did_you_mean(name, known)}"
-        for name in sorted(os.environ.keys() - known)
+        f"{name}{where.get(name, '')} is not a setting and is ignored.{removed.get(name) or did_you_mean(name, known)}"
+        for name in sorted({*os.environ, *where} - known)
         if name.startswith(_PREFIX) and not name.startswith(_NOT_OURS)
     ]
 
@@ -264,7 +284,10 @@ def values_in_force(**overrides: Any) -> list[tuple[str, str]]:
     """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
-        environment, file = EnvSettingsSource(Settings)(), DotEnvSettingsSource(Settings)()
+        environment, file = (
+            EnvSettingsSource(Settings)(),
+            DotEnvSettingsSource(Settings, env_file_encoding=_file_encoding())(),
+        )
     except SettingsError:
         load_settings(**overrides)  # which words it
         raise

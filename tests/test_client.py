@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,7 +21,15 @@ from corpora import FIELD, OTHERS, RECORDING, extracted, put, put_jsonl
 
 from kgplatform import connect
 from kgplatform.client import KnowledgeGraph, open_graph
-from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, ModelError, ServerError, SettingError
+from kgplatform.errors import (
+    EmbeddingMismatchError,
+    InputError,
+    KgError,
+    ModelError,
+    ServerError,
+    SettingError,
+    to_install,
+)
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
@@ -307,5 +317,15 @@ def test_a_query_through_py2neo(kg: KnowledgeGraph, tmp_path: Path) -> None:
 
 def test_without_py2neo_it_says_what_to_install(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "py2neo", None)
-    with pytest.raises(SettingError, match=r"pip install 'kgplatform\[py2neo\]'"):
+    with pytest.raises(SettingError, match=re.escape(to_install("py2neo"))):
         kg.py2neo()
+
+
+@pytest.mark.parametrize("has_pip", [True, False])
+def test_the_command_that_installs_an_extra_names_its_packages_and_the_environment_that_runs(
+    has_pip: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgplatform.errors.find_spec", lambda name: object() if has_pip else None)
+    pip, packages = to_install("ocr").split(" install ")
+    assert shlex.split(pip) == ([sys.executable, "-m", "pip"] if has_pip else ["pip", "--python", sys.executable])
+    assert sorted(re.split("[>=<]", each)[0] for each in shlex.split(packages)) == ["pillow", "rapidocr"]

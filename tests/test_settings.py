@@ -118,6 +118,24 @@ def test_a_variable_that_is_no_setting_is_told(monkeypatch: pytest.MonkeyPatch) 
     ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le-bom", "cp1252"])
+def test_a_file_of_settings_is_read_in_the_encodings_of_editors_or_refused_by_its_name(
+    encoding: str, tmp_path: Path
+) -> None:
+    text = "KGPLATFORM_CHAT_MODEL=größe\nKGPLATFORM_CHAT_MODLE=x\nOTHER=1\n"
+    mark = "\ufeff" if encoding.endswith("-bom") else ""
+    (tmp_path / ".env").write_bytes((mark + text).encode(encoding.removesuffix("-bom")))
+    if encoding == "cp1252":
+        with pytest.raises(SettingError, match=r"/\.env is not in UTF-8\. Save it again"):
+            load_settings()
+        return
+    assert load_settings().chat_model == "größe"
+    assert ("größe", ".env") in values_in_force()
+    assert unknown_variables() == [
+        "KGPLATFORM_CHAT_MODLE in .env is not a setting and is ignored. Did you mean KGPLATFORM_CHAT_MODEL?"
+    ]
+
+
 def test_a_setting_that_is_gone_says_what_to_do_instead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGPLATFORM_CYPHER_LIMIT", "5")
     assert "KGPLATFORM_CYPHER_LIMIT is not a setting and is ignored. Give the statement a limit." in unknown_variables()

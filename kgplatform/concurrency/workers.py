@@ -28,7 +28,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from kgplatform.concurrency.system import own_session
-from kgplatform.errors import KgError, SettingError
+from kgplatform.errors import KgError, SettingError, to_install
 
 if TYPE_CHECKING:
     from kgplatform.settings import Settings
@@ -240,7 +240,7 @@ class RayWorkers:
             import ray  # it takes seconds to load
         except ImportError as error:
             raise SettingError(
-                "Ray is not installed. Install it with `pip install 'kgplatform[ray]'`, or use workers instead.", "ray"
+                f"Ray is not installed. Install it with `{to_install('ray')}`, or use workers instead.", "ray"
             ) from error
         self._ray = ray
         _check(address)

@@ -20,7 +20,7 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from kgplatform.errors import SettingError
+from kgplatform.errors import SettingError, to_install
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.text import compression_rate, folded, in_word, is_unspaced
 
@@ -164,7 +164,7 @@ def _scorer() -> Any:
         from rouge_score.tokenizers import DefaultTokenizer  # type: ignore[import-untyped]  # nor here
     except ImportError as error:
         raise SettingError(
-            "ROUGE needs the package rouge-score, which is not installed. Run `pip install 'kgplatform[evaluate]'`."
+            f"ROUGE needs the package rouge-score, which is not installed. Run `{to_install('evaluate')}`."
         ) from error
     english = DefaultTokenizer(use_stemmer=True).tokenize
 

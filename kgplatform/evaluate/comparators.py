@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, ModelError, ReplyError, SettingError, StoreError
+from kgplatform.errors import InputError, ModelError, ReplyError, SettingError, StoreError, to_install
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import fence_for, render
@@ -82,7 +82,7 @@ class Official:
         if kind not in OFFICIAL:
             raise InputError(unknown("official retriever", kind, OFFICIAL))
         if not is_installed():
-            raise SettingError("neo4j-graphrag is not installed. Run `pip install 'kgplatform[graphrag]'`.")
+            raise SettingError(f"neo4j-graphrag is not installed. Run `{to_install('graphrag')}`.")
         if kg.schema() is None:
             raise InputError("The graph is empty, or its first ingest was not finished. Run `kgplatform ingest` first.")
         self.kind = kind

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph, open_graph
-from kgplatform.errors import BudgetError, InputError, SettingError
+from kgplatform.errors import BudgetError, InputError, SettingError, to_install
 from kgplatform.evaluate.comparators import OFFICIAL, is_installed
 from kgplatform.evaluate.costs import less, worth
 from kgplatform.evaluate.datasets import write_corpus
@@ -334,7 +334,7 @@ def check_installed(setups: Sequence[Setup]) -> None:
     """Raise ``SettingError`` where a setup needs a package that is not installed."""
     official = [setup.name for setup in setups if setup.reader in OFFICIAL]
     if official and not is_installed():
-        raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `pip install 'kgplatform[graphrag]'`.")
+        raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `{to_install('graphrag')}`.")
 
 
 def _are_unfinished(kg: KnowledgeGraph) -> bool:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgplatform.errors import SettingError
+from kgplatform.errors import SettingError, to_install
 from kgplatform.evaluate.costs import per_question
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.report import RIGHT_FROM, AnswerMark, RightWhere, right_where, title_of
@@ -128,7 +128,7 @@ def style() -> Iterator[None]:
     try:
         import matplotlib.style  # an extra, and half a second
     except ImportError as error:
-        raise SettingError("Pictures need matplotlib. Run `pip install 'kgplatform[evaluate]'`.") from error
+        raise SettingError(f"Pictures need matplotlib. Run `{to_install('evaluate')}`.") from error
     with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield

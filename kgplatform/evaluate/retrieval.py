@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, ServerError, StoreError
+from kgplatform.errors import InputError, ServerError, StoreError, to_install
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
 from kgplatform.evaluate.metrics import all_found_at, ranks, recall_at
@@ -232,7 +232,7 @@ def _chosen(
     if not any(question.parts for question in questions):
         lacking[BY_PARTS] = "no question was taken apart by people"
     if not comparators.is_installed():
-        why = "neo4j-graphrag is not installed (`pip install 'kgplatform[graphrag]'`)"
+        why = f"neo4j-graphrag is not installed (`{to_install('graphrag')}`)"
         lacking |= dict.fromkeys(comparators.OFFICIAL, why)
     for route in routes:
         if route in lacking:

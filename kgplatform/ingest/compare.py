@@ -97,16 +97,14 @@ def compare(
     group: list[CutDocument] = []
     skipped: list[SkippedFile] = []
     passages = documents = 0
-    last = ""
     progress("documents", 0, 0)
     for item in _cut(paths, texts, settings, calls, workers, store.stop):
         store.stop.check()
         if isinstance(item, SkippedFile):
             skipped.append(item)
             if isinstance(item, CutShort):
-                files.cut_short.add(last)
+                files.cut_short.add(item.source)
         else:
-            last = item[0].source
             group.append(item)
             passages += len(item[1])
             documents += 1

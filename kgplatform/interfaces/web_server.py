@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import re
 import socket
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from types import FrameType
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import anyio
 import uvicorn
@@ -165,6 +165,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 MEGABYTE = 1_000_000
 
+_LONGEST_LINE, _MOST_HEADERS = 16_000, 100
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -241,6 +242,10 @@ class Guard:
         if scope["path"].startswith(self._api) and not self._has_token(headers):
             sentence = "This server needs a token. Send it as `Authorization: Bearer TOKEN`."
             return refusal(401, "TokenError", sentence, {"WWW-Authenticate": "Bearer"})
+        if len(scope["raw_path"] or b"") + len(scope["query_string"]) > _LONGEST_LINE:
+            return refusal(414, "TooLargeError", f"The address is too long: at most {_LONGEST_LINE:,} bytes.")
+        if len(scope["headers"]) > _MOST_HEADERS:
+            return refusal(431, "TooLargeError", f"The request has more than {_MOST_HEADERS} headers.")
         length = headers.get("content-length", "0")
         if length.isascii() and length.isdigit() and int(length) > most:
             return refusal(413, "TooLargeError", _too_large(most), {"Connection": "close"})
@@ -265,17 +270,17 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    """The name in a Host header, without the port: ``[::1]:8600`` is ``[::1]``."""
-    name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
-    return name.lower()
+    """The name in a Host header, without the port: ``[::1]:8600`` is ``[::1]``; "" for what is none."""
+    found = _HOST.fullmatch(host)
+    return found[1].lower() if found else ""
+
+
+_HOST = re.compile(r"(\[[\da-f:.]+\]|[^\s:/?#@\[\]]+)(?::\d{1,5})?", re.I)
 
 
 def _is_at(origin: str, host: str) -> bool:
-    """Whether ``origin`` is the same host and port. ``null`` is not."""
-    try:
-        return bool(host) and urlsplit(origin).netloc.lower() == host.lower()
-    except ValueError:  # not an address
-        return False
+    """Whether ``origin`` is the same host and port, and nothing more. ``null`` is not."""
+    return bool(host) and origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
 
 
 def _bounded(receive: Receive, most: int, idle: float) -> Receive:

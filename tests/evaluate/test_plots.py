@@ -12,7 +12,7 @@ import pytest
 from made_results import results_of, timing_of
 from matplotlib.figure import Figure
 
-from kgplatform.errors import SettingError
+from kgplatform.errors import SettingError, to_install
 from kgplatform.evaluate import plots
 from kgplatform.evaluate.needles import HeatMap
 from kgplatform.evaluate.plots import draw, draw_heat_map
@@ -75,7 +75,7 @@ def test_the_same_figures_give_the_same_bytes_with_their_title_and_no_date(
 def test_without_matplotlib_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
     results = results_of({"retrieve": "+-"})
-    with pytest.raises(SettingError, match=r"Run `pip install 'kgplatform\[evaluate\]'`"):
+    with pytest.raises(SettingError, match=re.escape(to_install("evaluate"))):
         draw(results, timing_of(results), tmp_path)
 
 

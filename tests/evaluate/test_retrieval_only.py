@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import settings_at, wipe
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, to_install
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import CURRENT, Graphs
 from kgplatform.evaluate.retrieval import (
@@ -114,7 +114,7 @@ def test_without_the_official_package(given: Settings, monkeypatch: pytest.Monke
     monkeypatch.setattr(comparators, "_PACKAGE", "no_such_package")
     found = measured(given)
     assert not {row.route for row in found.rows} & set(comparators.OFFICIAL)
-    assert any("pip install 'kgplatform[graphrag]'" in note for note in found.notes)
+    assert any(to_install("graphrag") in note for note in found.notes)
     with pytest.raises(InputError, match="official-vector cannot be measured: neo4j-graphrag is not installed"):
         measured(given, routes=("official-vector",))
 

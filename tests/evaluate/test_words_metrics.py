@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.errors import SettingError
+from kgplatform.errors import SettingError, to_install
 from kgplatform.evaluate import answer_words as scores
 from kgplatform.evaluate.answer_words import (
     compression,
@@ -177,7 +177,7 @@ def test_rouge_counts_letters_that_are_not_english() -> None:
 def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
     scores._scorer.cache_clear()
-    with pytest.raises(SettingError, match=r"pip install 'kgplatform\[evaluate\]'"):
+    with pytest.raises(SettingError, match=re.escape(to_install("evaluate"))):
         need_rouge()
     monkeypatch.undo()
     need_rouge()

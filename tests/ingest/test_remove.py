@@ -110,6 +110,21 @@ def test_how_a_document_may_be_named(kg: KnowledgeGraph, tmp_path: Path, recordi
     assert kg.documents() == []
 
 
+def test_a_damaged_line_removes_no_document_and_a_removed_line_does(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    lines = [f'{{"title": "{title}", "text": "{title} keeps the tools."}}\n' for title in ("One", "Two", "Three")]
+    file = tmp_path / "c.jsonl"
+    for damaged in (lines[0][:20] + "\n" + lines[1], lines[0] + '{"title": "Two"}\n', lines[0] + lines[1][:-9]):
+        file.write_text("".join(lines))
+        kg.ingest(file)
+        file.write_text(damaged)
+        report = kg.ingest(file)
+        assert report.removed == 0 and len(report.skipped) == 1
+        assert titles(kg) == ["One", "Three", "Two"]
+    file.write_text(lines[0])
+    assert kg.ingest(file).removed == 2
+    assert titles(kg) == ["One"]
+
+
 # -------------------------------------------------------------------------------------- files and folders that are gone
 
 

@@ -32,7 +32,7 @@ from kgplatform.sources.cut import cut_document
 from kgplatform.sources.files import pdf as of_pdf
 from kgplatform.sources.files import scan
 from kgplatform.sources.files.pdf import read_pdf
-from kgplatform.sources.files.scan import TO_INSTALL
+from kgplatform.sources.files.scan import to_read_scans
 from kgplatform.sources.load import cut_by, find_files, load, load_by
 from kgplatform.text import node_id
 
@@ -192,13 +192,6 @@ def test_utf16_without_mark_in_chinese(tmp_path: Path) -> None:
 def test_a_late_accent_in_a_long_ascii_text_is_found(tmp_path: Path) -> None:
     text = "A plain line of English text.\n" * 5000 + "The café is closed.\n"
     assert document(tmp_path / "a.txt", text.encode("cp1252")).text == text
-
-
-def test_short_text_of_unknown_encoding_and_broken_utf8_are_reported_and_not_guessed(tmp_path: Path) -> None:
-    assert "unknown encoding" in reason(tmp_path / "a.txt", "Мир".encode("koi8_r"))
-    content = "Grüße aus Köln, schöne Größe.\n".encode() * 3 + b"caf\xe9\n"
-    assert reason(tmp_path / "a.txt", content).startswith("broken UTF-8 in line 4")
-    assert "not valid UTF-16" in reason(tmp_path / "b.txt", b"\xff\xfe\x00\xd8a\x00")
 
 
 @settings(max_examples=25, deadline=None)
@@ -439,12 +432,13 @@ def test_encrypted_pdf_is_reported_but_read_if_it_opens_without_password(tmp_pat
 def test_scans_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (of_pdf, scan):  # as where the extra is not installed
         monkeypatch.setattr(module, "can_read_scans", lambda: False)
-    assert TO_INSTALL in reason(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n" + bytes(64))
-    assert reason(tmp_path / "a.pdf", pdf([None, None])) == "is a scan, without text: " + TO_INSTALL
+    assert to_read_scans() in reason(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n" + bytes(64))
+    assert reason(tmp_path / "a.pdf", pdf([None, None])) == "is a scan, without text: " + to_read_scans()
     (tmp_path / "b.pdf").write_bytes(pdf(["Text.", None]))
     found, fault = load([tmp_path / "b.pdf"])
     assert isinstance(found, Document) and found.text == "Text."
-    assert fault == SkippedFile(str(tmp_path / "b.pdf"), f"page 2 is a scan, without text: {TO_INSTALL}", in_part=True)
+    told = f"page 2 is a scan, without text: {to_read_scans()}"
+    assert fault == SkippedFile(str(tmp_path / "b.pdf"), told, in_part=True)
 
 
 def test_damaged_pdf_is_reported_and_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -676,13 +670,11 @@ def test_jsonl_reports_broken_lines_by_number_and_loads_the_rest(tmp_path: Path)
     path.write_bytes(b"\r\n".join([*lines, b'{"title": "A", "text": "3"}']))
     found = list(load([path]))
     reasons = [r.reason for r in found if isinstance(r, SkippedFile)]
-    assert reasons[0].startswith("line 3: not valid JSON (expecting property name")
-    assert reasons[1:] == [
-        "line 5: expected {title, text}, found a list of values",
-        "line 6: not valid JSON (its text is not UTF-8)",
-    ]
+    assert reasons[0].startswith("1 place not in utf-8")
+    assert reasons[1].startswith("line 3: not valid JSON (expecting property name")
+    assert reasons[2:] == ["line 5: expected {title, text}, found a list of values"]
     fragments = [d.uri.split("#")[1] for d in found if isinstance(d, Document)]
-    assert fragments == ["A", ";4", "A;2"]
+    assert fragments == ["A", ";4", ";6", "A;2"]
 
 
 def test_json_and_jsonl_under_each_others_name(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from kgplatform.errors import SettingError
+from kgplatform.errors import SettingError, to_install
 from kgplatform.tree import paper, partition
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 
@@ -239,7 +240,7 @@ def check_levels(levels: list[Indices], limit: int) -> None:
 
 def test_the_papers_method_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partition, "find_spec", lambda name: None)
-    told = r"^The method paper needs scikit-learn\. Run `pip install 'kgplatform\[scikit-learn\]'`, or choose another "
+    told = rf"^The method paper needs scikit-learn\. Run `{re.escape(to_install('scikit-learn'))}`, or choose another "
     with pytest.raises(SettingError, match=told):
         partition.named("paper")
     assert len(found_by(partition.DEFAULT, graph_of(np.eye(4)))) == 4

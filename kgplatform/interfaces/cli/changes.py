@@ -70,6 +70,14 @@ TitleField = Annotated[
     str | None,
     typer.Option("--title-field", metavar="KEY", help="JSON key of the titles. Default: title or corpus_name."),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of the files that are not UTF-8. Default: what they declare, else a guess.",
+    ),
+]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, max=256, help="Number of processes that parse and read.")
 ]
@@ -93,6 +101,7 @@ def ingest(
     retry_failed: RetryFailed = False,
     text_field: TextField = None,
     title_field: TitleField = None,
+    encoding: Encoding = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print the expected cost and stop.")] = False,
     workers: Workers = None,
     ray: RayAddress = None,
@@ -116,7 +125,7 @@ def ingest(
         "retry_failed": retry_failed,
     }
     given: dict[str, Any] = {"token_budget": token_budget, "workers": workers, "ray": ray}
-    given |= {"text_field": text_field, "title_field": title_field}
+    given |= {"text_field": text_field, "title_field": title_field, "encoding": encoding}
     with terminal.ProgressLines() as progress, connect_to(home, **given) as graph:
         progress.by(lambda: graph.ledger.total)
         if estimate:

@@ -19,7 +19,7 @@ import typer
 
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import is_open_to_others
-from kgplatform.errors import InputError, KgError, SettingError, StoppedError
+from kgplatform.errors import InputError, KgError, SettingError, StoppedError, to_install
 from kgplatform.interfaces.cli.shared import Home, connect_to, note, open_at
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def mcp(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
-        raise SettingError("The MCP server needs the package mcp. Run `pip install 'kgplatform[mcp]'`.") from error
+        raise SettingError(f"The MCP server needs the package mcp. Run `{to_install('mcp')}`.") from error
     from kgplatform.interfaces.web_server import address_of, is_loopback, listen
 
     if not http:

@@ -17,7 +17,7 @@ from typing import Any
 from kgplatform import IngestReport, Schema
 from kgplatform.client import MODES, KnowledgeGraph
 from kgplatform.concurrency.files import write_atomically
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError, SettingError, to_install
 from kgplatform.explore.info import named_documents
 from kgplatform.extract.schema import RELATED_TO, relationship_for, words_of
 from kgplatform.interfaces.integrations import fact_metadata, passage_metadata, where_of
@@ -30,7 +30,7 @@ try:
     from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
     from pydantic import SkipValidation
 except ImportError as missing:
-    raise SettingError("LangChain is not installed. Run `pip install 'kgplatform[langchain]'`.") from missing
+    raise SettingError(f"LangChain is not installed. Run `{to_install('langchain')}`.") from missing
 
 Row = dict[str, Any]
 

@@ -10,7 +10,7 @@ import asyncio
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError, SettingError, to_install
 from kgplatform.interfaces.integrations import fact_metadata, passage_metadata, where_of
 from kgplatform.records import FoundPassage
 
@@ -19,7 +19,7 @@ try:
     from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
     from llama_index.core.vector_stores import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 except ImportError as missing:
-    raise SettingError("LlamaIndex is not installed. Run `pip install 'kgplatform[llamaindex]'`.") from missing
+    raise SettingError(f"LlamaIndex is not installed. Run `{to_install('llamaindex')}`.") from missing
 
 _FOR_PEOPLE = ("id", "document", "start", "end", "score", "relevance", "routes", "citations")
 """Metadata that models and embeddings do not see."""

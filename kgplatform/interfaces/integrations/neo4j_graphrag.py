@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import ModelError, SettingError
+from kgplatform.errors import ModelError, SettingError, to_install
 from kgplatform.interfaces.integrations import fact_metadata, passage_metadata, where_of
 from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Chat, Wanted
 from kgplatform.models.embed import embed_question
@@ -31,7 +31,7 @@ try:
     from neo4j_graphrag.retrievers.base import Retriever
     from neo4j_graphrag.types import LLMMessage, RawSearchResult, RetrieverResultItem
 except ImportError as missing:
-    raise SettingError("neo4j-graphrag is not installed. Run `pip install 'kgplatform[graphrag]'`.") from missing
+    raise SettingError(f"neo4j-graphrag is not installed. Run `{to_install('graphrag')}`.") from missing
 
 STAGE = "neo4j-graphrag"
 """The stage under which ``KgLLM``'s tokens are counted."""

@@ -8,17 +8,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from functools import cache
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from kgplatform.errors import DocumentError
 from kgplatform.neo4j.metadata import flat
 from kgplatform.records import MetadataValue
-from kgplatform.sources.decode import decode
+from kgplatform.sources.decode import Decoded, decode
 from kgplatform.sources.files.file_text import FileText, clean, lines, parsing
 from kgplatform.sources.files.plain import title_field
 from kgplatform.text import tidy
 
 if TYPE_CHECKING:
+    import yaml
     from docutils import nodes
     from markdown_it.token import Token
 
@@ -29,27 +31,29 @@ _FRONT_TITLE = re.compile(r"^title[^\S\n]*[:=](.*)$", re.M | re.I)
 
 def read_markdown(path: str, stream: BinaryIO) -> FileText:
     """Markdown as it reads: no marks, no link targets, no front matter; headings are paragraphs."""
-    return _markdown(path, clean(decode(path, stream.read())))
+    return _markdown(path, decode(path, stream.read()))
 
 
 def read_notebook(path: str, stream: BinaryIO) -> FileText:
     """The cells of a Jupyter notebook, without what they printed."""
     with parsing(path, "damaged notebook: save it again from Jupyter"):
-        found = json.loads(decode(path, stream.read()))
+        source = decode(path, stream.read())
+        found = json.loads(source.text)
         cells = (
             found["cells"] if "cells" in found else [each for sheet in found["worksheets"] for each in sheet["cells"]]
         )
         said = [(each["cell_type"], "".join(each.get("source", each.get("input", "")))) for each in cells]
     parts = [f"{_FENCE}\n{text}\n{_FENCE}" if kind == "code" else text for kind, text in said if kind != "raw"]
-    return _markdown(path, clean("\n\n".join(parts)))
+    return _markdown(path, Decoded(clean("\n\n".join(parts)), source.faults))
 
 
 _FENCE = "~" * 32
 
 
-def _markdown(path: str, source: str) -> FileText:
+def _markdown(path: str, decoded: Decoded) -> FileText:
     from markdown_it import MarkdownIt
 
+    source = decoded.text
     front = _FRONT_MATTER.match(source)
     with parsing(path, "Markdown that cannot be parsed: save it as plain text"):
         tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
@@ -57,20 +61,63 @@ def _markdown(path: str, source: str) -> FileText:
         headings = (tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open")
         stated = _unquoted(said[1].strip()) if said else ""
         title = stated or next((_inline(heading.children) for heading in headings), None)
-        return FileText(clean(_render(tokens)), title, metadata=_said_in_front(front[2]) if front else {})
+        metadata, faults = _said_in_front(front[2]) if front else ({}, ())
+        return FileText(clean(_render(tokens)), title, (), decoded.faults + faults, metadata)
 
 
-def _said_in_front(source: str) -> dict[str, MetadataValue]:
-    """What YAML front matter says beside the title; nothing where it is not YAML."""
+def _said_in_front(source: str) -> tuple[dict[str, MetadataValue], tuple[str, ...]]:
+    """What front matter says beside the title, and the lines of it that are not YAML: their values are kept as texts.
+
+    A value is a number, a date or true only where it is written as nothing else would be: "01234", "no" and "12:30"
+    are texts.
+    """
     import yaml
 
+    def read(part: str) -> dict[Any, Any]:
+        said = yaml.load(part, Loader=_plain_loader())
+        if not isinstance(said, dict):
+            raise ValueError
+        return said
+
+    said: dict[Any, Any] = {}
+    faults: list[str] = []
     try:
-        said = yaml.safe_load(source)
+        said = read(source)
     except (yaml.YAMLError, ValueError, RecursionError):  # an impossible date is a ValueError
-        return {}
-    if not isinstance(said, dict):
-        return {}
-    return flat({name: value for name, value in said.items() if str(name).lower() != "title"}).metadata
+        for part in _FRONT_VALUE.finditer(source):
+            try:
+                said |= read(part[0])
+            except (yaml.YAMLError, ValueError, RecursionError):
+                said[part[1].strip("\"' ")] = _unquoted(tidy(part[2]))
+                number = source.count("\n", 0, part.start()) + 2
+                faults.append(f"line {number} of its front matter is not YAML: its value is kept as a text")
+    kept = flat({name: value for name, value in said.items() if str(name).lower() != "title"})
+    faults += [f"{name} in its front matter is no value that can be kept" for name in kept.left_out]
+    return kept.metadata, tuple(faults)
+
+
+_FRONT_VALUE = re.compile(r"^([\w\"'][^:=\n]*?)[^\S\n]*[:=](?=\s)(.*\n(?:[^\S\n]+.*\n|-.*\n|\n)*)", re.M)
+"""A value of front matter, with the lines that are indented below it."""
+
+
+@cache
+def _plain_loader() -> type[yaml.SafeLoader]:
+    """YAML whose values are what they look like to anybody: YAML 1.1 takes "no" for false and "12:30" for 750."""
+    import yaml
+
+    class Plain(yaml.SafeLoader):
+        yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
+    for kind, pattern in (
+        ("bool", r"true|false"),
+        ("int", r"0|-?[1-9][0-9]{0,17}"),
+        ("float", r"-?(?:0|[1-9][0-9]{0,14})\.(?:0|[0-9]{0,14}[1-9])"),
+        ("timestamp", r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:Z|[+-][0-9:]+)?)?"),
+        ("null", r"null|~|"),
+        ("merge", r"<<"),
+    ):
+        Plain.add_implicit_resolver(f"tag:yaml.org,2002:{kind}", re.compile(f"(?:{pattern})\\Z"), None)
+    return Plain
 
 
 def _unquoted(text: str) -> str:
@@ -146,7 +193,8 @@ def read_restructured(path: str, stream: BinaryIO) -> FileText:
     from docutils import nodes
     from docutils.core import publish_doctree
 
-    source = clean(decode(path, stream.read()))
+    decoded = decode(path, stream.read())
+    source = decoded.text
     if not source.strip():
         raise DocumentError(path, "has no text, only white space")
     with parsing(path, "reStructuredText that cannot be parsed: save it as plain text (.txt)"):
@@ -154,7 +202,7 @@ def read_restructured(path: str, stream: BinaryIO) -> FileText:
         tree = publish_doctree(source, settings_overrides=_SETTINGS)
         heading = next(iter(tree.findall(nodes.title)), None)
         title = title_field(source) or (heading.astext() if heading is not None else None)
-        return FileText("\n\n".join(_blocks(tree)), title)
+        return FileText("\n\n".join(_blocks(tree)), title, (), decoded.faults)
 
 
 def _allow(source: str) -> None:

@@ -11,7 +11,7 @@ from kgplatform.concurrency.bounded import renew
 from kgplatform.errors import DocumentError
 from kgplatform.sources.files.file_text import FileText, Parts, clean, parsing
 from kgplatform.sources.files.pdf_tables import BROKEN, PdfTables
-from kgplatform.sources.files.scan import MOST_SCANS, TO_INSTALL, can_read_scans, words_in
+from kgplatform.sources.files.scan import MOST_SCANS, can_read_scans, to_read_scans, words_in
 from kgplatform.text import tidy
 from kgplatform.text.locations import page_label
 
@@ -82,13 +82,13 @@ def _page_texts(reader: pypdfium2.PdfDocument) -> tuple[list[str], list[str]]:
 
 
 def _without_text() -> str:
-    return "is a scan in which no text was found" if can_read_scans() else f"is a scan, without text: {TO_INSTALL}"
+    return "is a scan in which no text was found" if can_read_scans() else f"is a scan, without text: {to_read_scans()}"
 
 
 def _read_scan(page: pypdfium2.PdfPage) -> tuple[str, str]:
     """What OCR finds on a page, and why nothing."""
     if not can_read_scans():
-        return "", f"is a scan, without text: {TO_INSTALL}"
+        return "", f"is a scan, without text: {to_read_scans()}"
     renew()
     scale = min(_DPI / 72, _LONGEST_SIDE / max(*page.get_size(), 1))
     return words_in(page.render(scale=scale).to_pil()), ""

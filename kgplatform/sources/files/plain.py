@@ -8,7 +8,7 @@ from html import unescape
 from typing import BinaryIO
 
 from kgplatform.errors import DocumentError
-from kgplatform.sources.decode import decode
+from kgplatform.sources.decode import Decoded, decode
 from kgplatform.sources.files.file_text import FileText, Parts, clean, parsing
 from kgplatform.sources.html_text import html_tree, main_text
 from kgplatform.text import tidy
@@ -19,10 +19,10 @@ _LONGEST_HEAD = 5000
 
 def read_text(path: str, stream: BinaryIO) -> FileText:
     """Plain text in any encoding."""
-    text = clean(decode(path, stream.read()))
-    if not text.strip():
+    source = decode(path, stream.read())
+    if not source.text.strip():
         raise DocumentError(path, "has no text, only white space")
-    return FileText(text, title_field(text[:_LONGEST_HEAD]))
+    return FileText(source.text, title_field(source.text[:_LONGEST_HEAD]), (), source.faults)
 
 
 def title_field(text: str) -> str | None:
@@ -35,13 +35,17 @@ def title_field(text: str) -> str | None:
 
 def read_html(path: str, stream: BinaryIO) -> FileText:
     """The main text of a page; if it has none, all that is visible."""
-    source = clean(decode(path, stream.read(), html=True)).encode()
+    return page_text(path, decode(path, stream.read()))
+
+
+def page_text(path: str, source: Decoded) -> FileText:
+    """The main text of the page ``source``; if it has none, all that is visible."""
     with parsing(path, "HTML that cannot be parsed: save the page again"):
-        page = html_tree(source)
+        page = html_tree(source.text.encode())
         if page is None:
             return FileText("")
         titles = [tidy("".join(element.itertext())) for element in page.iter("title", "h1")]
-        return FileText(clean(main_text(page)), next(filter(None, titles), None))
+        return FileText(clean(main_text(page)), next(filter(None, titles), None), (), source.faults)
 
 
 _INFO_TITLE = re.compile(r"\{\\info\b.{0,2000}?\{\\title ([^{}\\]{1,300})\}", re.S)
@@ -67,15 +71,15 @@ _MARK = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
 
 def read_captions(path: str, stream: BinaryIO) -> FileText:
     """The captions in one text, so that sentences go on from one to the next. Without times it is plain text."""
-    text = clean(decode(path, stream.read()))
-    if not text.strip():
+    source = decode(path, stream.read())
+    if not source.text.strip():
         raise DocumentError(path, "has no text, only white space")
     parts, last = Parts(), ""
-    for label, said in _cues(text):
+    for label, said in _cues(source.text):
         if said != last:  # captions that roll up say their last line again
             parts.add(said, label, " ")
             last = said
-    return parts.found() if parts.text else FileText(text)
+    return parts.found(None, source.faults) if parts.text else FileText(source.text, None, (), source.faults)
 
 
 def _cues(text: str) -> Iterator[tuple[str, str]]:

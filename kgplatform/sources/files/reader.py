@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from io import BytesIO
 from pathlib import PurePath
 from typing import BinaryIO
 
 from kgplatform.errors import DocumentError
+from kgplatform.sources.corpus_file import ItemOrFault
 from kgplatform.sources.decode import (
     HEAD_BYTES,
     foreign_format,
@@ -23,7 +24,7 @@ from kgplatform.sources.decode import (
 )
 from kgplatform.sources.files.book import read_book
 from kgplatform.sources.files.file_text import FileText, parsing
-from kgplatform.sources.files.mail import read_mail, read_outlook
+from kgplatform.sources.files.mail import MAILBOX, read_mail, read_mailbox, read_outlook, read_web_archive
 from kgplatform.sources.files.markup import read_markdown, read_notebook, read_restructured
 from kgplatform.sources.files.office import read_open_presentation, read_open_text, read_presentation, read_word
 from kgplatform.sources.files.pdf import read_pdf
@@ -34,7 +35,8 @@ from kgplatform.sources.files.sheets import read_table, read_workbook
 _MOST_DEPTH = 3
 """Mails within mails within mails are read, and no deeper."""
 
-Reader = Callable[[str, BinaryIO], FileText]
+Reader = Callable[..., FileText | Iterator[ItemOrFault]]
+"""What a file is read by: it gives one text, or the documents of a file that has many."""
 
 _PROMISES = {
     **{".pdf": "a PDF", ".docx": "a DOCX", ".doc": "a Word", ".pptx": "a PowerPoint", ".epub": "an EPUB"},
@@ -94,6 +96,8 @@ def reader_for(shown: str, head: bytes, suffix: str) -> Reader:
     if suffix in _PROMISES:
         raise DocumentError(shown, f"damaged, or not {_PROMISES[suffix]} file at all: save it again from its program")
     refuse_binary(shown, head)
+    if MAILBOX.match(head):
+        return _read_mailbox
     if is_html(head) and suffix not in (".json", ".jsonl", ".ndjson"):
         return read_html
     return _BY_NAME.get(suffix, read_text)
@@ -129,14 +133,21 @@ def _read_mail(path: str, stream: BinaryIO, depth: int = 0) -> FileText:
     return read_mail(path, stream, partial(_read_attachment, depth + 1))
 
 
+def _read_mailbox(path: str, stream: BinaryIO) -> Iterator[ItemOrFault]:
+    return read_mailbox(path, stream, partial(_read_attachment, 1))
+
+
 def _read_attachment(depth: int, name: str, content: bytes) -> FileText:
     """What is attached to a mail, at such a depth of mails within mails."""
     if depth > _MOST_DEPTH:
         raise DocumentError(name, f"not read, for it is {depth} mails deep: save it by itself")
     reader = reader_for(name, content[:HEAD_BYTES], PurePath(name).suffix.lower())
-    if reader in (_read_mail, _read_ole):
-        return reader(name, BytesIO(content), depth)
-    return reader(name, BytesIO(content))
+    found = (
+        reader(name, BytesIO(content), depth) if reader in (_read_mail, _read_ole) else reader(name, BytesIO(content))
+    )
+    if not isinstance(found, FileText):
+        raise DocumentError(name, "a mailbox within a mail: save it by itself")
+    return found
 
 
 _BY_NAME: dict[str, Reader] = {
@@ -146,7 +157,10 @@ _BY_NAME: dict[str, Reader] = {
     **dict.fromkeys((".csv", ".tsv", ".tab"), read_table),
     **dict.fromkeys((".rst", ".rest"), read_restructured),
     ".eml": _read_mail,
+    **dict.fromkeys((".mht", ".mhtml"), read_web_archive),
     **dict.fromkeys((".srt", ".vtt"), read_captions),
 }
-PARSED = frozenset((*_BY_NAME, *_PROMISES, ".rtf"))
+TEXTS = frozenset((read_text, read_html, read_markdown, read_notebook, read_table, read_restructured, read_captions))
+"""Readers of what is text, in one encoding."""
+PARSED = frozenset((*_BY_NAME, *_PROMISES, ".rtf", ".mbox"))
 """Suffixes of files that take a processor; text and JSON take a disk."""

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgplatform.concurrency.bounded import renew
-from kgplatform.errors import DocumentError
+from kgplatform.errors import DocumentError, to_install
 from kgplatform.sources.decode import HEAD_BYTES, foreign_format
 from kgplatform.sources.files.file_text import FileText, Parts, parsing
 from kgplatform.text.locations import page_label
@@ -21,13 +21,18 @@ from kgplatform.text.locations import page_label
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-TO_INSTALL = "to read scans, run pip install 'kgplatform[ocr]'"
 MOST_SCANS = 500
 """Pages of one file that are read by OCR, which takes seconds for each."""
 _LEAST_SURE = 0.5
 _MOST_PIXELS = 100_000_000
 _LONGEST_SIDE = 4000
 """Pixels; a larger picture is made smaller, which its letters survive: A4 at 300 dpi has 3,508."""
+
+
+@lru_cache(maxsize=1)
+def to_read_scans() -> str:
+    """What to do where no scan can be read."""
+    return f"to read scans, run {to_install('ocr')}"
 
 
 def can_read_scans() -> bool:
@@ -40,7 +45,7 @@ def can_read_scans() -> bool:
 def read_image(path: str, stream: BinaryIO) -> FileText:
     """The words in a picture; a TIFF file may have several pages."""
     if not can_read_scans():
-        raise DocumentError(path, f"{foreign_format(stream.read(HEAD_BYTES))}; {TO_INSTALL}")
+        raise DocumentError(path, f"{foreign_format(stream.read(HEAD_BYTES))}; {to_read_scans()}")
     from PIL import Image, ImageSequence
 
     Image.MAX_IMAGE_PIXELS = _MOST_PIXELS

@@ -121,7 +121,8 @@ def _column(at: int) -> str:
 
 def read_table(path: str, stream: BinaryIO) -> FileText:
     """A file of comma- or tab-separated values, each row a line with the headings of its columns, "row 7"."""
-    text = clean(decode(path, stream.read()))
+    source = decode(path, stream.read())
+    text = source.text
     if not text.strip():
         raise DocumentError(path, "has no text, only white space")
     with parsing(path, "not a table of separated values: save it as plain text (.txt)"):
@@ -134,7 +135,7 @@ def read_table(path: str, stream: BinaryIO) -> FileText:
             if at != head:
                 headings = rows[head][1] if head is not None and at > head else ()
                 parts.add(row_line(headings, row), f"row {number}", "\n")
-    return parts.found()
+    return parts.found(None, source.faults)
 
 
 def _delimiter(text: str) -> str:

@@ -56,9 +56,19 @@ def test_a_token(kg: KnowledgeGraph) -> None:
         assert client.get("/api/about", headers=headers).status_code == 200, "any host name where a token guards"
 
 
+ODD_HOSTS = (
+    "[::1]evil",
+    "[::1].evil.example",
+    "localhost:8600@evil.example",
+    "evil.example#localhost",
+    "localhost:x",
+    "[::1",
+)
+
+
 def test_names_of_this_machine_alone_are_taken(client: httpx.Client) -> None:
     """Another is one of the attacker's that was made to mean 127.0.0.1 (DNS rebinding)."""
-    for host in ("evil.example", "evil.example:8600", "127.0.0.1.evil.example", "", "[::2]", "0.0.0.0"):
+    for host in ("evil.example", "evil.example:8600", "127.0.0.1.evil.example", "", "[::2]", "0.0.0.0", *ODD_HOSTS):
         for path in ("/", "/api/about", "/static/app.js"):
             error(client.get(path, headers={"host": host}), 403, "HostError")
     for host in ("localhost", "LOCALHOST:1", "127.0.0.1:8600", "[::1]", "[::1]:8600"):
@@ -67,7 +77,16 @@ def test_names_of_this_machine_alone_are_taken(client: httpx.Client) -> None:
 
 def test_pages_of_others_change_nothing_and_do_not_read_either(client: httpx.Client) -> None:
     """Multipart and text/plain are sent by any page without asking the server first."""
-    origins = ("https://evil.example", "null", "http://localhost:1", "http://[")
+    own = str(client.base_url).rstrip("/")
+    origins = (
+        "https://evil.example",
+        "null",
+        "http://localhost:1",
+        "http://[",
+        f"{own}#@evil",
+        f"{own}/",
+        f"{own}@evil.example",
+    )
     for headers in (*({"origin": each} for each in origins), *({"sec-fetch-site": each} for each in SITES)):
         error(client.post("/api/documents", files={"files": ("a.txt", b"x")}, headers=headers), 403, "OriginError")
         plain = headers | {"content-type": "text/plain"}
@@ -169,3 +188,8 @@ def test_a_database_that_is_gone(settings: Settings, monkeypatch: pytest.MonkeyP
     with KnowledgeGraph(nobody, settings, embedder=HashEmbedder(64)) as graph, client_of(graph) as client:
         error(client.get("/api/stats"), 503, "ServerError")
         assert client.get("/").status_code == 200
+
+
+def test_a_request_of_endless_headers_or_address_is_refused(client: httpx.Client) -> None:
+    error(client.get("/api/about", headers={f"x-{number}": "1" for number in range(101)}), 431, "TooLargeError")
+    error(client.get("/api/about", params={"x": "y" * 16_000}), 414, "TooLargeError")

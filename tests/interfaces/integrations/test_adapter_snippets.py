@@ -12,7 +12,7 @@ from conftest import EXAMPLES, ROOT, emptied
 from doc_pages import blocks, page
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import SettingError
+from kgplatform.errors import SettingError, to_install
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
@@ -70,7 +70,7 @@ def test_without_a_library(module: str, library: str, extra: str, monkeypatch: p
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, f"kgplatform.interfaces.integrations.{module}", raising=False)
-    with pytest.raises(SettingError, match=rf"Run `pip install 'kgplatform\[{extra}\]'`\."):
+    with pytest.raises(SettingError, match=rf"Run `{re.escape(to_install(extra))}`\."):
         importlib.import_module(f"kgplatform.interfaces.integrations.{module}")
 
 
