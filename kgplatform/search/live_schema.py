@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from weakref import WeakKeyDictionary
@@ -85,9 +85,10 @@ class LiveSchema:
         )
 
     def brief(self) -> LiveSchema:
-        """The schema without the platform's own properties, which a prompt can tell, and with one example a type."""
+        """The schema of what was read: without the platform's own labels and properties, which a prompt can tell."""
         metadata = tuple(each for each in self.properties if each.name.startswith(PREFIX))
-        return replace(self, properties=metadata, types=tuple(replace(t, examples=t.examples[:1]) for t in self.types))
+        types = tuple(replace(type_, examples=type_.examples[:1]) for type_ in self.types)
+        return replace(self, labels={}, properties=metadata, types=types)
 
 
 _kept: WeakKeyDictionary[Connection, tuple[Row, LiveSchema]] = WeakKeyDictionary()
@@ -140,19 +141,18 @@ def shown_schema(schema: LiveSchema, tokens: int) -> str:
     for label, group in groupby(schema.properties, lambda each: each.label):
         own = (f"{each.name} {each.type.removesuffix(' NOT NULL')} {_example(each.example)}" for each in group)
         properties.append(f"{label} {{{', '.join(own)}}}")
-    relations = [
-        f"{quoted(each.head)} -[{quoted(each.type)}]-> {quoted(each.tail)} {each.count:,}" for each in schema.relations
-    ]
-    attributes = [
-        (f"{quoted(attribute.label)} {attribute.key}", attribute.count, [attribute.example])
-        for attribute in schema.attributes
-    ]
+    ends: dict[str, list[str]] = {}
+    for each in schema.relations:
+        ends.setdefault(each.type, []).append(f"{quoted(each.head)} -> {quoted(each.tail)} {each.count:,}")
+    attributes: dict[str, list[str]] = {}
+    for one in schema.attributes:
+        attributes.setdefault(one.label, []).append(_with(one.key, one.count, [one.example]))
     parts = [
         ("Nodes: ", ", ", [f"{label} {count:,}" for label, count in schema.labels.items()]),
         ("Properties, with an example: ", "; ", properties),
         ("Entities by type, with examples: ", ", ", [_with(t.label, t.count, t.examples) for t in schema.types]),
-        ("Relations between entities:\n", "\n", relations),
-        ("Attributes of entities, with an example:\n", "\n", [_with(*attribute) for attribute in attributes]),
+        ("Relations between entities:\n", "\n", _lists(ends)),
+        ("Attributes of entities, with an example:\n", "\n", _lists(attributes)),
         ("Predicates of RELATED_TO: ", ", ", [f"{_example(name)} {n:,}" for name, n in schema.predicates.items()]),
     ]
     shown: list[str] = []
@@ -162,6 +162,10 @@ def shown_schema(schema: LiveSchema, tokens: int) -> str:
             shown.append(title + gap.join(_fitting(items, left // (len(parts) - number))))
             left -= count_tokens(shown[-1])
     return "\n".join(shown)
+
+
+def _lists(of: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{quoted(name)}: {', '.join(items)}" for name, items in of.items()]
 
 
 def example_relation(schema: LiveSchema) -> dict[str, str]:

@@ -51,11 +51,11 @@ class Rows(Numbering):
         self._behind = behind
         self._statement = statement
         self._total = len(tried.rows)
-        self._lines = list(_fitting(tried, room))
+        columns, self._lines = _shown(tried, room)
         is_part = tried.more or len(self._lines) < self._total
         more = f" (the first {len(self._lines)}; there are more)" if is_part else ""
         shown = "\n".join(f"[1.{number}] {line}" for number, line in enumerate(self._lines, 1))
-        self.text = f"Rows of the statement {statement}{more}:\n{shown}"
+        self.text = f"Rows of the statement {statement}{more}:\n{columns}\n{shown}"
 
     def sources(self, number: str) -> tuple[Source, ...] | None:
         """What stands behind a row, "1.2" or "2"; empty where no passage does, None for a row that was not shown."""
@@ -97,16 +97,20 @@ def _words(passage: FoundPassage, start: int, end: int) -> str:
     return " ".join(passage.text[start - passage.start : end - passage.start].split())
 
 
-def _fitting(tried: Tried, room: int) -> Iterator[str]:
-    for number, row in enumerate(tried.rows):
-        every = ((name, _without_ids(cell)) for name, cell in zip(tried.columns, row, strict=True))
-        cells = [(name, cell) for name, cell in every if cell is not None]
-        said = [(name, cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)) for name, cell in cells]
-        line = "; ".join(f"{name}: {clipped(cell, _CELL)}" for name, cell in said) or "(nothing)"
+def _shown(tried: Tried, room: int) -> tuple[str, list[str]]:
+    """The names of the columns that tell something, and the first rows, one at least, that fit into ``room`` tokens."""
+    rows = [[_without_ids(cell) for cell in row] for row in tried.rows]
+    telling = [column for column in range(len(tried.columns)) if any(row[column] is not None for row in rows)]
+    lines: list[str] = []
+    for row in rows:
+        cells = ("" if row[column] is None else row[column] for column in telling)
+        said = (cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) for cell in cells)
+        line = " | ".join(clipped(cell, _CELL) for cell in said)
         room -= tokens(line) + 6
-        if room < 0 and number:
-            return
-        yield line
+        if room < 0 and lines:
+            break
+        lines.append(line)
+    return " | ".join(tried.columns[column] for column in telling), lines
 
 
 def _without_ids(value: Any) -> Any:
