@@ -22,9 +22,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 import anyio
 from anyio import to_thread
 
-from kgplatform.client import KnowledgeGraph, connect
+from kgplatform.client import ChatThread, KnowledgeGraph, connect
 from kgplatform.concurrency.stopping import Stop
-from kgplatform.conversation import ChatThread
 from kgplatform.explore.look import Look
 from kgplatform.explore.runs import Turn
 from kgplatform.models.chat import Ledger

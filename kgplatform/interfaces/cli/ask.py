@@ -35,8 +35,7 @@ from kgplatform.interfaces.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from kgplatform.client import KnowledgeGraph
-    from kgplatform.conversation import ChatThread
+    from kgplatform.client import ChatThread, KnowledgeGraph
     from kgplatform.readers.reader import Option
     from kgplatform.records import Answer, Usage
 

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from kgplatform.client import KnowledgeGraph, check_options
-from kgplatform.conversation import ask_on as ask_after
+from kgplatform.client import KnowledgeGraph, check_options, follow_up
 from kgplatform.errors import InputError, StatementError
 from kgplatform.interfaces.http.failures import errors
 from kgplatform.interfaces.http.parts import Id, Parts, Served, look_at
@@ -109,20 +108,19 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
         parts.refuse_change()
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> dict[str, Any]:
-        return answer_json(
-            ask_after(
-                graph,
-                body.question,
-                [Exchange(turn.question, turn.answer) for turn in body.earlier],
-                body.reader,
-                options=body.options,
-                where=body.where,
-                keep=body.keep,
-                verify=body.verify,
-                on_step=on_step,
-                on_text=on_text,
-            )
+        earlier = [Exchange(turn.question, turn.answer) for turn in body.earlier]
+        alone, whole = follow_up(graph, body.question, earlier, on_step)
+        answered = graph.ask(
+            alone,
+            body.reader,
+            options=body.options,
+            where=body.where,
+            keep=body.keep,
+            verify=body.verify,
+            on_step=on_step,
+            on_text=on_text,
         )
+        return answer_json(whole(answered))
 
     return await _answered(body, request, parts, answer)
 
