@@ -20,7 +20,6 @@ from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange.csv_folder import write_csv
 from kgplatform.exchange.elements import (
     KINDS,
-    SILENT,
     Element,
     ExchangeReport,
     Node,
@@ -37,7 +36,7 @@ from kgplatform.exchange.elements import (
 from kgplatform.exchange.graphml import write_graphml
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Progress
+from kgplatform.records import SILENT, Progress
 
 _PAGE = 500
 

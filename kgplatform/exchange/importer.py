@@ -26,7 +26,6 @@ from typing import Any
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange.check import Contents, NodeKinds, check_elements
 from kgplatform.exchange.elements import (
-    SILENT,
     Element,
     ExchangeReport,
     Node,
@@ -43,7 +42,7 @@ from kgplatform.ingest.settle import settle
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import batches
-from kgplatform.records import Progress
+from kgplatform.records import SILENT, Progress
 from kgplatform.settings import Settings
 
 LEFT_OUT = "The tree, gists and likenesses of the file were left out: run `kgplatform tree`, and `kgplatform gist`."
