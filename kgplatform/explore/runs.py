@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -256,16 +256,15 @@ def turns_of(store: Store, thread: str) -> tuple[Turn, ...]:
     """The turns of a thread in order; empty for one that is not there."""
     turns = []
     for row in store.read("explore/thread", id=thread):
-        known = {number: cited(place) for number, place in row["citations"]}
-        citations = tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
         values: dict[str, Any] = {field.name: row[field.name] for field in fields(Turn)}
-        turns.append(Turn(**kept_statements(values) | {"citations": citations}))
+        turns.append(Turn(**kept_statements(values) | {"citations": cited_in_order(row["citations"])}))
     return tuple(turns)
 
 
-def threads(store: Store, limit: int) -> tuple[ThreadInfo, ...]:
-    """The last threads, that which was asked in last first."""
-    return tuple(ThreadInfo(**row) for row in store.read("explore/threads", limit=limit))
+def cited_in_order(rows: Iterable[Sequence[Any]]) -> tuple[Citation | None, ...]:
+    """The citations of a saved answer, number 1 first, of rows (number, place); None for those that are gone."""
+    known = {number: cited(place) for number, place in rows}
+    return tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
 
 
 def remove_thread(store: Store, thread: str) -> None:
