@@ -41,7 +41,7 @@ from kgplatform.errors import BudgetError, Code, InputError, KgError, ModelError
 from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
-from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, keep_turn, remove_thread, turns_of
+from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
 from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.extract import extractors as extractors
 from kgplatform.extract.bound import MODES as MODES
@@ -173,11 +173,6 @@ def _verified(answer: Answer, run: Run) -> Answer:
     except ModelError as error:
         note = joined(answer.note, f"Its statements were not verified: {error}")
         return replace(answer, note=note, usage=answer.usage + calls.usage)
-
-
-def _above_zero(name: str, value: float | None) -> None:
-    if value is not None and not value > 0:
-        raise InputError(f"{name} must be more than 0.", name)
 
 
 @checked
@@ -326,7 +321,7 @@ class KnowledgeGraph:
             ids = sorted(each.id for each in chosen)
             passages = [row["id"] for row in self.store.read("explore/document_passages", documents=ids)]
             remove_documents(self._tools(turn, LocalExtractor(), None, None, progress), ids, passages)
-        self._look_for_documents()
+        self._learnt.discard("documents")  # perhaps these were all
         return chosen
 
     def reembed(self, *, progress: Progress = SILENT) -> dict[str, float]:
@@ -418,7 +413,7 @@ class KnowledgeGraph:
             report = import_graph(
                 turn.store, self.settings, lambda: self.embedder, Path(path), format, merge=merge, progress=progress
             )
-        self._look_for_documents()
+        self._learnt.discard("documents")
         self._forget_embedder()  # the export says which model made its vectors
         return report
 
@@ -578,8 +573,9 @@ class KnowledgeGraph:
         ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends
         (docs/reference/security.md).
         """
-        _above_zero("timeout", timeout)
-        _above_zero("limit", limit)
+        for name, value in (("timeout", timeout), ("limit", limit)):
+            if value is not None and not value > 0:
+                raise InputError(f"{name} must be more than 0.", name)
         if guarded and (why := why_refused(statement, parameters or {})):
             raise coded(Code.STATEMENT_REFUSED, why=why)
         return self.store.run_statement(
@@ -840,10 +836,6 @@ class KnowledgeGraph:
             self._report(OLDER_GRAPH)
         self._learnt.add("documents")
 
-    def _look_for_documents(self) -> None:
-        """Look for documents again: some were removed or imported."""
-        self._learnt.discard("documents")
-
     def _named(self, documents: str | Path | Sequence[str | Path]) -> list[DocumentInfo]:
         return named_documents(documents, self.documents())
 
@@ -891,8 +883,8 @@ class ChatThread:
         alone, whole = follow_up(graph, question, earlier, on_step, stop)
 
         def kept(answer: Answer, *, failed: bool = False) -> Answer:
-            seconds = time.perf_counter() - started
-            return keep_turn(graph.store, self.id, question, whole(answer), graph.model_name, seconds, failed=failed)
+            turn = {"thread": self.id, "asked": question, "failed": failed}
+            return keep_run(graph.store, whole(answer), graph.model_name, time.perf_counter() - started, turn)
 
         options = {**(options or {}), **more}
         try:

@@ -41,8 +41,10 @@ def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, tu
     ``model``: the name of the language model, None without one. ``turn``: the ``thread`` that it is the next turn of,
     what was ``asked`` in it, and whether the model ``failed``.
     """
-    store.define("neo4j/schema/constraint_run")  # the graph may be older than the label
+    store.define("neo4j/schema/constraint_run")  # the graph may be older than the labels and the index
     store.define("neo4j/schema/constraint_step")
+    if turn:
+        store.define("neo4j/schema/index_run_thread")
     run = uuid.uuid4().hex
     steps = list(enumerate(answer.trace, start=1))
     before = steps_before([step.path for step in answer.trace])
@@ -242,14 +244,6 @@ class ThreadInfo:
     question: str
     turns: int
     at: str
-
-
-def keep_turn(
-    store: Store, thread: str, asked: str, answer: Answer, model: str | None, seconds: float, *, failed: bool = False
-) -> Answer:
-    """Save ``answer`` as the next turn of ``thread``; returns it with the id of its run."""
-    store.define("neo4j/schema/index_run_thread")  # the graph may be older than the index
-    return keep_run(store, answer, model, seconds, {"thread": thread, "asked": asked, "failed": failed})
 
 
 def turns_of(store: Store, thread: str) -> tuple[Turn, ...]:

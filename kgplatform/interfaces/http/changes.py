@@ -6,8 +6,7 @@ Jobs ingest uploads or the sample, build the tree, and work on documents.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -114,11 +113,15 @@ async def upload(request: Request, parts: Served) -> Response:
         raise InputError("Send files as multipart/form-data, in fields called `files`.")
     load = await parts.workers.look(lambda graph: parts.jobs.check())
     size = int(request.headers.get("content-length", parts.limits.upload))  # without one it may be the largest
-    with parts.quota.reserve(size, kept=load.bytes), _disk_errors():
-        # Arriving files have no name in any folder: nothing of them is left if this process is killed.
-        async with request.form(max_files=parts.limits.files, max_fields=len(UploadFields.model_fields)) as form:
-            work = partial(_take_in, parts, form, size)
-            return await parts.workers.answer(request, lambda graph: work(), status=202)
+    with parts.quota.reserve(size, kept=load.bytes):
+        try:
+            # Arriving files have no name in any folder: nothing of them is left if this process is killed.
+            async with request.form(max_files=parts.limits.files, max_fields=len(UploadFields.model_fields)) as form:
+                return await parts.workers.answer(request, lambda graph: _take_in(parts, form, size), status=202)
+        except OSError as error:
+            why = error.strerror or error
+            sentence = f"The server cannot store the upload: {why}. Free its disk, then send it again."
+            raise HttpRequestError(507, "StorageError", sentence, {"Connection": "close"}) from error
 
 
 @router.delete("/documents/{id:path}", tags=["documents"], summary="Remove a document", responses=errors(403, 404, 409))
@@ -126,15 +129,6 @@ async def remove(id: str, request: Request, parts: Served) -> Response:
     """Also removes everything that only it supports, and its uploaded file. `id`: its id or URI."""
     parts.refuse_change()
     return await parts.workers.answer(request, lambda graph: _remove(parts, id))
-
-
-@contextmanager
-def _disk_errors() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        sentence = f"The server cannot store the upload: {error.strerror or error}. Free its disk, then send it again."
-        raise HttpRequestError(507, "StorageError", sentence, {"Connection": "close"}) from error
 
 
 def _take_in(parts: Parts, form: FormData, size: int) -> dict[str, Job]:
@@ -346,14 +340,21 @@ def _load_sample(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress
 
 
 def _reread(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
-    there, gone = _files(chosen(graph, claim.parameters["documents"]))
+    there: dict[Path, None] = {}
+    gone = []
+    for document in chosen(graph, claim.parameters["documents"]):
+        address = urlsplit(document.source)
+        file = Path(unquote(address.path))
+        if address.scheme == "file" and file.is_file():
+            there[file] = None
+        else:
+            gone.append(SkippedFile(document.title, "its file is no longer there"))
     if not there:
         raise InputError("The files of these documents are no longer where they were. Add them again.")
     if graph.language_model is not None:
         graph.try_model()  # one that does not answer is met before thousands of passages wait for it
-    report = graph.ingest(there, reread=True, progress=progress)
-    skipped = [replace(file, path=Path(file.path).name) for file in report.skipped]
-    return _told(report, skipped=[*skipped, *(SkippedFile(each.title, "its file is no longer there") for each in gone)])
+    report = graph.ingest(list(there), reread=True, progress=progress)
+    return _told(report, skipped=[*(replace(file, path=Path(file.path).name) for file in report.skipped), *gone])
 
 
 def _gist(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
@@ -376,17 +377,3 @@ def chosen(graph: KnowledgeGraph, ids: Sequence[str]) -> list[DocumentInfo]:
     if strange := [id_ for id_ in ids if id_ not in known]:
         raise InputError(f"Document {strange[0]!r:.200} is no longer in the graph. Reload the list.")
     return [known[id_] for id_ in dict.fromkeys(ids)]
-
-
-def _files(documents: Sequence[DocumentInfo]) -> tuple[list[Path], list[DocumentInfo]]:
-    """The files that documents come from, and the documents whose file is not there."""
-    files: dict[Path, None] = {}
-    gone = []
-    for document in documents:
-        address = urlsplit(document.source)
-        file = Path(unquote(address.path))
-        if address.scheme == "file" and file.is_file():
-            files[file] = None
-        else:
-            gone.append(document)
-    return list(files), gone
