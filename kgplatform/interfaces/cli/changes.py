@@ -274,7 +274,6 @@ def export(
 
 def import_(
     path: Annotated[Path, typer.Argument(help="A .jsonl file that `export` wrote.", show_default=False)],
-    format: Annotated[str | None, typer.Option("--format", hidden=True)] = None,
     merge: Annotated[bool, typer.Option("--merge", help="Merge into a non-empty graph.")] = False,
     home: Home = None,
     as_json: AsJson = False,
@@ -283,7 +282,7 @@ def import_(
     from kgplatform.interfaces.cli.show import terminal
 
     with terminal.ProgressLines() as progress, open_at(home) as graph:
-        report = graph.import_graph(path, format, merge=merge, progress=progress)
+        report = graph.import_graph(path, merge=merge, progress=progress)
     _show_exchange(report, "Imported", as_json)
 
 
