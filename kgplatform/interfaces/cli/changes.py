@@ -73,12 +73,6 @@ TitleField = Annotated[
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, max=256, help="Number of processes that parse and read.")
 ]
-RayAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--ray", metavar="ADDRESS", help="Address of a Ray cluster that parses, reads and embeds, or `local`."
-    ),
-]
 
 
 def ingest(
@@ -95,7 +89,6 @@ def ingest(
     title_field: TitleField = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print the expected cost and stop.")] = False,
     workers: Workers = None,
-    ray: RayAddress = None,
     token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
@@ -115,9 +108,8 @@ def ingest(
         "reread": reread,
         "retry_failed": retry_failed,
     }
-    given: dict[str, Any] = {"token_budget": token_budget, "workers": workers, "ray": ray}
-    given |= {"text_field": text_field, "title_field": title_field}
-    with terminal.ProgressLines() as progress, connect_to(home, **given) as graph:
+    given = {"workers": workers, "text_field": text_field, "title_field": title_field}
+    with terminal.ProgressLines() as progress, connect_to(home, token_budget=token_budget, **given) as graph:
         progress.by(lambda: graph.ledger.total)
         if estimate:
             cost = graph.estimate(paths or (), **what, progress=progress)
