@@ -111,16 +111,12 @@ def _check_unchanged(store: Store, spool: Spool, progress: Progress) -> None:
 def _elements(store: Store) -> Iterator[Element]:
     """Every node, each followed by the relationships that begin at it."""
     for kind in KINDS:
-        for row in _pages(store, kind):
-            yield from _of(row)
-
-
-def _pages(store: Store, kind: str) -> Iterator[Row]:
-    after = ""
-    while rows := store.read("exchange/export_nodes", kind=kind, after=after, limit=_PAGE):
-        rows.sort(key=lambda row: str(row["id"]))
-        yield from rows
-        after = rows[-1]["id"]
+        after = ""
+        while rows := store.read("exchange/export_nodes", kind=kind, after=after, limit=_PAGE):
+            rows.sort(key=lambda row: str(row["id"]))
+            for row in rows:
+                yield from _of(row)
+            after = rows[-1]["id"]
 
 
 def _of(row: Row) -> Iterator[Element]:

@@ -207,23 +207,20 @@ def add_examples(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             description = without()
+            # Of each: what was ``sent``, and by media type what was ``answered``.
             for endpoint, example in json.loads(EXAMPLES.read_text("utf-8")).items():
                 method, _, path = endpoint.partition(" ")
-                _add(description["paths"][path][method.lower()], example)
+                operation = description["paths"][path][method.lower()]
+                if "sent" in example:
+                    (content,) = operation["requestBody"]["content"].values()
+                    content["example"] = example["sent"]
+                status = next(code for code in operation["responses"] if code.startswith("2"))
+                contents = operation["responses"][status]["content"]
+                for media_type, answer in example["answered"].items():
+                    contents.setdefault(media_type, {})["example"] = answer
         return without()
 
     app.openapi = openapi  # type: ignore[method-assign]  # the way that FastAPI documents
-
-
-def _add(operation: dict[str, Any], example: dict[str, Any]) -> None:
-    """``example``: ``sent``, and by media type what was ``answered``."""
-    if "sent" in example:
-        (content,) = operation["requestBody"]["content"].values()
-        content["example"] = example["sent"]
-    status = next(code for code in operation["responses"] if code.startswith("2"))
-    contents = operation["responses"][status]["content"]
-    for media_type, answer in example["answered"].items():
-        contents.setdefault(media_type, {})["example"] = answer
 
 
 def add_explorer(app: FastAPI) -> None:

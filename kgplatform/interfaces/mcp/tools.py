@@ -502,16 +502,12 @@ async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) 
     try:
         return await anyio.to_thread.run_sync(work, graph.within(stop), abandon_on_cancel=True)
     except KgError as error:
-        raise ToolError(" ".join(f"{error} {_found_until_then(error)}".split())) from error
+        passages = error.evidence.passages if isinstance(error, ModelError) and error.evidence is not None else ()
+        titles = list(dict.fromkeys(passage.title for passage in passages))
+        found = f"Found until then (search shows the passages): {listed(titles)}." if titles else ""
+        raise ToolError(" ".join(f"{error} {found}".split())) from error
     finally:
         stop.set()
-
-
-def _found_until_then(error: KgError) -> str:
-    """The titles of what a reader that failed had found."""
-    passages = error.evidence.passages if isinstance(error, ModelError) and error.evidence is not None else ()
-    titles = list(dict.fromkeys(passage.title for passage in passages))
-    return f"Found until then (search shows the passages): {listed(titles)}." if titles else ""
 
 
 def as_result(result: dict[str, Any], most: int, how: str = "") -> CallToolResult:
