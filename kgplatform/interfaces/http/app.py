@@ -14,7 +14,6 @@ import os
 import socket
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,7 @@ from kgplatform.interfaces.http import ask, browse, changes
 from kgplatform.interfaces.http.failures import Reporting, answer_errors, errors, log
 from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.http.parts import Limits, Parts, Quota, Workers
-from kgplatform.interfaces.uploads import Uploads, end_abandoned
+from kgplatform.interfaces.uploads import Uploads
 from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer
 
 EXAMPLES = Path(__file__).with_name("examples.json")
@@ -148,8 +147,7 @@ def _parts(graph: KnowledgeGraph, limits: Limits, *, read_only: bool, token_need
     uploads = Uploads(graph.settings.home_folder, shares_graph=graph.settings.neo4j_uri is not None)
     server = f"{socket.gethostname()}, process {os.getpid()}"
     queue = graph.jobs("" if read_only else _place(uploads), server, limits.lease)
-    sweep = partial(end_abandoned, graph, uploads)
-    jobs = Jobs(queue, changes.works(graph, uploads), sweep, waiting=limits.waiting_jobs, at_once=limits.jobs)
+    jobs = Jobs(graph, uploads, queue, changes.WORKS, waiting=limits.waiting_jobs, at_once=limits.jobs)
     return Parts(
         graph=graph,
         limits=limits,

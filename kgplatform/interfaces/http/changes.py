@@ -6,9 +6,8 @@ Jobs ingest uploads or the sample, build the tree, and work on documents.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from kgplatform.tree.build_tree import TreeReport
 
 router = APIRouter(prefix="/api")
-
-Finish = Callable[[KnowledgeGraph, Uploads, Claim, dict[str, Any] | None], None]
 
 _SAMPLE_NOTE = "The facts of the sample were written by hand; no model read them from the documents."
 _LONGEST_SCHEMA = 200_000
@@ -283,28 +280,6 @@ async def stop_job(id: str, request: Request, parts: Served) -> Response:
     return await parts.workers.answer(request, lambda graph: {"job": parts.jobs.stop(id)})
 
 
-def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
-    """By kind. Ingests may run beside each other; the tree is built of what all of them have finished, and the sample
-    is ingested with its tree. A removal runs beside no other job.
-    """
-
-    def work(run: Callable[..., dict[str, Any]], *, alone: bool = False, finish: Finish = lambda *_: None) -> Work:
-        return Work(
-            lambda claim, stop, progress: run(graph.within(stop), uploads, claim, progress),
-            partial(finish, graph, uploads),
-            alone,
-        )
-
-    return {
-        "ingest": work(_ingest, finish=_finish_ingest),
-        "tree": work(_build_tree, alone=True),
-        "sample": work(_load_sample, alone=True),
-        "reread": work(_reread),
-        "gist": work(_gist),
-        "remove": work(_remove_documents, alone=True),
-    }
-
-
 def _told(report: IngestReport | TreeReport, **changed: Any) -> dict[str, Any]:
     """The report as JSON has it, with what is ``changed`` in it."""
     return dict(plain(as_fields(report) | {"complete": report.complete} | changed))
@@ -377,3 +352,16 @@ def chosen(graph: KnowledgeGraph, ids: Sequence[str]) -> list[DocumentInfo]:
     if strange := [id_ for id_ in ids if id_ not in known]:
         raise InputError(f"Document {strange[0]!r:.200} is no longer in the graph. Reload the list.")
     return [known[id_] for id_ in dict.fromkeys(ids)]
+
+
+WORKS = {
+    "ingest": Work(_ingest, _finish_ingest),
+    "tree": Work(_build_tree, alone=True),
+    "sample": Work(_load_sample, alone=True),
+    "reread": Work(_reread),
+    "gist": Work(_gist),
+    "remove": Work(_remove_documents, alone=True),
+}
+"""What jobs do, by kind. Ingests may run beside each other. The tree is built of what all of them have finished, the
+sample is ingested with its tree, and a removal runs beside no other job.
+"""
