@@ -29,7 +29,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -502,21 +502,8 @@ class KnowledgeGraph:
         """
         options = {**(options or {}), **more}
         check_options(reader, options)
-
-        def asked(hear: Callable[[Step | str], None], stop: Stop) -> Answer:
-            return self.ask(
-                question,
-                reader,
-                options=options,
-                where=where,
-                keep=keep,
-                verify=verify,
-                on_step=hear,
-                on_text=hear,
-                stop=stop,
-            )
-
-        return heard(asked, stop or self.store.stop)
+        ask = partial(self.ask, question, reader, options=options, where=where, keep=keep, verify=verify)
+        return heard(lambda hear, stop: ask(on_step=hear, on_text=hear, stop=stop), stop or self.store.stop)
 
     def chat(self, id: str | None = None) -> ChatThread:
         """A thread, whose ``ask`` understands follow-up questions and keeps each in the graph: a new one, or that with
