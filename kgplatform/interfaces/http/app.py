@@ -31,7 +31,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http import ask, browse, changes
 from kgplatform.interfaces.http.failures import Reporting, answer_errors, errors, log
 from kgplatform.interfaces.http.jobs import Jobs
-from kgplatform.interfaces.http.parts import Limits, Parts, Quota, Workers
+from kgplatform.interfaces.http.parts import Limits, Parts, Workers
 from kgplatform.interfaces.uploads import Uploads
 from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer
 
@@ -153,10 +153,9 @@ def _parts(graph: KnowledgeGraph, limits: Limits, *, read_only: bool, token_need
         limits=limits,
         read_only=read_only,
         token_needed=token_needed,
-        workers=Workers(graph, limits.asks),
+        workers=Workers(graph, limits.asks, limits.uploads),
         jobs=jobs,
         uploads=uploads,
-        quota=Quota(limits.uploads),
     )
 
 

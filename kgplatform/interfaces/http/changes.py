@@ -110,7 +110,7 @@ async def upload(request: Request, parts: Served) -> Response:
         raise InputError("Send files as multipart/form-data, in fields called `files`.")
     load = await parts.workers.look(lambda graph: parts.jobs.check())
     size = int(request.headers.get("content-length", parts.limits.upload))  # without one it may be the largest
-    with parts.quota.reserve(size, kept=load.bytes):
+    with parts.workers.arriving(size, kept=load.bytes):
         try:
             # Arriving files have no name in any folder: nothing of them is left if this process is killed.
             async with request.form(max_files=parts.limits.files, max_fields=len(UploadFields.model_fields)) as form:
