@@ -163,13 +163,7 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
     ):
         if name and name not in known:
             raise InputError(unknown(what, name, known))
-    return {
-        "schema": asked.schema_,
-        "extractor": asked.extractor or None,
-        "mode": asked.mode or None,
-        "facts": asked.facts,
-        "retry_failed": asked.retry_failed,
-    }
+    return asked.model_dump(by_alias=True) | {"extractor": asked.extractor or None, "mode": asked.mode or None}
 
 
 def _remove(parts: Parts, id: str) -> dict[str, Any]:
