@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -319,12 +320,9 @@ def _spent(usage: Usage) -> str:
 
 def ranges(numbers: Sequence[int]) -> str:
     """Ascending numbers, runs of them shortened: ``1–3, 7``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    # What runs on has the same distance from its place.
+    apart = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
+    runs = [[number for _, number in run] for _, run in apart]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 

@@ -15,7 +15,7 @@ from kgplatform.interfaces.cli.show.answers import show_stages
 from kgplatform.interfaces.cli.show.terminal import console, safe, short, table
 from kgplatform.readers.readers import stages_by_reader
 from kgplatform.shown import plain
-from kgplatform.text import counted, duration
+from kgplatform.text import counted, duration, listed
 
 if TYPE_CHECKING:
     from kgplatform import Estimate, IngestReport
@@ -173,10 +173,8 @@ def _show_gone(out: Console, gone: Sequence[GoneFile]) -> None:
 
 def show_removed(documents: Sequence[DocumentInfo]) -> None:
     """What was removed."""
-    out = console()
-    titles = ", ".join(safe(document.title) for document in sorted(documents, key=lambda each: each.title)[:_SHOWN])
-    more = f" and {len(documents) - _SHOWN:,} more" if len(documents) > _SHOWN else ""
-    out.print(f"Removed {counted(len(documents), 'document')}: {titles}{more}", soft_wrap=True)
+    titles = listed([safe(title) for title in sorted(document.title for document in documents)], _SHOWN)
+    console().print(f"Removed {counted(len(documents), 'document')}: {titles}", soft_wrap=True)
 
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:
