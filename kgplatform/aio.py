@@ -13,7 +13,6 @@ time-out round it, stops the call within a second and waits for its end.
 from __future__ import annotations
 
 import functools
-from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, nullcontext
@@ -22,9 +21,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 import anyio
 from anyio import to_thread
 
-from kgplatform.client import KnowledgeGraph, connect
+from kgplatform.client import ChatThread, KnowledgeGraph, connect
 from kgplatform.concurrency.stopping import Stop
-from kgplatform.conversation import ChatThread
 from kgplatform.explore.look import Look
 from kgplatform.explore.runs import Turn
 from kgplatform.models.chat import Ledger
@@ -39,16 +37,15 @@ _THREADS = 100
 _END = object()
 
 
-class _View(ABC, Generic[G]):
-    """Something whose methods are those of a ``G``, which is made of the graph for each call."""
+class _View(Generic[G]):
+    """Something whose methods are those of a ``G``, which ``of`` makes of the graph for each call."""
 
-    def __init__(self, graph: KnowledgeGraph, limiter: anyio.CapacityLimiter) -> None:
+    def __init__(
+        self, graph: KnowledgeGraph, limiter: anyio.CapacityLimiter, of: Callable[[KnowledgeGraph], G]
+    ) -> None:
         self._graph = graph
         self._limiter = limiter
-
-    @abstractmethod
-    def _of(self, graph: KnowledgeGraph) -> G:
-        """That ``G``."""
+        self._of = of
 
 
 async def _in_thread(work: Callable[[], T], stop: Stop, limiter: anyio.CapacityLimiter | None = None) -> T:
@@ -123,9 +120,6 @@ def _streamed(
 class AsyncLook(_View[Look]):
     """``KnowledgeGraph.look``, awaited."""
 
-    def _of(self, graph: KnowledgeGraph) -> Look:
-        return graph.look
-
     citations = _awaited(Look.citations)
     communities = _awaited(Look.communities)
     community = _awaited(Look.community)
@@ -158,11 +152,8 @@ class AsyncChatThread(_View[ChatThread]):
     """A thread of questions (``ChatThread``), awaited. ``id`` names it."""
 
     def __init__(self, graph: KnowledgeGraph, limiter: anyio.CapacityLimiter, id: str) -> None:
-        super().__init__(graph, limiter)
+        super().__init__(graph, limiter, lambda graph: ChatThread(graph, id))
         self.id = id
-
-    def _of(self, graph: KnowledgeGraph) -> ChatThread:
-        return ChatThread(graph, self.id)
 
     ask = _awaited(ChatThread.ask)
 
@@ -179,10 +170,7 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     """
 
     def __init__(self, graph: KnowledgeGraph) -> None:
-        super().__init__(graph, anyio.CapacityLimiter(_THREADS))
-
-    def _of(self, graph: KnowledgeGraph) -> KnowledgeGraph:
-        return graph
+        super().__init__(graph, anyio.CapacityLimiter(_THREADS), lambda graph: graph)
 
     ask = _awaited(KnowledgeGraph.ask)
     build_tree = _awaited(KnowledgeGraph.build_tree)
@@ -239,7 +227,7 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     @property
     def look(self) -> AsyncLook:
         """What people look at: names, neighbours, the tree, documents with their facts, saved runs."""
-        return AsyncLook(self._graph, self._limiter)
+        return AsyncLook(self._graph, self._limiter, lambda graph: graph.look)
 
     @property
     def settings(self) -> Settings:

@@ -11,6 +11,13 @@ A graph is open as a whole, and in parts for one piece of work each:
     part = kg.within(stop)             # on the same connections and caches
     part.ask("Who designed the ship?")
     part.ledger.total                  # what this work spent; ``stop.set()`` in another thread ends it
+
+A thread of questions understands what was asked before, and is kept in the graph:
+
+    thread = kg.chat()
+    thread.ask("Who designed the Great Eastern?")
+    thread.ask("And who was its captain?").note        # 'Asked as: Who was the captain of the Great Eastern?'
+    kg.chat(thread.id).turns                           # later, perhaps in another process
 """
 
 from __future__ import annotations
@@ -20,9 +27,9 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,12 +37,21 @@ from kgplatform.concurrency.arguments import checked, typed
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.threads import heard
-from kgplatform.conversation import ChatThread
-from kgplatform.errors import Code, InputError, ModelError, SettingError, coded, to_install, wrong_value
+from kgplatform.errors import (
+    BudgetError,
+    Code,
+    InputError,
+    KgError,
+    ModelError,
+    SettingError,
+    coded,
+    to_install,
+    wrong_value,
+)
 from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
-from kgplatform.explore.runs import call_statistics, check_thread, keep_run, remove_thread
+from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
 from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.extract import extractors as extractors
 from kgplatform.extract.bound import MODES as MODES
@@ -62,7 +78,8 @@ from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
 from kgplatform.neo4j.memory import unbounded
-from kgplatform.neo4j.passes import Pass, Turn, wait_meanwhile
+from kgplatform.neo4j.passes import Pass, wait_meanwhile
+from kgplatform.neo4j.passes import Turn as PassTurn
 from kgplatform.neo4j.server import LocalNeo4j, open_store
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Row, Store
@@ -70,8 +87,9 @@ from kgplatform.readers.answer import joined
 from kgplatform.readers.readers import READERS, check_can_be_kept, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Calls, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
+from kgplatform.readers.thread import FAILED, Exchange, stand_alone
 from kgplatform.readers.verify import verified
-from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Table
+from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Table, Usage
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
@@ -80,7 +98,7 @@ from kgplatform.search.search import documents_where, search
 from kgplatform.settings import Settings, load_settings
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
-from kgplatform.text import unknown
+from kgplatform.text import tidy, unknown
 
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
@@ -165,11 +183,6 @@ def _verified(answer: Answer, run: Run) -> Answer:
     except ModelError as error:
         note = joined(answer.note, f"Its statements were not verified: {error}")
         return replace(answer, note=note, usage=answer.usage + calls.usage)
-
-
-def _above_zero(name: str, value: float | None) -> None:
-    if value is not None and not value > 0:
-        raise InputError(f"{name} must be more than 0.", name)
 
 
 @checked
@@ -318,7 +331,7 @@ class KnowledgeGraph:
             ids = sorted(each.id for each in chosen)
             passages = [row["id"] for row in self.store.read("explore/document_passages", documents=ids)]
             remove_documents(self._tools(turn, LocalExtractor(), None, None, progress), ids, passages)
-        self._look_for_documents()
+        self._learnt.discard("documents")  # perhaps these were all
         return chosen
 
     def reembed(self, *, progress: Progress = SILENT) -> dict[str, float]:
@@ -410,7 +423,7 @@ class KnowledgeGraph:
             report = import_graph(
                 turn.store, self.settings, lambda: self.embedder, Path(path), format, merge=merge, progress=progress
             )
-        self._look_for_documents()
+        self._learnt.discard("documents")
         self._forget_embedder()  # the export says which model made its vectors
         return report
 
@@ -499,21 +512,8 @@ class KnowledgeGraph:
         """
         options = {**(options or {}), **more}
         check_options(reader, options)
-
-        def asked(hear: Callable[[Step | str], None], stop: Stop) -> Answer:
-            return self.ask(
-                question,
-                reader,
-                options=options,
-                where=where,
-                keep=keep,
-                verify=verify,
-                on_step=hear,
-                on_text=hear,
-                stop=stop,
-            )
-
-        return heard(asked, stop or self.store.stop)
+        ask = partial(self.ask, question, reader, options=options, where=where, keep=keep, verify=verify)
+        return heard(lambda hear, stop: ask(on_step=hear, on_text=hear, stop=stop), stop or self.store.stop)
 
     def chat(self, id: str | None = None) -> ChatThread:
         """A thread, whose ``ask`` understands follow-up questions and keeps each in the graph: a new one, or that with
@@ -570,8 +570,9 @@ class KnowledgeGraph:
         ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends
         (docs/reference/security.md).
         """
-        _above_zero("timeout", timeout)
-        _above_zero("limit", limit)
+        for name, value in (("timeout", timeout), ("limit", limit)):
+            if value is not None and not value > 0:
+                raise InputError(f"{name} must be more than 0.", name)
         if guarded and (why := why_refused(statement, parameters or {})):
             raise coded(Code.STATEMENT_REFUSED, why=why)
         return self.store.run_statement(
@@ -767,7 +768,7 @@ class KnowledgeGraph:
         return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
 
     @contextmanager
-    def _writing(self, kind: str, progress: Progress, turn: Turn = "alone") -> Iterator[Pass]:
+    def _writing(self, kind: str, progress: Progress, turn: PassTurn = "alone") -> Iterator[Pass]:
         """A pass of this ``kind``, once its turn has come; what is known of the graph is looked at again."""
         with Pass(self.store, kind, progress, turn) as opened:
             if kind != "import":  # the file says which model it has
@@ -832,9 +833,101 @@ class KnowledgeGraph:
             self._report(OLDER_GRAPH)
         self._learnt.add("documents")
 
-    def _look_for_documents(self) -> None:
-        """Look for documents again: some were removed or imported."""
-        self._learnt.discard("documents")
-
     def _named(self, documents: str | Path | Sequence[str | Path]) -> list[DocumentInfo]:
         return named_documents(documents, self.documents())
+
+
+@checked
+class ChatThread:
+    """A thread of ``graph``; ``id`` names it. It is kept turn by turn: what is not asked leaves nothing."""
+
+    def __init__(self, graph: KnowledgeGraph, id: str) -> None:
+        self._graph = graph
+        self.id = id
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """All questions and answers so far, as the graph has them now."""
+        return turns_of(self._graph.store, self.id)
+
+    def ask(
+        self,
+        /,
+        question: str,
+        reader: str | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        where: Mapping[str, Any] | None = None,
+        verify: bool = False,
+        on_step: Tell | None = None,
+        on_text: Hear | None = None,
+        stop: Stop | None = None,
+        keep_failed: bool = True,
+        **more: Any,
+    ) -> Answer:
+        """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn. ``where`` is of
+        this question alone.
+
+        A follow-up is first made to stand alone, by one call of the model: the answer's ``question`` is what the reader
+        was asked, and its ``note`` says so. The first question of a thread is asked as it is. A question for which the
+        model fails is kept as a turn without an answer, so that the next may refer to it, unless ``keep_failed`` is
+        False or the token budget is used up. Raises what ``ask`` raises.
+        """
+        started, graph = time.perf_counter(), self._graph
+        # What was asked before, less the same question, which failed.
+        turns = (turn for turn in self.turns if turn.text is not None or tidy(turn.asked) != tidy(question))
+        earlier = [Exchange(turn.question, turn.text) for turn in turns]
+        alone, whole = follow_up(graph, question, earlier, on_step, stop)
+
+        def kept(answer: Answer, *, failed: bool = False) -> Answer:
+            turn = {"thread": self.id, "asked": question, "failed": failed}
+            return keep_run(graph.store, whole(answer), graph.model_name, time.perf_counter() - started, turn)
+
+        options = {**(options or {}), **more}
+        try:
+            answer = graph.ask(
+                alone,
+                reader,
+                options=options,
+                where=where,
+                verify=verify,
+                on_step=on_step,
+                on_text=on_text,
+                stop=stop,
+            )
+        except ModelError as error:
+            if keep_failed and not isinstance(error, BudgetError):
+                nothing, cost = SearchResult(alone, (), (), 0.0), sum((step.usage for step in error.steps), Usage())
+                name, why = reader or READERS[0].name, f"It failed: {error}"
+                with suppress(KgError):  # the error of the model counts
+                    kept(Answer(alone, name, None, (), nothing, error.steps, cost, why), failed=True)
+            raise
+        return kept(answer)
+
+
+def follow_up(
+    graph: KnowledgeGraph,
+    question: str,
+    earlier: Sequence[Exchange],
+    on_step: Tell | None = None,
+    stop: Stop | None = None,
+) -> tuple[str, Callable[[Answer], Answer]]:
+    """``question`` as it stands alone, without the questions ``earlier``, by one call of the model; and what adds that
+    call, with a note on it, to the answer of a reader that is asked so."""
+    alone, note, spent = question, "", Usage()
+    steps: tuple[Step, ...] = ()
+    if earlier:
+        with graph.run(on_step=on_step, stop=stop) as run:
+            if run.chat is None:
+                note = FAILED
+            else:
+                calls = Calls(run.chat, run.ledger, run.tell)
+                alone, note = stand_alone(question, earlier, calls, run.context)
+                note = note or ("" if alone == question else f"Asked as: {alone}")
+                steps, spent = tuple(calls.steps), calls.usage
+
+    def whole(answer: Answer) -> Answer:
+        told = joined(note, answer.note)
+        return replace(answer, note=told, trace=(*steps, *answer.trace), usage=spent + answer.usage)
+
+    return alone, whole

@@ -14,7 +14,8 @@ from types import ModuleType
 MOVED = {
     "adapters": "interfaces.integrations",
     "async_client": "aio",
-    "chat_thread": "conversation",
+    "chat_thread": "client",
+    "conversation": "client",
     "doors.adapters": "interfaces.integrations",
     "doors.browser.links": "interfaces.neo4j_browser.guide",
     "doors.browser": "interfaces.neo4j_browser",

@@ -39,6 +39,7 @@ _REMOVED = {
     "cypher_limit": "Give the statement a limit.",
     "cypher_timeout": "Give the statement a time limit.",
     "expansion_threshold": "A proposed type counts from a confidence of 0.9 on; KGPLATFORM_EXPANSION_SUPPORT stays.",
+    "form_threshold": "Key elements are one node of GraphReader from the cosine on that was measured for their model.",
     "facts_tokens": "The reply for a passage has at most 1,024 tokens.",
     "neo4j_start_timeout": "The managed server has ten minutes to start.",
 }
@@ -189,13 +190,6 @@ class Settings(BaseSettings):
         None,
         "Minimum cosine similarity for a SAME_AS link between two names. Default: 0.85 with bge-small-en-v1.5-q, else "
         "0.8.",
-        gt=0,
-        le=1,
-    )
-    form_threshold: float | None = _setting(
-        None,
-        "Minimum cosine similarity for GraphReader to treat key elements that are not entities as one node. Default: "
-        "0.9 with bge-small-en-v1.5-q, else 0.87.",
         gt=0,
         le=1,
     )

@@ -12,7 +12,7 @@ from event_loops import in_own_thread
 
 from kgplatform import AsyncKnowledgeGraph, InputError, KnowledgeGraph, Stop, StoppedError, Text, connect_async
 from kgplatform.aio import AsyncChatThread, AsyncLook
-from kgplatform.conversation import ChatThread
+from kgplatform.client import ChatThread
 from kgplatform.explore.look import Look
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.records import Answer, Step

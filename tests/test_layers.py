@@ -39,7 +39,6 @@ resolution
 ingest
 tree gist exchange explore search
 readers
-conversation
 client
 aio
 interfaces.integrations

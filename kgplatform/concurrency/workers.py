@@ -240,7 +240,7 @@ class RayWorkers:
             import ray  # it takes seconds to load
         except ImportError as error:
             raise SettingError(
-                f"Ray is not installed. Install it with `{to_install('ray')}`, or use workers instead.", "ray"
+                f"Ray is not installed. Install it with `{to_install('ray')}`, or use workers instead."
             ) from error
         self._ray = ray
         _check(address)
@@ -251,7 +251,7 @@ class RayWorkers:
             ray.init(address, logging_level=logging.ERROR, log_to_driver=False, **of_its_own)
         except (ConnectionError, RuntimeError, ValueError) as error:
             self._folder.cleanup()
-            raise SettingError(f"The Ray cluster {address} cannot be used: {error}", "ray") from error
+            raise SettingError(f"The Ray cluster {address} cannot be used: {error}") from error
         self.number = max(1, int(ray.cluster_resources().get("CPU", 1)))
         self._call = ray.remote(max_retries=_RAY_TRIES)(answer_of)
 
@@ -286,12 +286,12 @@ def _check(address: str) -> None:
         if found.port is not None:
             socket.create_connection((found.hostname or "", found.port), timeout=_RAY_SECONDS).close()
     except (OSError, ValueError) as error:
-        raise SettingError(f"No Ray cluster listens at {address} ({error}). Is it running?", "ray") from error
+        raise SettingError(f"No Ray cluster listens at {address} ({error}). Is it running?") from error
 
 
 def _pass_on(done: Future[tuple[bool, Any]], found: Future[Any]) -> None:
     error = done.exception()
     if error is not None:
-        found.set_exception(SettingError(f"The Ray cluster lost a worker too often: {error}", "ray"))
+        found.set_exception(SettingError(f"The Ray cluster lost a worker too often: {error}"))
     else:
         settle(found, done.result())

@@ -131,9 +131,11 @@ class _Check:
 
     def take(self, place: str, element: Element) -> None:
         """The next one."""
-        if fault := _fault_of_properties(element.properties):
-            raise self._fault(place, fault)
         for name, value in element.properties.items():
+            if not is_name(name):
+                raise self._fault(place, f"has a property with a name that cannot be used: {name[:80]!r}")
+            if fault := fault_of(value):
+                raise self._fault(place, f"has a property {name!r} that {fault}")
             if is_made_by_database(value):
                 self._to_make += ((place, name, each) for each in (value if isinstance(value, list) else [value]))
         if len(self._to_make) >= _BATCH:
@@ -229,15 +231,6 @@ class _Check:
             if kind is None:
                 raise self._fault(self._ends[number // 2][0], f"joins a node that the file does not have: {end[:80]!r}")
         self._ends.clear()
-
-
-def _fault_of_properties(properties: dict[str, Any]) -> str | None:
-    for name, value in properties.items():
-        if not is_name(name):
-            return f"has a property with a name that cannot be used: {name[:80]!r}"
-        if fault := fault_of(value):
-            return f"has a property {name!r} that {fault}"
-    return None
 
 
 def _fault_of_node(node: Node) -> str | None:

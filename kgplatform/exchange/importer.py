@@ -26,7 +26,6 @@ from typing import Any
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange.check import Contents, NodeKinds, check_elements
 from kgplatform.exchange.elements import (
-    SILENT,
     Element,
     ExchangeReport,
     Node,
@@ -43,7 +42,7 @@ from kgplatform.ingest.settle import settle
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import batches
-from kgplatform.records import Progress
+from kgplatform.records import SILENT, Progress
 from kgplatform.settings import Settings
 
 LEFT_OUT = "The tree, gists and likenesses of the file were left out: run `kgplatform tree`, and `kgplatform gist`."
@@ -94,7 +93,11 @@ def import_graph(
                 raise InputError(str(error).replace(str(copy), str(source)), *error.options) from error
             return replace(report, path=source)
     try:
-        contents = _looked_at(store, source, progress)
+        if not source.is_file():
+            raise InputError(f"{source} is not a file. Name what was exported.")
+        progress("checking", 0, 1)
+        contents = check_elements(source, read_lines(source), lambda rows: store.read(_MADE, rows=rows))
+        progress("checking", 1, 1)
         work = _begun(store, contents, _digest_of(source), merge)
         _write(store, work, read_lines(source), progress)
         notes = _finish(store, work, settings, embedder, read_lines(source), progress)
@@ -131,15 +134,6 @@ class _Work:
         return len(self.contents.kinds) + self.contents.relationships
 
 
-def _looked_at(store: Store, source: Path, progress: Progress) -> Contents:
-    if not source.is_file():
-        raise InputError(f"{source} is not a file. Name what was exported.")
-    progress("checking", 0, 1)
-    contents = check_elements(source, read_lines(source), lambda rows: store.read(_MADE, rows=rows))
-    progress("checking", 1, 1)
-    return contents
-
-
 def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
     """Decide whether to begin or to resume, and mark the graph as half of an import."""
     rows = store.read("ingest/graph_state")
@@ -152,7 +146,14 @@ def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
                 "remove all nodes of the graph."
             )
         return _Work(contents, marks[mark], state["imported"])
-    merges = _merges(store, contents, state, merge)
+    if merges := bool(store.read("exchange/has_content")[0]["any"]):
+        if not merge:
+            raise InputError(
+                "The graph is not empty: an import would mix two graphs. Name another home folder, or add to this "
+                "graph with the option merge.",
+                "merge",
+            )
+        _check_merge(store, contents, state)
     define_keys(store)
     begun = {key: contents.graph.properties[key] for key in ("format", "embeddingModel", "embeddingDimension")}
     if merges:
@@ -164,19 +165,6 @@ def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
     marked = {"importing": next(key for key, is_merge in marks.items() if is_merge == merges), "imported": 0}
     store.write(("ingest/set_graph_state", {"state": begun | marked}))
     return _Work(contents, merges, 0)
-
-
-def _merges(store: Store, contents: Contents, state: Row, merge: bool) -> bool:
-    if not store.read("exchange/has_content")[0]["any"]:
-        return False
-    if not merge:
-        raise InputError(
-            "The graph is not empty: an import would mix two graphs. Name another home folder, or add to this "
-            "graph with the option merge.",
-            "merge",
-        )
-    _check_merge(store, contents, state)
-    return True
 
 
 def _write(store: Store, work: _Work, elements: Iterator[PlacedElement], progress: Progress) -> None:
@@ -284,29 +272,22 @@ def _check_merge(store: Store, contents: Contents, state: Row) -> None:
             )
 
 
-def _is_left_out(element: Element) -> bool:
-    """Whether a merge does without it."""
-    if isinstance(element, Node):
-        return bool(_DERIVED_KINDS.intersection(element.labels))
-    return element.type in _DERIVED_TYPES
-
-
 def _merge_nodes(store: Store, contents: Contents, nodes: Sequence[Node]) -> tuple[list[Row], list[Row]]:
     """The rows of those that are new, and of key elements that both have."""
-    wanted = [node for node in nodes if not _is_left_out(node)]
+    wanted = [node for node in nodes if _DERIVED_KINDS.isdisjoint(node.labels)]
     there = _element_ids(store, contents.kinds, (node.id for node in wanted))
-    new = [_due(node) if _is_element(node) else node for node in wanted if node.id not in there]
+    new = [_due(node) for node in wanted if node.id not in there]
     met = [
         {"element": there[node.id], "labels": list(node.labels), "inSchema": node.properties.get("inSchema")}
         for node in wanted
-        if node.id in there and _is_element(node)
+        if node.id in there and "KeyElement" in node.labels
     ]
     return _node_rows(store, new), met
 
 
 def _merge_relationships(store: Store, contents: Contents, relationships: Sequence[Relationship]) -> list[Row]:
     """The rows of those that may be new, each with the property that tells it from others."""
-    wanted = [relationship for relationship in relationships if not _is_left_out(relationship)]
+    wanted = [relationship for relationship in relationships if relationship.type not in _DERIVED_TYPES]
     rows = _relationship_rows(store, contents.kinds, wanted)
     keys = [next((key for key in _KEYS if key in row["properties"]), "") for row in rows]
     return [row | {"key": key, "value": row["properties"].get(key)} for row, key in zip(rows, keys, strict=True)]
@@ -328,12 +309,10 @@ def _ids(nodes: Iterable[Node], kind: str) -> list[str]:
 
 
 def _due(node: Node) -> Node:
-    """A key element whose name and likenesses are to be settled: those of the file were left out."""
+    """A key element with a mark that its name and likenesses are to be settled: those of the file were left out."""
+    if "KeyElement" not in node.labels:
+        return node
     return Node(node.id, tuple(sorted({*node.labels, "Pending"})), node.properties | {"joinDue": True})
-
-
-def _is_element(node: Node) -> bool:
-    return "KeyElement" in node.labels
 
 
 def _node_rows(store: Store, nodes: Sequence[Node]) -> list[Row]:

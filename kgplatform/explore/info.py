@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import quote
 
 from kgplatform.errors import InputError
@@ -19,7 +19,6 @@ from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.neo4j.metadata import metadata_of, name_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import MetadataValue, Statement
-from kgplatform.text import tidy, unknown
 from kgplatform.text.locations import with_location
 
 
@@ -384,7 +383,7 @@ class RunInfo:
 
 
 DocumentOrder = Literal["title", "file", "added", "characters", "passages", "facts", "failed"]
-ORDERS: tuple[DocumentOrder, ...] = ("title", "file", "added", "characters", "passages", "facts", "failed")
+ORDERS: tuple[DocumentOrder, ...] = get_args(DocumentOrder)
 """What documents can be sorted by."""
 
 
@@ -402,21 +401,3 @@ class DocumentPage:
 
     documents: tuple[DocumentRow, ...]
     total: int
-
-
-def document_page(
-    store: Store, text: str = "", sort: str = "title", *, descending: bool = False, skip: int = 0, limit: int = 100
-) -> DocumentPage:
-    """Documents whose title or file has ``text`` in it, ``limit`` of them after the first ``skip``.
-
-    Raises ``InputError`` for an order that there is not, and for numbers below 0.
-    """
-    if sort not in ORDERS:
-        raise InputError(unknown("order", sort, ORDERS))
-    if skip < 0 or limit < 0:
-        raise InputError("The page's start and length must be 0 or more.")
-    (row,) = store.read(
-        "explore/document_page", text=tidy(text).lower(), sort=sort, descending=descending, skip=skip, limit=limit
-    )
-    rows = (DocumentRow(**{**each, "failures": tuple(each["failures"])}) for each in row["documents"])
-    return DocumentPage(tuple(rows), row["total"])

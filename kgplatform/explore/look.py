@@ -16,7 +16,9 @@ from typing import Any
 from kgplatform.concurrency.arguments import checked
 from kgplatform.errors import Code, InputError, coded
 from kgplatform.explore.info import (
+    ORDERS,
     DocumentPage,
+    DocumentRow,
     DocumentText,
     GraphEdge,
     GraphMap,
@@ -28,17 +30,15 @@ from kgplatform.explore.info import (
     RunInfo,
     Subgraph,
     TreeNode,
-    document_page,
     facts_once,
 )
 from kgplatform.explore.map import map_of
 from kgplatform.explore.profile import Profile, profile_of, questions
-from kgplatform.explore.runs import ThreadInfo, Turn, check_thread, kept_statements, threads
+from kgplatform.explore.runs import ThreadInfo, Turn, check_thread, cited_in_order, kept_statements
 from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
-from kgplatform.text.locations import cited
 
 KINDS = (
     *("Entity", "KeyElement", "Fact", "Chunk", "Document", "Attribute", "Keyword", "Community", "Page", "Run", "Step"),
@@ -174,7 +174,15 @@ class Look:
 
         ``sort``: "title", "file", "added", "characters", "passages", "facts" or "failed".
         """
-        return document_page(self._store, text, sort, descending=descending, skip=skip, limit=limit)
+        if sort not in ORDERS:
+            raise InputError(unknown("order", sort, ORDERS))
+        if skip < 0 or limit < 0:
+            raise InputError("The page's start and length must be 0 or more.")
+        (row,) = self._store.read(
+            "explore/document_page", text=tidy(text).lower(), sort=sort, descending=descending, skip=skip, limit=limit
+        )
+        rows = (DocumentRow(**{**each, "failures": tuple(each["failures"])}) for each in row["documents"])
+        return DocumentPage(tuple(rows), row["total"])
 
     def metadata(self, limit: int = 100) -> tuple[MetadataName, ...]:
         """The names of the documents' metadata, each with at most ``limit`` of its values: what ``where`` can ask."""
@@ -308,12 +316,12 @@ class Look:
         rows = self._store.read("explore/citations", id=id)
         if not rows:
             raise _no_run(id)
-        known = {number: cited(place) for number, place in rows[0]["citations"]}
-        return tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
+        return cited_in_order(rows[0]["citations"])
 
     def threads(self, limit: int = 50) -> tuple[ThreadInfo, ...]:
         """Threads of questions, that which was asked in last first."""
-        return threads(self._store, _at_least(limit, 0))
+        rows = self._store.read("explore/threads", limit=_at_least(limit, 0))
+        return tuple(ThreadInfo(**row) for row in rows)
 
     def thread(self, id: str) -> tuple[Turn, ...]:
         """The turns of a thread in order, each with what its answer cites."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -41,8 +41,10 @@ def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, tu
     ``model``: the name of the language model, None without one. ``turn``: the ``thread`` that it is the next turn of,
     what was ``asked`` in it, and whether the model ``failed``.
     """
-    store.define("neo4j/schema/constraint_run")  # the graph may be older than the label
+    store.define("neo4j/schema/constraint_run")  # the graph may be older than the labels and the index
     store.define("neo4j/schema/constraint_step")
+    if turn:
+        store.define("neo4j/schema/index_run_thread")
     run = uuid.uuid4().hex
     steps = list(enumerate(answer.trace, start=1))
     before = steps_before([step.path for step in answer.trace])
@@ -244,28 +246,19 @@ class ThreadInfo:
     at: str
 
 
-def keep_turn(
-    store: Store, thread: str, asked: str, answer: Answer, model: str | None, seconds: float, *, failed: bool = False
-) -> Answer:
-    """Save ``answer`` as the next turn of ``thread``; returns it with the id of its run."""
-    store.define("neo4j/schema/index_run_thread")  # the graph may be older than the index
-    return keep_run(store, answer, model, seconds, {"thread": thread, "asked": asked, "failed": failed})
-
-
 def turns_of(store: Store, thread: str) -> tuple[Turn, ...]:
     """The turns of a thread in order; empty for one that is not there."""
     turns = []
     for row in store.read("explore/thread", id=thread):
-        known = {number: cited(place) for number, place in row["citations"]}
-        citations = tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
         values: dict[str, Any] = {field.name: row[field.name] for field in fields(Turn)}
-        turns.append(Turn(**kept_statements(values) | {"citations": citations}))
+        turns.append(Turn(**kept_statements(values) | {"citations": cited_in_order(row["citations"])}))
     return tuple(turns)
 
 
-def threads(store: Store, limit: int) -> tuple[ThreadInfo, ...]:
-    """The last threads, that which was asked in last first."""
-    return tuple(ThreadInfo(**row) for row in store.read("explore/threads", limit=limit))
+def cited_in_order(rows: Iterable[Sequence[Any]]) -> tuple[Citation | None, ...]:
+    """The citations of a saved answer, number 1 first, of rows (number, place); None for those that are gone."""
+    known = {number: cited(place) for number, place in rows}
+    return tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
 
 
 def remove_thread(store: Store, thread: str) -> None:

@@ -63,9 +63,9 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
         vectors.complete("facts")
     if elements:
         same_as, same_form = least_cosines(embedder)
-        least = settings.same_as_threshold or same_as, settings.form_threshold or same_form
         with watch.stage("likenesses"):
-            join_likes(store, embedder.dimension, *least, elements, progress)
+            least = settings.same_as_threshold or same_as
+            join_likes(store, embedder.dimension, least, same_form, elements, progress)
         with watch.stage("forms"):
             settle_forms(store, elements, progress)
     with watch.stage("indexes"):

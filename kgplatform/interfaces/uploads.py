@@ -104,7 +104,14 @@ class Uploads:
             raise InputError(f"Two files are called {min(twice)}. Rename one of them.")
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder.chmod(0o700)
-        staged = self._put_aside(tuple(names), graph)
+        with _alone(self.folder):  # nobody finds the folder before it is claimed
+            folder = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self.folder))
+            claimed = claim(folder / _CLAIM)
+            assert claimed is not None
+            (folder / _GRAPH).write_text(graph, "utf-8")
+            claimed.write("\n".join(names))
+            claimed.flush()
+        staged = Staged(folder, tuple(names), claimed)
         try:
             for name, (_, stream) in zip(names, files, strict=True):
                 with (staged.folder / name).open("xb") as target:
@@ -128,22 +135,15 @@ class Uploads:
         if not left:
             return []
         # Asked for now: who set one aside gave it to a job before its lock ended.
-        kept, own = graph.jobs(self.place(), "", 0).load().folders, ("", graph.database_id())
-        gone = [each for each in left if each.folder.name not in kept and _graph_of(each.folder) in own]
+        kept, own = graph.jobs(self.place(), "", 0).load().folders, graph.database_id()
+        gone = []
         for each in left:
-            if each not in gone:
+            whose = each.folder / _GRAPH  # an earlier version made none
+            if each.folder.name not in kept and (not whose.is_file() or whose.read_text("utf-8") in ("", own)):
+                gone.append(each)
+            else:
                 each.let_go()
         return gone
-
-    def _put_aside(self, names: tuple[str, ...], graph: str) -> Staged:
-        with _alone(self.folder):  # nobody finds the folder before it is claimed
-            folder = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self.folder))
-            claimed = claim(folder / _CLAIM)
-            assert claimed is not None
-            (folder / _GRAPH).write_text(graph, "utf-8")
-            claimed.write("\n".join(names))
-            claimed.flush()
-        return Staged(folder, names, claimed)
 
     def put(self, staged: Staged) -> list[Path]:
         """Put them where the graph reads them; earlier files of their names are set aside.
@@ -218,12 +218,6 @@ def end_abandoned(graph: KnowledgeGraph, uploads: Uploads) -> None:
         log.warning("uploads that no job needs are left in %s: %s", uploads.folder, error.strerror or error)
     except StoreError as error:  # it is looked again
         log.warning("uploads that no job needs were not looked for: %s", type(error).__name__)
-
-
-def _graph_of(folder: Path) -> str:
-    """The graph for which it was set aside; empty for one that an earlier version made."""
-    file = folder / _GRAPH
-    return file.read_text("utf-8") if file.is_file() else ""
 
 
 def _alone(uploads: Path) -> AbstractContextManager[None]:

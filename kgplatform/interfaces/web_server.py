@@ -13,6 +13,7 @@ import ipaddress
 import re
 import socket
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from types import FrameType
 from typing import TypeVar
@@ -192,6 +193,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Guard:
     """Middleware: refuses requests before anything of their body is read.
 
@@ -200,46 +202,33 @@ class Guard:
     any. ``most``: bytes of a body; ``most_at``: exceptions by path. ``idle``: seconds that a body may stall.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        hosts: Collection[str] | None,
-        origins: Collection[str] = (),
-        token: str | None = None,
-        api: str = "/api/",
-        most: int = MEGABYTE,
-        most_at: Mapping[str, int] | None = None,
-        idle: float = 30.0,
-        elsewhere: str = "Requests from other sites are refused.",
-    ) -> None:
-        self._app = app
-        self._hosts = hosts
-        self._origins = origins
-        self._token = token.encode() if token is not None else None
-        self._api = api
-        self._most = most
-        self._most_at = most_at or {}
-        self._idle = idle
-        self._elsewhere = elsewhere
+    app: ASGIApp
+    hosts: Collection[str] | None
+    origins: Collection[str] = ()
+    token: str | None = field(default=None, repr=False)
+    api: str = "/api/"
+    most: int = MEGABYTE
+    most_at: Mapping[str, int] = field(default_factory=dict)
+    idle: float = 30.0
+    elsewhere: str = "Requests from other sites are refused."
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
-        most = self._most_at.get(scope["path"], self._most)
+        most = self.most_at.get(scope["path"], self.most)
         if refused := self._refusal(scope, Headers(scope=scope), most):
             await refused(scope, receive, send)
             return
-        await self._app(scope, _bounded(receive, most, self._idle), send)
+        await self.app(scope, _bounded(receive, most, self.idle), send)
 
     def _refusal(self, scope: Scope, headers: Headers, most: int) -> Response | None:
-        if self._hosts is not None and _name_of(headers.get("host", "")) not in self._hosts:
+        if self.hosts is not None and _name_of(headers.get("host", "")) not in self.hosts:
             return refusal(403, "HostError", "This server accepts only the host names localhost and 127.0.0.1.")
         if not self._is_own(scope, headers):
-            return refusal(403, "OriginError", self._elsewhere)
-        if scope["path"].startswith(self._api) and not self._has_token(headers):
+            return refusal(403, "OriginError", self.elsewhere)
+        if scope["path"].startswith(self.api) and not self._has_token(headers):
             sentence = "This server needs a token. Send it as `Authorization: Bearer TOKEN`."
             return refusal(401, "TokenError", sentence, {"WWW-Authenticate": "Bearer"})
         if len(scope["raw_path"] or b"") + len(scope["query_string"]) > _LONGEST_LINE:
@@ -254,19 +243,19 @@ class Guard:
     def _is_own(self, scope: Scope, headers: Headers) -> bool:
         """Whether the request comes from our own page, an allowed origin, or no page at all."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-        if origin in self._origins:
+        if origin in self.origins:
             return True
         if scope["method"] in _SAFE:
             # Other sites may link here, but not read from here.
             is_visit = headers.get("sec-fetch-mode", "navigate") == "navigate"
-            return site in ("none", "same-origin") or is_visit or not scope["path"].startswith(self._api)
+            return site in ("none", "same-origin") or is_visit or not scope["path"].startswith(self.api)
         return site in ("none", "same-origin") and (origin is None or _is_at(origin, headers.get("host", "")))
 
     def _has_token(self, headers: Headers) -> bool:
-        if self._token is None:
+        if self.token is None:
             return True
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        return hmac.compare_digest(given.strip().encode(), self._token) and scheme.lower() == "bearer"
+        return hmac.compare_digest(given.strip().encode(), self.token.encode()) and scheme.lower() == "bearer"
 
 
 def _name_of(host: str) -> str:

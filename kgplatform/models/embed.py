@@ -100,7 +100,7 @@ def embed_question(embedder: Embedder, text: str) -> Vectors:
 
 
 def least_cosines(embedder: Embedder) -> tuple[float, float]:
-    """From which cosines on two names, and two words, may mean one thing, where the settings do not say it: models
+    """From which cosines on two names (where the settings do not say it) and two words may mean one thing: models
     differ. Of models that were not measured, those of all-MiniLM-L6-v2.
     """
     if embedder.name == MULTILINGUAL:

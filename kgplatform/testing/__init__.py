@@ -52,7 +52,15 @@ class ScriptedChat:
         with self._lock:
             number = len(self.calls)
             self.calls.append(SentMessages([dict(message) for message in messages], stage, wanted))
-        answer = self._answers(messages) if callable(self._answers) else self._scripted(number, messages, stage)
+        if callable(self._answers):
+            answer = self._answers(messages)
+        elif number < len(self._answers):
+            answer = self._answers[number]
+        else:
+            last, length = messages[-1]["content"][:_SHOWN], len(self._answers)
+            raise AssertionError(
+                f"The script has {length} answers, and call {number + 1} came, stage {stage}: {last!r}"
+            )
         if wanted.on_text:
             wanted.on_text(answer.text if isinstance(answer, Reply) else answer)
         if isinstance(answer, Reply):
@@ -68,13 +76,3 @@ class ScriptedChat:
         other = copy.copy(self)
         other.model = model
         return other
-
-    def _scripted(self, number: int, messages: Messages, stage: str) -> str | Reply:
-        answers = self._answers
-        if callable(answers) or number >= len(answers):
-            length = 0 if callable(answers) else len(answers)
-            last = messages[-1]["content"][:_SHOWN]
-            raise AssertionError(
-                f"The script has {length} answers, and call {number + 1} came, stage {stage}: {last!r}"
-            )
-        return answers[number]

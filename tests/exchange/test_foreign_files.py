@@ -14,7 +14,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.exchange.csv_folder import cell_of
 from kgplatform.exchange.elements import Node, Relationship, Spool, read_lines
-from kgplatform.exchange.graphml import write_graphml
+from kgplatform.exchange.exporter import write_graphml
 
 
 def refused(kg: KnowledgeGraph, path: Path, message: str) -> None:

@@ -51,6 +51,11 @@ class CircleEmbedder(HashEmbedder):
         return vectors
 
 
+@pytest.fixture
+def same_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgplatform.ingest.settle.least_cosines", lambda embedder: (_SAME_AS, _SAME_FORM))
+
+
 def line(name: str, rng: random.Random) -> dict[str, Any]:
     """A recording of one passage; sometimes there are no atomic facts, as of the rules."""
     names = list({f"{rng.choice(_FIRST)} {rng.choice(_LAST)}".strip(): rng.choice(_TYPES) for _ in range(4)}.items())
@@ -72,6 +77,7 @@ def killing(left: int) -> Callable[[QueryRun], None]:
     return count
 
 
+@pytest.mark.usefixtures("same_form")
 @pytest.mark.parametrize("seed", range(2))
 def test_any_history_ends_with_the_graph_of_what_is_left(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
@@ -80,9 +86,7 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
     for module in ("ingest.settle", "resolution.forms") if seed % 2 else ():
         monkeypatch.setattr(f"kgplatform.{module}._BATCH", 5)
         monkeypatch.setattr("kgplatform.resolution.forms._AT_ONCE", 5)
-    settings = load_settings(
-        home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS, form_threshold=_SAME_FORM
-    )
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS)
     kg = KnowledgeGraph(store, settings, embedder=CircleEmbedder())
     lines: dict[str, dict[str, Any]] = {}
     told = tmp_path / "r.jsonl"
@@ -128,12 +132,11 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
 _MOMENTS = ("ingest/mentions", "ingest/pending_elements", "ingest/form_elements")
 
 
+@pytest.mark.usefixtures("same_form")
 @pytest.mark.parametrize("moment", _MOMENTS)
 def test_an_ingest_that_begins_meanwhile_loses_nothing(store: Store, tmp_path: Path, moment: str) -> None:
     """Both write to the same elements, and one settles after the other."""
-    settings = load_settings(
-        home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS, form_threshold=_SAME_FORM
-    )
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS)
     said = {"a.txt": ("Lord Kelvin", "cable", "wire"), "b.txt": ("LORD KELVIN", "cables", "Wires")}
     said |= {"c.txt": ("LORD KELVIN", "cables", "wires")}
     recorded = [

@@ -35,8 +35,7 @@ from kgplatform.interfaces.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from kgplatform.client import KnowledgeGraph
-    from kgplatform.conversation import ChatThread
+    from kgplatform.client import ChatThread, KnowledgeGraph
     from kgplatform.readers.reader import Option
     from kgplatform.records import Answer, Usage
 
@@ -236,8 +235,14 @@ def chat(
 ) -> None:
     """Ask questions and follow-up questions, one per line. /quit or Ctrl-D exits."""
     if list_ or remove:
+        from kgplatform.interfaces.cli.show.answers import show_threads
+        from kgplatform.interfaces.cli.show.terminal import show
+
         with open_at(home) as graph:
-            _manage(graph, remove, as_json)
+            if remove:
+                graph.remove_thread(remove)
+            threads = graph.look.threads()
+        show(as_json, threads, show_threads, {"threads": threads})
         return
     try:
         options = reader_options(reader, option)
@@ -249,16 +254,6 @@ def chat(
         failed = _talk(graph, opened, ask, as_json)
     if failed and not sys.stdin.isatty():  # a person has read it, a script has not
         raise typer.Exit(1)
-
-
-def _manage(graph: KnowledgeGraph, remove: str | None, as_json: bool) -> None:
-    from kgplatform.interfaces.cli.show.answers import show_threads
-    from kgplatform.interfaces.cli.show.terminal import show
-
-    if remove:
-        graph.remove_thread(remove)
-    threads = graph.look.threads()
-    show(as_json, threads, show_threads, {"threads": threads})
 
 
 def _talk(graph: KnowledgeGraph, thread: ChatThread, ask: Callable[..., Answer], as_json: bool) -> int:

@@ -81,12 +81,6 @@ Encoding = Annotated[
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, max=256, help="Number of processes that parse and read.")
 ]
-RayAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--ray", metavar="ADDRESS", help="Address of a Ray cluster that parses, reads and embeds, or `local`."
-    ),
-]
 
 
 def ingest(
@@ -104,7 +98,6 @@ def ingest(
     encoding: Encoding = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print the expected cost and stop.")] = False,
     workers: Workers = None,
-    ray: RayAddress = None,
     token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
@@ -124,7 +117,7 @@ def ingest(
         "reread": reread,
         "retry_failed": retry_failed,
     }
-    given: dict[str, Any] = {"token_budget": token_budget, "workers": workers, "ray": ray}
+    given: dict[str, Any] = {"workers": workers, "token_budget": token_budget}
     given |= {"text_field": text_field, "title_field": title_field, "encoding": encoding}
     with terminal.ProgressLines() as progress, connect_to(home, **given) as graph:
         progress.by(lambda: graph.ledger.total)
@@ -283,7 +276,6 @@ def export(
 
 def import_(
     path: Annotated[Path, typer.Argument(help="A .jsonl file that `export` wrote.", show_default=False)],
-    format: Annotated[str | None, typer.Option("--format", hidden=True)] = None,
     merge: Annotated[bool, typer.Option("--merge", help="Merge into a non-empty graph.")] = False,
     home: Home = None,
     as_json: AsJson = False,
@@ -292,7 +284,7 @@ def import_(
     from kgplatform.interfaces.cli.show import terminal
 
     with terminal.ProgressLines() as progress, open_at(home) as graph:
-        report = graph.import_graph(path, format, merge=merge, progress=progress)
+        report = graph.import_graph(path, merge=merge, progress=progress)
     _show_exchange(report, "Imported", as_json)
 
 

@@ -14,7 +14,6 @@ import os
 import socket
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,8 +31,8 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http import ask, browse, changes
 from kgplatform.interfaces.http.failures import Reporting, answer_errors, errors, log
 from kgplatform.interfaces.http.jobs import Jobs
-from kgplatform.interfaces.http.parts import Limits, Parts, Quota, Workers
-from kgplatform.interfaces.uploads import Uploads, end_abandoned
+from kgplatform.interfaces.http.parts import Limits, Parts, Workers
+from kgplatform.interfaces.uploads import Uploads
 from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer
 
 EXAMPLES = Path(__file__).with_name("examples.json")
@@ -148,17 +147,15 @@ def _parts(graph: KnowledgeGraph, limits: Limits, *, read_only: bool, token_need
     uploads = Uploads(graph.settings.home_folder, shares_graph=graph.settings.neo4j_uri is not None)
     server = f"{socket.gethostname()}, process {os.getpid()}"
     queue = graph.jobs("" if read_only else _place(uploads), server, limits.lease)
-    sweep = partial(end_abandoned, graph, uploads)
-    jobs = Jobs(queue, changes.works(graph, uploads), sweep, waiting=limits.waiting_jobs, at_once=limits.jobs)
+    jobs = Jobs(graph, uploads, queue, changes.WORKS, waiting=limits.waiting_jobs, at_once=limits.jobs)
     return Parts(
         graph=graph,
         limits=limits,
         read_only=read_only,
         token_needed=token_needed,
-        workers=Workers(graph, limits.asks),
+        workers=Workers(graph, limits.asks, limits.uploads),
         jobs=jobs,
         uploads=uploads,
-        quota=Quota(limits.uploads),
     )
 
 
@@ -207,23 +204,20 @@ def add_examples(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             description = without()
+            # Of each: what was ``sent``, and by media type what was ``answered``.
             for endpoint, example in json.loads(EXAMPLES.read_text("utf-8")).items():
                 method, _, path = endpoint.partition(" ")
-                _add(description["paths"][path][method.lower()], example)
+                operation = description["paths"][path][method.lower()]
+                if "sent" in example:
+                    (content,) = operation["requestBody"]["content"].values()
+                    content["example"] = example["sent"]
+                status = next(code for code in operation["responses"] if code.startswith("2"))
+                contents = operation["responses"][status]["content"]
+                for media_type, answer in example["answered"].items():
+                    contents.setdefault(media_type, {})["example"] = answer
         return without()
 
     app.openapi = openapi  # type: ignore[method-assign]  # the way that FastAPI documents
-
-
-def _add(operation: dict[str, Any], example: dict[str, Any]) -> None:
-    """``example``: ``sent``, and by media type what was ``answered``."""
-    if "sent" in example:
-        (content,) = operation["requestBody"]["content"].values()
-        content["example"] = example["sent"]
-    status = next(code for code in operation["responses"] if code.startswith("2"))
-    contents = operation["responses"][status]["content"]
-    for media_type, answer in example["answered"].items():
-        contents.setdefault(media_type, {})["example"] = answer
 
 
 def add_explorer(app: FastAPI) -> None:

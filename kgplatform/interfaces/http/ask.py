@@ -5,19 +5,20 @@ What is asked in a thread is kept in the graph.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from kgplatform.client import KnowledgeGraph, check_options
-from kgplatform.conversation import ask_on as ask_after
+from kgplatform.client import KnowledgeGraph, check_options, follow_up
 from kgplatform.errors import InputError, StatementError
 from kgplatform.interfaces.http.failures import errors
 from kgplatform.interfaces.http.parts import Id, Parts, Served, look_at
 from kgplatform.interfaces.http.streams import STREAM, STREAMED, Asked, answer_events, answer_json, stream
 from kgplatform.readers.run import Hear, Tell
 from kgplatform.readers.thread import Exchange
+from kgplatform.records import Answer
 
 router = APIRouter(prefix="/api")
 
@@ -109,20 +110,9 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
         parts.refuse_change()
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> dict[str, Any]:
-        return answer_json(
-            ask_after(
-                graph,
-                body.question,
-                [Exchange(turn.question, turn.answer) for turn in body.earlier],
-                body.reader,
-                options=body.options,
-                where=body.where,
-                keep=body.keep,
-                verify=body.verify,
-                on_step=on_step,
-                on_text=on_text,
-            )
-        )
+        earlier = [Exchange(turn.question, turn.answer) for turn in body.earlier]
+        alone, whole = follow_up(graph, body.question, earlier, on_step)
+        return answer_json(whole(_ask(graph.ask, alone, body, keep=body.keep, on_step=on_step, on_text=on_text)))
 
     return await _answered(body, request, parts, answer)
 
@@ -155,20 +145,16 @@ async def ask_on(id: Id, body: TurnBody, request: Request, parts: Served) -> Res
 
 async def _asked_in(id: str | None, body: TurnBody, request: Request, parts: Parts) -> Response:
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> dict[str, Any]:
-        thread = graph.chat(id)
-        answered = thread.ask(
-            body.question,
-            body.reader,
-            options=body.options,
-            where=body.where,
-            verify=body.verify,
-            on_step=on_step,
-            on_text=on_text,
-            keep_failed=id is not None,  # else nobody is told its id
-        )
+        thread, keep_failed = graph.chat(id), id is not None  # else nobody is told its id
+        answered = _ask(thread.ask, body.question, body, on_step=on_step, on_text=on_text, keep_failed=keep_failed)
         return answer_json(answered) | {"thread": thread.id, "asked": body.question}
 
     return await _answered(body, request, parts, answer)
+
+
+def _ask(ask: Callable[..., Answer], question: str, body: TurnBody, **more: Any) -> Answer:
+    """What ``ask``, of a graph or of a thread, answers to ``question`` where it is asked as ``body`` says."""
+    return ask(question, body.reader, options=body.options, where=body.where, verify=body.verify, **more)
 
 
 async def _answered(body: TurnBody, request: Request, parts: Parts, answer: Asked) -> Response:

@@ -6,10 +6,8 @@ Jobs ingest uploads or the sample, build the tree, and work on documents.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
     from kgplatform.tree.build_tree import TreeReport
 
 router = APIRouter(prefix="/api")
-
-Finish = Callable[[KnowledgeGraph, Uploads, Claim, dict[str, Any] | None], None]
 
 _SAMPLE_NOTE = "The facts of the sample were written by hand; no model read them from the documents."
 _LONGEST_SCHEMA = 200_000
@@ -114,11 +110,15 @@ async def upload(request: Request, parts: Served) -> Response:
         raise InputError("Send files as multipart/form-data, in fields called `files`.")
     load = await parts.workers.look(lambda graph: parts.jobs.check())
     size = int(request.headers.get("content-length", parts.limits.upload))  # without one it may be the largest
-    with parts.quota.reserve(size, kept=load.bytes), _disk_errors():
-        # Arriving files have no name in any folder: nothing of them is left if this process is killed.
-        async with request.form(max_files=parts.limits.files, max_fields=len(UploadFields.model_fields)) as form:
-            work = partial(_take_in, parts, form, size)
-            return await parts.workers.answer(request, lambda graph: work(), status=202)
+    with parts.workers.arriving(size, kept=load.bytes):
+        try:
+            # Arriving files have no name in any folder: nothing of them is left if this process is killed.
+            async with request.form(max_files=parts.limits.files, max_fields=len(UploadFields.model_fields)) as form:
+                return await parts.workers.answer(request, lambda graph: _take_in(parts, form, size), status=202)
+        except OSError as error:
+            why = error.strerror or error
+            sentence = f"The server cannot store the upload: {why}. Free its disk, then send it again."
+            raise HttpRequestError(507, "StorageError", sentence, {"Connection": "close"}) from error
 
 
 @router.delete("/documents/{id:path}", tags=["documents"], summary="Remove a document", responses=errors(403, 404, 409))
@@ -126,15 +126,6 @@ async def remove(id: str, request: Request, parts: Served) -> Response:
     """Also removes everything that only it supports, and its uploaded file. `id`: its id or URI."""
     parts.refuse_change()
     return await parts.workers.answer(request, lambda graph: _remove(parts, id))
-
-
-@contextmanager
-def _disk_errors() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        sentence = f"The server cannot store the upload: {error.strerror or error}. Free its disk, then send it again."
-        raise HttpRequestError(507, "StorageError", sentence, {"Connection": "close"}) from error
 
 
 def _take_in(parts: Parts, form: FormData, size: int) -> dict[str, Job]:
@@ -172,13 +163,7 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
     ):
         if name and name not in known:
             raise InputError(unknown(what, name, known))
-    return {
-        "schema": asked.schema_,
-        "extractor": asked.extractor or None,
-        "mode": asked.mode or None,
-        "facts": asked.facts,
-        "retry_failed": asked.retry_failed,
-    }
+    return asked.model_dump(by_alias=True) | {"extractor": asked.extractor or None, "mode": asked.mode or None}
 
 
 def _remove(parts: Parts, id: str) -> dict[str, Any]:
@@ -289,28 +274,6 @@ async def stop_job(id: str, request: Request, parts: Served) -> Response:
     return await parts.workers.answer(request, lambda graph: {"job": parts.jobs.stop(id)})
 
 
-def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
-    """By kind. Ingests may run beside each other; the tree is built of what all of them have finished, and the sample
-    is ingested with its tree. A removal runs beside no other job.
-    """
-
-    def work(run: Callable[..., dict[str, Any]], *, alone: bool = False, finish: Finish = lambda *_: None) -> Work:
-        return Work(
-            lambda claim, stop, progress: run(graph.within(stop), uploads, claim, progress),
-            partial(finish, graph, uploads),
-            alone,
-        )
-
-    return {
-        "ingest": work(_ingest, finish=_finish_ingest),
-        "tree": work(_build_tree, alone=True),
-        "sample": work(_load_sample, alone=True),
-        "reread": work(_reread),
-        "gist": work(_gist),
-        "remove": work(_remove_documents, alone=True),
-    }
-
-
 def _told(report: IngestReport | TreeReport, **changed: Any) -> dict[str, Any]:
     """The report as JSON has it, with what is ``changed`` in it."""
     return dict(plain(as_fields(report) | {"complete": report.complete} | changed))
@@ -346,14 +309,21 @@ def _load_sample(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress
 
 
 def _reread(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
-    there, gone = _files(chosen(graph, claim.parameters["documents"]))
+    there: dict[Path, None] = {}
+    gone = []
+    for document in chosen(graph, claim.parameters["documents"]):
+        address = urlsplit(document.source)
+        file = Path(unquote(address.path))
+        if address.scheme == "file" and file.is_file():
+            there[file] = None
+        else:
+            gone.append(SkippedFile(document.title, "its file is no longer there"))
     if not there:
         raise InputError("The files of these documents are no longer where they were. Add them again.")
     if graph.language_model is not None:
         graph.try_model()  # one that does not answer is met before thousands of passages wait for it
-    report = graph.ingest(there, reread=True, progress=progress)
-    skipped = [replace(file, path=Path(file.path).name) for file in report.skipped]
-    return _told(report, skipped=[*skipped, *(SkippedFile(each.title, "its file is no longer there") for each in gone)])
+    report = graph.ingest(list(there), reread=True, progress=progress)
+    return _told(report, skipped=[*(replace(file, path=Path(file.path).name) for file in report.skipped), *gone])
 
 
 def _gist(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
@@ -378,15 +348,14 @@ def chosen(graph: KnowledgeGraph, ids: Sequence[str]) -> list[DocumentInfo]:
     return [known[id_] for id_ in dict.fromkeys(ids)]
 
 
-def _files(documents: Sequence[DocumentInfo]) -> tuple[list[Path], list[DocumentInfo]]:
-    """The files that documents come from, and the documents whose file is not there."""
-    files: dict[Path, None] = {}
-    gone = []
-    for document in documents:
-        address = urlsplit(document.source)
-        file = Path(unquote(address.path))
-        if address.scheme == "file" and file.is_file():
-            files[file] = None
-        else:
-            gone.append(document)
-    return list(files), gone
+WORKS = {
+    "ingest": Work(_ingest, _finish_ingest),
+    "tree": Work(_build_tree, alone=True),
+    "sample": Work(_load_sample, alone=True),
+    "reread": Work(_reread),
+    "gist": Work(_gist),
+    "remove": Work(_remove_documents, alone=True),
+}
+"""What jobs do, by kind. Ingests may run beside each other. The tree is built of what all of them have finished, the
+sample is ingested with its tree, and a removal runs beside no other job.
+"""

@@ -15,10 +15,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import InputError, KgError, StoppedError, StoreError
 from kgplatform.explore.jobs import Claim, Files, Job, JobQueue, Load, State
 from kgplatform.interfaces.http.failures import busy, error_of, not_found, report_fault
+from kgplatform.interfaces.uploads import Uploads, end_abandoned
 from kgplatform.records import Progress
 
 log = logging.getLogger("kgplatform.interfaces.http")
@@ -37,14 +39,14 @@ _SWEEP_EVERY = 10.0
 class Work:
     """What jobs of one kind do.
 
-    ``run`` works until it is stopped, reports its progress, and returns its report. ``finish`` removes what a job
-    leaves behind that will not run again; its report is None where it was stopped or failed. ``alone``: no other job
-    may run beside it, on any server.
+    ``run`` works on the graph until that is stopped, reports its progress, and returns its report. ``finish`` removes
+    what a job leaves behind that will not run again; its report is None where it was stopped or failed. ``alone``: no
+    other job may run beside it, on any server.
     """
 
-    run: Callable[[Claim, Stop, Progress], dict[str, Any]]
-    finish: Callable[[Claim, dict[str, Any] | None], None]
-    alone: bool
+    run: Callable[[KnowledgeGraph, Uploads, Claim, Progress], dict[str, Any]]
+    finish: Callable[[KnowledgeGraph, Uploads, Claim, dict[str, Any] | None], None] = lambda *_: None
+    alone: bool = False
 
 
 class _Running:
@@ -72,17 +74,22 @@ class _Running:
 
 
 class Jobs:
-    """Runs the jobs of ``queue``, up to ``at_once`` of them side by side. ``waiting``: how many more may wait.
-
-    ``sweep`` removes files that no job needs.
-    """
+    """Runs the jobs of ``queue``, up to ``at_once`` of them side by side. ``waiting``: how many more may wait."""
 
     def __init__(
-        self, queue: JobQueue, works: Mapping[str, Work], sweep: Callable[[], None], *, waiting: int, at_once: int
+        self,
+        graph: KnowledgeGraph,
+        uploads: Uploads,
+        queue: JobQueue,
+        works: Mapping[str, Work],
+        *,
+        waiting: int,
+        at_once: int,
     ) -> None:
+        self._at = graph, uploads
         self.queue = queue
         self._works = works
-        self._sweep = sweep
+        self._sweep = partial(end_abandoned, graph, uploads)
         self._most = at_once + waiting
         self._at_once = at_once
         self._running: dict[str, _Running] = {}
@@ -243,7 +250,7 @@ class Jobs:
             self.queue.beat(claim, *held.progress)  # how far it came: the last beat knew less
             if not self.queue.note_outcome(claim, state, report, error):
                 return
-        work.finish(claim, report)
+        work.finish(*self._at, claim, report)
         self.queue.end(claim)
         log.info("job %s %s: %s after %.1f s", claim.job.kind, claim.job.id, state, time.monotonic() - held.started)
 
@@ -255,7 +262,8 @@ class Jobs:
             sentence = f"Gave up after {_TRIES} attempts: the server died each time."
             return "failed", None, {"kind": "ServerError", "message": sentence}
         try:
-            return "done", work.run(held.claim, held.stop, held.report), None
+            graph, uploads = self._at
+            return "done", work.run(graph.within(held.stop), uploads, held.claim, held.report), None
         except StoppedError:
             if held.lost or not held.stopped.is_set():
                 raise

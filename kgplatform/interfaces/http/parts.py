@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeVar
@@ -62,46 +61,17 @@ class Limits:
     ping: float = 5.0
 
 
-class Quota:
-    """``most`` bytes for all uploads that are arriving or waiting to be ingested. Safe from several threads.
-
-    It counts what is arriving; jobs in the graph know what is waiting.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._reserved = 0
-        self._lock = threading.Lock()
-
-    @contextlib.contextmanager
-    def reserve(self, count: int, *, kept: int) -> Iterator[None]:
-        """Reserve ``count`` bytes inside, beside the ``kept`` ones of jobs.
-
-        Raises ``HttpRequestError`` (429) if they do not fit; the rest of the body need not be read then.
-        """
-        with self._lock:
-            if kept + self._reserved + count > self._most:
-                sentence = (
-                    f"Too many uploads at once: together they may have {self._most:,} bytes. Try again when one has "
-                    "finished."
-                )
-                raise HttpRequestError(429, "BusyError", sentence, {"Retry-After": "10", "Connection": "close"})
-            self._reserved += count
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._reserved -= count
-
-
 class Workers:
-    """The threads that work on ``graph``, and what stops them. At most ``asks`` questions are answered at once."""
+    """The threads that work on ``graph``, and what stops them. At most ``asks`` questions are answered at once, and
+    uploads that arrive or wait have at most ``uploads`` bytes."""
 
-    def __init__(self, graph: KnowledgeGraph, asks: int) -> None:
+    def __init__(self, graph: KnowledgeGraph, asks: int, uploads: int) -> None:
         self._graph = graph
         self.closing = False
         self._asks = asks
         self._asking = 0
+        self._uploads = uploads
+        self._arriving = 0
         self._stops: set[Stop] = set()
         self._threads: dict[ThreadsKind, anyio.CapacityLimiter] = {}
 
@@ -126,6 +96,22 @@ class Workers:
         """Raise ``HttpRequestError`` (429) if no more questions are taken."""
         if self._asking >= self._asks:
             raise busy(f"{self._asks} questions are being answered already. Ask again in a moment.")
+
+    @contextlib.contextmanager
+    def arriving(self, count: int, *, kept: int) -> Iterator[None]:
+        """An upload of ``count`` bytes arrives inside, beside the ``kept`` ones of jobs.
+
+        Raises ``HttpRequestError`` (429) if they do not fit; the rest of the body need not be read then.
+        """
+        if kept + self._arriving + count > self._uploads:
+            together = f"Too many uploads at once: together they may have {self._uploads:,} bytes."
+            again = {"Retry-After": "10", "Connection": "close"}
+            raise HttpRequestError(429, "BusyError", f"{together} Try again when one has finished.", again)
+        self._arriving += count
+        try:
+            yield
+        finally:
+            self._arriving -= count
 
     async def answer(
         self, request: Request, work: GraphWork, *, kind: ThreadsKind = "reads", status: int = 200
@@ -178,7 +164,6 @@ class Parts:
     workers: Workers
     jobs: Jobs
     uploads: Uploads
-    quota: Quota
 
     def refuse_change(self) -> None:
         """Raise ``HttpRequestError`` (403) if nothing may be changed."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os.path
-from collections.abc import AsyncIterator
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -20,19 +20,11 @@ from kgplatform.interfaces.http.failures import HttpRequestError, Responses, err
 from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.http.parts import Limits, Workers
 from kgplatform.neo4j.pasteable import pasteable
-from kgplatform.readers.run import Hear, Tell
 from kgplatform.records import Answer, Step
 from kgplatform.shown import as_fields, encode
 
-
-class Asked(Protocol):
-    """A question to a reader, whose steps and text are told as they come."""
-
-    def __call__(
-        self, graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None
-    ) -> dict[str, Any]:
-        """The answer, as it is sent."""
-
+Asked = Callable[..., dict[str, Any]]
+"""Asks a graph; gives the answer, as it is sent. Two more arguments, if there are any, are told steps and text."""
 
 STREAM = "text/event-stream"
 STREAMED: Responses = {200: {"description": "Server-sent events.", "content": {STREAM: {}}}}

@@ -72,16 +72,12 @@ _OPERATORS = {
 """Of lists too: a document has a value if its list does."""
 
 
-def _plain(filters: MetadataFilters) -> dict[str, Any]:
+def _plain(each: MetadataFilter | MetadataFilters) -> dict[str, Any]:
     """Their filters as dictionaries. Raises ``InputError`` for what they can ask and ``where`` cannot."""
-    if filters.condition not in (FilterCondition.AND, None):
-        raise InputError(f"Filters joined by {filters.condition} cannot be used: all of them must fit.")
-    return {"$and": [_one(each) for each in filters.filters]}
-
-
-def _one(each: MetadataFilter | MetadataFilters) -> dict[str, Any]:
     if isinstance(each, MetadataFilters):
-        return _plain(each)
+        if each.condition not in (FilterCondition.AND, None):
+            raise InputError(f"Filters joined by {each.condition} cannot be used: all of them must fit.")
+        return {"$and": [_plain(inner) for inner in each.filters]}
     if each.operator not in _OPERATORS:
         able = ", ".join(operator.value for operator in _OPERATORS)
         raise InputError(f"A filter with {each.operator.value} cannot be used: the operators are {able}.")

@@ -154,18 +154,9 @@ class KgLLM(LLMBase):
         )
         return LLMResponse(content=reply.text, usage=usage)
 
-    async def ainvoke(
-        self,
-        input: str | list[LLMMessage],
-        message_history: list[LLMMessage] | MessageHistory | None = None,
-        system_instruction: str | None = None,
-        response_format: Any = None,
-        **kwargs: Any,
-    ) -> LLMResponse:
+    async def ainvoke(self, *args: Any, **kwargs: Any) -> LLMResponse:
         """The same in a thread."""
-        return await asyncio.to_thread(
-            self.invoke, input, message_history, system_instruction, response_format, **kwargs
-        )
+        return await asyncio.to_thread(self.invoke, *args, **kwargs)
 
 
 def _wanted(response_format: Any) -> Wanted:

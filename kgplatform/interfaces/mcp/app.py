@@ -23,8 +23,7 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.mcp.results import SMALLEST, in_thread
-from kgplatform.interfaces.mcp.tools import ReadingTools, WritingTools
+from kgplatform.interfaces.mcp.tools import SMALLEST, ReadingTools, WritingTools, in_thread
 from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer, address_of
 from kgplatform.prompt import render
 

@@ -1,34 +1,43 @@
-"""The tools of the MCP server. Each calls the client, and bounds what it returns.
+"""The tools of the MCP server, what each returns, and the thread that makes it.
 
-Those that change the graph are offered only if the server was told to write.
+A tool calls the client. Its work stops when the client of the server cancels it, and an error is one sentence. A result
+is bounded, so that it fits a window; its ``note`` says what was left out:
+
+    bounded({"passages": [...], "facts": [...]}, 20_000)      # {"passages": […], "facts": [], "note": "12 of 40 …"}
+
+Those tools that change the graph are offered only if the server was told to write.
 """
 
 from __future__ import annotations
 
+import asyncio
 import io
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import CallToolResult, ToolAnnotations
-from pydantic import Field
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, ConfigDict, Field
 
 from kgplatform import IngestReport
 from kgplatform.client import SEARCHES, KnowledgeGraph
-from kgplatform.errors import InputError
+from kgplatform.concurrency.stopping import Stop
+from kgplatform.errors import InputError, KgError, ModelError
 from kgplatform.explore.info import DocumentText
 from kgplatform.extract.schema import shipped_schemas
-from kgplatform.interfaces.mcp import results
-from kgplatform.interfaces.mcp.results import Listener, as_result, in_thread, size
 from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused, ingest_uploads
 from kgplatform.readers.reader import Option
 from kgplatform.readers.readers import READERS, names
-from kgplatform.records import Answer
-from kgplatform.shown import as_fields
-from kgplatform.text import unknown
+from kgplatform.records import Answer, Progress, Step
+from kgplatform.shown import as_fields, encode
+from kgplatform.text import listed, unknown
+
+T = TypeVar("T")
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -39,6 +48,17 @@ _LONGEST_TEXT = 2_000_000
 _SCHEMAS = shipped_schemas()
 _MOST_ROWS = 1000
 _LARGEST_OFFSET = 1_000_000_000
+_DETAIL = 200
+"""Characters of a step's detail that a client gets."""
+
+SMALLEST = 1_000
+"""The smallest bound in characters that any result fits."""
+
+_NOTE_ROOM = 300
+_SHORTEST = 80
+"""Characters that are left of a text at least."""
+_TOP, _ROW = 0, 1
+"""Depths: of what has a name in the result, and of the items of a list there."""
 
 QuestionText = Annotated[str, Field(min_length=1, max_length=20_000, description="The question.")]
 NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, from another tool.")]
@@ -58,6 +78,115 @@ SchemaName = Annotated[
         json_schema_extra={"enum": [*_SCHEMAS, None]},
     ),
 ]
+
+
+Objects = list[dict[str, Any]]
+
+
+class Result(BaseModel):
+    """The fields of a result; there may be more."""
+
+    model_config = ConfigDict(extra="allow")
+
+    note: str = Field("", description="What was left out, and how to get more.")
+
+
+class SearchFound(Result):
+    """Passages and facts, best first."""
+
+    fits: bool | None = Field(
+        description="False: no passage is likely to hold what is asked, these are only the nearest. Null: not known."
+    )
+    passages: Objects = Field(
+        description="id, document (URI), title, characters [start, end), page, location, text, score, relevance (a "
+        "probability, which compares questions too), and the best sentence"
+    )
+    facts: Objects = Field(description="id, text, the places that state it, and whether it is relevant to the question")
+
+
+class AnswerResult(Result):
+    """An answer, or the evidence where no language model is configured."""
+
+    answer: str | None = Field(description="Null without a language model: see the passages.")
+    citations: Objects = Field(
+        description="In the order of their numbers: document (URI), title, location, characters [start, end), and "
+        "text, the cited sentence"
+    )
+    statements: Objects = Field(
+        description="Those of the answer: text, citations (numbers; none: not cited), unread (names, numbers and dates "
+        "that are not in the cited text; looked for if compared), supported (by the cited text, says the model; null: "
+        "not asked)"
+    )
+    sufficient: bool | None = Field(description="Whether the model said that what it read has the answer.")
+    passages: Objects = Field(description="The evidence, best first; only if there is no answer.")
+
+
+class TextRead(Result):
+    """Part of a document."""
+
+    text: str
+    start: int
+    end: int
+    characters: int = Field(description="The length of the whole document.")
+    next: int | None = Field(description="Where to read on; null at the end.")
+
+
+class NodesFound(Result):
+    """Nodes of the graph."""
+
+    nodes: Objects = Field(description="id, name, kind, type, text, degree")
+
+
+class Neighbours(NodesFound):
+    """A node with its neighbours, and the edges among all of them."""
+
+    edges: Objects = Field(description="source and target (ids of nodes), type, label, fact (id)")
+    more: int = Field(description="How many neighbours were left out.")
+
+
+class Communities(Result):
+    """Nodes of the knowledge tree."""
+
+    communities: Objects = Field(description="id, name, summary, kind, size, depth, children")
+    next_offset: int | None
+
+
+class CommunityShown(Result):
+    """A node of the tree with its members and facts."""
+
+    node: dict[str, Any]
+    members: Objects
+    facts: Objects
+
+
+class RowsRead(Result):
+    """Rows of a statement."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    truncated: bool = Field(description="Whether there are more rows.")
+
+
+class SchemaShown(Result):
+    """What the graph has."""
+
+    graph: str = Field(description="Labels, types, relations and properties with counts and examples, for Cypher.")
+    schema_: dict[str, Any] | None = Field(alias="schema", description="The schema of the extraction.")
+
+
+class Documents(Result):
+    """Documents by title."""
+
+    documents: Objects
+    total: int
+    next_offset: int | None
+
+
+class Counts(Result):
+    """Counts by label and by type."""
+
+    nodes: dict[str, int]
+    relationships: dict[str, int]
 
 
 def _about_readers() -> str:
@@ -112,7 +241,7 @@ class ReadingTools:
         ] = "all",
         top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages and facts.")] = 10,
         where: Where = {},  # noqa: B006 - a default that the schema shows; never changed
-    ) -> Annotated[CallToolResult, results.SearchFound]:
+    ) -> Annotated[CallToolResult, SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
         return await self._answer(
             lambda graph: _fields(
@@ -133,7 +262,7 @@ class ReadingTools:
         verify: Annotated[
             bool, Field(description="Have the model check whether the cited sentences support each statement.")
         ] = False,
-    ) -> Annotated[CallToolResult, results.AnswerResult]:
+    ) -> Annotated[CallToolResult, AnswerResult]:
         """Answer a question from the documents and cite the supporting sentences.
 
         If the server has no language model, the answer is null and the passages are the evidence.
@@ -154,18 +283,18 @@ class ReadingTools:
             int | None,
             Field(ge=0, le=_LARGEST_OFFSET, description="The character after the last; default: as many as fit."),
         ] = None,
-    ) -> Annotated[CallToolResult, results.TextRead]:
+    ) -> Annotated[CallToolResult, TextRead]:
         """Read part of a document. To see a citation in context, start a few hundred characters before it."""
         last = min(end if end is not None else start + self._most, start + self._most)
         return await self._answer(lambda graph: self._fitting(graph.look.document(document, start, last)))
 
     async def find_nodes(
         self, name: Annotated[str, Field(min_length=1, max_length=500)], limit: Limit = 20
-    ) -> Annotated[CallToolResult, results.NodesFound]:
+    ) -> Annotated[CallToolResult, NodesFound]:
         """Find people, places, things, documents and communities by name, best first."""
         return await self._answer(lambda graph: {"nodes": graph.look.find(name, limit)})
 
-    async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.Neighbours]:
+    async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, Neighbours]:
         """A node, its neighbours (the strongest first), and the edges among all of them."""
         return await self._answer(lambda graph: as_fields(graph.look.neighbours(id, limit)), _FEWER)
 
@@ -176,11 +305,11 @@ class ReadingTools:
         ] = None,
         offset: Offset = 0,
         limit: Limit = 50,
-    ) -> Annotated[CallToolResult, results.Communities]:
+    ) -> Annotated[CallToolResult, Communities]:
         """A level of the knowledge tree: communities of related entities, or what is in them: keywords and members."""
         return await self._answer(lambda graph: _page("communities", graph.look.tree(parent), offset, limit), _FEWER)
 
-    async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.CommunityShown]:
+    async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, CommunityShown]:
         """What a community is about: its summary, and its members, the most central first."""
         return await self._answer(
             lambda graph: (
@@ -194,7 +323,7 @@ class ReadingTools:
         parameters: Annotated[dict[str, Any], Field(description="Values for its $parameters.")] = {},  # noqa: B006 - as above
         limit: Annotated[int, Field(ge=1, le=_MOST_ROWS, description="Most rows.")] = 100,
         timeout: Annotated[float, Field(gt=0, le=60, description="Most seconds.")] = 10.0,
-    ) -> Annotated[CallToolResult, results.RowsRead]:
+    ) -> Annotated[CallToolResult, RowsRead]:
         """Run one read-only Cypher statement. Call `schema` first; page with SKIP and LIMIT."""
         return await self._answer(
             lambda graph: _fields(
@@ -204,11 +333,11 @@ class ReadingTools:
             "Return fewer columns, or page with SKIP and LIMIT.",
         )
 
-    async def schema(self) -> Annotated[CallToolResult, results.SchemaShown]:
+    async def schema(self) -> Annotated[CallToolResult, SchemaShown]:
         """What is in the graph: labels, entity types, relations and properties with counts."""
         return await self._answer(_schema)
 
-    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, results.Documents]:
+    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, Documents]:
         """The documents of the graph, by title."""
 
         def listed(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -217,7 +346,7 @@ class ReadingTools:
 
         return await self._answer(listed, _FEWER)
 
-    async def stats(self) -> Annotated[CallToolResult, results.Counts]:
+    async def stats(self) -> Annotated[CallToolResult, Counts]:
         """How many nodes each label has, and relationships each type."""
         return await self._answer(lambda graph: _fields(graph.stats(), "nodes", "relationships"))
 
@@ -288,7 +417,7 @@ class WritingTools:
         text: Annotated[str, Field(min_length=1, max_length=_LONGEST_TEXT)],
         context: Context[Any, Any],
         schema: SchemaName = None,
-    ) -> Annotated[CallToolResult, results.Result]:
+    ) -> Annotated[CallToolResult, Result]:
         """Add a text to the graph, as a document. It replaces a document of the same title."""
         listener = Listener(context)
 
@@ -305,7 +434,7 @@ class WritingTools:
         path: Annotated[str, Field(min_length=1, max_length=4_000, description="A file or folder on the server.")],
         context: Context[Any, Any],
         schema: SchemaName = None,
-    ) -> Annotated[CallToolResult, results.Result]:
+    ) -> Annotated[CallToolResult, Result]:
         """Update the graph from a file or folder; only below the folders that the server allows."""
         listener = Listener(context)
 
@@ -318,7 +447,7 @@ class WritingTools:
 
     async def remove_document(
         self, document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id, URI or title.")]
-    ) -> Annotated[CallToolResult, results.Result]:
+    ) -> Annotated[CallToolResult, Result]:
         """Remove a document, and everything that only it supports."""
 
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -328,7 +457,7 @@ class WritingTools:
 
         return await self._in_turn(work)
 
-    async def build_tree(self, context: Context[Any, Any]) -> Annotated[CallToolResult, results.Result]:
+    async def build_tree(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Result]:
         """Build or update the knowledge tree."""
         listener = Listener(context)
         return await self._in_turn(lambda graph: {"report": graph.build_tree(progress=listener.progress(graph.stop))})
@@ -362,3 +491,118 @@ def _ingested(graph: KnowledgeGraph, report: IngestReport, files: Sequence[Path]
     below = tuple(f"{source}/" for source in sources)
     documents = [info for info in graph.documents() if info.source in sources or info.source.startswith(below)]
     return {"documents": documents, "report": as_fields(report)}
+
+
+async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) -> T:
+    """Run ``work`` on ``graph`` in a thread. It ends within a second if the client cancels the request.
+
+    Raises ``ToolError``.
+    """
+    stop = Stop()
+    try:
+        return await anyio.to_thread.run_sync(work, graph.within(stop), abandon_on_cancel=True)
+    except KgError as error:
+        passages = error.evidence.passages if isinstance(error, ModelError) and error.evidence is not None else ()
+        titles = list(dict.fromkeys(passage.title for passage in passages))
+        found = f"Found until then (search shows the passages): {listed(titles)}." if titles else ""
+        raise ToolError(" ".join(f"{error} {found}".split())) from error
+    finally:
+        stop.set()
+
+
+def as_result(result: dict[str, Any], most: int, how: str = "") -> CallToolResult:
+    """``result`` in at most ``most`` characters, as an object and, for older clients, as text."""
+    content = bounded(result, most, how)
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
+
+
+class Listener:
+    """The client of a request, which gets progress messages from any thread."""
+
+    def __init__(self, context: Context[Any, Any]) -> None:
+        self._context = context
+        self._loop = asyncio.get_running_loop()
+        self._numbers = itertools.count(1)  # MCP wants them to grow
+
+    def steps(self, stop: Stop) -> Callable[[Step], None]:
+        """Reports each step of a reader."""
+        return lambda step: self._tell(f"{step.name}: {step.detail[:_DETAIL]}", stop)
+
+    def progress(self, stop: Stop) -> Progress:
+        """Reports the progress of a stage of building the graph."""
+        return lambda stage, done, total: self._tell(f"{stage}: {done:,} of {total:,}", stop)
+
+    def _tell(self, message: str, stop: Stop) -> None:
+        # Not ``anyio.from_thread``: it knows only the threads that it started, and readers start others.
+        told = self._context.report_progress(next(self._numbers), None, message)
+        stop.result_of(asyncio.run_coroutine_threadsafe(told, self._loop))
+
+
+def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
+    """``result`` as plain JSON of about ``most`` characters at most. ``how`` to get more ends the note.
+
+    Lists lose items from their ends, the largest list first; then long values are cut.
+    """
+    plain: dict[str, Any] = json.loads(encode(result))
+    if size(plain) <= most:
+        return plain
+    room = most - _NOTE_ROOM
+    short = _shorten_lists(plain, room)
+    left = [
+        f"{len(short[name])} of {len(value)} {name}"
+        for name, value in plain.items()
+        if _has_parts(value) and len(short[name]) < len(value)
+    ]
+    cut = _shorten_values(short, room)
+    told = [f"Shown are {' and '.join(left)}."] if left else []
+    told += ["Long values are cut."] if cut is not short else []
+    return cut | {"note": " ".join(filter(None, (cut.get("note", ""), *told, how)))}
+
+
+def _shorten_lists(plain: dict[str, Any], room: int) -> dict[str, Any]:
+    """``plain`` with fewer items in its lists, until it fits or each list has one left."""
+    sizes = {name: [size(item) + 1 for item in value] for name, value in plain.items() if _has_parts(value)}
+    over = size(plain) - room
+    while over > 0:
+        name = max(sizes, key=lambda each: (len(sizes[each]) > 1, sum(sizes[each])), default=None)
+        if name is None or len(sizes[name]) <= 1:
+            break
+        over -= sizes[name].pop()
+    return plain | {name: plain[name][: len(kept)] for name, kept in sizes.items()}
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether it is a list of rows or objects; a list of column names is not."""
+    return isinstance(value, list) and any(isinstance(each, (dict, list)) for each in value)
+
+
+def _shorten_values(plain: dict[str, Any], room: int) -> dict[str, Any]:
+    """``plain`` with its texts cut ever shorter, then what lists and objects inside hold, until it fits."""
+    text = items = room  # nothing that is longer fits
+    while size(plain) > room and (text > _SHORTEST or items > 1):
+        if text > _SHORTEST:
+            text = max(_SHORTEST, text // 2)
+        else:
+            items //= 2
+        plain = {name: _cut(value, text, items, _TOP) for name, value in plain.items()}
+    return plain
+
+
+def _cut(value: Any, text: int, items: int, depth: int) -> Any:
+    """``value`` with texts of at most ``text`` characters and, inside of it, at most ``items`` items. A list at the top
+    keeps what it has, and a row or an object in it its columns."""
+    if isinstance(value, str):
+        return value if len(value) <= text else value[: text - 1] + "…"
+    most = items if depth > _ROW else None
+    if isinstance(value, dict):
+        inner = depth + 1 if depth > _TOP else _ROW + 1
+        return {name: _cut(each, text, items, inner) for name, each in [*value.items()][:most]}
+    if isinstance(value, list):
+        return [_cut(each, text, items, depth + 1) for each in value[:most]]
+    return value
+
+
+def size(value: Any) -> int:
+    """Characters of ``value`` as JSON."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

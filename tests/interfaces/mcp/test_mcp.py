@@ -22,7 +22,7 @@ from simulated_readers import reply
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.mcp.app import make_server
-from kgplatform.interfaces.mcp.results import bounded
+from kgplatform.interfaces.mcp.tools import bounded
 from kgplatform.neo4j.store import Connection
 from kgplatform.testing import OpenAIServer, ScriptedChat
 

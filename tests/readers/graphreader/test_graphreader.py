@@ -40,9 +40,10 @@ QUESTION = "What happened to the ship on its way?"
 def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     """A journey of six passages and a ring of twelve trees, the same for all tests of this file: they only read it."""
     folder = tmp_path_factory.mktemp("walks")
-    with Store(neo4j_server) as store:
+    with Store(neo4j_server) as store, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kgplatform.ingest.settle.least_cosines", lambda embedder: (0.8, 1.0))
         wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:256", passage_tokens=30, form_threshold=1.0)
+        settings = load_settings(home=folder / "home", embedder="hash:256", passage_tokens=30)
         texts = {"journey.txt": "\n\n".join(DAYS), "grove.txt": "\n\n".join(GROVE)}
         yield fill(store, settings, folder, texts, ELEMENTS)
 

@@ -34,9 +34,10 @@ QUESTION = "Who put up the crossing?"
 def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     """Two texts that share a node, the same for all tests of this file: they only read it."""
     folder = tmp_path_factory.mktemp("malformed")
-    with Store(neo4j_server) as store:
+    with Store(neo4j_server) as store, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kgplatform.ingest.settle.least_cosines", lambda embedder: (0.8, 1.0))
         wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:256", form_threshold=1.0)
+        settings = load_settings(home=folder / "home", embedder="hash:256")
         yield fill(store, settings, folder, TEXTS, ELEMENTS)
 
 

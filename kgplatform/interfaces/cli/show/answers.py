@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -27,7 +28,7 @@ from kgplatform.text import counted, duration, listed
 if TYPE_CHECKING:
     from kgplatform.errors import ModelError
     from kgplatform.explore.runs import ThreadInfo, Turn
-    from kgplatform.records import Answer, Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
+    from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 
 _INDENT = "     "
 _WIDTH = 100_000
@@ -57,14 +58,26 @@ def show_search(result: SearchResult, out: Console | None = None, *, all_facts: 
     facts = [fact for fact in result.facts if fact.relevant or all_facts]
     if result.fits is False:
         out.print("No passage is likely to answer this: these are only the nearest.")
-    _show_communities(out, result.communities)
-    _show_paths(out, result.paths)
+    if result.communities:
+        out.print("[bold]Communities[/bold]")
+    for number, community in enumerate(result.communities, 1):
+        out.print(f"{number:3}. [bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}")
+        out.print(f"{_INDENT}{safe(short(community.summary))}")
+    if result.paths:
+        out.print("[bold]Paths[/bold]")
+    for number, path in enumerate(result.paths, 1):
+        words = path.names[0]
+        for predicate, forward, name in zip(path.predicates, path.forward, path.names[1:], strict=True):
+            words += f" —[{predicate}]→ {name}" if forward else f" ←[{predicate}]— {name}"
+        out.print(f"{number:3}. {safe(words)}")
     if result.passages:
         out.print("[bold]Passages[/bold]")
         _show_passages(out, result.passages)
     if facts:
         out.print("[bold]Facts[/bold]")
-        _show_facts(out, facts)
+    for number, fact in enumerate(facts, 1):
+        place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
+        out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
     found = f"{counted(len(result.passages), 'passage')} and {counted(len(facts), 'fact')}"
     time = f" in {duration(result.seconds)}" if result.seconds else ""
     out.print(f"{found}{time}{_hidden(len(result.facts) - len(facts), len(facts))}", soft_wrap=True)
@@ -80,12 +93,6 @@ def _hidden(hidden: int, shown: int) -> str:
     return f". {more} {noun}, {why}: kgplatform search --facts shows all."
 
 
-def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:
-    for number, fact in enumerate(facts, 1):
-        place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
-        out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
-
-
 def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
     """Each with its best sentence and where that stands; with its beginning where none shares a word."""
     for number, passage in enumerate(passages, 1):
@@ -99,24 +106,6 @@ def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
         if passage.copies:
             names = listed([f"{each.title} ({each.document})" for each in passage.copies], 3)
             out.print(f"     [dim]The same text: {safe(names)}[/dim]")
-
-
-def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> None:
-    if communities:
-        out.print("[bold]Communities[/bold]")
-    for number, community in enumerate(communities, 1):
-        out.print(f"{number:3}. [bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}")
-        out.print(f"     {safe(short(community.summary))}")
-
-
-def _show_paths(out: Console, paths: Sequence[FoundPath]) -> None:
-    if paths:
-        out.print("[bold]Paths[/bold]")
-    for number, path in enumerate(paths, 1):
-        words = path.names[0]
-        for predicate, forward, name in zip(path.predicates, path.forward, path.names[1:], strict=True):
-            words += f" —[{predicate}]→ {name}" if forward else f" ←[{predicate}]— {name}"
-        out.print(f"{number:3}. {safe(words)}")
 
 
 def show_answer(answer: Answer, out: Console | None = None) -> None:
@@ -331,12 +320,9 @@ def _spent(usage: Usage) -> str:
 
 def ranges(numbers: Sequence[int]) -> str:
     """Ascending numbers, runs of them shortened: ``1–3, 7``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    # What runs on has the same distance from its place.
+    apart = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
+    runs = [[number for _, number in run] for _, run in apart]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 

@@ -15,7 +15,7 @@ from kgplatform.interfaces.cli.show.answers import show_stages
 from kgplatform.interfaces.cli.show.terminal import console, safe, short, table
 from kgplatform.readers.readers import stages_by_reader
 from kgplatform.shown import plain
-from kgplatform.text import counted, duration
+from kgplatform.text import counted, duration, listed
 
 if TYPE_CHECKING:
     from kgplatform import Estimate, IngestReport
@@ -84,16 +84,22 @@ def show_ingest(report: IngestReport) -> None:
         if report.settled:
             out.print(f"Finished {report.settled:,} names, facts and passages that an earlier run had left.")
     elif documents or touched or report.skipped:
-        out.print(f"Documents: {_documents(report)}. {_passages(report)}")
+        kinds = {
+            "new": report.added,
+            "changed": report.changed,
+            "unchanged": report.unchanged,
+            "read again": report.reread,
+            "removed": report.removed,
+            "not ingested": sum(1 for each in report.skipped if not each.in_part),
+            "ingested in part": len({each.path for each in report.skipped if each.in_part}),
+        }
+        out.print(f"Documents: {_numbers(kinds) or 'none'}. {_passages(report)}")
     if documents:
         _show_contents(out, report)
     if report.facts_read:
         read, found = counted(report.facts_read, "passage"), counted(report.facts_found, "atomic fact")
-        unnamed = (
-            ""
-            if documents or not report.unnamed
-            else f"; {counted(report.unnamed, 'key element')} not named by the text"
-        )
+        shown = report.unnamed and not documents
+        unnamed = f"; {counted(report.unnamed, 'key element')} not named by the text" if shown else ""
         out.print(f"Facts: {found} in {read} that the model read now{unnamed}.")
     _show_costs(out, report.usage, report.seconds)
     _show_some(out, [spelled(KgError(line, "reread")) for line in report.notes])
@@ -112,19 +118,6 @@ def exit_code(report: IngestReport, *, of_files: bool) -> int:
     if of_files and not _read(report) + report.unchanged + report.removed:
         return 2
     return IN_PART if report.skipped or report.failed or report.facts_failed else 0
-
-
-def _documents(report: IngestReport) -> str:
-    kinds = {
-        "new": report.added,
-        "changed": report.changed,
-        "unchanged": report.unchanged,
-        "read again": report.reread,
-        "removed": report.removed,
-        "not ingested": sum(1 for each in report.skipped if not each.in_part),
-        "ingested in part": len({each.path for each in report.skipped if each.in_part}),
-    }
-    return _numbers(kinds) or "none"
 
 
 def _passages(report: IngestReport) -> str:
@@ -180,10 +173,8 @@ def _show_gone(out: Console, gone: Sequence[GoneFile]) -> None:
 
 def show_removed(documents: Sequence[DocumentInfo]) -> None:
     """What was removed."""
-    out = console()
-    titles = ", ".join(safe(document.title) for document in sorted(documents, key=lambda each: each.title)[:_SHOWN])
-    more = f" and {len(documents) - _SHOWN:,} more" if len(documents) > _SHOWN else ""
-    out.print(f"Removed {counted(len(documents), 'document')}: {titles}{more}", soft_wrap=True)
+    titles = listed([safe(title) for title in sorted(document.title for document in documents)], _SHOWN)
+    console().print(f"Removed {counted(len(documents), 'document')}: {titles}", soft_wrap=True)
 
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:
@@ -296,9 +287,24 @@ def show_gist(report: GistReport) -> None:
     if report.compression is not None:
         words = f"{report.gisted_words:,} words in {report.gist_words:,} of gists ({report.gist_tokens:,} tokens)"
         out.print(f"Compression: {report.compression:.2f}%, {words}.", soft_wrap=True)
-    _show_put_right(out, report)
+    for flag, number in sorted(report.flags.items()):
+        out.print(f"Not from the model: {counted(number, 'gist')}, {_FLAGS[flag]}.", soft_wrap=True)
+    for kind, number in sorted(report.malformed.items()):
+        out.print(f"Malformed and repaired: {number:,} × {safe(kind)}", soft_wrap=True)
+    if report.merged:
+        out.print(f"Adjacent pages: {_numbers(dict(sorted(report.merged.items())))}.", soft_wrap=True)
     _show_costs(out, report.usage, report.seconds)
-    _show_pages_left(out, report)
+    _show_some(out, [f"Failed: {each.document}, page {each.page}: {each.reason}" for each in report.failed])
+    if report.failed:
+        out.print(f"{counted(len(report.failed), 'page')} failed. Run the same command again to retry.")
+    too_long = (
+        f"Too long: {each.document}: its gists have {each.gist_tokens:,} tokens and cannot be shortened further in "
+        "this way. Use a larger --fit or --max-words, or the other --shrink."
+        for each in report.too_long
+    )
+    _show_some(out, [*too_long])
+    if report.stopped:
+        out.print(_in_flags(report.stopped), soft_wrap=True)
 
 
 def _pages(report: GistReport) -> str:
@@ -310,31 +316,6 @@ def _pages(report: GistReport) -> str:
     gists = {"written now": report.written, "shortened again": report.shortened, "kept": report.kept}
     question = f" For the question: {safe(report.question)}" if report.question else ""
     return f"{documents} in {counted(report.pages, 'page')} ({sizes}). Gists: {_numbers(gists) or 'none'}.{question}"
-
-
-def _show_put_right(out: Console, report: GistReport) -> None:
-    for flag, number in sorted(report.flags.items()):
-        out.print(f"Not from the model: {counted(number, 'gist')}, {_FLAGS[flag]}.", soft_wrap=True)
-    for kind, number in sorted(report.malformed.items()):
-        out.print(f"Malformed and repaired: {number:,} × {safe(kind)}", soft_wrap=True)
-    if report.merged:
-        out.print(f"Adjacent pages: {_numbers(dict(sorted(report.merged.items())))}.", soft_wrap=True)
-
-
-def _show_pages_left(out: Console, report: GistReport) -> None:
-    _show_some(out, [f"Failed: {each.document}, page {each.page}: {each.reason}" for each in report.failed])
-    if report.failed:
-        out.print(f"{counted(len(report.failed), 'page')} failed. Run the same command again to retry.")
-    _show_some(
-        out,
-        [
-            f"Too long: {each.document}: its gists have {each.gist_tokens:,} tokens and cannot be shortened further in "
-            "this way. Use a larger --fit or --max-words, or the other --shrink."
-            for each in report.too_long
-        ],
-    )
-    if report.stopped:
-        out.print(_in_flags(report.stopped), soft_wrap=True)
 
 
 def show_rows(rows: Table) -> None:
