@@ -317,10 +317,16 @@ def _named(given: Text) -> tuple[_Piece, Flat]:
     said = flat({**given.metadata, **({"source": given.source} if given.source else {})})
     said.metadata.pop("title", None)
     name = given.id.strip() or given.source.strip() or hashlib.sha256(text.encode()).hexdigest()[:32]
-    source = name if _ADDRESS.fullmatch(name) else f"text:{quote(name, safe='/')}"
+    source = source_of_id(name)
     title = as_name(given.title) or as_name(text.strip().partition("\n")[0][:_CAPTION]) or name
     is_whole = bool(given.id.strip()) or not given.source.strip()
     return _Piece(source, Text(text, title, metadata=said.metadata), is_whole), said
+
+
+def source_of_id(name: str) -> str:
+    """The URI of a text whose id or source is ``name``: an address is its own; any two names have two."""
+    name = name.strip()
+    return name if _ADDRESS.fullmatch(name) else f"text:{quote(name, safe='/')}"
 
 
 def _document(source: str, text: Text, number: int) -> Document:

@@ -11,7 +11,6 @@ Those tools that change the graph are offered only if the server was told to wri
 from __future__ import annotations
 
 import asyncio
-import io
 import itertools
 import json
 from collections.abc import Callable, Sequence
@@ -30,11 +29,12 @@ from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import InputError, KgError, ModelError
 from kgplatform.explore.info import DocumentText
 from kgplatform.extract.schema import shipped_schemas
-from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused, ingest_uploads
+from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused
 from kgplatform.readers.reader import Option
 from kgplatform.readers.readers import READERS, names
 from kgplatform.records import Answer, Progress, Step
 from kgplatform.shown import as_fields, encode
+from kgplatform.sources.objects import Text, source_of_id
 from kgplatform.text import listed, unknown
 
 T = TypeVar("T")
@@ -423,9 +423,8 @@ class WritingTools:
 
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
             known, progress = _known(schema), listener.progress(graph.stop)
-            staged = self._uploads.stage([(f"{title}.txt", io.BytesIO(text.encode()))], graph.database_id())
-            report = ingest_uploads(self._graph, self._uploads, staged, graph.stop, known, progress)
-            return _ingested(graph, report, [self._uploads.folder / kept for kept in staged.names])
+            report = graph.ingest(Text(text, title=title, id=title), schema=known, progress=progress)
+            return _ingested(graph, report, {source_of_id(title)})
 
         return await self._in_turn(work)
 
@@ -441,7 +440,7 @@ class WritingTools:
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
             known, file = _known(schema), self._allowed(path)
             report = graph.ingest(file, schema=known, progress=listener.progress(graph.stop))
-            return _ingested(graph, report, [file])
+            return _ingested(graph, report, {file.as_uri()})
 
         return await self._in_turn(work)
 
@@ -485,9 +484,8 @@ def _known(schema: str | None) -> str | None:
     return schema
 
 
-def _ingested(graph: KnowledgeGraph, report: IngestReport, files: Sequence[Path]) -> dict[str, Any]:
-    """The report, and the documents of ``files`` and of what is in them."""
-    sources = {file.as_uri() for file in files}
+def _ingested(graph: KnowledgeGraph, report: IngestReport, sources: set[str]) -> dict[str, Any]:
+    """The report, and the documents of ``sources``, files or folders or texts."""
     below = tuple(f"{source}/" for source in sources)
     documents = [info for info in graph.documents() if info.source in sources or info.source.startswith(below)]
     return {"documents": documents, "report": as_fields(report)}

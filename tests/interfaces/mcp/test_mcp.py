@@ -362,15 +362,40 @@ def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:
     refused, first, again, wrong, path, whole, tree, gone = done
     assert all("is not a file or folder below" in each for each in refused)
     uploads = tmp_path / "home" / "uploads"
-    assert first["documents"][0]["source"] == (uploads / "evil.txt").as_uri()
+    assert first["documents"][0]["source"] == "text:../../evil"
     assert [each["id"] for each in again["documents"]] == [each["id"] for each in first["documents"]]
     assert 'Unknown schema "/etc/passwd"' in wrong
     assert len(path["documents"]) == 1
     assert {each["title"] for each in whole["documents"]} == {Path(name).stem for name in FIELD}
     assert tree["report"]
-    assert [each["title"] for each in gone["removed"]] == ["evil"]
+    assert [each["title"] for each in gone["removed"]] == ["../../evil"]
     assert [each.title for each in kg.documents()] == [Path(next(iter(FIELD))).stem]
-    assert list(uploads.iterdir()) == []
+    assert not uploads.exists()
+
+
+TITLES = [
+    "2023/Report",
+    "2024/Report",
+    "Cruise / En route",
+    "A\\B",
+    "https://example.org/a?x=1",
+    "v1.0",
+    "v1.1",
+    "Notes.",
+]
+TITLES += ["C# notes?", "a" * 200 + "1", "a" * 200 + "2", "...", "Report.pdf", "data.json", "Größe 🚢", "a%2Fb", "a/b"]
+
+
+def test_a_title_is_a_text_and_two_titles_are_two_documents(kg: KnowledgeGraph) -> None:
+    async def work(client: Client) -> list[Any]:
+        texts = ({"title": each, "text": f"%PDF-1.4 Tor Vig keeps ledger {n}."} for n, each in enumerate(TITLES))
+        found = [content(await client.call_tool("ingest_text", text))["documents"] for text in texts]
+        await client.call_tool("remove_document", {"document": "2023/Report"})
+        return found
+
+    found = talk(make_server(kg, write=True), work)
+    assert [[each["title"] for each in documents] for documents in found] == [[title] for title in TITLES]
+    assert sorted(each.title for each in kg.documents()) == sorted(TITLES[1:])
 
 
 def test_what_a_killed_server_had_under_way_is_ended_by_one_that_writes(kg: KnowledgeGraph) -> None:
