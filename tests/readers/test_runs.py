@@ -11,12 +11,11 @@ import pytest
 from conftest import wipe
 from simulated_readers import reply
 from statements import chain, ingest
-from stopped import LONG, Silent, Working
+from stopped import LONG
 
 from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.stopping import Stop
-from kgplatform.errors import BudgetError, StoppedError
+from kgplatform.errors import BudgetError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
@@ -34,20 +33,17 @@ RUNS = [
 ]
 
 
-Shared = tuple[KnowledgeGraph, Silent]
-
-
 @pytest.fixture(scope="module")
-def shared(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """One graph, which is only read, with one model, which keeps no answers: each run pays for its own."""
-    model, folder = Silent(reply), tmp_path_factory.mktemp("runs")
-    with model.server, Store(neo4j_server) as store:
+    folder = tmp_path_factory.mktemp("runs")
+    with OpenAIServer(reply) as server, Store(neo4j_server) as store:
         wipe(store)
-        settings = load_settings(home=folder, openai_base_url=model.server.base_url, embedder="hash:64")
+        settings = load_settings(home=folder, openai_base_url=server.base_url, embedder="hash:64")
         chat = OpenAIChat(settings, Ledger(), None)
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
         ingest(graph, folder, chain("Alder", "Birch", "Cedar", "Dogwood"))
-        yield graph, model
+        yield graph
         chat.close()
 
 
@@ -55,8 +51,7 @@ def told(answer: Answer) -> list[tuple[str, Usage]]:
     return [(step.name, step.usage) for step in answer.trace]
 
 
-def test_each_counts_what_it_spends_itself_and_hears_its_own_steps(shared: Shared) -> None:
-    graph, _ = shared
+def test_each_counts_what_it_spends_itself_and_hears_its_own_steps(graph: KnowledgeGraph) -> None:
     chat = graph.language_model
     assert isinstance(chat, OpenAIChat)
     before = chat._ledger.total
@@ -73,29 +68,16 @@ def test_each_counts_what_it_spends_itself_and_hears_its_own_steps(shared: Share
     assert graph.ledger.total == Usage(), "the chat that was given has another ledger"
 
 
-def test_a_part_of_the_work_has_the_runs_in_it(shared: Shared) -> None:
-    graph, _ = shared
+def test_a_part_of_the_work_has_the_runs_in_it(graph: KnowledgeGraph) -> None:
     first, second = graph.within(), graph.within()
     answers = [first.ask(*RUNS[0]), first.ask(*RUNS[1]), second.ask(*RUNS[2])]
     assert first.ledger.total == answers[0].usage + answers[1].usage
     assert second.ledger.total == answers[2].usage
 
 
-def test_the_stop_of_one_is_not_that_of_another(shared: Shared) -> None:
-    graph, model = shared
-    model.silent_from(1)
-    working = Working(lambda stop: graph.ask(*RUNS[1], stop=stop))
-    model.wait()
-    model.silent_from(None)
-    assert graph.ask(*RUNS[0], stop=Stop()).text
-    assert graph.within(Stop()).search("Who taught Birch?").passages
-    assert isinstance(working.stopped(), StoppedError)
-
-
 def test_who_traces_is_told_what_is_begun_there_in_all_threads_and_nothing_else(
-    shared: Shared,
+    graph: KnowledgeGraph,
 ) -> None:
-    graph, _ = shared
     others, over = threading.Event(), threading.Event()
 
     def another() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import neo4j
 import pytest
 from conftest import wipe
 from corpora import put
@@ -14,7 +12,6 @@ from written_pages import define_pages, run, write_pages
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.query import load_query
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.pages import okapi
 from kgplatform.settings import load_settings
@@ -75,27 +72,6 @@ def test_the_size_counts_the_memory_of_this_question(evidence: Evidence) -> None
     assert (chosen.documents, chosen.without, chosen.pages) == (1, 1, 3)
     none = evidence.pages(QUESTION, ids(evidence, "mute")).size()
     assert (none.documents, none.without, none.pages, none.words, none.longest) == (0, 1, 0, 0, 0)
-
-
-def operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The operators of a plan with their details."""
-    yield plan["operatorType"].partition("@")[0], plan["args"].get("Details", "")
-    for each in plan.get("children", []):
-        yield from operators(each)
-
-
-@pytest.mark.parametrize("name", ["gist_memory_size", "gists", "gists_compared"])
-def test_chosen_documents_are_looked_up_and_no_page_of_another_is_read(
-    evidence: Evidence, neo4j_server: Connection, name: str
-) -> None:
-    query = load_query(f"search/{name}")
-    given = {"documents": list(ids(evidence, "kiln")), "question": QUESTION, "vector": [0.1] * 64, "count": 3}
-    parameters = {each: given[each] for each in query.parameters}
-    with neo4j.GraphDatabase.driver(neo4j_server.uri, auth=(neo4j_server.username, neo4j_server.password)) as driver:
-        plan = driver.execute_query(neo4j.Query(f"EXPLAIN {query.text}"), parameters).summary.plan
-    found = list(operators(plan or {}))
-    assert not [details for each, details in found if each == "NodeByLabelScan" and ":Page" in details]
-    assert [details for each, details in found if each == "NodeUniqueIndexSeek" and "d:Document(id)" in details]
 
 
 def test_the_nearest_gists_are_those_of_this_memory_however_many_others_the_index_holds(evidence: Evidence) -> None:

@@ -10,7 +10,6 @@ from kgplatform.errors import InputError
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.readagent import reader as readagent
 from kgplatform.search.evidence import Evidence
-from kgplatform.text.numbered import lines
 
 QUESTION = "Who fired the bricks of Marsh End?"
 KILN = [
@@ -42,19 +41,6 @@ def test_a_perfect_match_in_another_document_does_not_come_up(evidence: Evidence
     everywhere = Rereader(answer=[cites("Jon Reed")])
     ask(evidence, everywhere, QUESTION, lookup=lookup, pages=1)
     assert everywhere.asked[0].plain(0) == in_lines(DECOY[0][0])
-
-
-def test_pages_are_read_best_first_and_shown_in_reading_order(evidence: Evidence) -> None:
-    model = Rereader(answer=[cites("Jon Reed")])
-    done = ask(evidence, model, QUESTION, lookup="bm25", pages=3)
-    assert model.asked[0].data == (
-        "# decoy\n<Page 0>\n"
-        + lines(DECOY[0][0], "1")
-        + f"\n\n# kiln\n<Page 1>\n[2.1] {KILN[1][0]}\n<Page 2>\n[3.1] {KILN[3][0]}"
-    )
-    assert details(done, "read pages") == ["pages 0, 1, 2"]
-    assert done.counts["pages.looked_up"] == 3
-    assert [each.title for each in done.evidence.passages] == ["decoy", "kiln", "kiln"]
 
 
 def test_where_no_page_has_a_word_of_the_question_nobody_is_asked(evidence: Evidence) -> None:

@@ -128,17 +128,6 @@ def test_another_answer_of_the_reflection_is_written_from_the_evidence(evidence:
     assert "[1]" not in shown.partition("\nNotes:\n")[2].partition("\nQueries")[0]
 
 
-def test_a_refusal_is_no_thought(evidence: Evidence) -> None:
-    model = lines(answer=REFUSES, reflect=concludes(""))
-    done = run(evidence, model)
-    assert done.text == REFUSAL
-    assert model.kinds == ["decompose", "answer", "reflect"]
-    shown = model.of("reflect")[0].user
-    assert REFUSAL not in shown
-    assert "First answer" not in shown
-    assert "There is no answer yet." in shown
-
-
 def test_a_query_that_brings_nothing_new_ends_the_steps(evidence: Evidence) -> None:
     model = lines(reflect=looks_for("And the builder of the mill at Hollow Ford: where was she born?"))
     done = run(evidence, model, top_k=2)
