@@ -89,12 +89,16 @@ def _blocks(rows: Iterator[tuple[int, list[str]]]) -> Iterator[Rows]:
 def _block_lines(block: Rows) -> Iterator[tuple[int, str, int, int]]:
     """``(row number, line, first column, last column)`` of each row that is no headings."""
     columns = sorted({at for _, row in block for at, cell in enumerate(row) if cell})
-    rows = [(number, [row[at] for at in columns]) for number, row in block]
-    head = headings_at([row for _, row in rows])
+    for number, line in _lines([(number, [row[at] for at in columns]) for number, row in block]):
+        yield number, line, columns[0], columns[-1]
+
+
+def _lines(rows: Rows, *, by_custom: bool = False) -> Iterator[tuple[int, str]]:
+    """The number and the line of each row that is no headings."""
+    head = headings_at([row for _, row in rows], by_custom=by_custom)
     for at, (number, row) in enumerate(rows):
         if at != head:
-            headings = rows[head][1] if head is not None and at > head else ()
-            yield number, row_line(headings, row), columns[0], columns[-1]
+            yield number, row_line(rows[head][1] if head is not None and at > head else (), row)
 
 
 def _shown(value: object) -> str:
@@ -129,11 +133,8 @@ def read_table(path: str, stream: BinaryIO) -> FileText:
         found = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=False)
         rows = [(number, row) for number, row in enumerate(found, start=1) if any(cell.strip() for cell in row)]
         parts = Parts()
-        head = headings_at([row for _, row in rows], by_custom=True)
-        for at, (number, row) in enumerate(rows):
-            if at != head:
-                headings = rows[head][1] if head is not None and at > head else ()
-                parts.add(row_line(headings, row), f"row {number}", "\n")
+        for number, line in _lines(rows, by_custom=True):
+            parts.add(line, f"row {number}", "\n")
     return parts.found()
 
 
