@@ -282,24 +282,18 @@ def _share_surnames(lines: Sequence[Line], kinds: dict[str, str]) -> None:
     """A person's last word, or first name, alone is the person, unless the document says that it is something else."""
     people: set[str] = set()
     said = {span.name for text, spans in lines for span in spans if _SAID.match(text, span.end)}
-    speakers = {name for name in said if not _is_known_firm(name)}
+    speakers = {name for name in said if kind_of_name(name) != "Organization"}
     for _, spans in lines:
         for span in spans:
             if span.name.split()[-1] in speakers and _looks_like(span.name, "Person"):
                 kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
             words = span.name.split()
             if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
-                people.add(words[-1])
-                if not _is_known_firm(words[0]):  # as it is of a "Microsoft Valued Professional"
-                    people.add(words[0])
+                people |= {words[0], words[-1]}
     for _, spans in lines:
         for span in spans:
             if span.name in people and len(span.name) > 2 and not span.name.isupper():
                 kinds.setdefault(normalise_name(span.name), "Person")
-
-
-def _is_known_firm(name: str) -> bool:
-    return kind_of_name(name) == "Organization"
 
 
 def _has_surname(words: Sequence[str]) -> bool:

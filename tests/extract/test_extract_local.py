@@ -76,7 +76,6 @@ def triples(text: str, title: str = "notes.txt") -> list[tuple[str, str, str]]:
         ("We saw American chemist Ada Quill and Varn Mayor Bo Stone.", ["Ada Quill", "Bo Stone"]),
         ("They heard of Odo, Duke of Varn, and of Bolo the Great.", ["Odo, Duke of Varn", "Bolo the Great"]),
         ("They sold Quellin++ and C++ to us.", ["Quellin", "C++"]),
-        ("They went to the New Zealand–Quellin Agreement in a day.", ["New Zealand"]),
         ("Ada Quill and Bo Stone (see `Quill`) wrote it in Lund.", ["Ada Quill", "Bo Stone", "Lund"]),
     ],
 )
@@ -143,7 +142,6 @@ def test_what_else_the_document_says_decides() -> None:
     assert names("Water is wet. People drink it.") == [], "the first word of a sentence"
     assert names("Water is wet. Marla drinks it. We know Marla.") == ["Marla"]
     assert "Summer" in names("They spoke of Summer and left. They said that Summer was there, and so was Bo Stone.")
-    assert names("We went to Anesidora, and the Anesidoran council met us in Anesidora.") == ["Anesidora"]
     assert names("INTRODUCTION\n\nthe UN met.") == ["UN"]
 
 
