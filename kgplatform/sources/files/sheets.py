@@ -57,7 +57,7 @@ def read_workbook(path: str, stream: BinaryIO) -> FileText:
 
 
 def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[object]], *, with_name: bool) -> None:
-    name, (top, left) = tidy_name(sheet.name), sheet.start or (0, 0)
+    name, (top, left) = " ".join(sheet.name.split()), sheet.start or (0, 0)
     over = name if with_name else ""
     numbered = enumerate(rows, start=top + 1)
     for block in _blocks((number, [_shown(cell) for cell in row]) for number, row in numbered):
@@ -66,11 +66,6 @@ def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[objec
             gap = "\n" if number > block[0][0] else "\n\n"
             parts.add(f"{over}\n\n{line}" if over else line, f"{sheet_label(name)}!{cells}", gap)
             over = ""
-
-
-def tidy_name(name: str) -> str:
-    """A sheet's name on one line."""
-    return " ".join(name.split())
 
 
 def _blocks(rows: Iterator[tuple[int, list[str]]]) -> Iterator[Rows]:
