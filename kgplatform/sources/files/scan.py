@@ -74,8 +74,12 @@ def words_in(image: Image) -> str:
     found = _engine()(numpy.asarray(picture)[:, :, ::-1])
     if found.txts is None:
         return ""
-    sure = (each for each in zip(found.boxes, found.txts, found.scores, strict=True) if each[2] >= _LEAST_SURE)
-    return read_in_order([Box(*corners.min(0).tolist(), *corners.max(0).tolist(), text) for corners, text, _ in sure])
+    boxes = []
+    for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        if score >= _LEAST_SURE:
+            (left, top), (right, bottom) = corners.min(0).tolist(), corners.max(0).tolist()
+            boxes.append(Box(left, top, right, bottom, text))
+    return read_in_order(boxes)
 
 
 @lru_cache(maxsize=1)
