@@ -87,7 +87,7 @@ def _tables(found: Sequence[Grid], held: Sequence[Letter], text: str) -> dict[in
     """By the number of each letter that stands in a table, that table."""
     tables: dict[int, Rows] = {}
     for grid in found:
-        inside = [each.at not in tables and grid.field(each.across, each.middle) is not None for each in held]
+        inside = [each.at not in tables and grid.holds(each) for each in held]
         cut = [at for at, pair in enumerate(pairwise(held)) if inside[at] != inside[at + 1] and touch(*pair)]
         if len(cut) < _CUT_WORDS:
             for at in cut:
@@ -279,20 +279,16 @@ class Grid:
     rows: tuple[float, ...]
     cells: tuple[tuple[int, ...], ...]
 
-    def field(self, x: float, y: float) -> tuple[int, int] | None:
-        """The row and column of a point; None for one outside."""
-        column = bisect_right(self.columns, x) - 1
-        row = bisect_right(self.rows, -y, key=lambda each: -each) - 1
-        inside = 0 <= column < len(self.columns) - 1 and 0 <= row < len(self.rows) - 1
-        return (row, column) if inside else None
+    def holds(self, letter: Letter) -> bool:
+        """Whether a letter is inside."""
+        is_across = self.columns[0] <= letter.across < self.columns[-1]
+        return is_across and self.rows[-1] < letter.middle <= self.rows[0]
 
     def cell(self, letter: Letter) -> int:
         """The cell that a letter is in, or nearest to."""
-        x, y = letter.across, letter.middle
-        left, right, top, bottom = self.columns[0], self.columns[-1], self.rows[0], self.rows[-1]
-        within = max(left, min(x, (self.columns[-2] + right) / 2)), max((self.rows[-2] + bottom) / 2, min(y, top))
-        row, column = self.field(x, y) or self.field(*within) or (0, 0)
-        return self.cells[row][column]
+        column = bisect_right(self.columns, letter.across) - 1
+        row = bisect_right(self.rows, -letter.middle, key=lambda each: -each) - 1
+        return self.cells[max(0, min(row, len(self.rows) - 2))][max(0, min(column, len(self.columns) - 2))]
 
     def askew(self) -> set[int]:
         """The cells that are no rectangles: lines that make such are a drawing."""
@@ -565,9 +561,7 @@ def _head_rows(rows: Sequence[Row]) -> int:
     while number < min(_MOST_HEADS, len(rows) - 1):
         again = sum(1 for each in rows[number] if each.again)
         others = [each for each in rows[number] if each.text and not each.again]
-        below = [
-            each for each in others if (over := _over(rows[number - 1], each)) is not None and _is_wider(over, each)
-        ]
+        below = [each for each in others if _is_wider(_over(rows[number - 1], each), each)]
         if again <= len(others) and not (len(below) > 1 and 2 * len(below) >= len(others)):
             break
         number += 1
