@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, BinaryIO
 
 from kgplatform.errors import DocumentError
@@ -70,15 +70,7 @@ def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[objec
 
 def _blocks(rows: Iterator[tuple[int, list[str]]]) -> Iterator[Rows]:
     """Runs of rows without an empty one between them."""
-    block: Rows = []
-    for number, row in rows:
-        if any(row):
-            block.append((number, row))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+    return (list(block) for is_filled, block in groupby(rows, lambda row: any(row[1])) if is_filled)
 
 
 def _block_lines(block: Rows) -> Iterator[tuple[int, str, int, int]]:
