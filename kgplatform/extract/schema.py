@@ -382,15 +382,12 @@ def words_of(name: str) -> list[str]:
     >>> words_of("HTTPServer has-part")
     ['HTTP', 'Server', 'has', 'part']
     """
-    words: list[str] = []
-    text = unicodedata.normalize("NFKC", name)
-    for place, letter in enumerate(text):
-        if not in_word(letter):
-            continue
-        if place == 0 or not in_word(text[place - 1]) or _steps(text, place):
-            words.append("")
-        words[-1] += letter
-    return words
+    letters = [letter if in_word(letter) else " " for letter in unicodedata.normalize("NFKC", name)]
+    text = f" {''.join(letters)} "
+    return "".join(
+        f" {here}" if here.isupper() and (before.islower() or (before.isupper() and after.islower())) else here
+        for before, here, after in zip(text, text[1:], text[2:], strict=False)
+    ).split()
 
 
 def label_for(name: str) -> str:
@@ -426,12 +423,6 @@ def reserved_label(name: str) -> str | None:
 def reserved_relationship(name: str) -> str | None:
     """The platform's own relationship type that a relation of this name would take, or None."""
     return _RESERVED["relation"].get(type_key(name))
-
-
-def _steps(text: str, place: int) -> bool:
-    """Whether a new camelCase word starts at ``place``: ``d|B`` in directedBy, ``P|S`` in HTTPServer."""
-    before, here, after = text[place - 1], text[place], text[place + 1 : place + 2]
-    return here.isupper() and (before.islower() or (before.isupper() and after.islower()))
 
 
 _RESERVED: dict[TypeKind, dict[str, str]] = {
