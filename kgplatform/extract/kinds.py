@@ -30,6 +30,7 @@ from kgplatform.text import normalise_name
 Votes = Mapping[str, "Counter[str]"]
 Line = tuple[str, Sequence[Span]]
 """A sentence's text, and its names with their places in it."""
+Mention = tuple[str, Span]
 
 _SURE, _LIKELY, _MAYBE = 4, 2, 1
 _LEAD = 2
@@ -100,20 +101,20 @@ def kinds_of(
     """
     votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
     forms: dict[str, str | None] = {}
-    for text, spans in lines:
-        for span in spans:
-            key = normalise_name(span.name)
-            forms[key] = kind_of_name(span.name)
-            for kind, weight in _around(text, span, technical, german):
-                votes[key][kind] += weight
+    mentions = [(text, span) for text, spans in lines for span in spans]
+    for text, span in mentions:
+        key = normalise_name(span.name)
+        forms[key] = kind_of_name(span.name)
+        for kind, weight in _around(text, span, technical, german):
+            votes[key][kind] += weight
     for key, kind in stated:
         forms.setdefault(key, None)
         votes[key][kind] += _SURE
     kinds = dict(_winners(votes, forms))
     _share_in_lists(lines, kinds)
-    _share_acronyms(lines, kinds)
-    _share_firms(lines, kinds)
-    _share_surnames(lines, kinds)
+    _share_acronyms(mentions, kinds)
+    _share_firms(mentions, kinds)
+    _share_surnames(mentions, kinds)
     kinds.update((normalise_name(name), "Person") for text, _ in lines for name in _authors(text))
     return kinds
 
@@ -254,13 +255,13 @@ def _looks_like(name: str, kind: str) -> bool:
     return plain and (1 < len(words) < 5 if kind == "Person" else len(words) < 4) and not any(map(str.isdigit, name))
 
 
-def _share_acronyms(lines: Sequence[Line], kinds: dict[str, str]) -> None:
-    for text, spans in lines:
-        for span in spans:
-            if (match := _ACRONYM.match(text, span.end)) is not None and _abbreviates(match[1], span.name):
-                kind = known_kind(span.name, kinds)
-                if kind is not None and kind_of_name(match[1]) is None:
-                    kinds[normalise_name(match[1])] = kind
+def _share_acronyms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
+    """An acronym in brackets is of the kind of what it stands behind."""
+    for text, span in mentions:
+        if (match := _ACRONYM.match(text, span.end)) is not None and _abbreviates(match[1], span.name):
+            kind = known_kind(span.name, kinds)
+            if kind is not None and kind_of_name(match[1]) is None:
+                kinds[normalise_name(match[1])] = kind
 
 
 def _abbreviates(acronym: str, name: str) -> bool:
@@ -268,38 +269,29 @@ def _abbreviates(acronym: str, name: str) -> bool:
     return len(initials) > 1 and acronym[0].lower() == initials[0] and len(acronym) <= len(initials) + 2
 
 
-def _share_firms(lines: Sequence[Line], kinds: dict[str, str]) -> None:
+def _share_firms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
     """A firm without the word that says so is the firm: "Quill" beside "Quill Inc"."""
-    for _, spans in lines:
-        for span in spans:
-            name, _, last = span.name.rpartition(" ")
-            name = name.rstrip(",")
-            if last.lower().rstrip(".") in WORDS["firms"] and kind_of_name(name) is None:
-                kinds.setdefault(normalise_name(name), "Organization")
+    for _, span in mentions:
+        name, _, last = span.name.rpartition(" ")
+        name = name.rstrip(",")
+        if last.lower().rstrip(".") in WORDS["firms"] and kind_of_name(name) is None:
+            kinds.setdefault(normalise_name(name), "Organization")
 
 
-def _share_surnames(lines: Sequence[Line], kinds: dict[str, str]) -> None:
+def _share_surnames(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
     """A person's last word, or first name, alone is the person, unless the document says that it is something else."""
     people: set[str] = set()
-    said = {span.name for text, spans in lines for span in spans if _SAID.match(text, span.end)}
-    speakers = {name for name in said if not _is_known_firm(name)}
-    for _, spans in lines:
-        for span in spans:
-            if span.name.split()[-1] in speakers and _looks_like(span.name, "Person"):
-                kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
-            words = span.name.split()
-            if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
-                people.add(words[-1])
-                if not _is_known_firm(words[0]):  # as it is of a "Microsoft Valued Professional"
-                    people.add(words[0])
-    for _, spans in lines:
-        for span in spans:
-            if span.name in people and len(span.name) > 2 and not span.name.isupper():
-                kinds.setdefault(normalise_name(span.name), "Person")
-
-
-def _is_known_firm(name: str) -> bool:
-    return kind_of_name(name) == "Organization"
+    said = {span.name for text, span in mentions if _SAID.match(text, span.end)}
+    speakers = {name for name in said if kind_of_name(name) != "Organization"}
+    for _, span in mentions:
+        words = span.name.split()
+        if words[-1] in speakers and _looks_like(span.name, "Person"):
+            kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
+        if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
+            people |= {words[0], words[-1]}
+    for _, span in mentions:
+        if span.name in people and len(span.name) > 2 and not span.name.isupper():
+            kinds.setdefault(normalise_name(span.name), "Person")
 
 
 def _has_surname(words: Sequence[str]) -> bool:

@@ -56,24 +56,15 @@ _FILE_NAME = re.compile(r"_|\.[A-Za-z0-9]{1,5}\Z")
 _HEADLINE = re.compile(r"\s[|–—·•»/-]\s|[|?…;]|/\Z")
 _LONGEST_TITLE = 6
 """Words of a manual's title that is a name without being mentioned in its text; of others, twice as many."""
-_EDGE = re.compile(r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]")
+_EDGE = r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]"
 _PERSON_KEYS = ("born", "died")
 
 
-class _TitleFinder:
+def _title_pattern(forms: Sequence[str]) -> re.Pattern[str]:
     """Finds the forms of the document's name as whole words, the longest first; none of one letter."""
-
-    def __init__(self, forms: Sequence[str]) -> None:
-        ordered = sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form))
-        self._pattern = re.compile("|".join(r"\s+".join(map(re.escape, form.split())) for form in ordered))
-        self._any = bool(ordered)
-
-    def find(self, text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-        for match in self._pattern.finditer(text, start, end) if self._any else ():
-            before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-            cut = (_EDGE.match(before) and _EDGE.match(match[0])) or (_EDGE.match(after) and _EDGE.match(match[0][-1]))
-            if not cut:
-                yield match
+    ordered = sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form))
+    written = "|".join(r"\s+".join(map(re.escape, form.split())) for form in ordered)
+    return re.compile(f"(?:(?<!{_EDGE})|(?!{_EDGE}))(?:{written})(?:(?<!{_EDGE})|(?!{_EDGE}))" if ordered else "(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +76,7 @@ class _Finder:
 
     words: DocumentWords
     terms: frozenset[str]
-    title: _TitleFinder
+    title: re.Pattern[str]
     language: str
     surnames: frozenset[str] = frozenset()
 
@@ -108,50 +99,22 @@ class _Finder:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """The names of a document's sentences, by where these begin, with where they end. What is no sentence but a
-    heading, a list of names or a reference has those that are surely names, or that stand in a sentence elsewhere.
-    """
-
-    by_start: dict[int, tuple[int, list[Span]]]
-    sure: frozenset[str]
-    keeps_all: bool
-
-    def filled(self, text: str, places: Sequence[Sentence], found: Sequence[list[Span]]) -> _Lines:
-        """These with what was ``found`` in each of ``places``."""
-        pairs = [
-            (at, spans, not spans or self.keeps_all or _runs(text, at)) for at, spans in zip(places, found, strict=True)
-        ]
-        prose = frozenset(normalise_name(span.name) for _, spans, runs in pairs if runs for span in spans)
-        lines = replace(self, sure=self.sure | prose)
-        for at, spans, runs in pairs:
-            lines.by_start[at.start] = (at.end, spans if runs else lines._sure_ones(spans))
-        return lines
-
-    def kept(self, text: str, place: Sentence, spans: list[Span]) -> list[Span]:
-        """Those of ``spans`` that are names, the sentence being what it is."""
-        return spans if not spans or self.keeps_all or _runs(text, place) else self._sure_ones(spans)
-
-    def _sure_ones(self, spans: Sequence[Span]) -> list[Span]:
-        return [
-            span
-            for span in spans
-            if normalise_name(span.name) in self.sure or kind_of_name(span.name) or span.name in self.sure
-        ]
-
-
 def _runs(text: str, place: Sentence) -> bool:
     words = [match["word"] for match in TOKEN.finditer(text, place.start, place.end)]
     return is_running(text, place.start, place.end, words)
 
 
+Lines = Mapping[int, "tuple[int, list[Span]]"]
+"""By where each sentence of a document begins, where it ends and its names."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What the whole document tells: its names by sentence, and their kinds."""
+    """What the whole document tells: its names by sentence, which of them are ``sure``, and their kinds."""
 
     finder: _Finder
-    lines: _Lines
+    lines: Lines
+    sure: frozenset[str]
     forms: tuple[str, ...]
     kinds: Mapping[str, str]
 
@@ -213,23 +176,34 @@ def _read(document: Document) -> _Reading:
     forms = _forms(document, words)
     fewest = FEWEST_IN_A_MANUAL if words.technical else FEWEST_REPEATS
     recurring = recurring_terms(document.text, fewest) if is_plain else frozenset()
-    finder = _Finder(words, recurring, _TitleFinder(forms), language_without_elisions(document.text))
+    finder = _Finder(words, recurring, _title_pattern(forms), language_without_elisions(document.text))
     found = [finder.find(document.text, place) for place in places]
     if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
         finder = replace(finder, surnames=surnames)
         found = [finder.find(document.text, place) for place in places]
-    lines = _Lines({}, frozenset(forms), keeps_all=words.german).filled(document.text, places, found)
+    running = [words.german or not spans or _runs(document.text, at) for at, spans in zip(places, found, strict=True)]
+    in_sentences = (span for spans, runs in zip(found, running, strict=True) if runs for span in spans)
+    sure = frozenset((*forms, *(normalise_name(span.name) for span in in_sentences)))
+    lines = {
+        at.start: (at.end, spans if runs else _sure_ones(spans, sure))
+        for at, spans, runs in zip(places, found, running, strict=True)
+    }
     kinds = _kinds(document, lines, finder.terms, forms, words)
-    return _Reading(finder, lines, forms, kinds)
+    return _Reading(finder, lines, sure, forms, kinds)
+
+
+def _sure_ones(spans: Sequence[Span], sure: frozenset[str]) -> list[Span]:
+    """Of the names of a heading, a list or a reference, those that surely are, or stand in a sentence elsewhere."""
+    return [each for each in spans if {normalise_name(each.name), each.name} & sure or kind_of_name(each.name)]
 
 
 def _kinds(
-    document: Document, found: _Lines, terms: Iterable[str], forms: Sequence[str], words: DocumentWords
+    document: Document, found: Lines, terms: Iterable[str], forms: Sequence[str], words: DocumentWords
 ) -> dict[str, str]:
     """The kinds of the document's names; all forms of its own name have the one that it is said to be."""
     lines = [
         (document.text[start:end], [_shifted(span, -start) for span in spans])
-        for start, (end, spans) in found.by_start.items()
+        for start, (end, spans) in found.items()
         if spans
     ]
     kinds = kinds_of(lines, _stated(lines), technical=words.technical, german=words.german)
@@ -319,10 +293,12 @@ def _shifted(span: Span, by: int) -> Span:
 
 def _spans_of(passage: Passage, sentence: Sentence, reading: _Reading) -> list[Span]:
     """The names of a sentence of ``passage``: as found in the document, where its sentences are cut alike."""
-    known = reading.lines.by_start.get(passage.start + sentence.start)
+    known = reading.lines.get(passage.start + sentence.start)
     if known is not None and known[0] == passage.start + sentence.end:
         return [_shifted(span, -passage.start) for span in known[1]]
-    return reading.lines.kept(passage.text, sentence, reading.finder.find(passage.text, sentence))
+    found = reading.finder.find(passage.text, sentence)
+    keeps_all = reading.finder.words.german or _runs(passage.text, sentence)
+    return found if keeps_all else _sure_ones(found, reading.sure)
 
 
 def _line(passage: Passage, sentence: Sentence, reading: _Reading) -> _Line:
@@ -342,11 +318,11 @@ def _line(passage: Passage, sentence: Sentence, reading: _Reading) -> _Line:
     )
 
 
-def _with_titles(text: str, sentence: Sentence, title: _TitleFinder, found: list[Span]) -> list[Span]:
+def _with_titles(text: str, sentence: Sentence, title: re.Pattern[str], found: list[Span]) -> list[Span]:
     """The names and the document's own; a name inside a mention of the title is a part of it."""
     own = [
         Span(tidy(match[0]), match.start(), match.end())
-        for match in title.find(text, sentence.start, sentence.end)
+        for match in title.finditer(text, sentence.start, sentence.end)
         if not any(span.start <= match.start() and match.end() <= span.end for span in found)
     ]
     kept = [span for span in found if not any(mine.start <= span.start and span.end <= mine.end for mine in own)]

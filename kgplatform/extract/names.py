@@ -162,14 +162,13 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
         named = run and is_name(run, words, opens and first == position) and not is_inflected(run, words)
         left = tokens[_with_number_before(text, tokens, first)].start("word") if named else 0
         right = _with_title_after(text, tokens[last - 1]) if named else 0
-        if right == end and last - first > 2 and len(run[-1]) == 2 and run[-1][1] == ".":  # "… on Mac OS X."
+        if right == end and last - first > 2 and len(run[-1]) == 2 and run[-1][1] == ".":  # "… in World War I."
             right -= 1
         if (
             named
-            and not is_adjective(text, tokens, first, last, end, words)
+            and not is_adjective(text, tokens, first, last, end)
             and not is_of_a_kind(text, tokens, first, last)
             and not is_citation(text, left, right)
-            and not is_half_of_a_pair(text, left, right)
             and not is_part_of_more(text, tokens, first, last)
             and not (words.technical and is_label_of(text, right, run))
         ):
@@ -206,24 +205,12 @@ def _last_of_name(tokens: Tokens, first: int, stop: int) -> int:
     return stop
 
 
-_OTHER_HALF = re.compile(rf"/([{UPPER}]\w+)")
-
-
-def _goes_on(text: str, token: re.Match[str]) -> bool:
-    """Whether the word belongs to what follows it, not to the name before it: "GNU/Linux", "Finance::Quote"."""
-    if text[token.end() : token.end() + 1] not in ("/", ":"):
-        return False
-    half = _OTHER_HALF.match(text, token.end())
-    pair = half is not None and known_name(f"{token['word']}/{half[1]}") is not None
-    return pair or text.startswith("::", token.end())
-
-
 def _run_end(text: str, tokens: Tokens, first: int) -> int:
     """One past the last token of the run of capitalised words, inner particles and numbers that begins at ``first``."""
     stop = first + 1
     while stop < len(tokens) and stop - first < MOST_WORDS:
         before = tokens[stop - 1]["word"]
-        if not joins(text, tokens, stop) or _goes_on(text, tokens[stop]):
+        if not joins(text, tokens, stop):
             break
         word = tokens[stop]["word"]
         goes_on = is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
@@ -249,24 +236,14 @@ def _past_particles(text: str, tokens: Tokens, position: int) -> int | None:
             return None
         if is_capital(tokens[after]["word"]):
             particles = [token["word"] for token in tokens[position:after]]
-            goes_on = _may_join(particles, before, tokens, position, tokens[after]["word"])
-            return after if goes_on and not (word == "on" and _stand_apart(tokens, position, after)) else None
+            return after if _may_join(particles, before, tokens, position, tokens[after]["word"]) else None
     return None
-
-
-def _stand_apart(tokens: Tokens, position: int, after: int) -> bool:
-    """Whether "on" at ``position`` stands between two names: one is known, and is not where an attack was."""
-    if kind_ending(tokens[position - 1]["word"].lower()) == "Event":
-        return False
-    left = (" ".join(token["word"] for token in tokens[max(0, position - count) : position]) for count in (1, 2))
-    right = (" ".join(token["word"] for token in tokens[after : after + count]) for count in (1, 2))
-    return any(known_name(name) is not None for name in (*left, *right))
 
 
 def _may_join(particles: Sequence[str], before: str, tokens: Tokens, position: int, word: str) -> bool:
     """Whether ``particles`` go on a name: "for" and "and" an institution's, "the" before "Great" and the like."""
     if particles[0] in ("on", "upon"):
-        return before[0].isupper() and word.lower() not in MONTHS | DAYS and len(particles) < 3 and word != "Level"
+        return before[0].isupper() and word.lower() not in MONTHS | DAYS and len(particles) < 3
     if particles[0] == "for":
         return before.lower() in WORDS["joins more"]
     if particles[0] == "and":
@@ -291,10 +268,7 @@ def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, 
             droppable |= is_role(tokens, first, stop)
             droppable |= opens and low in OPENERS
             droppable |= opens and first == begin and only_opens(word, words)
-            droppable |= opens and first == begin and only_calls(tokens, first, stop, words)
-        droppable |= opens and first == begin and stop - first == 2 and len(word) == 2 and word[1] == "."  # "K. In"
         droppable |= not last and is_made_of_a_name(word)
-        droppable |= first == begin and not last and is_initial(word) and is_after_comma(tokens, first)
         if not droppable and not word.isdecimal():
             return first
         first += 1
@@ -331,9 +305,6 @@ _LABELLED = re.compile(
     r"|screen|section|submenu|tab|toolbar|view|window|wizard)s?\b"
 )
 _INDEFINITE = re.compile(r"\b[Aa]n? \Z")
-_DERIVED = re.compile(r"(?:an|al|ese|ish|ic)\Z")
-_TAILS = ("n", "an", "ian", "ean", "nian", "ional", "al", "ese", "ish", "ic")
-"""Endings that make an adjective of a name."""
 _NOUN_AFTER = re.compile(r"[ -][a-z]{3,}")
 _BEFORE_PEOPLES = WORDS["before peoples"]
 _NO_WORD = re.compile(r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|[CM]-\w+\Z|F\d+\Z|[A-Z]-\d+\Z|[A-Z]+s\Z")
@@ -353,7 +324,7 @@ _MOST_WORDS = 4
 """Of a name in a manual that nothing else tells to be one."""
 
 
-def is_adjective(text: str, tokens: Tokens, first: int, last: int, end: int, words: DocumentWords) -> bool:
+def is_adjective(text: str, tokens: Tokens, first: int, last: int, end: int) -> bool:
     """Whether the words say of what people or kind something is: "Swedish", "the Darwinian view", "an Actress"."""
     word, left = tokens[first]["word"], tokens[first].start()
     if last - first == 2:
@@ -368,14 +339,7 @@ def is_adjective(text: str, tokens: Tokens, first: int, last: int, end: int, wor
     after = _NOUN_AFTER.match(text, tokens[first].end(), end)
     if after is None or after[0][1:] in FUNCTION_WORDS or known is not None:
         return False
-    return _ADJECTIVE.match(word) is not None or _is_derived(word, words)
-
-
-def _is_derived(word: str, words: DocumentWords) -> bool:
-    """Whether the document has the name that ``word`` comes from: "Varnian" where it has "Varn"."""
-    ending = _DERIVED.search(word)
-    stems = [word[: -len(tail)] for tail in _TAILS if word.endswith(tail)] if ending else []
-    return any(len(stem) > 2 and (stem in words.capital or kind_of_name(stem) is not None) for stem in stems)
+    return _ADJECTIVE.match(word) is not None
 
 
 def is_of_a_kind(text: str, tokens: Tokens, first: int, last: int) -> bool:
@@ -393,15 +357,7 @@ def is_part_of_more(text: str, tokens: Tokens, first: int, last: int) -> bool:
         return False
     after = _AND_MORE.match(text, tokens[last - 1].end()) is not None
     before = _MORE_AND.search(text, max(0, tokens[first].start() - 40), tokens[first].start()) is not None
-    return after or before or _is_possessed(text, tokens, first)
-
-
-def _is_possessed(text: str, tokens: Tokens, first: int) -> bool:
-    """Whether "Women's" or the like stands before, with a capital that no sentence gives it."""
-    if first < 2 or not tokens[first - 1]["possessive"]:
-        return False
-    word, left = tokens[first - 1]["word"], tokens[first - 1].start()
-    return word[0].isupper() and is_common(word) and text[left - 1 : left] == " " and text[left - 2] not in ".!?:"
+    return after or before
 
 
 def is_label_of(text: str, right: int, run: Sequence[str]) -> bool:
@@ -421,13 +377,6 @@ def is_citation(text: str, left: int, right: int) -> bool:
     """Whether what stands there is the mark of a reference: "[Qui14]"."""
     bracketed = text[left - 1 : left] == "[" and text[right : right + 1] == "]"
     return bracketed and any(letter.isdecimal() for letter in text[left:right])
-
-
-def is_half_of_a_pair(text: str, left: int, right: int) -> bool:
-    """Whether a dash without spaces joins the name, which is not known, to another: "the Varn–Quill Agreement"."""
-    joined = text[left - 1 : left] == "–" and text[max(0, left - 2) : left - 1].isalpha()
-    joined |= text[right : right + 1] == "–" and text[right + 1 : right + 2].isupper()
-    return joined and known_name(" ".join(text[left:right].split())) is None
 
 
 def _is_people(first: str, second: str) -> bool:
@@ -466,18 +415,6 @@ def is_office(tokens: Tokens, first: int, stop: int) -> bool:
     return heads and tokens[at + 1]["word"] == "of"
 
 
-def is_initial(word: str) -> bool:
-    return "." in word and word.isupper()
-
-
-def is_after_comma(tokens: Tokens, position: int) -> bool:
-    """Whether the token stands behind a capitalised word and a comma: "Quill, A.B. Letters" is a reference's author."""
-    if position == 0:
-        return False
-    before, token = tokens[position - 1], tokens[position]
-    return is_capital(before["word"]) and token.string[before.end() : token.start()] == ", "
-
-
 def only_opens(word: str, words: DocumentWords) -> bool:
     """Whether the document gives reason to think that ``word`` has its capital from the beginning of the sentence."""
     if word.lower() in words.lower and word not in words.capital:
@@ -485,14 +422,6 @@ def only_opens(word: str, words: DocumentWords) -> bool:
     sure = words.is_proper(word) or any(letter.isupper() for letter in word[1:])
     ordinary = is_common(word) or word.endswith(_INFLECTED + _VERBS)
     return words.technical and not sure and ordinary and kind_of_name(word) is None
-
-
-def only_calls(tokens: Tokens, first: int, stop: int, words: DocumentWords) -> bool:
-    """Whether an ordinary word begins the sentence before a person's name: "Enter Ada Quill"."""
-    word = tokens[first]["word"]
-    if not is_common(word) or word in words.capital or word.lower() in WORDS["first words of Person"]:
-        return False
-    return kind_of_name(" ".join(token["word"] for token in tokens[first + 1 : stop])) == "Person"
 
 
 def is_made_of_a_name(word: str) -> bool:

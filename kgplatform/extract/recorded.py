@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +36,7 @@ from kgplatform.extract.bound import Mode
 from kgplatform.extract.schema import Schema
 from kgplatform.extract.shape import KEYS, read_extraction
 from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
-from kgplatform.text import did_you_mean, hash64, node_id, normalise_name
+from kgplatform.text import did_you_mean, hash64, node_id, normalise_name, tidy
 from kgplatform.text.matching import Place, find_names, find_statement, find_words
 
 _DOCUMENTS_KEPT = 64
@@ -145,7 +144,6 @@ def _names(offsets: Sequence[int], passage: Passage) -> bool:
     return at < len(offsets) and offsets[at] < passage.end
 
 
-_SPACE = re.compile(r"\s+")
 _OPEN_IE = ("extracted_entities", "extracted_triples")
 # As keys: inside a JSON string the quotes would stand behind backslashes.
 _OPEN_IE_KEY = re.compile(rb'(?<!\\)"extracted_(?:entities|triples)"\s*:')
@@ -193,7 +191,7 @@ class Recordings:
 
     def of(self, document: Document) -> Sequence[Recording]:
         """The recordings of ``document``: all under its longest matching name, or the one with its text."""
-        keys = _names_of(document) if self.typed else _texts_of(document)
+        keys = _names_of(document) if self.typed else _text_keys(document.title, document.text)
         found = next((some for key in keys if (some := self._under(key))), [])
         if self.typed or len(found) < 2:
             return found
@@ -323,16 +321,12 @@ def _read_open_ie(where: str, entry: Any) -> RecordedEntry:
         raise InputError(f"{where}: the passage has no text. {_EXPECTED}")
     if not isinstance(title, str):
         title = text.strip().split("\n", 1)[0]
-    keys = tuple(dict.fromkeys((_text_key(text), _text_key(f"{title}\n{text}"))))
-    return title, keys, {"entities": entry.get(_OPEN_IE[0]), "triples": entry.get(_OPEN_IE[1])}
+    return title, _text_keys(title, text), {"entities": entry.get(_OPEN_IE[0]), "triples": entry.get(_OPEN_IE[1])}
 
 
-def _text_key(text: str) -> str:
-    return node_id(_SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip())
-
-
-def _texts_of(document: Document) -> list[str]:
-    return [_text_key(document.text), _text_key(f"{document.title}\n{document.text}")]
+def _text_keys(title: str, text: str) -> tuple[str, ...]:
+    """What a text is found under, with and without its title before it."""
+    return tuple(dict.fromkeys(node_id(tidy(each)) for each in (text, f"{title}\n{text}")))
 
 
 def _names_of(document: Document) -> list[str]:

@@ -183,18 +183,12 @@ class Schema:
 
     def prompt_text(self) -> str:
         """The schema in few words, for a prompt: one line a type."""
-        parts = [
-            _section("Entity types", [_line(entity.name, "", entity.description) for entity in self.entities]),
-            _section("Relation types (subject -> object)", [_relation_line(relation) for relation in self.relations]),
-            _section(
-                "Attribute keys",
-                [
-                    _line(attribute.name, ", ".join(attribute.entities), attribute.description)
-                    for attribute in self.attributes
-                ],
-            ),
-        ]
-        return "\n".join(part for part in parts if part)
+        sections = {
+            "Entity types": [_line(each, "") for each in self.entities],
+            "Relation types (subject -> object)": [_line(each, _ends(each)) for each in self.relations],
+            "Attribute keys": [_line(each, ", ".join(each.entities)) for each in self.attributes],
+        }
+        return "\n".join("\n".join((f"{title}:", *lines)) for title, lines in sections.items() if lines)
 
     @cached_property
     def _indexes(self) -> tuple[dict[str, EntityType], dict[str, RelationType], dict[str, AttributeType]]:
@@ -300,22 +294,17 @@ def _index(types: Sequence[AnyType], kind: TypeKind) -> dict[str, AnyType]:
     return index
 
 
-def _section(title: str, lines: Sequence[str]) -> str:
-    return "\n".join([f"{title}:", *lines]) if lines else ""
+def _line(type_: EntityType | RelationType | AttributeType, ends: str) -> str:
+    ends, description = f" ({ends})" if ends else "", f": {type_.description}" if type_.description else ""
+    return f"- {type_.name}{ends}{description}"
 
 
-def _line(name: str, ends: str, description: str) -> str:
-    return f"- {name}" + (f" ({ends})" if ends else "") + (f": {description}" if description else "")
-
-
-def _relation_line(relation: RelationType) -> str:
+def _ends(relation: RelationType) -> str:
     if relation.pairs:
-        ends = "; ".join(f"{head} -> {tail}" for head, tail in relation.pairs)
-    elif relation.heads or relation.tails:
-        ends = f"{', '.join(relation.heads) or 'any'} -> {', '.join(relation.tails) or 'any'}"
-    else:
-        ends = ""
-    return _line(relation.name, ends, relation.description)
+        return "; ".join(f"{head} -> {tail}" for head, tail in relation.pairs)
+    if relation.heads or relation.tails:
+        return f"{', '.join(relation.heads) or 'any'} -> {', '.join(relation.tails) or 'any'}"
+    return ""
 
 
 def _types(content: object, kind: TypeKind, shape: type[AnyType]) -> Iterator[AnyType]:
@@ -393,15 +382,12 @@ def words_of(name: str) -> list[str]:
     >>> words_of("HTTPServer has-part")
     ['HTTP', 'Server', 'has', 'part']
     """
-    words: list[str] = []
-    text = unicodedata.normalize("NFKC", name)
-    for place, letter in enumerate(text):
-        if not in_word(letter):
-            continue
-        if place == 0 or not in_word(text[place - 1]) or _steps(text, place):
-            words.append("")
-        words[-1] += letter
-    return words
+    letters = [letter if in_word(letter) else " " for letter in unicodedata.normalize("NFKC", name)]
+    text = f" {''.join(letters)} "
+    return "".join(
+        f" {here}" if here.isupper() and (before.islower() or (before.isupper() and after.islower())) else here
+        for before, here, after in zip(text, text[1:], text[2:], strict=False)
+    ).split()
 
 
 def label_for(name: str) -> str:
@@ -437,12 +423,6 @@ def reserved_label(name: str) -> str | None:
 def reserved_relationship(name: str) -> str | None:
     """The platform's own relationship type that a relation of this name would take, or None."""
     return _RESERVED["relation"].get(type_key(name))
-
-
-def _steps(text: str, place: int) -> bool:
-    """Whether a new camelCase word starts at ``place``: ``d|B`` in directedBy, ``P|S`` in HTTPServer."""
-    before, here, after = text[place - 1], text[place], text[place + 1 : place + 2]
-    return here.isupper() and (before.islower() or (before.isupper() and after.islower()))
 
 
 _RESERVED: dict[TypeKind, dict[str, str]] = {
@@ -511,46 +491,33 @@ def _from_graph_schema(content: Content) -> Content:
     Left out are what this platform has otherwise or not at all: the property ``name`` (an entity's own name),
     properties of relationships, constraints, and the switches ``additional_…`` (strict and flexible mode here).
     """
-    nodes = [_labelled(node) for node in _list(content, "node_types")]
-    relations = [_labelled(relationship) for relationship in _list(content, "relationship_types")]
-    pairs: dict[str, list[list[str]]] = {relation["label"]: [] for relation in relations}
-    for pattern in _list(content, "patterns"):
-        head, name, tail = _pattern(pattern)
-        if name not in pairs:
-            raise SchemaError(f"A pattern names the relationship {name!r}, which is not in relationship_types.")
-        pairs[name].append([head, tail])
-    return {
-        "entities": [{"name": node["label"], "description": node.get("description") or ""} for node in nodes],
-        "relations": [
-            {
-                "name": relation["label"],
-                "description": relation.get("description") or "",
-                "pairs": pairs[relation["label"]],
-            }
-            for relation in relations
-        ],
-        "attributes": _properties(nodes),
-    }
-
-
-def _properties(nodes: list[Content]) -> list[Content]:
+    entities: list[Content] = []
     attributes: dict[str, Content] = {}
-    for node in nodes:
-        for given in _list(node, "properties"):
+    for node in _list(content, "node_types"):
+        entities.append(_labelled(node))
+        label = entities[-1]["name"]
+        for given in _list(node, "properties") if isinstance(node, dict) else []:
             if not isinstance(given, dict) or not isinstance(given.get("name"), str):
-                raise SchemaError(f"A property of {node['label']} has no name: {given!r}.")
+                raise SchemaError(f"A property of {label} has no name: {given!r}.")
             if given["name"] != "name":
                 new = {"name": given["name"], "description": given.get("description") or "", "entities": []}
-                attributes.setdefault(given["name"], new)["entities"].append(node["label"])
-    return list(attributes.values())
+                attributes.setdefault(given["name"], new)["entities"].append(label)
+    relations = [{**_labelled(each), "pairs": []} for each in _list(content, "relationship_types")]
+    by_name = {each["name"]: each for each in relations}
+    for pattern in _list(content, "patterns"):
+        head, name, tail = _pattern(pattern)
+        if name not in by_name:
+            raise SchemaError(f"A pattern names the relationship {name!r}, which is not in relationship_types.")
+        by_name[name]["pairs"].append([head, tail])
+    return {"entities": entities, "relations": relations, "attributes": list(attributes.values())}
 
 
 def _labelled(value: object) -> Content:
-    if isinstance(value, str):
-        return {"label": value}
-    if isinstance(value, dict) and isinstance(value.get("label"), str):
-        return value
-    raise SchemaError(f"A node or relationship type must be a text or have a label, not {value!r}.")
+    """The name and the description of a node or relationship type."""
+    given = {"label": value} if isinstance(value, str) else value
+    if not isinstance(given, dict) or not isinstance(given.get("label"), str):
+        raise SchemaError(f"A node or relationship type must be a text or have a label, not {value!r}.")
+    return {"name": given["label"], "description": given.get("description") or ""}
 
 
 def _pattern(value: object) -> list[str]:

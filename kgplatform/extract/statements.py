@@ -29,24 +29,11 @@ DATE = (
 )
 
 _MADE = {
-    "directed": "directed",
-    "written": "wrote",
-    "wrote": "wrote",
-    "composed": "composed",
-    "produced": "produced",
-    "founded": "founded",
-    "established": "founded",
-    "created": "created",
-    "designed": "designed",
-    "developed": "developed",
-    "published": "published",
-    "invented": "invented",
-    "painted": "painted",
-    "owned": "owns",
-    "acquired": "acquired",
-    "manufactured": "manufactured",
-    "authored": "wrote",
+    **{"written": "wrote", "authored": "wrote", "established": "founded", "owned": "owns"},
+    **{word: word for word in ("directed", "wrote", "composed", "produced", "founded", "created", "designed")},
+    **{word: word for word in ("developed", "published", "invented", "painted", "acquired", "manufactured")},
 }
+"""The relation that a participle or a past states."""
 _BE = r"(?:\ (?:is|was|are|were|has\ been))?"
 _IS = r"(?:,?\ (?:is|was|are|were|has\ been)|,)"
 _OFTEN = r"(?:\ (?:also|later|first|originally|currently|jointly|officially|mainly|now))?"
@@ -95,8 +82,11 @@ _IS_PLACE = re.compile(
     rf"(?:{_PLACE_NOUN}(?:\ located|\ situated)?\ (?:in|of)"
     r"|(?:school|university|college|museum)(?:\ located|\ situated)?\ in)(?:\ the)?\ "
 )
-_FORWARD_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in _FORWARD.items()]
-_INVERSE_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in _INVERSE.items()]
+_BETWEEN = [
+    (predicate, re.compile(pattern), is_inverse)
+    for is_inverse, patterns in ((False, _FORWARD), (True, _INVERSE))
+    for predicate, pattern in patterns.items()
+]
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _BEGINS = re.compile(r"(?:The\ |A\ |An\ )?[\"“«'‘]?")
 _LOOSE_ENDS = frozenset({"and", "or", "later", "being", "now", "held", "set", "made", "written", "also", "as", "first"})
@@ -166,17 +156,13 @@ _ENDS = {
 """The kinds that a relation's ends may have; None is a name whose kind is not known."""
 
 
-_OFFICE = re.compile(r"(?:\d+\w\w\ )?(?:Duke|Count|Earl|Seigneur|Archbishop|Bishop|(?:\w+\ )?Minister)\ (?:of|de)\b")
-"""What names an office, and no person: the end of an apposition."""
-
-
 def _fits(relation: tuple[str, str, str], kind_of: KindOf) -> bool:
     """Whether the names may stand in the relation, as far as their kinds are known; what makes something is known."""
     subject, predicate, object_ = relation
     heads, tails = _ENDS.get(predicate, (None, None))
     if predicate in ("born in", "died in") and any(map(str.isdecimal, object_)):
         return False
-    if object_.split()[-1].lower() in PEOPLES or _OFFICE.match(subject) or _OFFICE.match(object_):
+    if object_.split()[-1].lower() in PEOPLES:
         return False
     if predicate in _MADE.values() and kind_of(subject) not in ("Person", "Organization"):
         return False
@@ -256,12 +242,9 @@ def _relation(left: str, between: str, right: str) -> tuple[str, str, str] | Non
         return left, _MADE[match[1]], right
     if _IS_PLACE.fullmatch(between) and kind_of_name(right) in (None, "Place"):
         return left, "located in", right
-    for predicate, pattern in _FORWARD_PATTERNS:
+    for predicate, pattern, is_inverse in _BETWEEN:
         if pattern.fullmatch(between):
-            return left, predicate, right
-    for predicate, pattern in _INVERSE_PATTERNS:
-        if pattern.fullmatch(between):
-            return right, predicate, left
+            return (right, predicate, left) if is_inverse else (left, predicate, right)
     return None
 
 

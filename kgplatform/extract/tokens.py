@@ -17,19 +17,9 @@ _GO_ON = ABBREVIATIONS - {"ca", "corp", "etc", "inc", "ltd"}
 Tokens = Sequence["re.Match[str]"]
 
 
-def _letters(test: str) -> str:
-    """The letters below U+2C00 whose ``str`` method ``test`` is true, as ranges for a class of a regex."""
-    ranges: list[list[int]] = []
-    for code in (code for code in range(0x2C00) if chr(code).isalpha() and getattr(chr(code), test)()):
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1][1] = code
-        else:
-            ranges.append([code, code])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
-
-
-UPPER = _letters("isupper")
-_LOWER = _letters("islower")
+_CASED = [letter for letter in map(chr, range(0x2C00)) if letter.isalpha()]
+UPPER, _LOWER = ("".join(filter(is_cased, _CASED)) for is_cased in (str.isupper, str.islower))
+"""For classes of a regex: the letters below U+2C00 of either case."""
 _WORD = f"0-9{UPPER}{_LOWER}\u0300-\u036f"
 # Initials with their full stops, "C++" and "C#", or a word of a cased script; a possessive ending is not a part of it.
 TOKEN = re.compile(

@@ -13,7 +13,7 @@ from kgplatform.neo4j.passes import refuse_meanwhile
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
 from kgplatform.records import Proposal
-from kgplatform.resolution.alike import found_by
+from kgplatform.resolution import found_by
 from kgplatform.text.languages import language_of, search_terms
 
 FORMAT_VERSION = 4

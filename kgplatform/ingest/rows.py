@@ -21,7 +21,7 @@ from kgplatform.records import (
     Passage,
     Proposal,
 )
-from kgplatform.resolution.alike import found_by, stem_of
+from kgplatform.resolution import found_by, stem_of
 from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy, type_key
 from kgplatform.text.matching import Place, find_names, find_statement
 from kgplatform.text.numbered import numbered

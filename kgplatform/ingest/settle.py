@@ -34,17 +34,17 @@ from kgplatform.models.embed import Embedder, least_cosines
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Progress
-from kgplatform.resolution.alike import (
+from kgplatform.resolution import (
     Words,
     are_alike,
     best_name,
     consonants_of,
     counted_words,
     may_be_one,
+    settle_forms,
     shortened,
     words_of,
 )
-from kgplatform.resolution.forms import settle_forms
 from kgplatform.settings import Settings
 
 _BATCH = 1000

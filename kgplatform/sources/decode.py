@@ -123,21 +123,6 @@ def is_zip(head: bytes) -> bool:
     return head.startswith(b"PK\3\4")
 
 
-def is_ole(head: bytes) -> bool:
-    """True for the container of old Office files, and of Office files with a password."""
-    return head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
-
-
-def is_rtf(head: bytes) -> bool:
-    """True for Rich Text."""
-    return head.startswith(b"{\\rtf")
-
-
-def is_scan(head: bytes) -> bool:
-    """True for the kinds of pictures that scanners make: JPEG, PNG, TIFF."""
-    return head.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"II*\0", b"MM\0*"))
-
-
 def is_html(head: bytes) -> bool:
     """True if the text starts like an HTML page."""
     return _HTML.match(head.removeprefix(codecs.BOM_UTF8)) is not None

@@ -16,6 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from kgplatform.sources.files.file_text import has_headings, lines
@@ -360,38 +361,22 @@ def _head_rows(rows: list[etree._Element]) -> int:
 def _grid(rows: list[etree._Element], without: Set[etree._Element]) -> list[list[str]]:
     """The texts of all cells, those that span rows or columns in each; empty if that were too many."""
     cells = [[cell for cell in row if cell.tag in _CELLS] for row in rows]
-    left = _MOST_REPEATED * sum(map(len, cells)) + _MOST_REPEATED
-    held: dict[int, tuple[int, str]] = {}
-    grid: list[list[str]] = []
-    for row in cells:
-        line, held = _line(row, held, without)
-        grid.append(line)
-        left -= len(line)
-        if left < 0:
-            return []
-    width = max(map(len, grid), default=0)
-    if width * len(grid) > left + sum(map(len, grid)):
+    most = _MOST_REPEATED * (1 + sum(map(len, cells)))
+    said: dict[tuple[int, int], str] = {}
+    for at, row in enumerate(cells):
+        column = 0
+        for cell in row:
+            while (at, column) in said:
+                column += 1
+            below = range(at, min(at + _span(cell, "rowspan"), len(rows)))
+            beside = range(column, column + _span(cell, "colspan"))
+            if len(said) + len(below) * len(beside) > most:
+                return []
+            said.update(dict.fromkeys(product(below, beside), _text(cell, without)))
+    width = max((column + 1 for _, column in said), default=0)
+    if not width or width * len(rows) > most:
         return []
-    return [row + [""] * (width - len(row)) for row in grid] if width else []
-
-
-def _line(
-    row: list[etree._Element], held: dict[int, tuple[int, str]], without: Set[etree._Element]
-) -> tuple[list[str], dict[int, tuple[int, str]]]:
-    """The texts of one row. ``held``: by column, for how many rows more a cell from above goes on, and its text."""
-    line: list[str] = []
-    below = {at: (more - 1, text) for at, (more, text) in held.items() if more > 1}
-    for cell in row:
-        while len(line) in held:
-            line.append(held[len(line)][1])
-        text = _text(cell, without)
-        for _ in range(_span(cell, "colspan")):
-            if _span(cell, "rowspan") > 1:
-                below[len(line)] = (_span(cell, "rowspan") - 1, text)
-            line.append(text)
-    while len(line) in held:
-        line.append(held[len(line)][1])
-    return line, below
+    return [[said.get((at, column), "") for column in range(width)] for at in range(len(rows))]
 
 
 def _span(cell: etree._Element, name: str) -> int:

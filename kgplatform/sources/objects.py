@@ -83,13 +83,17 @@ class _BlankError(InputError):
 
 
 class Texts:
-    """What is in no file. Each time that it is read it gives the same. ``notes``: what was left out, for people."""
+    """What is in no file, kept in ``folder`` until it is read. Each time that it is read it gives the same.
 
-    def __init__(self, shards: Shards | None) -> None:
-        self._shards = shards
+    ``blank``: how many texts said nothing. ``notes``: what was left out, for people.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder, self._open = folder, ExitStack()
+        self._shards: Shards | None = None
         self._left_out: Counter[str] = Counter()
         self._as_texts: Counter[str] = Counter()
-        self._number = self._others_of_an_id = self._blank = 0
+        self._number = self._others_of_an_id = self.blank = 0
 
     def __bool__(self) -> bool:
         return self._number > 0
@@ -103,20 +107,19 @@ class Texts:
             told.append(f"Left out of the metadata, since the values are not flat or are too long: {listed}.")
         if self._as_texts:
             told.append(f"Converted to texts, since a list may have only one type: {_listed(self._as_texts)}.")
-        if self._blank:
-            told.append(f"Left out, since they are empty: {self._blank:,} of the texts.")
+        if self.blank:
+            told.append(f"Left out, since they are empty: {self.blank:,} of the texts.")
         if self._others_of_an_id:
             others = f"{self._others_of_an_id:,} of the texts"
             told.append(f"Left out, since an earlier text has the same id: {others}. Give each text its own id.")
         return told
 
-    def add_blank(self) -> None:
-        """Count a text that says nothing."""
-        self._blank += 1
-
-    def add(self, piece: _Piece, said: Flat = NOTHING) -> None:
+    def add(self, piece: _Piece, said: Flat) -> None:
         """Keep a piece on disk."""
-        assert self._shards is not None
+        if self._shards is None:
+            assert self._folder is not None
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._shards = self._open.enter_context(Shards(self._folder))
         key = node_id("source", piece.source)
         size = len(piece.content.text if isinstance(piece.content, Text) else piece.content[1])
         row = {"key": key, "number": self._number, "piece": piece}
@@ -145,8 +148,12 @@ class Texts:
                     path, content = piece.content
                     yield from load_file(path, content, fields, calls)
 
+    def close(self) -> None:
+        """Remove what was kept."""
+        self._open.close()
 
-NO_TEXTS = Texts(None)
+
+NO_TEXTS = Texts()
 
 
 @dataclass(slots=True)
@@ -155,27 +162,15 @@ class Given:
 
     paths: list[str | Path] = field(default_factory=list)
     texts: Texts = NO_TEXTS
-    _open: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Given:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._open.close()
+        self.texts.close()
 
     def __bool__(self) -> bool:
         return bool(self.paths or self.texts)
-
-    def add(self, piece: _Piece, said: Flat, folder: Path) -> None:
-        """Keep a piece, in ``folder`` until it is read."""
-        self.texts_in(folder).add(piece, said)
-
-    def texts_in(self, folder: Path) -> Texts:
-        """The texts, which lie in ``folder``."""
-        if self.texts is NO_TEXTS:
-            folder.mkdir(parents=True, exist_ok=True)
-            self.texts = Texts(self._open.enter_context(Shards(folder)))
-        return self.texts
 
 
 def gather(given: Any, folder: Path, fields: Fields) -> Given:
@@ -184,21 +179,21 @@ def gather(given: Any, folder: Path, fields: Fields) -> Given:
     ``folder``: where texts lie until they are read. ``fields``: what dictionaries call texts and titles. Raises
     ``InputError`` for what is none of these, and then nothing is kept.
     """
-    found, blank = Given(), None
+    found, blank = Given(texts=Texts(folder)), None
     try:
         for each in _each(given):
             try:
                 if isinstance(each, str | os.PathLike):
                     found.paths.append(_path(each))
                 else:
-                    found.add(*_piece(each, fields), folder)
+                    found.texts.add(*_piece(each, fields))
             except _BlankError as error:
                 blank = error
-                found.texts_in(folder).add_blank()
+                found.texts.blank += 1
         if blank is not None and not found:
             raise blank
     except BaseException:  # whatever it is, what was kept goes
-        found._open.close()
+        found.texts.close()
         raise
     return found
 

@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from rapidfuzz import fuzz
 
@@ -236,7 +236,7 @@ def fold(text: str) -> Folded:
     letters: list[str] = []
     origins = array("I")
     for place, letter in enumerate(text):
-        for part in _FOLDS[letter]:
+        for part in _fold_letter(letter):
             if part != " " or (letters and letters[-1] != " "):
                 letters.append(part)
                 origins.append(place)
@@ -246,7 +246,7 @@ def fold(text: str) -> Folded:
 @lru_cache(maxsize=8192)
 def fold_words(words: str) -> str:
     """``words`` folded, without white space at the ends."""
-    return " ".join("".join([_FOLDS[letter] for letter in words]).split())
+    return " ".join("".join(map(_fold_letter, words)).split())
 
 
 def is_bounded(text: str, start: int, end: int) -> bool:
@@ -272,18 +272,9 @@ def _joined(left: str, right: str) -> bool:
     return in_word(left) and in_word(right) and not is_unspaced(left + right)
 
 
-class _Folds(dict[str, str]):
-    """What one character becomes, found once per character."""
-
-    def __missing__(self, letter: str) -> str:
-        self[letter] = folded = _fold_letter(letter)
-        return folded
-
-
-_FOLDS = _Folds()
-
-
+@cache
 def _fold_letter(letter: str) -> str:
+    """What one character becomes, found once per character."""
     if letter in _QUOTES or unicodedata.category(letter) in ("Cf", "Cs"):
         return ""
     if letter.isspace() or unicodedata.category(letter) in ("Pd", "Cc") or letter == "\u2212":

@@ -134,7 +134,6 @@ def test_what_else_the_document_says_decides() -> None:
     assert names("Water is wet. People drink it.") == [], "the first word of a sentence"
     assert names("Water is wet. Marla drinks it. We know Marla.") == ["Marla"]
     assert "Summer" in names("They spoke of Summer and left. They said that Summer was there, and so was Bo Stone.")
-    assert names("We went to Anesidora, and the Anesidoran council met us in Anesidora.") == ["Anesidora"]
     assert names("INTRODUCTION\n\nthe UN met.") == ["UN"]
 
 

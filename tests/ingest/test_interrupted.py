@@ -28,7 +28,7 @@ SMALL = {
     "kgplatform.ingest.window._COMMIT_ROWS": 150,
     "kgplatform.ingest.window._COMMIT_SECONDS": 3600,
     "kgplatform.ingest.settle._BATCH": 20,
-    "kgplatform.resolution.forms._BATCH": 20,
+    "kgplatform.resolution._BATCH": 20,
 }
 """Small batches, which give every stage several transactions, at the same rows however slow the machine is."""
 FILES = 60

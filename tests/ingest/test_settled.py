@@ -22,8 +22,17 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.records import QueryRun
-from kgplatform.resolution.alike import are_alike, best_name, may_be_one, stem_of, words_of
-from kgplatform.resolution.forms import KeyElement, Shown, forms_of, groups
+from kgplatform.resolution import (
+    KeyElement,
+    Shown,
+    are_alike,
+    best_name,
+    forms_of,
+    groups,
+    may_be_one,
+    stem_of,
+    words_of,
+)
 from kgplatform.settings import load_settings
 
 _FIRST = ("John", "Jon", "Johan", "Lord", "JOHN")
@@ -83,9 +92,9 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     rng = random.Random(seed)
-    for module in ("ingest.settle", "resolution.forms") if seed % 2 else ():
+    for module in ("ingest.settle", "resolution") if seed % 2 else ():
         monkeypatch.setattr(f"kgplatform.{module}._BATCH", 5)
-        monkeypatch.setattr("kgplatform.resolution.forms._AT_ONCE", 5)
+        monkeypatch.setattr("kgplatform.resolution._AT_ONCE", 5)
     settings = load_settings(home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS)
     kg = KnowledgeGraph(store, settings, embedder=CircleEmbedder())
     lines: dict[str, dict[str, Any]] = {}

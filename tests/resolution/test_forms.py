@@ -19,8 +19,22 @@ from numpy.typing import NDArray
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
-from kgplatform.resolution.alike import are_alike, best_name, consonants_of, may_be_one, shortened, stem_of, words_of
-from kgplatform.resolution.forms import Form, Group, KeyElement, Shown, changes, forms_of, groups
+from kgplatform.resolution import (
+    Form,
+    Group,
+    KeyElement,
+    Shown,
+    are_alike,
+    best_name,
+    changes,
+    consonants_of,
+    forms_of,
+    groups,
+    may_be_one,
+    shortened,
+    stem_of,
+    words_of,
+)
 from kgplatform.settings import Settings
 from kgplatform.text import normalise_name
 

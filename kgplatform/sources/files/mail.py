@@ -29,7 +29,6 @@ from kgplatform.text import tidy
 
 if TYPE_CHECKING:
     from oxmsg import Message
-    from oxmsg.attachment import Attachment
 
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 ReadAttachment = Callable[[str, bytes], FileText]
@@ -210,7 +209,9 @@ def _attached(message: EmailMessage, body: object) -> Iterator[EmailMessage]:
             yield part
         elif part.is_multipart():
             inner = [each for each in part.get_payload() if isinstance(each, EmailMessage)]
-            waiting += reversed(inner if part.get_content_subtype() != "alternative" else _other_than_body(inner, body))
+            if part.get_content_subtype() == "alternative":  # what holds more than words: an invitation, or pictures
+                inner = [each for each in inner if each is not body and each.get_content_maintype() != "text"]
+            waiting += reversed(inner)
         elif part is not body and _is_file(part):
             yield part
 
@@ -218,11 +219,6 @@ def _attached(message: EmailMessage, body: object) -> Iterator[EmailMessage]:
 def _is_file(part: EmailMessage) -> bool:
     """Whether a part is to be read by itself: no picture within the body."""
     return part.get_content_maintype() != "image" or part.is_attachment()
-
-
-def _other_than_body(parts: list[EmailMessage], body: object) -> list[EmailMessage]:
-    """Of alternatives, those that hold more than words: an invitation, or pictures beside them."""
-    return [each for each in parts if each is not body and each.get_content_maintype() != "text"]
 
 
 def _words(part: EmailMessage) -> Decoded:
@@ -250,9 +246,5 @@ def _of_outlook(message: Message) -> _Mail:
     date = str(message.sent_date or "") or known.get("date", "")
     headers = {"From": message.sender or known.get("from", ""), "To": to or known.get("to", ""), "Date": date}
     body = message.body or (visible_text(clean(message.html_body).encode()) if message.html_body else "")
-    files = [(each.file_name or "unnamed", _outlook_content(each)) for each in message.attachments]
+    files = [(each.file_name or "unnamed", each.file_bytes or b"") for each in message.attachments]
     return _Mail(tidy(message.subject or ""), {name: tidy(value) for name, value in headers.items()}, body, files)
-
-
-def _outlook_content(attachment: Attachment) -> bytes:
-    return attachment.file_bytes or b""

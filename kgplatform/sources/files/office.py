@@ -10,7 +10,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from kgplatform.sources.files.archive import core_title, opened, read_xml, related, related_id
 from kgplatform.sources.files.file_text import FileText, Parts, clean, lines
@@ -125,13 +125,9 @@ def read_word(path: str, stream: BinaryIO) -> FileText:
 
     with opened(path, stream) as archive:
         title = core_title(path, archive)
-        page = mammoth.convert_to_html(_without_style_sheets(archive), convert_image=_no_image).value
+        page = mammoth.convert_to_html(_without_style_sheets(archive), convert_image=lambda _: []).value
         tree = html_tree(clean(page).encode())
         return FileText("" if tree is None else shown_text(tree, all_tables=True), title)
-
-
-def _no_image(_: object) -> list[Any]:
-    return []
 
 
 def _without_style_sheets(archive: zipfile.ZipFile) -> BinaryIO:

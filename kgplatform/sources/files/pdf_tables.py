@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import compress, islice, pairwise
 from math import pi
@@ -22,6 +22,7 @@ from kgplatform.text import tidy
 
 if TYPE_CHECKING:
     import pypdfium2  # type: ignore[import-untyped]  # publishes no types
+    from pypdfium2 import PdfMatrix
 
 _MOST_BETWEEN = 300
 """Letters, of running heads and the like, that stand between two parts of a table that goes on on the next page."""
@@ -42,7 +43,7 @@ class PdfTables:
         """``text``, which ``letters`` have, with the tables of ``page`` in lines."""
         before, self._before = self._before, ()
         view = view_of(page, letters)
-        drawn = strokes(page, view)
+        drawn = _strokes(page, view)
         held: list[Letter] = []
         for some in ([each for each in drawn if not each.of_ground], drawn):  # grounds, where lines make no table
             if found := grids(some):
@@ -51,29 +52,29 @@ class PdfTables:
                     return self._joined(text, tables, before)
         return text
 
-    def _joined(self, text: str, tables: Mapping[int, _Table], before: Headings) -> str:
+    def _joined(self, text: str, tables: Mapping[int, Rows], before: Headings) -> str:
         """The page. ``tables``: by the number of a letter, the table that it stands in."""
-        told: list[_Table] = []
+        told: list[int] = []
         outside, joined, gap = 0, "", ""
         headings: Headings = ()
         for table, piece in _pieces(text, tables):
             if table is None:
                 joined += gap + piece
                 outside, gap = outside + len(piece), "\n\n"
-            elif table in told:
+            elif id(table) in told:
                 gap = "\n"
             else:
-                lines, headings = table_lines(table.rows, () if told or outside > _MOST_BETWEEN else before)
+                lines, headings = table_lines(table, () if told or outside > _MOST_BETWEEN else before)
                 joined += ("\n\n" if joined else "") + "\n".join(lines)
-                told.append(table)
+                told.append(id(table))
                 outside, gap = 0, "\n\n"
         self._before = headings if outside <= _MOST_BETWEEN else ()
         return joined
 
 
-def _pieces(text: str, tables: Mapping[int, _Table]) -> Iterator[tuple[_Table | None, str]]:
+def _pieces(text: str, tables: Mapping[int, Rows]) -> Iterator[tuple[Rows | None, str]]:
     """The text in pieces that stand in one table, or in none; white space goes with what is before it."""
-    last: _Table | None = None
+    last: Rows | None = None
     start = 0
     for at, letter in enumerate(text):
         if (table := tables.get(at)) is not last and not letter.isspace() and letter not in BROKEN:
@@ -82,23 +83,18 @@ def _pieces(text: str, tables: Mapping[int, _Table]) -> Iterator[tuple[_Table | 
     yield from [(last, piece)] if (piece := text[start:].strip()) else []
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    rows: list[Row]
-
-
-def _tables(found: Sequence[Grid], held: Sequence[Letter], text: str) -> dict[int, _Table]:
+def _tables(found: Sequence[Grid], held: Sequence[Letter], text: str) -> dict[int, Rows]:
     """By the number of each letter that stands in a table, that table."""
-    tables: dict[int, _Table] = {}
+    tables: dict[int, Rows] = {}
     for grid in found:
-        inside = [each.at not in tables and grid.field(each.across, each.middle) is not None for each in held]
+        inside = [each.at not in tables and grid.holds(each) for each in held]
         cut = [at for at, pair in enumerate(pairwise(held)) if inside[at] != inside[at + 1] and touch(*pair)]
         if len(cut) < _CUT_WORDS:
             for at in cut:
                 _complete(inside, held, at)
             letters = list(compress(held, inside))
             if rows := rows_of(grid, letters, text):
-                tables |= dict.fromkeys((each.at for each in letters), _Table(rows))
+                tables |= dict.fromkeys((each.at for each in letters), rows)
     return tables
 
 
@@ -111,7 +107,7 @@ def _complete(inside: list[bool], held: Sequence[Letter], cut: int) -> None:
         inside[at] = True
 
 
-def _letters(page: pypdfium2.PdfPage, letters: pypdfium2.PdfTextPage, text: str, view: Matrix) -> list[Letter]:
+def _letters(page: pypdfium2.PdfPage, letters: pypdfium2.PdfTextPage, text: str, view: PdfMatrix) -> list[Letter]:
     """Where the letters of ``text`` stand. None where these are not those of the page in their order."""
     from pypdfium2 import raw
 
@@ -130,10 +126,10 @@ def _letters(page: pypdfium2.PdfPage, letters: pypdfium2.PdfTextPage, text: str,
             continue
         if chr(code) != letter:
             return []
-        x, y = moved(view, left.value, bottom.value)
-        to_x, to_y = moved(view, right.value, top.value)
+        x, y = view.on_point(left.value, bottom.value)
+        to_x, to_y = view.on_point(right.value, top.value)
         raw.FPDFText_GetCharOrigin(letters, index, left, bottom)
-        foot = moved(view, left.value, bottom.value)[1]
+        foot = view.on_point(left.value, bottom.value)[1]
         found.append(Letter(at, min(x, to_x), max(x, to_x), (y + to_y) / 2, foot))
         at, letter = next(wanted, (0, ""))
     return [] if letter else found
@@ -141,112 +137,107 @@ def _letters(page: pypdfium2.PdfPage, letters: pypdfium2.PdfTextPage, text: str,
 
 _MOST_LOOKED_AT = 40_000
 """Objects and pieces of paths of a page. With more it is a map, or made to take time; pages with tables had 6,000."""
-_DEEPEST = 8
-"""Forms within forms that are looked into."""
+_DEEPEST = 9
+"""So deep are forms within forms looked into."""
 _WHITE = 250
 """Of 255: nobody sees a box that is filled so."""
 
-Matrix = tuple[float, float, float, float, float, float]
-"""As PDF has it: x becomes ``a x + c y + e`` and y ``b x + d y + f``."""
-_UPRIGHT: Matrix = (1, 0, 0, 1, 0, 0)
-_TURNED: dict[int, Matrix] = {1: (0, 1, -1, 0, 0, 0), 2: (-1, 0, 0, -1, 0, 0), 3: (0, -1, 1, 0, 0, 0)}
+_TURNED = {1: (0, 1, -1, 0), 2: (-1, 0, 0, -1), 3: (0, -1, 1, 0)}
 """What is seen of text that runs down, to the left, or up, by who turns the page to read it."""
 _SAMPLED = 40
 _THICKEST = 3
 """Points of a line; what is thicker is a ground."""
 
 
-def view_of(page: pypdfium2.PdfPage, letters: pypdfium2.PdfTextPage) -> Matrix:
+def view_of(page: pypdfium2.PdfPage, letters: pypdfium2.PdfTextPage) -> PdfMatrix:
     """From places in the file to places on the page as it is turned to read most of its text."""
-    from pypdfium2 import raw
+    from pypdfium2 import PdfMatrix, raw
 
     number = letters.count_chars()
     sampled = range(0, number, max(1, number // _SAMPLED))
     angles = [angle for at in sampled if (angle := raw.FPDFText_GetCharAngle(letters, at)) >= 0]
     ways = [round(angle / (pi / 2)) % 4 for angle in angles]
     way = max(set(ways), key=ways.count, default=0)
-    if way == 2 and page.get_rotation() != 180:  # mirrored letters are told as upside down
-        return _UPRIGHT
-    return _TURNED.get(way, _UPRIGHT)
+    is_mirrored = way == 2 and page.get_rotation() != 180  # such letters are told as upside down
+    return PdfMatrix(*(() if is_mirrored else _TURNED.get(way, ())))
 
 
-def moved(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
-    """The point ``(x, y)`` by ``matrix``."""
-    a, b, c, d, e, f = matrix
-    return a * x + c * y + e, b * x + d * y + f
+def _strokes(page: pypdfium2.PdfPage, view: PdfMatrix) -> list[Stroke]:
+    """The lines across and down that are drawn; none where there is too much on the page to look at."""
+    from pypdfium2 import PdfiumError
 
-
-def strokes(page: pypdfium2.PdfPage, view: Matrix) -> list[Stroke]:
-    """The straight lines that are drawn; none where there is too much on the page to look at."""
-    from pypdfium2 import raw
-
-    held = raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject
-    found = list(islice(_of_objects(raw, page.raw, held, view, _DEEPEST), _MOST_LOOKED_AT + 1))
+    try:
+        found = list(islice(_looked_at(page, view), _MOST_LOOKED_AT + 1))
+    except PdfiumError:  # the page has its text all the same
+        return []
     return [each for each in found if each is not None] if len(found) <= _MOST_LOOKED_AT else []
 
 
-def _of_objects(
-    raw: Any, holder: Any, held: tuple[Callable[..., int], Callable[..., Any]], view: Matrix, deeper: int
-) -> Iterator[Stroke | None]:
-    """The strokes of a page or form, and None for all else. ``held``: what counts its objects, and gives each."""
-    count, get = held
-    for at in range(count(holder)):
-        each = get(holder, at)
-        kind = raw.FPDFPageObj_GetType(each)
-        if kind == raw.FPDF_PAGEOBJ_PATH and _is_seen(raw, each):
-            yield from _of_path(raw, each, _within(raw, each, view))
-        elif kind == raw.FPDF_PAGEOBJ_FORM and deeper:
-            inner = raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject
-            yield from _of_objects(raw, each, inner, _within(raw, each, view), deeper - 1)
+def _looked_at(page: pypdfium2.PdfPage, view: PdfMatrix) -> Iterator[Stroke | None]:
+    """The strokes of a page and of the forms in it, and None for all else."""
+    from pypdfium2 import raw
+
+    views = [view]
+    for each in page.get_objects(max_depth=_DEEPEST):
+        if each.type == raw.FPDF_PAGEOBJ_FORM:
+            views[each.level + 1 :] = [each.get_matrix().multiply(views[each.level])]
+        elif each.type == raw.FPDF_PAGEOBJ_PATH and (is_ground := _is_ground(raw, each.raw)) is not None:
+            yield from _of_path(raw, each.raw, each.get_matrix().multiply(views[each.level]), is_ground)
         yield None
 
 
-def _within(raw: Any, each: Any, view: Matrix) -> Matrix:
-    """From places within an object to places on the page."""
-    own = raw.FS_MATRIX()
-    raw.FPDFPageObj_GetMatrix(each, own)
-    a, b, c, d, _, _ = view
-    return (
-        *(a * own.a + c * own.b, b * own.a + d * own.b),
-        *(a * own.c + c * own.d, b * own.c + d * own.d),
-        *moved(view, own.e, own.f),
-    )
+def _is_ground(raw: Any, path: Any) -> bool | None:
+    """Whether a path is a ground without lines around it, and no rule that is drawn as a thin box.
 
-
-def _is_seen(raw: Any, path: Any) -> bool:
-    """Whether a path has lines, or is filled with anything but white."""
+    None for one that nobody sees: it has no lines, and no filling but white.
+    """
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     raw.FPDFPath_GetDrawMode(path, fill, stroke)
-    if stroke.value or not fill.value:
-        return bool(stroke.value)
+    if stroke.value:
+        return False
     red, green, blue, opacity = (ctypes.c_uint() for _ in range(4))
     raw.FPDFPageObj_GetFillColor(path, red, green, blue, opacity)
-    return opacity.value > 0 and min(red.value, green.value, blue.value) < _WHITE
-
-
-def _is_ground(raw: Any, path: Any) -> bool:
-    """Whether a path is a ground without lines around it, and no rule that is drawn as a thin box."""
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    raw.FPDFPath_GetDrawMode(path, fill, stroke)
+    if not fill.value or not opacity.value or min(red.value, green.value, blue.value) >= _WHITE:
+        return None
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     raw.FPDFPageObj_GetBounds(path, left, bottom, right, top)
-    return not stroke.value and min(right.value - left.value, top.value - bottom.value) > _THICKEST
+    return min(right.value - left.value, top.value - bottom.value) > _THICKEST
 
 
-def _of_path(raw: Any, path: Any, matrix: Matrix) -> Iterator[Stroke | None]:
-    is_ground = _is_ground(raw, path)
+def _of_path(raw: Any, path: Any, matrix: PdfMatrix, is_ground: bool) -> Iterator[Stroke | None]:
     x, y = ctypes.c_float(), ctypes.c_float()
     last = first = (0.0, 0.0)
     for number in range(raw.FPDFPath_CountSegments(path)):
         segment = raw.FPDFPath_GetPathSegment(path, number)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
-        point, kind = moved(matrix, x.value, y.value), raw.FPDFPathSegment_GetType(segment)
+        point, kind = matrix.on_point(x.value, y.value), raw.FPDFPathSegment_GetType(segment)
         first = point if kind == raw.FPDF_SEGMENT_MOVETO else first
-        yield Stroke(*last, *point, is_ground) if kind == raw.FPDF_SEGMENT_LINETO else None
+        yield _stroke(last, point, is_ground) if kind == raw.FPDF_SEGMENT_LINETO else None
         last = point
         if raw.FPDFPathSegment_GetClose(segment):
-            yield Stroke(*last, *first, is_ground)
+            yield _stroke(last, first, is_ground)
             last = first
+
+
+class Stroke(NamedTuple):
+    """A line that stands at ``at`` and goes from ``start`` to ``end`` along the other axis.
+
+    ``of_ground``: it is the edge of a coloured ground, and no line that is drawn.
+    """
+
+    is_across: bool
+    at: float
+    start: float
+    end: float
+    of_ground: bool = False
+
+
+def _stroke(one: tuple[float, float], other: tuple[float, float], of_ground: bool) -> Stroke | None:
+    """The line between two points; None for one that is askew."""
+    (left, right), (low, high) = map(sorted, zip(one, other, strict=True))
+    if high - low < 1 < right - left:
+        return Stroke(True, (low + high) / 2, left, right, of_ground)
+    return Stroke(False, (left + right) / 2, low, high, of_ground) if right - left < 1 < high - low else None
 
 
 _NEAR = 3.0
@@ -257,26 +248,6 @@ _MOST_LINES = 1000
 """Lines of a page, once those in a row are joined: with more it is a drawing."""
 _MOST_FIELDS = 20_000
 _MOST_GRIDS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Stroke:
-    """A straight line. ``of_ground``: it is the edge of a coloured ground, and no line that is drawn."""
-
-    x: float
-    y: float
-    to_x: float
-    to_y: float
-    of_ground: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line that stands at ``at`` and goes ``start`` to ``end`` along the other axis."""
-
-    at: float
-    start: float
-    end: float
 
 
 class Groups:
@@ -308,18 +279,16 @@ class Grid:
     rows: tuple[float, ...]
     cells: tuple[tuple[int, ...], ...]
 
-    def field(self, x: float, y: float) -> tuple[int, int] | None:
-        """The row and column of a point; None for one outside."""
-        column = bisect_right(self.columns, x) - 1
-        row = bisect_right(self.rows, -y, key=lambda each: -each) - 1
-        inside = 0 <= column < len(self.columns) - 1 and 0 <= row < len(self.rows) - 1
-        return (row, column) if inside else None
+    def holds(self, letter: Letter) -> bool:
+        """Whether a letter is inside."""
+        is_across = self.columns[0] <= letter.across < self.columns[-1]
+        return is_across and self.rows[-1] < letter.middle <= self.rows[0]
 
-    def cell(self, x: float, y: float) -> tuple[int, int]:
-        """The row and column that a point is in, or nearest to."""
-        left, right, top, bottom = self.columns[0], self.columns[-1], self.rows[0], self.rows[-1]
-        within = max(left, min(x, (self.columns[-2] + right) / 2)), max((self.rows[-2] + bottom) / 2, min(y, top))
-        return self.field(x, y) or self.field(*within) or (0, 0)
+    def cell(self, letter: Letter) -> int:
+        """The cell that a letter is in, or nearest to."""
+        column = bisect_right(self.columns, letter.across) - 1
+        row = bisect_right(self.rows, -letter.middle, key=lambda each: -each) - 1
+        return self.cells[max(0, min(row, len(self.rows) - 2))][max(0, min(column, len(self.columns) - 2))]
 
     def askew(self) -> set[int]:
         """The cells that are no rectangles: lines that make such are a drawing."""
@@ -331,9 +300,9 @@ class Grid:
         return {cell for cell, (height, width) in spans.items() if height * width > len(places[cell])}
 
 
-def grids(strokes: Iterable[Stroke]) -> list[Grid]:
+def grids(strokes: Sequence[Stroke]) -> list[Grid]:
     """The tables that ``strokes`` make, from the top of the page; none where there are too many."""
-    across, down = _sorted(strokes)
+    across, down = (_joined([each for each in strokes if each.is_across is way]) for way in (True, False))
     if not (len(across) > 1 and len(down) > 1 and len(across) + len(down) <= _MOST_LINES):
         return []
     found = [_grid(*group) for group in _crossing(across, down)]
@@ -342,27 +311,15 @@ def grids(strokes: Iterable[Stroke]) -> list[Grid]:
     return usable if len(usable) <= _MOST_GRIDS else []
 
 
-def _sorted(strokes: Iterable[Stroke]) -> tuple[list[_Line], list[_Line]]:
-    """The lines across and those down; what is askew or short is left out."""
-    across, down = [], []
-    for each in strokes:
-        wide, high = abs(each.to_x - each.x), abs(each.to_y - each.y)
-        if high < 1 and wide > 1:
-            across.append(_Line((each.y + each.to_y) / 2, min(each.x, each.to_x), max(each.x, each.to_x)))
-        elif wide < 1 and high > 1:
-            down.append(_Line((each.x + each.to_x) / 2, min(each.y, each.to_y), max(each.y, each.to_y)))
-    return _joined(across), _joined(down)
-
-
-def _joined(lines: list[_Line]) -> list[_Line]:
+def _joined(lines: list[Stroke]) -> list[Stroke]:
     """Lines that stand at nearly one place are at the same, and one where they touch."""
-    placed: list[list[_Line]] = []
+    placed: list[list[Stroke]] = []
     for line in sorted(lines, key=lambda each: each.at):
         if placed and line.at - placed[-1][0].at <= _NEAR:
             placed[-1].append(line)
         else:
             placed.append([line])
-    joined: list[_Line] = []
+    joined: list[Stroke] = []
     for group in placed:
         at = sum(each.at for each in group) / len(group)
         spans: list[tuple[float, float]] = []
@@ -371,11 +328,11 @@ def _joined(lines: list[_Line]) -> list[_Line]:
                 spans[-1] = spans[-1][0], max(spans[-1][1], line.end)
             else:
                 spans.append((line.start, line.end))
-        joined += [_Line(at, start, end) for start, end in spans if end - start >= _SHORTEST]
+        joined += [Stroke(group[0].is_across, at, start, end) for start, end in spans if end - start >= _SHORTEST]
     return joined
 
 
-def _crossing(across: list[_Line], down: list[_Line]) -> list[tuple[list[_Line], list[_Line]]]:
+def _crossing(across: list[Stroke], down: list[Stroke]) -> list[tuple[list[Stroke], list[Stroke]]]:
     """The lines in groups whose members cross each other, directly or by others."""
     groups = Groups(len(across) + len(down))
     places = [each.at for each in down]
@@ -384,13 +341,13 @@ def _crossing(across: list[_Line], down: list[_Line]) -> list[tuple[list[_Line],
         for other in range(first, stop):
             if down[other].start - _NEAR <= line.at <= down[other].end + _NEAR:
                 groups.join(number, len(across) + other)
-    members: dict[int, tuple[list[_Line], list[_Line]]] = {}
+    members: dict[int, tuple[list[Stroke], list[Stroke]]] = {}
     for number, line in enumerate((*across, *down)):
         members.setdefault(groups.of(number), ([], []))[number >= len(across)].append(line)
     return list(members.values())
 
 
-def _grid(across: list[_Line], down: list[_Line]) -> Grid | None:
+def _grid(across: list[Stroke], down: list[Stroke]) -> Grid | None:
     """The cells between lines; None where they make no more than one row or column."""
     columns = sorted({each.at for each in down})
     rows = sorted({each.at for each in across}, reverse=True)
@@ -411,7 +368,7 @@ def _grid(across: list[_Line], down: list[_Line]) -> Grid | None:
     return Grid(tuple(columns), tuple(rows), cells)
 
 
-def _parted(lines: Sequence[_Line], start: float, end: float) -> bool:
+def _parted(lines: Sequence[Stroke], start: float, end: float) -> bool:
     """Whether one of ``lines`` goes along most of the side from ``start`` to ``end``."""
     return any(min(each.end, end) - max(each.start, start) > (end - start) / 2 for each in lines)
 
@@ -462,27 +419,26 @@ class Cell(NamedTuple):
 
 
 Row = list[Cell]
+Rows = list[Row]
 Headings = Sequence[Cell]
+Words = list[tuple[float, str]]
+"""The words of a cell: the foot of each line, and what it says."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The words of a cell: a text for each line, and the foot of each."""
-
-    lines: list[str]
-    feet: list[float]
-
-
-def rows_of(grid: Grid, letters: Sequence[Letter], text: str) -> list[Row]:
+def rows_of(grid: Grid, letters: Sequence[Letter], text: str) -> Rows:
     """The rows of ``grid`` with the ``letters`` of ``text`` in them; none where it is no table.
 
     A table has two rows of several cells, and most of its rows are such, or most of what it says stands in them.
     """
-    cells, askew = _without_bridges(grid, letters), grid.askew()
-    words = {cell: _words(held, text) for cell, held in _by_cell(grid, cells, letters).items()}
+    whole, askew = _bridged(grid, letters), grid.askew()
+    held: dict[int, list[Letter]] = {}
+    for letter in letters:
+        held.setdefault(whole.of(grid.cell(letter)), []).append(letter)
+    words = {cell: _words(inside, text) for cell, inside in held.items()}
+    cells = [[whole.of(cell) for cell in line] for line in grid.cells]
     lasts = {cell: number for number, line in enumerate(cells) for cell in line}
-    rows: list[Row] = []
-    crowded = sum(1 for each in letters if _cell(grid, each) in askew)
+    rows: Rows = []
+    crowded = sum(1 for each in letters if grid.cell(each) in askew)
     above: Set[int] = frozenset()
     for number, line in enumerate(cells):
         own = {cell for cell in line if cell not in above and lasts[cell] == number}
@@ -507,7 +463,7 @@ def _placed(span: tuple[float, float, int], said: Mapping[int, str], begun: Set[
     return Cell(left, right, "" if again and len(text) > _LONGEST_REPEATED else text, again)
 
 
-def _is_table(rows: list[Row], crowded: int) -> bool:
+def _is_table(rows: Rows, crowded: int) -> bool:
     several = [row for row in rows if sum(1 for each in row if each.text) > 1]
     said = sum(len(each.text) for row in rows for each in row if not each.again)
     in_rows = sum(len(each.text) for row in several for each in row if not each.again)
@@ -515,66 +471,52 @@ def _is_table(rows: list[Row], crowded: int) -> bool:
     return len(several) > 1 and is_most and 3 * crowded < said
 
 
-def _without_bridges(grid: Grid, letters: Sequence[Letter]) -> list[list[int]]:
+def _bridged(grid: Grid, letters: Sequence[Letter]) -> Groups:
     """The cells of ``grid``, joined where a word goes on from one to the next."""
     whole = Groups(1 + max(map(max, grid.cells)))
     for before, letter in pairwise(letters):
         if touch(before, letter):
-            whole.join(_cell(grid, before), _cell(grid, letter))
-    return [[whole.of(cell) for cell in row] for row in grid.cells]
+            whole.join(grid.cell(before), grid.cell(letter))
+    return whole
 
 
-def _cell(grid: Grid, letter: Letter) -> int:
-    row, column = grid.cell(letter.across, letter.middle)
-    return grid.cells[row][column]
-
-
-def _by_cell(grid: Grid, cells: list[list[int]], letters: Sequence[Letter]) -> dict[int, list[Letter]]:
-    held: dict[int, list[Letter]] = {}
-    for letter in letters:
-        row, column = grid.cell(letter.across, letter.middle)
-        held.setdefault(cells[row][column], []).append(letter)
-    return held
-
-
-def _words(letters: Sequence[Letter], text: str) -> _Words:
+def _words(letters: Sequence[Letter], text: str) -> Words:
     """The lines of a cell, of ``letters`` that are in the order of ``text``."""
-    words = _Words([], [])
+    words: Words = []
     last = -1
     for letter in letters:
         goes_on = BROKEN.issuperset(text[last + 1 : letter.at])  # and so it does where nothing stands between
-        if not words.lines or not goes_on and abs(letter.foot - words.feet[-1]) > _ONE_LINE:
-            words.lines.append("")
-            words.feet.append(letter.foot)
-        words.lines[-1] += text[letter.at] if goes_on else f" {text[letter.at]}"
+        if not words or not goes_on and abs(letter.foot - words[-1][0]) > _ONE_LINE:
+            words.append((letter.foot, ""))
+        foot, said = words[-1]
+        words[-1] = foot, f"{said}{text[letter.at]}" if goes_on else f"{said} {text[letter.at]}"
         last = letter.at
     return words
 
 
-def _rows_within(filled: Sequence[_Words]) -> int:
+def _rows_within(filled: Sequence[Words]) -> int:
     """How many rows of a table stand between two lines: several, if all cells have as many lines, most of numbers."""
     if len(filled) < 2 or not _is_even(filled):
         return 1
-    numeric = sum(1 for each in filled for line in each.lines if is_number(tidy(line)))
-    count = len(filled[0].lines)
+    numeric = sum(1 for words in filled for _, line in words if is_number(tidy(line)))
+    count = len(filled[0])
     return count if 2 * numeric >= count * (len(filled) - 1) else 1
 
 
-def _is_even(filled: Sequence[_Words]) -> bool:
+def _is_even(filled: Sequence[Words]) -> bool:
     """Whether all of ``filled`` have their lines at the same heights."""
-    feet = filled[0].feet
     return all(
-        len(each.feet) == len(feet)
-        and all(abs(one - other) < _ONE_LINE for one, other in zip(each.feet, feet, strict=True))
-        for each in filled
+        len(words) == len(filled[0])
+        and all(abs(one - other) < _ONE_LINE for (one, _), (other, _) in zip(words, filled[0], strict=True))
+        for words in filled
     )
 
 
-def _crowded(filled: Sequence[_Words]) -> int:
+def _crowded(filled: Sequence[Words]) -> int:
     """The letters of a row whose cells have several lines side by side, as columns do where no line parts the rows."""
-    if len(filled) < 2 or len(filled[0].lines) < _CROWDED or not _is_even(filled):
+    if len(filled) < 2 or len(filled[0]) < _CROWDED or not _is_even(filled):
         return 0
-    return sum(len(line) for each in filled for line in each.lines)
+    return sum(len(line) for words in filled for _, line in words)
 
 
 def _spans(grid: Grid, row: Sequence[int]) -> list[tuple[float, float, int]]:
@@ -588,9 +530,9 @@ def _spans(grid: Grid, row: Sequence[int]) -> list[tuple[float, float, int]]:
     return spans
 
 
-def _said(words: _Words, line: int | None) -> str:
+def _said(words: Words, line: int | None) -> str:
     """The words of a cell, or of one of its lines."""
-    return " ".join((" ".join(words.lines) if line is None else words.lines[line]).split())
+    return " ".join(" ".join(said for _, said in (words if line is None else [words[line]])).split())
 
 
 def table_lines(rows: Sequence[Row], before: Headings = ()) -> tuple[list[str], Headings]:
@@ -619,9 +561,7 @@ def _head_rows(rows: Sequence[Row]) -> int:
     while number < min(_MOST_HEADS, len(rows) - 1):
         again = sum(1 for each in rows[number] if each.again)
         others = [each for each in rows[number] if each.text and not each.again]
-        below = [
-            each for each in others if (over := _over(rows[number - 1], each)) is not None and _is_wider(over, each)
-        ]
+        below = [each for each in others if _is_wider(_over(rows[number - 1], each), each)]
         if again <= len(others) and not (len(below) > 1 and 2 * len(below) >= len(others)):
             break
         number += 1

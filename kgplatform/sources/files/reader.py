@@ -11,17 +11,7 @@ from typing import BinaryIO
 
 from kgplatform.errors import DocumentError
 from kgplatform.sources.corpus_file import ItemOrFault
-from kgplatform.sources.decode import (
-    HEAD_BYTES,
-    foreign_format,
-    is_html,
-    is_ole,
-    is_pdf,
-    is_rtf,
-    is_scan,
-    is_zip,
-    refuse_binary,
-)
+from kgplatform.sources.decode import HEAD_BYTES, foreign_format, is_html, is_pdf, refuse_binary
 from kgplatform.sources.files.book import read_book
 from kgplatform.sources.files.file_text import FileText, parsing
 from kgplatform.sources.files.mail import MAILBOX, read_mail, read_mailbox, read_outlook, read_web_archive
@@ -83,14 +73,8 @@ def reader_for(shown: str, head: bytes, suffix: str) -> Reader:
         raise DocumentError(shown, "empty file")
     if is_pdf(head, suffix):
         return read_pdf
-    if is_zip(head):
-        return _read_archive
-    if is_ole(head):
-        return _read_ole
-    if is_rtf(head):
-        return read_rich_text
-    if is_scan(head):
-        return read_image
+    if reader := next((reader for mark, reader in _BY_MARK.items() if head.startswith(mark)), None):
+        return reader
     if noun := foreign_format(head):
         raise DocumentError(shown, f"format not supported: {noun}")
     if suffix in _PROMISES:
@@ -150,6 +134,13 @@ def _read_attachment(depth: int, name: str, content: bytes) -> FileText:
     return found
 
 
+_BY_MARK: dict[bytes, Reader] = {
+    b"PK\3\4": _read_archive,
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": _read_ole,
+    b"{\\rtf": read_rich_text,
+    **dict.fromkeys((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"II*\0", b"MM\0*"), read_image),
+}
+"""Readers by a file's first bytes: archives, OLE containers, Rich Text, and the pictures that scanners make."""
 _BY_NAME: dict[str, Reader] = {
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), read_markdown),
     **dict.fromkeys((".html", ".htm", ".xhtml"), read_html),

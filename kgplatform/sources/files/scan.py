@@ -79,13 +79,12 @@ def words_in(image: Image) -> str:
     found = _engine()(numpy.asarray(picture)[:, :, ::-1])
     if found.txts is None:
         return ""
-    sure = (each for each in zip(found.boxes, found.txts, found.scores, strict=True) if each[2] >= _LEAST_SURE)
-    return read_in_order([_box(corners, text) for corners, text, _ in sure])
-
-
-def _box(corners: Any, text: str) -> Box:
-    (left, top), (right, bottom) = corners.min(0).tolist(), corners.max(0).tolist()
-    return Box(left, top, right, bottom, text)
+    boxes = []
+    for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        if score >= _LEAST_SURE:
+            (left, top), (right, bottom) = corners.min(0).tolist(), corners.max(0).tolist()
+            boxes.append(Box(left, top, right, bottom, text))
+    return read_in_order(boxes)
 
 
 @lru_cache(maxsize=1)
@@ -165,7 +164,7 @@ def _columns(rows: list[Row], start: int) -> tuple[int, list[list[Row]]]:
     boxes = [box for row in rows[start:stop] for box in row]
     found = [_rows([box for box in boxes if left <= _span(box)[0] <= right]) for left, right in spans]
     columns = [column for column in found if len(column) >= _LEAST_LINES]  # and the rest is specks
-    is_prose = all(_mean_length(column) >= _PROSE for column in columns)
+    is_prose = all(sum(len(box.text) for row in each for box in row) >= _PROSE * len(each) for each in columns)
     return stop, found if len(columns) > 1 and is_prose else []
 
 
@@ -184,10 +183,6 @@ def _covered(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
         else:
             union.append((left, right))
     return union
-
-
-def _mean_length(column: list[Row]) -> float:
-    return sum(len(box.text) for row in column for box in row) / len(column)
 
 
 def _lines(rows: list[Row]) -> Iterator[str]:

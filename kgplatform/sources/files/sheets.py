@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, BinaryIO
 
 from kgplatform.errors import DocumentError
@@ -57,7 +57,7 @@ def read_workbook(path: str, stream: BinaryIO) -> FileText:
 
 
 def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[object]], *, with_name: bool) -> None:
-    name, (top, left) = tidy_name(sheet.name), sheet.start or (0, 0)
+    name, (top, left) = " ".join(sheet.name.split()), sheet.start or (0, 0)
     over = name if with_name else ""
     numbered = enumerate(rows, start=top + 1)
     for block in _blocks((number, [_shown(cell) for cell in row]) for number, row in numbered):
@@ -68,33 +68,24 @@ def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[objec
             over = ""
 
 
-def tidy_name(name: str) -> str:
-    """A sheet's name on one line."""
-    return " ".join(name.split())
-
-
 def _blocks(rows: Iterator[tuple[int, list[str]]]) -> Iterator[Rows]:
     """Runs of rows without an empty one between them."""
-    block: Rows = []
-    for number, row in rows:
-        if any(row):
-            block.append((number, row))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+    return (list(block) for is_filled, block in groupby(rows, lambda row: any(row[1])) if is_filled)
 
 
 def _block_lines(block: Rows) -> Iterator[tuple[int, str, int, int]]:
     """``(row number, line, first column, last column)`` of each row that is no headings."""
     columns = sorted({at for _, row in block for at, cell in enumerate(row) if cell})
-    rows = [(number, [row[at] for at in columns]) for number, row in block]
-    head = headings_at([row for _, row in rows])
+    for number, line in _lines([(number, [row[at] for at in columns]) for number, row in block]):
+        yield number, line, columns[0], columns[-1]
+
+
+def _lines(rows: Rows, *, by_custom: bool = False) -> Iterator[tuple[int, str]]:
+    """The number and the line of each row that is no headings."""
+    head = headings_at([row for _, row in rows], by_custom=by_custom)
     for at, (number, row) in enumerate(rows):
         if at != head:
-            headings = rows[head][1] if head is not None and at > head else ()
-            yield number, row_line(headings, row), columns[0], columns[-1]
+            yield number, row_line(rows[head][1] if head is not None and at > head else (), row)
 
 
 def _shown(value: object) -> str:
@@ -130,11 +121,8 @@ def read_table(path: str, stream: BinaryIO) -> FileText:
         found = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=False)
         rows = [(number, row) for number, row in enumerate(found, start=1) if any(cell.strip() for cell in row)]
         parts = Parts()
-        head = headings_at([row for _, row in rows], by_custom=True)
-        for at, (number, row) in enumerate(rows):
-            if at != head:
-                headings = rows[head][1] if head is not None and at > head else ()
-                parts.add(row_line(headings, row), f"row {number}", "\n")
+        for number, line in _lines(rows, by_custom=True):
+            parts.add(line, f"row {number}", "\n")
     return parts.found(None, source.faults)
 
 
