@@ -383,7 +383,7 @@ TITLES = [
     "v1.1",
     "Notes.",
 ]
-TITLES += ["C# notes?", "a" * 200 + "1", "a" * 200 + "2", "...", "Report.pdf", "data.json", "Größe 🚢", "a%2Fb", "a/b"]
+TITLES += ["Notes.", "C# notes?", "a" * 200 + "1", "a" * 200 + "2", "...", "Report.pdf", "data.json", "Größe 🚢", "a%2Fb", "a/b"]
 
 
 def test_a_title_is_a_text_and_two_titles_are_two_documents(kg: KnowledgeGraph) -> None:
