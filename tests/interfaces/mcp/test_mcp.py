@@ -374,16 +374,9 @@ def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:
 
 
 TITLES = [
-    "2023/Report",
-    "2024/Report",
-    "Cruise / En route",
-    "A\\B",
-    "https://example.org/a?x=1",
-    "v1.0",
-    "v1.1",
-    "Notes.",
+    *("2023/Report", "2024/Report", "Cruise / En route", "A\\B", "https://example.org/a?x=1", "v1.0", "v1.1", "Notes."),
+    *("C# notes?", "a" * 200 + "1", "a" * 200 + "2", "...", "Report.pdf", "data.json", "Größe 🚢", "a%2Fb", "a/b"),
 ]
-TITLES += ["Notes.", "C# notes?", "a" * 200 + "1", "a" * 200 + "2", "...", "Report.pdf", "data.json", "Größe 🚢", "a%2Fb", "a/b"]
 
 
 def test_a_title_is_a_text_and_two_titles_are_two_documents(kg: KnowledgeGraph) -> None:
