@@ -21,8 +21,9 @@ from kgplatform.evaluate.needles import (
     parse_lengths,
     reader_options,
 )
+from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.setups import option_names, parse_setups
-from kgplatform.evaluate.terms import Build, Question, Results, Scored, Setup, SetupScores
+from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Scored, Setup
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
@@ -145,9 +146,8 @@ def scored(setup: str, kind: str, number: int, found: float | None) -> Scored:
 
 
 def results(*answers: Scored) -> Results:
-    setups = dict.fromkeys(each.setup for each in answers)
-    scores = tuple(SetupScores(Setup(name, "retrieve"), {}, {}, {}, 1, 0) for name in setups)
-    return Results("needles, single", 3, 0, "scripted", {}, ("contains",), scores, (), answers)
+    setups = [Setup(name, "retrieve") for name in dict.fromkeys(each.setup for each in answers)]
+    return outcome(DataSet("needles, single", ()), setups, answers, model="scripted", raters={})
 
 
 def test_the_map_has_a_cell_for_every_length_and_depth() -> None:
