@@ -31,8 +31,8 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets.entries import UnusableError, entries
-from kgplatform.evaluate.datasets.formats import as_own
+from kgplatform.evaluate.datasets import as_own
+from kgplatform.evaluate.entries import UnusableError, entries
 from kgplatform.evaluate.hidden_names import Dictionary, Edit, Finder, SourceNames, StatedTriple, with_edits
 from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
 from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text
