@@ -18,7 +18,6 @@ from pathlib import Path
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
-from kgplatform.evaluate.answer_words import need_rouge
 from kgplatform.evaluate.costs import Costs, less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
@@ -38,6 +37,7 @@ from kgplatform.evaluate.kept_answers import (
     scored,
     text_alone,
 )
+from kgplatform.evaluate.metrics import need_rouge
 from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.raters import RATERS, Ratings, ToRate, remarks
 from kgplatform.evaluate.setups import check_distinct, needs

@@ -30,8 +30,8 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from kgplatform.concurrency.threads import Work, run_works
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.evaluate import metrics
-from kgplatform.evaluate.answer_words import plain
 from kgplatform.evaluate.journal import Journal
+from kgplatform.evaluate.metrics import plain
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, text
