@@ -191,6 +191,10 @@ _NOT_OWN = ({"key", "setup"}, {"rater"}, {"reader", "trace"}, {"context"})
 _RECORDING = {"extracted_triples", "extracted_entities"}
 
 
+def _is_own(values: Values) -> bool:
+    return isinstance(values.get("question"), str) and not any(keys <= values.keys() for keys in _NOT_OWN)
+
+
 def _read_own(draft: Draft, entry: Entry) -> None:
     """Questions that all say which texts of the corpus beside them they are about (``within``) are asked apart."""
     values = Values({key: value for key, value in entry.values.items() if value not in ("", None) or key in _NEEDED})
@@ -341,6 +345,10 @@ def _is_2wiki(values: Values) -> bool:
     return {"question", "context"} <= values.keys() and bool(own & values.keys())
 
 
+def _is_hotpotqa(values: Values) -> bool:
+    return {"question", "context", "supporting_facts"} <= values.keys() and not _is_2wiki(values)
+
+
 def _read_sentences(draft: Draft, entry: Entry) -> None:
     """One question of HotpotQA, whose sentences bring the space between them, or of 2Wiki."""
     values, between = entry.values, " " if draft.name == "2wiki" else ""
@@ -434,25 +442,13 @@ class Format:
     read: Callable[[Draft, Entry], None]
 
 
-FORMATS = {
-    format_.name: format_
-    for format_ in (
-        Format("musique", "question, paragraphs (title, paragraph_text)", _is_musique, _read_musique),
-        Format("2wiki", "question, context, evidences", _is_2wiki, _read_sentences),
-        Format(
-            "hotpotqa",
-            "question, context, supporting_facts",
-            lambda values: {"question", "context", "supporting_facts"} <= values.keys() and not _is_2wiki(values),
-            _read_sentences,
-        ),
-        Format(
-            "own",
-            "question, answer",
-            lambda values: isinstance(values.get("question"), str) and not any(k <= values.keys() for k in _NOT_OWN),
-            _read_own,
-        ),
-    )
-}
+_ALL = (
+    Format("musique", "question, paragraphs (title, paragraph_text)", _is_musique, _read_musique),
+    Format("2wiki", "question, context, evidences", _is_2wiki, _read_sentences),
+    Format("hotpotqa", "question, context, supporting_facts", _is_hotpotqa, _read_sentences),
+    Format("own", "question, answer", _is_own, _read_own),
+)
+FORMATS = {each.name: each for each in _ALL}
 """By name, in the order in which they are tried: one's own questions need only a key that the others have too."""
 DATA_SETS: tuple[str, ...] = tuple(FORMATS)
 """The names that ``load`` knows."""

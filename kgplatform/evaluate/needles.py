@@ -21,7 +21,6 @@ from __future__ import annotations
 import json
 import random
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
@@ -256,7 +255,10 @@ def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame 
         raise InputError(f"A text of {wanted.length:,} tokens has no room for what is to be hidden: ask for {least:,}.")
     chosen, costs = _filled(pieces, room, wanted.length, frame)
     totals = [0, *accumulate(costs)]
-    borders = [_border(totals, depth) for depth in wanted.depths]
+    # The number of pieces before each statement: the nearest border, of two equally near the earlier one.
+    borders = [
+        min(range(len(totals)), key=lambda border: abs(totals[border] - depth * totals[-1])) for depth in wanted.depths
+    ]
     for border, number in sorted(zip(borders, count()), reverse=True):
         chosen.insert(border, told.statements[number])
     text = frame.before + frame.between.join(chosen) + frame.after
@@ -334,14 +336,6 @@ def _parted(paragraph: str, most: int) -> Iterator[str]:
         tokens, end = tokens + more, sentence.end
     if end > start:
         yield paragraph[start:end]
-
-
-def _border(totals: Sequence[int], depth: float) -> int:
-    """The number of pieces before a statement at ``depth``: the nearest border, of two equally near the earlier."""
-    wanted = depth * totals[-1]
-    after = bisect_left(totals, wanted)
-    candidates = range(max(0, after - 1), min(after + 1, len(totals)))
-    return min(candidates, key=lambda border: (abs(totals[border] - wanted), border))
 
 
 _KNOWN: dict[str, dict[str, str]] = yaml.safe_load((files(__package__) / "known_facts.yaml").read_text("utf-8"))
