@@ -13,15 +13,18 @@ import errno
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgplatform.concurrency.files import claim, write_atomically
 from kgplatform.concurrency.system import BINARY
 from kgplatform.errors import InputError, KgError
 from kgplatform.text import counted
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _LOCK = ".lock"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -52,11 +55,19 @@ class Journal:
             raise
         self._kept = len(self.records)
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def take_in(self, use: Callable[[dict[str, Any]], object]) -> None:
+        """Hand the records that were there to ``use``, in their order; one that it cannot use is a fault."""
+        for record in self.records:
+            try:
+                use(record)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                self.faults += (f"{self.path}: a line is not a {self._noun}; it is left out.",)
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Write ``record`` and have it on the disk before this returns. Raises ``KgError`` where that fails."""
