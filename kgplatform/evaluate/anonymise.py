@@ -384,6 +384,9 @@ _CHOICE_MORE = (
 
 Chain = tuple[tuple[StatedTriple, str], ...]
 """Triples that follow each other, with the name that each leads to."""
+Written = tuple[str, Sequence[str], str, dict[str, Any]]
+"""The first line of a question, its facts as it shows them, its answer, and its choices or placeholders."""
+Task = Callable[[Chain, Sequence[str], random.Random], Written | None]
 
 
 def hidden_triples(
@@ -407,142 +410,122 @@ def build_questions(
 ) -> list[Question]:
     """At most ``wanted`` questions about an anonymised corpus, of the four kinds in turn until there are no more; the
     same for the same statements. ``documents``: the new titles by the old ones."""
-    edges = hidden_triples(statements, dictionary, documents)
+    author = _Author(dictionary, hidden_triples(statements, dictionary, documents))
     makers = [
-        _of_kind(edges, dictionary, f"{task} {level}", hops)
+        author.write(task, f"{name} {level}", hops)
         for level, hops in (("simple", (1, 2, 3, 4)), ("complex", (5, 6, 7, 8)))
-        for task in ("reversion", "choice")
+        for name, task in (("reversion", author.reversion), ("choice", author.choice))
     ]
     return list(islice((made for turn in zip_longest(*makers) for made in turn if made is not None), wanted))
 
 
-def _of_kind(
-    edges: Sequence[StatedTriple], dictionary: Dictionary, kind: str, hops: Sequence[int]
-) -> Iterator[Question]:
-    """The questions of one kind; no two of the same sentences."""
-    draw, seen = random.Random(kind), set[frozenset[str]]()
-    for chain in _chains(edges, hops, draw):
-        clues = frozenset(edge.text for edge, _ in chain)
-        if clues not in seen:
-            is_choice = kind.startswith("choice")
-            made = _choice(kind, chain, edges, dictionary, draw) if is_choice else _reversion(kind, chain, dictionary)
-            if made is not None:
-                seen.add(clues)
-                yield made
+class _Author:
+    """Writes questions about chains of ``edges``, triples as the anonymised texts show them."""
+
+    def __init__(self, dictionary: Dictionary, edges: Sequence[StatedTriple]) -> None:
+        self._entities = dictionary.entities
+        self._names_of = dictionary.names_of
+        self._edges = edges
+
+    def write(self, task: Task, kind: str, hops: Sequence[int]) -> Iterator[Question]:
+        """The questions of one kind; no two of the same sentences."""
+        draw, seen = random.Random(kind), set[frozenset[str]]()
+        for chain in self._chains(hops, draw):
+            facts = tuple(edge.text for edge, _ in chain)
+            written = task(chain, facts, draw) if frozenset(facts) not in seen else None
+            if written is None:
+                continue
+            seen.add(frozenset(facts))
+            lead, clues, answer, more = written
+            text = "\n".join((lead, *(f"- {clue}" for clue in clues)))
+            yield Question(
+                id=f"{kind.replace(' ', '-')}-{node_id(text, *more.get('choices', ()))[:10]}",
+                text=text,
+                answers=(answer,),
+                supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in chain))),
+                facts=facts,
+                kind=kind,
+                **more,
+            )
+
+    def reversion(self, chain: Chain, facts: Sequence[str], draw: random.Random) -> Written:
+        """What each placeholder in the facts stands for."""
+        asked = {mark: self._names_of(mark) for mark in _shown_in(facts) if mark in self._entities}
+        answer = "; ".join(f"{mark}: {names[0]}" for mark, names in asked.items())
+        return _REVERSION.format(example=next(iter(asked))), facts, answer, {"placeholders": asked}
+
+    def choice(self, chain: Chain, facts: Sequence[str], draw: random.Random) -> Written | None:
+        """A multiple choice of the end of the chain; None where it is not hidden, or too few others are like it."""
+        last, end = chain[-1]
+        others = self._distractors(last, end, _shown_in(facts), draw) if end in self._entities else []
+        if len(others) < OPTIONS - 1:
+            return None
+        between = [name for _, name in chain[:-1]]
+        letters = dict(zip([end, *reversed(between)], _LETTERS, strict=False))
+        choices = [end, *others[: OPTIONS - 1]]
+        draw.shuffle(choices)
+        lead = _CHOICE_ONE if len(facts) == 1 else _CHOICE_MORE
+        return lead, [_lettered(fact, letters) for fact in facts], end, {"choices": tuple(choices)}
+
+    def _chains(self, hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
+        """Paths of each length from each edge, in an order that is drawn; no name and no sentence comes twice in
+        one."""
+        at: dict[str, list[StatedTriple]] = defaultdict(list)
+        for edge in self._edges:
+            at[edge.subject].append(edge)
+            at[edge.object].append(edge)
+        starts = [(edge, length) for length in hops for edge in self._edges] * _TRIES
+        draw.shuffle(starts)
+        for first, length in starts:
+            start, end = draw.sample((first.subject, first.object), 2)
+            chain, names, clues = [(first, end)], {start, end}, {first.text}
+            while len(chain) < length:
+                onward = [
+                    (edge, other)
+                    for edge in at[chain[-1][1]]
+                    for other in (edge.subject, edge.object)
+                    if other not in names and edge.text not in clues
+                ]
+                if not onward:
+                    break
+                chain.append(draw.choice(onward))
+                names.add(chain[-1][1])
+                clues.add(chain[-1][0].text)
+            else:
+                yield tuple(chain)
+
+    def _distractors(self, last: StatedTriple, end: str, shown: Collection[str], draw: random.Random) -> list[str]:
+        """Placeholders of the same label, in an order that is drawn, that are not right as well: none of them has a
+        relation to the end's neighbour.
+
+        A name that may mean several ("Bright", of two brothers) is right wherever one of them is.
+        """
+        entities = self._entities
+
+        def with_alike(placeholders: set[str]) -> set[str]:
+            meant = {name for placeholder in placeholders & entities.keys() for name in entities[placeholder].meant}
+            return placeholders | {each for each, entity in entities.items() if not meant.isdisjoint(entity.meant)}
+
+        neighbours = with_alike({last.subject if last.object == end else last.object})
+        joined = [{edge.subject, edge.object} for edge in self._edges]
+        right = with_alike({end}.union(*(ends for ends in joined if not ends.isdisjoint(neighbours))))
+        usable = sorted(
+            each
+            for each in set[str]().union(*joined) - right - set(shown)
+            if each in entities and entities[each].label == entities[end].label
+        )
+        draw.shuffle(usable)
+        return usable
 
 
-def _chains(edges: Sequence[StatedTriple], hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
-    """Paths of each length from each edge, in an order that is drawn; no name and no sentence comes twice in one."""
-    at: dict[str, list[StatedTriple]] = defaultdict(list)
-    for edge in edges:
-        at[edge.subject].append(edge)
-        at[edge.object].append(edge)
-    starts = [(edge, length) for length in hops for edge in edges] * _TRIES
-    draw.shuffle(starts)
-    for first, length in starts:
-        start, end = draw.sample((first.subject, first.object), 2)
-        chain, names, clues = [(first, end)], {start, end}, {first.text}
-        while len(chain) < length:
-            onward = [
-                (edge, other)
-                for edge in at[chain[-1][1]]
-                for other in (edge.subject, edge.object)
-                if other not in names and edge.text not in clues
-            ]
-            if not onward:
-                break
-            chain.append(draw.choice(onward))
-            names.add(chain[-1][1])
-            clues.add(chain[-1][0].text)
-        else:
-            yield tuple(chain)
-
-
-def _reversion(kind: str, chain: Chain, dictionary: Dictionary) -> Question:
-    clues = [edge.text for edge, _ in chain]
-    asked = {
-        placeholder: dictionary.names_of(placeholder)
-        for placeholder in _shown_in(clues)
-        if placeholder in dictionary.entities
-    }
-    question = "\n".join((_REVERSION.format(example=next(iter(asked))), *(f"- {clue}" for clue in clues)))
-    answer = "; ".join(f"{placeholder}: {names[0]}" for placeholder, names in asked.items())
-    return _item(kind, chain, question, answer, placeholders=asked)
-
-
-def _choice(
-    kind: str, chain: Chain, edges: Sequence[StatedTriple], dictionary: Dictionary, draw: random.Random
-) -> Question | None:
-    """A multiple choice of the end of the chain; None where it is not hidden, or too few others are like it."""
-    last, end = chain[-1]
-    if end not in dictionary.entities:
-        return None
-    clues = [edge.text for edge, _ in chain]
-    others = _distractors(last, end, edges, dictionary, _shown_in(clues), draw)
-    if len(others) < OPTIONS - 1:
-        return None
-    between = [name for _, name in chain[:-1]]
-    letters = dict(zip([end, *reversed(between)], _LETTERS, strict=False))
-    hidden = [_lettered(clue, letters) for clue in clues]
-    choices = [end, *others[: OPTIONS - 1]]
-    draw.shuffle(choices)
-    lead = _CHOICE_ONE if len(clues) == 1 else _CHOICE_MORE
-    question = "\n".join((lead, *(f"- {clue}" for clue in hidden)))
-    return _item(kind, chain, question, end, choices=tuple(choices))
-
-
-def _item(kind: str, chain: Chain, text: str, answer: str, **more: Any) -> Question:
-    return Question(
-        id=f"{kind.replace(' ', '-')}-{node_id(text, *more.get('choices', ()))[:10]}",
-        text=text,
-        answers=(answer,),
-        supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in chain))),
-        facts=tuple(edge.text for edge, _ in chain),
-        kind=kind,
-        **more,
-    )
-
-
-def _shown_in(clues: Iterable[str]) -> dict[str, None]:
+def _shown_in(facts: Iterable[str]) -> dict[str, None]:
     """The placeholders in the order in which they come."""
-    return dict.fromkeys(found[0] for clue in clues for found in PLACEHOLDER.finditer(clue))
+    return dict.fromkeys(found[0] for fact in facts for found in PLACEHOLDER.finditer(fact))
 
 
-def _distractors(
-    last: StatedTriple,
-    end: str,
-    edges: Sequence[StatedTriple],
-    dictionary: Dictionary,
-    shown: Collection[str],
-    draw: random.Random,
-) -> list[str]:
-    """Placeholders of the same label, in an order that is drawn, that are not right as well: none of them has a
-    relation to the end's neighbour.
-
-    A name that may mean several ("Bright", of two brothers) is right wherever one of them is.
-    """
-    entities = dictionary.entities
-
-    def with_alike(placeholders: set[str]) -> set[str]:
-        meant = {name for placeholder in placeholders & entities.keys() for name in entities[placeholder].meant}
-        return placeholders | {each for each, entity in entities.items() if not meant.isdisjoint(entity.meant)}
-
-    neighbours = with_alike({last.subject if last.object == end else last.object})
-    joined = [{edge.subject, edge.object} for edge in edges]
-    right = with_alike({end}.union(*(ends for ends in joined if not ends.isdisjoint(neighbours))))
-    usable = sorted(
-        each
-        for each in set[str]().union(*joined) - right - set(shown)
-        if each in entities and entities[each].label == entities[end].label
-    )
-    draw.shuffle(usable)
-    return usable
-
-
-def _lettered(clue: str, letters: Mapping[str, str]) -> str:
-    """The clue with letters for names and placeholders."""
-    for name, letter in letters.items():
-        if PLACEHOLDER.fullmatch(name):
-            clue = clue.replace(name, letter)
+def _lettered(fact: str, letters: Mapping[str, str]) -> str:
+    """The fact with letters for names and placeholders."""
     names = {name: letter for name, letter in letters.items() if not PLACEHOLDER.fullmatch(name)}
-    return Finder(names).replaced(clue) if names else clue
+    for placeholder in letters.keys() - names.keys():
+        fact = fact.replace(placeholder, letters[placeholder])
+    return Finder(names).replaced(fact) if names else fact
