@@ -4,7 +4,7 @@ data set for any reader, and what was found of them as a map over length and dep
     from kgplatform.evaluate.needles import DEPTHS, LENGTHS, grid, single_needle, write_tasks
 
     write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))    # 1,500 tasks, as in the paper
-    data_set = needle_data_set("single", parse_lengths("1000-16000:4"), parse_depths("single", "0,0.5,1"), samples=2)
+    data_set = needle_data_set("single", parse_lengths("1000-16000:4"), (0, 0.5, 1), samples=2)
     heat_map(results).found["longagent"]         # rows: depths; columns: lengths; shares from 0 to 1
 
 The tasks are those of LongAgent (section 3.1): Needle-in-a-Haystack PLUS (one statement, or two that must both be
@@ -578,9 +578,9 @@ _TASKS: dict[str, tuple[Callable[[int, Any, int], NeedleTask], str]] = {
 }
 """What makes each from a length, a depth and a seed, and what LongAgent calls such work."""
 KINDS = tuple(_TASKS)
-_PAIR = 2
+_USUAL_DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _CELL = re.compile(rf"({'|'.join(KINDS)}), (\d+) tokens, depths? ([\d./e-]+)")
-_RANGE = re.compile(r"([\d.]+)\s*-\s*([\d.]+)\s*:\s*(\d{1,4})")
+_RANGE = re.compile(r"(\d+)\s*-\s*(\d+)\s*:\s*(\d{1,4})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -602,17 +602,20 @@ class HeatMap:
 def needle_data_set(
     kind: str,
     lengths: Sequence[int],
-    depths: Sequence[Depths],
+    depths: Sequence[Depths] | None = None,
     samples: int = 1,
     *,
     seed: int = 0,
 ) -> DataSet:
     """``samples`` tasks of ``kind`` at each length and depth, each about a text of its own.
 
+    ``depths``: as a rule every quarter of the text; where two needles belong together, every pair of these.
     Raises ``InputError`` for what cannot be made, before anybody is asked anything.
     """
     if kind not in KINDS:
         raise InputError(unknown("needle task", kind, KINDS))
+    if depths is None:
+        depths = tuple(combinations(_USUAL_DEPTHS, 2)) if kind == "multi" else _USUAL_DEPTHS
     if not lengths or not depths or samples < 1:
         raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
     if any(isinstance(depth, tuple) != (kind == "multi") for depth in depths):
@@ -660,39 +663,10 @@ def parse_lengths(text: str) -> tuple[int, ...]:
     return tuple(map(_length, text.split(",")))
 
 
-def parse_depths(kind: str, text: str) -> tuple[Depths, ...]:
-    """Depths from 0 to 1: "0,0.5,1", or "0-1:10" for ten at even distances, both ends included.
-
-    Two needles have pairs, "0/0.33,0/1"; of single depths every pair is made, as in LongAgent (A, appendix A.2).
-    Raises ``InputError``.
-    """
-    if kind == "multi" and "/" in text:
-        found = tuple(tuple(map(_depth, each.split("/"))) for each in text.split(","))
-        if any(len(each) != _PAIR for each in found):
-            raise InputError(f"{text!r}: each place must be a pair of depths, such as 0/0.33.")
-        return found
-    if between := _RANGE.fullmatch(text.strip()):
-        least, most, number = _depth(between[1]), _depth(between[2]), int(between[3])
-        if number < _PAIR or least >= most:
-            raise InputError(f"{text!r} makes no depths: write 0-1:10, the smaller one first, and two or more of them.")
-        depths = tuple(least + step * (most - least) / (number - 1) for step in range(number))
-    else:
-        depths = tuple(map(_depth, text.split(",")))
-    if kind == "multi" and len(depths) < _PAIR:
-        raise InputError(f"{text!r} is one depth, and two needles need two. Write 0/0.5, or list several depths.")
-    return tuple(combinations(sorted(depths), _PAIR)) if kind == "multi" else depths
-
-
 def _length(word: str) -> int:
     if not re.fullmatch("[1-9][0-9]{0,8}", word.strip()):
         raise InputError(f"{word.strip()!r} is not a length. Write tokens as 1000,8000 or as 1000-16000:4.")
     return int(word)
-
-
-def _depth(word: str) -> float:
-    if not re.fullmatch(r"0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?", word.strip()):
-        raise InputError(f"{word.strip()!r} is not a depth. Write shares from 0 to 1, as 0,0.5,1 or as 0-1:10.")
-    return float(word)
 
 
 def cell_name(kind: str, length: int, depth: Depths) -> str:

@@ -14,10 +14,8 @@ from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
 from kgplatform.evaluate.needles import (
     KINDS,
-    Depths,
     heat_map,
     needle_data_set,
-    parse_depths,
     parse_lengths,
     reader_options,
 )
@@ -31,7 +29,7 @@ from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 from kgplatform.text import count_tokens
 
-# ------------------------------------------------------------------------------------------------- lengths and depths
+# -------------------------------------------------------------------------------------------------------------- lengths
 
 
 @pytest.mark.parametrize(
@@ -56,40 +54,12 @@ def test_lengths_that_cannot_be(text: str, said: str) -> None:
         parse_lengths(text)
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "depths"),
-    [
-        ("single", "0, 0.5,1", (0.0, 0.5, 1.0)),
-        ("single", "0-1:3", (0.0, 0.5, 1.0)),
-        ("multi", "0/0.33,1/0", ((0.0, 0.33), (1.0, 0.0))),
-        ("multi", "0,1,0.5", ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))),
-        ("multi", "0-1:3", ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))),
-    ],
-)
-def test_depths_as_people_write_them(kind: str, text: str, depths: tuple[Depths, ...]) -> None:
-    assert parse_depths(kind, text) == depths
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "said"),
-    [
-        ("single", "50%", "'50%' is not a depth. Write shares from 0 to 1"),
-        ("single", "1-0:3", "makes no depths"),
-        ("multi", "0.5", "two needles need two"),
-        ("multi", "0/0.5/1", "a pair of depths"),
-    ],
-)
-def test_depths_that_cannot_be(kind: str, text: str, said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        parse_depths(kind, text)
-
-
 # ------------------------------------------------------------------------------------------------------ the data set
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_task_is_about_a_text_of_its_own_that_is_made_again_to_the_letter(kind: str) -> None:
-    depths = parse_depths(kind, "0,0.5,1")
+    depths = ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0)) if kind == "multi" else (0.0, 0.5, 1.0)
     found = needle_data_set(kind, (300, 600), depths, samples=2, seed=7)
     again = needle_data_set(kind, (300, 600), depths, samples=2, seed=7)
     assert found.questions == again.questions
@@ -103,6 +73,7 @@ def test_every_task_is_about_a_text_of_its_own_that_is_made_again_to_the_letter(
         assert any(question.answers[0] in fact for fact in question.facts)
         length = 300 if ", 300 tokens, " in question.kind else 600
         assert 0.6 * length < count_tokens(text.text) <= length
+    assert len(needle_data_set(kind, (300,)).questions) == (10 if kind == "multi" else 5)
     assert needle_data_set(kind, (300,), depths, seed=8).questions[0].answers != found.questions[0].answers
 
 
@@ -123,7 +94,7 @@ def test_tasks_that_cannot_be_made(given: dict[str, object], said: str) -> None:
 
 def test_longagent_is_told_the_kind_of_work_unless_the_setup_says_it() -> None:
     plain, auto, other = parse_setups("longagent,longagent:task=auto,retrieve")
-    tasks = {kind: needle_data_set(kind, (300,), parse_depths(kind, "0,1")).questions[0] for kind in KINDS}
+    tasks = {kind: needle_data_set(kind, (300,)).questions[0] for kind in KINDS}
     assert {
         kind: reader_options(plain, each, option_names(plain.reader)).get("task") for kind, each in tasks.items()
     } == {

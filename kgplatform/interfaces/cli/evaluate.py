@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kgplatform.evaluate.terms import DataSet, Results, Setup, Timing
     from kgplatform.settings import Settings
 
-_LENGTHS, _DEPTHS = "1000,2000,4000,8000", "0,0.25,0.5,0.75,1"
+_LENGTHS = "1000,2000,4000,8000"
 _NONE = "none"
 _FAULTS_TOLD = 5
 
@@ -52,12 +52,6 @@ NeedleKind = Annotated[
 ]
 Lengths = Annotated[
     str | None, typer.Option("--lengths", help=f"Text lengths in tokens. Default: {_LENGTHS}.", hidden=True)
-]
-Depths = Annotated[
-    str | None, typer.Option("--depths", help=f"Depths of the needles. Default: {_DEPTHS}.", hidden=True)
-]
-Samples = Annotated[
-    int | None, typer.Option("--samples", min=1, help="Tasks per length and depth. Default: 1.", hidden=True)
 ]
 Raters = Annotated[
     list[str] | None,
@@ -101,8 +95,6 @@ def evaluate(
     retrieval_only: RetrievalOnly = False,
     needles: NeedleKind = None,
     lengths: Lengths = None,
-    depths: Depths = None,
-    samples: Samples = None,
     rate: Raters = None,
     judge_model: JudgeModel = None,
     prepare: Prepare = False,
@@ -143,9 +135,8 @@ def check_options(given: Mapping[str, Any]) -> None:
         for other in others:
             if option in given and other in given:
                 raise InputError(f"{_flag(option)} and {_flag(other)} cannot be combined: leave one of them out.")
-    for other in ("lengths", "depths", "samples"):
-        if other in given and "needles" not in given:
-            raise InputError(f"--{other} only works with --needles: add --needles, or leave --{other} out.")
+    if "lengths" in given and "needles" not in given:
+        raise InputError("--lengths only works with --needles: add --needles, or leave --lengths out.")
     if not given.keys() & {"questions", "needles"}:
         raise InputError(
             "There are no questions. Name a file of your own (`kgplatform evaluate questions.jsonl`), or the file or "
@@ -163,12 +154,10 @@ def _flag(option: str) -> str:
 def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
     """The data sets that are named. The same one from two places is two: each has its own folder of results."""
     from kgplatform.evaluate.datasets import load
-    from kgplatform.evaluate.needles import needle_data_set, parse_depths, parse_lengths
+    from kgplatform.evaluate.needles import needle_data_set, parse_lengths
 
     if "needles" in given:
-        kind, lengths = given["needles"], parse_lengths(given.get("lengths", _LENGTHS))
-        depths = parse_depths(kind, given.get("depths", _DEPTHS))
-        return [needle_data_set(kind, lengths, depths, given.get("samples", 1))]
+        return [needle_data_set(given["needles"], parse_lengths(given.get("lengths", _LENGTHS)))]
     found: list[DataSet] = []
     names: list[str] = []
     for path in given["questions"]:
