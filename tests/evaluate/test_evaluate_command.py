@@ -174,9 +174,8 @@ def test_what_was_done_is_shown_though_the_next_data_set_cannot_be(tmp_path: Pat
     second = tmp_path / "evaluation" / slug("own 2")
     second.parent.mkdir()
     second.touch()
-    arguments = [QUESTIONS, "--path", QUESTIONS, "--limit", "1", "--readers", "bm25", "--rate", "none"]
+    arguments = [QUESTIONS, QUESTIONS, "--limit", "1", "--readers", "bm25", "--rate", "none"]
     done = CliRunner().invoke(app, ["evaluate", *arguments])
-    assert "--path goes with the next release: name data sets without it" in done.stderr
     assert str(done.exception).startswith(f"The folder {second.relative_to(tmp_path)} cannot be used: ")
     assert "1 question of own, 1 setup." in done.stdout
 

@@ -31,7 +31,6 @@ Questions = Annotated[
         show_default=False,
     ),
 ]
-Paths = Annotated[list[Path] | None, typer.Option("--path", hidden=True)]
 Readers = Annotated[
     str | None,
     typer.Option(
@@ -89,7 +88,6 @@ _NOT_WITH = {
 
 def evaluate(
     questions: Questions = None,
-    path: Paths = None,
     readers: Readers = None,
     grid: GridFile = None,
     retrieval_only: RetrievalOnly = False,
@@ -109,9 +107,6 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Compare readers on questions: answers, scores, costs, tables and plots. Stop and resume it at any time."""
-    if path:
-        note("--path goes with the next release: name data sets without it, as `kgplatform evaluate FOLDER`.")
-        questions, path = [*(questions or ()), *path], None
     given = {name: value for name, value in locals().items() if value not in (None, False, [])}
     if repeat == 1:
         del given["repeat"]
