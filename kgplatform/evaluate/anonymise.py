@@ -1,4 +1,4 @@
-"""Texts without their names: one dictionary for corpus and questions, the map that takes them back, and the way back.
+"""Texts without their names: one dictionary for corpus and questions, and the map that says what stands for whom.
 
 What ``ingest`` reads of a folder is written as one file, ``texts.jsonl``, an object with title and text a line.
 Whoever has the map can undo the anonymity; it lies beside the anonymised folder, never in it, readable by its owner.
@@ -16,7 +16,6 @@ What a model knows without any text measures its memory, not its retrieval: ask 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections import Counter, defaultdict
@@ -25,16 +24,14 @@ from contextlib import suppress
 from dataclasses import astuple, dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import unquote, urlsplit
-
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import as_own
 from kgplatform.evaluate.entries import UnusableError, entries
-from kgplatform.evaluate.hidden_names import Dictionary, Edit, Finder, SourceNames, StatedTriple, with_edits
-from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
+from kgplatform.evaluate.hidden_names import Dictionary, Finder, SourceNames, StatedTriple, with_edits
+from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
@@ -46,40 +43,6 @@ _KEPT = "The texts themselves are as they were"
 _LEFT_SHOWN = 20
 _KEPT_KEYS = frozenset(("id", "_id", "kind", "type"))
 _DOCUMENT_KEYS = frozenset(("documents", "within"))
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class MappedEntity(_Strict):
-    """A placeholder: its name, all forms of it, who it may be where that is not sure, and how often it was put."""
-
-    placeholder: str
-    name: str
-    forms: tuple[str, ...]
-    may_be: tuple[str, ...] = ()
-    count: int = 0
-
-
-class MappedText(_Strict):
-    """A text. ``original`` and ``title``: its title before and after; the digests are those of the text before and
-    after. ``edits``: from and to which character of the anonymised text something else stood before, and what."""
-
-    original: str
-    title: str
-    original_sha256: str
-    sha256: str
-    edits: tuple[Edit, ...]
-
-
-class Map(_Strict):
-    """All of it."""
-
-    format: Literal["kgplatform anonymity map"] = "kgplatform anonymity map"
-    version: Literal[2] = 2
-    entities: tuple[MappedEntity, ...]
-    texts: tuple[MappedText, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,26 +93,24 @@ def anonymise(
             "No names to replace were found. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
         )
     hider = _Hider(dictionary, documents)
-    hidden = [hider.hide(document) for document in documents]
+    texts = [{"title": hider.titles[document.title], "text": hider.hidden(document.text)} for document in documents]
     asked = [hider.changed(question) for question in asked]
     if not hider.counts:
         raise InputError("None of the names occurs in the texts. List names that do with names=FILE.", "names")
-    built = build_questions(
-        dictionary, [statement for source in names for statement in source.statements], hider.titles, wanted
-    )
+    statements = [statement for source in names for statement in source.statements]
+    built = build_questions(dictionary, statements, hider.titles, wanted)
     notes = [f"{counted(wanted, 'question')} were wanted; the facts give {len(built):,}"] if len(built) < wanted else []
     if built:
         notes.append("a model may answer some of the questions without the texts: compare with the comparator closed")
-    outputs = [(out / TEXTS, as_lines(texts for texts, _ in hidden), False)]
-    outputs += [(map_file, hider.map([text for _, text in hidden]), True)]
+    outputs = [(out / TEXTS, as_lines(texts), False), (map_file, hider.map(), True)]
     outputs += [(asked_file, as_lines(asked), False)] if asked_file else []
     outputs += [(built_file, as_lines(map(as_own, built)), True)] if built_file else []
     write_all(out, outputs)
     return AnonymityReport(
         out=out,
         map=map_file,
-        texts=len(hidden),
-        entities=hider.by_label(),
+        texts=len(texts),
+        entities=dict(sorted(Counter(dictionary.entities[each].label for each in hider.counts).items())),
         mentions=hider.counts.total(),
         questions=asked_file,
         built_file=built_file,
@@ -171,15 +132,11 @@ class _Hider:
         files = {file_name(each): self.titles[each.title] for each in documents if each.uri == each.source}
         self._named = files | self.titles
 
-    def hide(self, document: Document) -> tuple[dict[str, str], MappedText]:
-        """The document as it is to be written, and what the map says of it."""
-        edits = self._edits(document.text)
-        text, title = with_edits(document.text, edits), self.titles[document.title]
-        back = tuple(inverse(document.text, edits))
-        mapped = MappedText(
-            original=document.title, title=title, original_sha256=sha256(document.text), sha256=sha256(text), edits=back
-        )
-        return {"title": title, "text": text}, mapped
+    def hidden(self, text: str) -> str:
+        """``text`` without names."""
+        edits = self.dictionary.finder.mentions(text)
+        self.counts.update(placeholder for _, _, placeholder in edits)
+        return with_edits(text, edits)
 
     def changed(self, value: Any, key: str = "") -> Any:
         """A question's value without names; documents that it names have their new titles."""
@@ -189,32 +146,18 @@ class _Hider:
             return [self.changed(inner, key) for inner in value]
         if not isinstance(value, str):
             return value
-        if key in _DOCUMENT_KEYS and value in self._named:
-            return self._named[value]
-        return with_edits(value, self._edits(value))
+        return self._named[value] if key in _DOCUMENT_KEYS and value in self._named else self.hidden(value)
 
-    def map(self, texts: Sequence[MappedText]) -> str:
-        """The map as it is written."""
-        found = self.dictionary.entities.items()
-        content = Map(
-            entities=tuple(
-                MappedEntity(placeholder=p, name=e.name, forms=e.forms, may_be=e.may_be, count=self.counts[p])
-                for p, e in found
-                if self.counts[p]
-            ),
-            texts=tuple(texts),
-        )
-        return json.dumps(content.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
-
-    def by_label(self) -> dict[str, int]:
-        """How many entities were hidden, by label."""
-        found = self.dictionary.entities.items()
-        return dict(sorted(Counter(entity.label for mark, entity in found if self.counts[mark]).items()))
-
-    def _edits(self, text: str) -> list[Edit]:
-        found = self.dictionary.finder.mentions(text)
-        self.counts.update(placeholder for _, _, placeholder in found)
-        return found
+    def map(self) -> str:
+        """The map as it is written: of each placeholder its name, all forms of it, who it may be where that is not
+        sure, and how often it was put."""
+        entities = [
+            {"placeholder": mark, "name": of.name, "forms": of.forms, "may_be": of.may_be, "count": self.counts[mark]}
+            for mark, of in self.dictionary.entities.items()
+            if self.counts[mark]
+        ]
+        content = {"format": "kgplatform anonymity map", "version": 3, "entities": entities}
+        return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def read_texts(folder: Path) -> tuple[list[Document], list[SkippedFile]]:
@@ -239,21 +182,6 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
         return [entry.values for entry in entries(file)]
     except UnusableError as error:
         raise InputError(f"The questions {file} cannot be used: {error}.") from error
-
-
-def inverse(text: str, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits that take the edited text back to ``text``."""
-    back: list[Edit] = []
-    shift = 0
-    for start, end, new in edits:
-        back.append((start + shift, start + shift + len(new), text[start:end]))
-        shift += len(new) - (end - start)
-    return back
-
-
-def sha256(text: str) -> str:
-    """The digest of ``text`` in UTF-8, in hexadecimal."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def as_lines(values: Iterable[Any]) -> str:
@@ -291,79 +219,6 @@ def write_all(out: Path, outputs: Sequence[tuple[Path, str, bool]]) -> None:
         with suppress(OSError):
             out.rmdir()
         raise
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreReport:
-    """``exact``: texts that are to the letter what they were (their digest says so); ``by_name``: titles of those that
-    were changed since, or that the map does not know: each placeholder became the entity's name."""
-
-    out: Path
-    exact: int
-    by_name: tuple[str, ...]
-    missing: tuple[str, ...]
-    questions: Path | None
-
-
-def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = None) -> RestoreReport:
-    """Write the texts of an anonymised ``folder`` with their names to ``out``, and ``questions`` beside it.
-
-    Raises ``InputError`` for a map of another folder and for places that cannot be used.
-    """
-    content = read_map(map_path)
-    check_apart(folder, out)
-    documents, _ = read_texts(folder)
-    asked_file = beside(out, "questions.jsonl") if questions else None
-    if asked_file and asked_file.exists():
-        raise InputError(f"{asked_file} exists already. Move it, or choose another out=FOLDER.", "out")
-    known = {(text.title, text.sha256): text for text in content.texts}
-    there = {(document.title, sha256(document.text)) for document in documents}
-    telling = {key for key, text in known.items() if text.edits} or known.keys()
-    if not there & telling:  # a text without names is the same under every map
-        raise InputError(f"No text in {folder} matches the map {map_path}, which belongs to another folder.")
-    names = {entity.placeholder: entity.name for entity in content.entities}
-    restored, by_name = [], []
-    for document in documents:
-        entry = known.get((document.title, sha256(document.text)))
-        by_name += [] if entry else [document.title]
-        title = entry.original if entry else _with_names(document.title, names)
-        text = _exactly(entry, document.text) if entry else _with_names(document.text, names)
-        restored.append({"title": title, "text": text})
-    outputs = [(out / TEXTS, as_lines(restored), False)]
-    if asked_file and questions:
-        outputs.append((asked_file, _restored_questions(read_text(questions, "The questions"), names), False))
-    write_all(out, outputs)
-    missing = tuple(sorted(text.title for key, text in known.items() if key not in there))
-    return RestoreReport(out, len(restored) - len(by_name), tuple(by_name), missing, asked_file)
-
-
-def read_map(path: Path) -> Map:
-    """The map in ``path``. Raises ``InputError`` for a file that is none, or is of another version."""
-    try:
-        return Map.model_validate_json(read_bytes(path, "The map"))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = f"{'.'.join(map(str, first['loc']))}: ".removeprefix(": ")
-        said = f"{place}{first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise InputError(f"{path} is not a map of `kgplatform anonymise`, or is damaged ({said}).") from error
-
-
-def _exactly(entry: MappedText, text: str) -> str:
-    """The text before. Raises ``InputError`` where the map's own digest says that it is another."""
-    restored = with_edits(text, entry.edits)
-    if sha256(restored) != entry.original_sha256:
-        raise InputError(f"The map is damaged: it does not restore {entry.title}. Use an undamaged copy.")
-    return restored
-
-
-def _with_names(text: str, names: Mapping[str, str]) -> str:
-    return PLACEHOLDER.sub(lambda found: names.get(found[0], found[0]), text)
-
-
-def _restored_questions(text: str, names: Mapping[str, str]) -> str:
-    """JSON with the name of each placeholder in its place."""
-    escaped = {placeholder: json.dumps(name, ensure_ascii=False)[1:-1] for placeholder, name in names.items()}
-    return _with_names(text, escaped)
 
 
 OPTIONS = 4

@@ -1,4 +1,4 @@
-"""Names out of texts and back: which mentions are found, who is one with whom, and that nothing else changes."""
+"""Names out of texts: which mentions are found, who is one with whom, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymise import inverse
 from kgplatform.evaluate.hidden_names import (
     Candidate,
     Dictionary,
@@ -234,11 +233,12 @@ PEOPLE = SourceNames(tuple(person(name) for name in NAMES))
 
 @settings(deadline=None)
 @given(TEXTS)
-def test_there_and_back_is_identity(text: str) -> None:
+def test_nothing_but_names_changes(text: str) -> None:
     dictionary = Dictionary.of([PEOPLE], [text])
     edits = dictionary.finder.mentions(text)
     hidden = with_edits(text, edits)
-    assert with_edits(hidden, inverse(text, edits)) == text
     assert all(before[1] <= after[0] for before, after in zip(edits, edits[1:], strict=False))
     for placeholder in {each[2] for each in edits}:
         assert placeholder not in text  # so that whoever finds it knows who put it there
+        hidden = hidden.replace(placeholder, "\0")
+    assert hidden == with_edits(text, [(start, end, "\0") for start, end, _ in edits])

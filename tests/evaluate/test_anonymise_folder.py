@@ -1,4 +1,4 @@
-"""A folder of texts without its names, the map beside it, and the way back to the letter."""
+"""A folder of texts without its names, and the map beside it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError, KgError
-from kgplatform.evaluate.anonymise import AnonymityReport, anonymise, read_map, restore
+from kgplatform.evaluate.anonymise import AnonymityReport, anonymise
 from kgplatform.evaluate.hidden_names import Candidate, SourceNames
 
 
@@ -37,11 +37,6 @@ def texts_of(folder: Path) -> dict[str, str]:
     return {value["title"]: value["text"] for value in map(json.loads, lines)}
 
 
-def write_texts(folder: Path, texts: dict[str, str]) -> None:
-    lines = [json.dumps({"title": title, "text": text}) + "\n" for title, text in texts.items()]
-    (folder / "texts.jsonl").write_text("".join(lines))
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A book in several encodings."""
@@ -63,10 +58,11 @@ def rich_folder(folder: Path) -> Path:
 
 
 def placeholder(tmp_path: Path, name: str) -> str:
-    return next(each.placeholder for each in read_map(tmp_path / "out.map.json").entities if each.name == name)
+    entities = json.loads((tmp_path / "out.map.json").read_text())["entities"]
+    return next(str(each["placeholder"]) for each in entities if each["name"] == name)
 
 
-def test_a_folder_and_back(rich_folder: Path, tmp_path: Path) -> None:
+def test_a_folder(rich_folder: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in rich_folder.rglob("*") if path.is_file()}
     report = run(rich_folder, tmp_path / "out")
     assert {path: path.read_bytes() for path in before} == before
@@ -80,11 +76,6 @@ def test_a_folder_and_back(rich_folder: Path, tmp_path: Path) -> None:
     assert sorted(hidden) == sorted(["one", f"ahab of {place}", "old", ahab, "T"])  # of a name in lower case no part
     assert [each.reason for each in report.skipped if "empty" in each.path] == ["empty file"]
     assert (report.entities, report.texts) == ({"LOCATION": 1, "PERSON": 1}, 5)
-    back = restore(tmp_path / "out", tmp_path / "out.map.json", tmp_path / "back")
-    assert (back.exact, back.by_name, back.missing) == (5, (), ())
-    texts = texts_of(tmp_path / "back")
-    assert sorted(texts) == ["Ahab", "T", "ahab of Nantucket", "old", "one"]
-    assert (texts["Ahab"], texts["T"], texts["old"]) == ("Captain\nAhab été", "Ahab was there.", "Ahab, très âgé.")
 
 
 def test_the_map_is_private_and_the_same_twice(folder: Path, tmp_path: Path) -> None:
@@ -103,27 +94,9 @@ def test_questions_share_the_dictionary(rich_folder: Path, tmp_path: Path) -> No
     ahab = placeholder(tmp_path, "Captain Ahab")
     hidden = tmp_path / "out.questions.jsonl"
     assert json.loads(hidden.read_text()) == {**asked, "answer": f"{ahab}'s", "documents": ["T", ahab, "one"]}
-    restore(tmp_path / "out", tmp_path / "out.map.json", tmp_path / "back", hidden)
-    back = json.loads((tmp_path / "back.questions.jsonl").read_text())
-    assert (back["question"], back["answer"]) == ("Whose ship?", "Captain Ahab's")
     (tmp_path / "broken.jsonl").write_text('{"question": "Who?"}\nbroken Ahab\n')
     with pytest.raises(InputError, match=r"The questions .*broken.jsonl cannot be used: not valid JSON"):
         run(rich_folder, tmp_path / "more", questions=tmp_path / "broken.jsonl")
-
-
-def test_texts_that_were_changed_since(folder: Path, tmp_path: Path) -> None:
-    run(folder, tmp_path / "out", own(person('Ahab "Old" Coffin', "Ahab")))
-    out = tmp_path / "out"
-    ahab = placeholder(tmp_path, 'Ahab "Old" Coffin')
-    texts = texts_of(out)
-    del texts["old"]
-    write_texts(out, {**texts, "one": f"{ahab} again, [PERSON#99]", f"Of {ahab}": f"New: {ahab}"})
-    report = restore(out, tmp_path / "out.map.json", tmp_path / "back")
-    assert report.by_name == ("one", f"Of {ahab}")
-    assert (report.missing, report.exact) == (("old", "one"), 1)
-    back = texts_of(tmp_path / "back")
-    assert back["one"] == 'Ahab "Old" Coffin again, [PERSON#99]'
-    assert back['Of Ahab "Old" Coffin'] == 'New: Ahab "Old" Coffin'
 
 
 def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
@@ -150,42 +123,6 @@ def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "other.map.json").write_text("{}")
     with pytest.raises(InputError, match="other.map.json exists already, and may be needed"):
         run(folder, tmp_path / "other")
-
-
-def test_a_text_without_names_proves_no_map(folder: Path, tmp_path: Path) -> None:
-    (folder / "plain.txt").write_text("The sea was calm.")
-    run(folder, tmp_path / "out")
-    run(folder, tmp_path / "other", own(Candidate("SAILOR", "Ahab"), Candidate("PORT", "Nantucket")))
-    assert texts_of(tmp_path / "out")["plain"] == texts_of(tmp_path / "other")["plain"]
-    with pytest.raises(InputError, match="which belongs to another folder"):
-        restore(tmp_path / "out", tmp_path / "other.map.json", tmp_path / "back")
-
-
-def test_maps_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
-    run(folder, tmp_path / "out")
-    out, file = tmp_path / "out", tmp_path / "map.json"
-    content = json.loads((tmp_path / "out.map.json").read_text())
-    wrong: list[tuple[object, str]] = [
-        ([], "is not a map of `kgplatform anonymise`, or is damaged"),
-        ({**content, "version": 1}, r"is damaged \(version: input should be 2\)"),
-        ({**content, "texts": [{"title": 1}]}, r"is damaged \(texts.0"),
-        ({**content, "texts": []}, "which belongs to another folder"),
-        ({**content, "texts": [{**each, "edits": []} for each in content["texts"]]}, "it does not restore"),
-    ]
-    for value, sentence in wrong:
-        file.write_text(json.dumps(value))
-        with pytest.raises(InputError, match=sentence):
-            restore(out, file, tmp_path / "back")
-    file.write_text("{")
-    with pytest.raises(InputError, match="invalid JSON"):
-        restore(out, file, tmp_path / "back")
-    with pytest.raises(InputError, match="cannot be read: no such file"):
-        restore(out, tmp_path / "none", tmp_path / "back")
-    with pytest.raises(InputError, match="contains the other"):
-        restore(out, tmp_path / "out.map.json", out / "x")
-    with pytest.raises(InputError, match="is not a folder"):
-        restore(tmp_path / "none", tmp_path / "out.map.json", tmp_path / "back")
-    assert not (tmp_path / "back").exists()
 
 
 def test_where_writing_fails_nothing_is_left(folder: Path, tmp_path: Path) -> None:
