@@ -24,7 +24,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.journal import Journal, read_text
+from kgplatform.evaluate.journal import Journal, read_bytes
 from kgplatform.evaluate.terms import Results, Scored, Setup, Timing
 from kgplatform.models.chat import Ledger
 from kgplatform.records import Usage
@@ -138,9 +138,9 @@ class Prices:
 def load_prices(file: Path | None = None) -> Prices:
     """The table in ``file``, else the one that the package ships. Raises ``InputError`` for one that cannot be used."""
     shipped = resources.files("kgplatform") / "evaluate" / "prices.yaml"
-    text = shipped.read_text(encoding="utf-8") if file is None else read_text(file, "The prices in")
+    text = shipped.read_bytes() if file is None else read_bytes(file, "The prices in")
     try:
-        table = _Table.model_validate(yaml.safe_load(text))
+        table = _Table.model_validate(yaml.safe_load(text.decode("utf-8-sig")))
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InputError(f"{file} is not a table of prices: {_fault(error)}. {_SHAPE}") from error
     models = {name: (price.input, price.output) for name, price in table.models.items()}

@@ -138,20 +138,12 @@ def _unwritten(path: Path, error: OSError, kept: str) -> KgError:
 
 
 def read_bytes(path: Path, what: str = "") -> bytes:
-    """What is in a file. Raises ``InputError`` where it cannot be read; ``what`` says what it is: "The map"."""
+    """What is in a file. Raises ``InputError`` where it cannot be read; ``what`` says what it is: "The prices in"."""
     try:
         return path.read_bytes()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{what} {path} cannot be read: {reason}.".lstrip()) from error
-
-
-def read_text(path: Path, what: str = "") -> str:
-    """The text in a file, in UTF-8 with or without its mark. Raises ``InputError`` as ``read_bytes`` does."""
-    try:
-        return read_bytes(path, what).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{what} {path} cannot be read: it is not in UTF-8. Save it as UTF-8.".lstrip()) from error
 
 
 def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
