@@ -174,9 +174,9 @@ def test_every_command_runs(
     reader: Store, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with reader:
-        if not re.search("kgplatform (?:ingest|remove|reembed)|--path", line):
+        if not re.search("kgplatform (?:ingest|remove|reembed)", line):
             prepare(reader, monkeypatch)
-        elif " ingest " not in line and "--path" not in line:
+        elif " ingest " not in line:
             wipe(reader)
             prepare(reader, monkeypatch)
         else:

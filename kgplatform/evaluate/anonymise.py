@@ -1,4 +1,4 @@
-"""Texts without their names: one dictionary for corpus and questions, the map that takes them back, and the way back.
+"""Texts without their names: one dictionary for corpus and questions, and the map that says what stands for whom.
 
 What ``ingest`` reads of a folder is written as one file, ``texts.jsonl``, an object with title and text a line.
 Whoever has the map can undo the anonymity; it lies beside the anonymised folder, never in it, readable by its owner.
@@ -16,7 +16,6 @@ What a model knows without any text measures its memory, not its retrieval: ask 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections import Counter, defaultdict
@@ -25,16 +24,14 @@ from contextlib import suppress
 from dataclasses import astuple, dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets.entries import UnusableError, entries
-from kgplatform.evaluate.datasets.formats import as_own
-from kgplatform.evaluate.hidden_names import Dictionary, Edit, Finder, SourceNames, StatedTriple, with_edits
-from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
+from kgplatform.evaluate.datasets import as_own
+from kgplatform.evaluate.entries import UnusableError, entries
+from kgplatform.evaluate.hidden_names import Dictionary, Finder, SourceNames, StatedTriple, with_edits
+from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
@@ -46,40 +43,6 @@ _KEPT = "The texts themselves are as they were"
 _LEFT_SHOWN = 20
 _KEPT_KEYS = frozenset(("id", "_id", "kind", "type"))
 _DOCUMENT_KEYS = frozenset(("documents", "within"))
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class MappedEntity(_Strict):
-    """A placeholder: its name, all forms of it, who it may be where that is not sure, and how often it was put."""
-
-    placeholder: str
-    name: str
-    forms: tuple[str, ...]
-    may_be: tuple[str, ...] = ()
-    count: int = 0
-
-
-class MappedText(_Strict):
-    """A text. ``original`` and ``title``: its title before and after; the digests are those of the text before and
-    after. ``edits``: from and to which character of the anonymised text something else stood before, and what."""
-
-    original: str
-    title: str
-    original_sha256: str
-    sha256: str
-    edits: tuple[Edit, ...]
-
-
-class Map(_Strict):
-    """All of it."""
-
-    format: Literal["kgplatform anonymity map"] = "kgplatform anonymity map"
-    version: Literal[2] = 2
-    entities: tuple[MappedEntity, ...]
-    texts: tuple[MappedText, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,26 +93,24 @@ def anonymise(
             "No names to replace were found. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
         )
     hider = _Hider(dictionary, documents)
-    hidden = [hider.hide(document) for document in documents]
+    texts = [{"title": hider.titles[document.title], "text": hider.hidden(document.text)} for document in documents]
     asked = [hider.changed(question) for question in asked]
     if not hider.counts:
         raise InputError("None of the names occurs in the texts. List names that do with names=FILE.", "names")
-    built = build_questions(
-        dictionary, [statement for source in names for statement in source.statements], hider.titles, wanted
-    )
+    statements = [statement for source in names for statement in source.statements]
+    built = build_questions(dictionary, statements, hider.titles, wanted)
     notes = [f"{counted(wanted, 'question')} were wanted; the facts give {len(built):,}"] if len(built) < wanted else []
     if built:
         notes.append("a model may answer some of the questions without the texts: compare with the comparator closed")
-    outputs = [(out / TEXTS, as_lines(texts for texts, _ in hidden), False)]
-    outputs += [(map_file, hider.map([text for _, text in hidden]), True)]
+    outputs = [(out / TEXTS, as_lines(texts), False), (map_file, hider.map(), True)]
     outputs += [(asked_file, as_lines(asked), False)] if asked_file else []
     outputs += [(built_file, as_lines(map(as_own, built)), True)] if built_file else []
     write_all(out, outputs)
     return AnonymityReport(
         out=out,
         map=map_file,
-        texts=len(hidden),
-        entities=hider.by_label(),
+        texts=len(texts),
+        entities=dict(sorted(Counter(dictionary.entities[each].label for each in hider.counts).items())),
         mentions=hider.counts.total(),
         questions=asked_file,
         built_file=built_file,
@@ -171,15 +132,11 @@ class _Hider:
         files = {file_name(each): self.titles[each.title] for each in documents if each.uri == each.source}
         self._named = files | self.titles
 
-    def hide(self, document: Document) -> tuple[dict[str, str], MappedText]:
-        """The document as it is to be written, and what the map says of it."""
-        edits = self._edits(document.text)
-        text, title = with_edits(document.text, edits), self.titles[document.title]
-        back = tuple(inverse(document.text, edits))
-        mapped = MappedText(
-            original=document.title, title=title, original_sha256=sha256(document.text), sha256=sha256(text), edits=back
-        )
-        return {"title": title, "text": text}, mapped
+    def hidden(self, text: str) -> str:
+        """``text`` without names."""
+        edits = self.dictionary.finder.mentions(text)
+        self.counts.update(placeholder for _, _, placeholder in edits)
+        return with_edits(text, edits)
 
     def changed(self, value: Any, key: str = "") -> Any:
         """A question's value without names; documents that it names have their new titles."""
@@ -189,32 +146,18 @@ class _Hider:
             return [self.changed(inner, key) for inner in value]
         if not isinstance(value, str):
             return value
-        if key in _DOCUMENT_KEYS and value in self._named:
-            return self._named[value]
-        return with_edits(value, self._edits(value))
+        return self._named[value] if key in _DOCUMENT_KEYS and value in self._named else self.hidden(value)
 
-    def map(self, texts: Sequence[MappedText]) -> str:
-        """The map as it is written."""
-        found = self.dictionary.entities.items()
-        content = Map(
-            entities=tuple(
-                MappedEntity(placeholder=p, name=e.name, forms=e.forms, may_be=e.may_be, count=self.counts[p])
-                for p, e in found
-                if self.counts[p]
-            ),
-            texts=tuple(texts),
-        )
-        return json.dumps(content.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
-
-    def by_label(self) -> dict[str, int]:
-        """How many entities were hidden, by label."""
-        found = self.dictionary.entities.items()
-        return dict(sorted(Counter(entity.label for mark, entity in found if self.counts[mark]).items()))
-
-    def _edits(self, text: str) -> list[Edit]:
-        found = self.dictionary.finder.mentions(text)
-        self.counts.update(placeholder for _, _, placeholder in found)
-        return found
+    def map(self) -> str:
+        """The map as it is written: of each placeholder its name, all forms of it, who it may be where that is not
+        sure, and how often it was put."""
+        entities = [
+            {"placeholder": mark, "name": of.name, "forms": of.forms, "may_be": of.may_be, "count": self.counts[mark]}
+            for mark, of in self.dictionary.entities.items()
+            if self.counts[mark]
+        ]
+        content = {"format": "kgplatform anonymity map", "version": 3, "entities": entities}
+        return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def read_texts(folder: Path) -> tuple[list[Document], list[SkippedFile]]:
@@ -239,21 +182,6 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
         return [entry.values for entry in entries(file)]
     except UnusableError as error:
         raise InputError(f"The questions {file} cannot be used: {error}.") from error
-
-
-def inverse(text: str, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits that take the edited text back to ``text``."""
-    back: list[Edit] = []
-    shift = 0
-    for start, end, new in edits:
-        back.append((start + shift, start + shift + len(new), text[start:end]))
-        shift += len(new) - (end - start)
-    return back
-
-
-def sha256(text: str) -> str:
-    """The digest of ``text`` in UTF-8, in hexadecimal."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def as_lines(values: Iterable[Any]) -> str:
@@ -293,79 +221,6 @@ def write_all(out: Path, outputs: Sequence[tuple[Path, str, bool]]) -> None:
         raise
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreReport:
-    """``exact``: texts that are to the letter what they were (their digest says so); ``by_name``: titles of those that
-    were changed since, or that the map does not know: each placeholder became the entity's name."""
-
-    out: Path
-    exact: int
-    by_name: tuple[str, ...]
-    missing: tuple[str, ...]
-    questions: Path | None
-
-
-def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = None) -> RestoreReport:
-    """Write the texts of an anonymised ``folder`` with their names to ``out``, and ``questions`` beside it.
-
-    Raises ``InputError`` for a map of another folder and for places that cannot be used.
-    """
-    content = read_map(map_path)
-    check_apart(folder, out)
-    documents, _ = read_texts(folder)
-    asked_file = beside(out, "questions.jsonl") if questions else None
-    if asked_file and asked_file.exists():
-        raise InputError(f"{asked_file} exists already. Move it, or choose another out=FOLDER.", "out")
-    known = {(text.title, text.sha256): text for text in content.texts}
-    there = {(document.title, sha256(document.text)) for document in documents}
-    telling = {key for key, text in known.items() if text.edits} or known.keys()
-    if not there & telling:  # a text without names is the same under every map
-        raise InputError(f"No text in {folder} matches the map {map_path}, which belongs to another folder.")
-    names = {entity.placeholder: entity.name for entity in content.entities}
-    restored, by_name = [], []
-    for document in documents:
-        entry = known.get((document.title, sha256(document.text)))
-        by_name += [] if entry else [document.title]
-        title = entry.original if entry else _with_names(document.title, names)
-        text = _exactly(entry, document.text) if entry else _with_names(document.text, names)
-        restored.append({"title": title, "text": text})
-    outputs = [(out / TEXTS, as_lines(restored), False)]
-    if asked_file and questions:
-        outputs.append((asked_file, _restored_questions(read_text(questions, "The questions"), names), False))
-    write_all(out, outputs)
-    missing = tuple(sorted(text.title for key, text in known.items() if key not in there))
-    return RestoreReport(out, len(restored) - len(by_name), tuple(by_name), missing, asked_file)
-
-
-def read_map(path: Path) -> Map:
-    """The map in ``path``. Raises ``InputError`` for a file that is none, or is of another version."""
-    try:
-        return Map.model_validate_json(read_bytes(path, "The map"))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = f"{'.'.join(map(str, first['loc']))}: ".removeprefix(": ")
-        said = f"{place}{first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise InputError(f"{path} is not a map of `kgplatform anonymise`, or is damaged ({said}).") from error
-
-
-def _exactly(entry: MappedText, text: str) -> str:
-    """The text before. Raises ``InputError`` where the map's own digest says that it is another."""
-    restored = with_edits(text, entry.edits)
-    if sha256(restored) != entry.original_sha256:
-        raise InputError(f"The map is damaged: it does not restore {entry.title}. Use an undamaged copy.")
-    return restored
-
-
-def _with_names(text: str, names: Mapping[str, str]) -> str:
-    return PLACEHOLDER.sub(lambda found: names.get(found[0], found[0]), text)
-
-
-def _restored_questions(text: str, names: Mapping[str, str]) -> str:
-    """JSON with the name of each placeholder in its place."""
-    escaped = {placeholder: json.dumps(name, ensure_ascii=False)[1:-1] for placeholder, name in names.items()}
-    return _with_names(text, escaped)
-
-
 OPTIONS = 4
 _LETTERS = "XYZWVUTSR"
 _TRIES = 3
@@ -384,6 +239,9 @@ _CHOICE_MORE = (
 
 Chain = tuple[tuple[StatedTriple, str], ...]
 """Triples that follow each other, with the name that each leads to."""
+Written = tuple[str, Sequence[str], str, dict[str, Any]]
+"""The first line of a question, its facts as it shows them, its answer, and its choices or placeholders."""
+Task = Callable[[Chain, Sequence[str], random.Random], Written | None]
 
 
 def hidden_triples(
@@ -407,142 +265,122 @@ def build_questions(
 ) -> list[Question]:
     """At most ``wanted`` questions about an anonymised corpus, of the four kinds in turn until there are no more; the
     same for the same statements. ``documents``: the new titles by the old ones."""
-    edges = hidden_triples(statements, dictionary, documents)
+    author = _Author(dictionary, hidden_triples(statements, dictionary, documents))
     makers = [
-        _of_kind(edges, dictionary, f"{task} {level}", hops)
+        author.write(task, f"{name} {level}", hops)
         for level, hops in (("simple", (1, 2, 3, 4)), ("complex", (5, 6, 7, 8)))
-        for task in ("reversion", "choice")
+        for name, task in (("reversion", author.reversion), ("choice", author.choice))
     ]
     return list(islice((made for turn in zip_longest(*makers) for made in turn if made is not None), wanted))
 
 
-def _of_kind(
-    edges: Sequence[StatedTriple], dictionary: Dictionary, kind: str, hops: Sequence[int]
-) -> Iterator[Question]:
-    """The questions of one kind; no two of the same sentences."""
-    draw, seen = random.Random(kind), set[frozenset[str]]()
-    for chain in _chains(edges, hops, draw):
-        clues = frozenset(edge.text for edge, _ in chain)
-        if clues not in seen:
-            is_choice = kind.startswith("choice")
-            made = _choice(kind, chain, edges, dictionary, draw) if is_choice else _reversion(kind, chain, dictionary)
-            if made is not None:
-                seen.add(clues)
-                yield made
+class _Author:
+    """Writes questions about chains of ``edges``, triples as the anonymised texts show them."""
+
+    def __init__(self, dictionary: Dictionary, edges: Sequence[StatedTriple]) -> None:
+        self._entities = dictionary.entities
+        self._names_of = dictionary.names_of
+        self._edges = edges
+
+    def write(self, task: Task, kind: str, hops: Sequence[int]) -> Iterator[Question]:
+        """The questions of one kind; no two of the same sentences."""
+        draw, seen = random.Random(kind), set[frozenset[str]]()
+        for chain in self._chains(hops, draw):
+            facts = tuple(edge.text for edge, _ in chain)
+            written = task(chain, facts, draw) if frozenset(facts) not in seen else None
+            if written is None:
+                continue
+            seen.add(frozenset(facts))
+            lead, clues, answer, more = written
+            text = "\n".join((lead, *(f"- {clue}" for clue in clues)))
+            yield Question(
+                id=f"{kind.replace(' ', '-')}-{node_id(text, *more.get('choices', ()))[:10]}",
+                text=text,
+                answers=(answer,),
+                supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in chain))),
+                facts=facts,
+                kind=kind,
+                **more,
+            )
+
+    def reversion(self, chain: Chain, facts: Sequence[str], draw: random.Random) -> Written:
+        """What each placeholder in the facts stands for."""
+        asked = {mark: self._names_of(mark) for mark in _shown_in(facts) if mark in self._entities}
+        answer = "; ".join(f"{mark}: {names[0]}" for mark, names in asked.items())
+        return _REVERSION.format(example=next(iter(asked))), facts, answer, {"placeholders": asked}
+
+    def choice(self, chain: Chain, facts: Sequence[str], draw: random.Random) -> Written | None:
+        """A multiple choice of the end of the chain; None where it is not hidden, or too few others are like it."""
+        last, end = chain[-1]
+        others = self._distractors(last, end, _shown_in(facts), draw) if end in self._entities else []
+        if len(others) < OPTIONS - 1:
+            return None
+        between = [name for _, name in chain[:-1]]
+        letters = dict(zip([end, *reversed(between)], _LETTERS, strict=False))
+        choices = [end, *others[: OPTIONS - 1]]
+        draw.shuffle(choices)
+        lead = _CHOICE_ONE if len(facts) == 1 else _CHOICE_MORE
+        return lead, [_lettered(fact, letters) for fact in facts], end, {"choices": tuple(choices)}
+
+    def _chains(self, hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
+        """Paths of each length from each edge, in an order that is drawn; no name and no sentence comes twice in
+        one."""
+        at: dict[str, list[StatedTriple]] = defaultdict(list)
+        for edge in self._edges:
+            at[edge.subject].append(edge)
+            at[edge.object].append(edge)
+        starts = [(edge, length) for length in hops for edge in self._edges] * _TRIES
+        draw.shuffle(starts)
+        for first, length in starts:
+            start, end = draw.sample((first.subject, first.object), 2)
+            chain, names, clues = [(first, end)], {start, end}, {first.text}
+            while len(chain) < length:
+                onward = [
+                    (edge, other)
+                    for edge in at[chain[-1][1]]
+                    for other in (edge.subject, edge.object)
+                    if other not in names and edge.text not in clues
+                ]
+                if not onward:
+                    break
+                chain.append(draw.choice(onward))
+                names.add(chain[-1][1])
+                clues.add(chain[-1][0].text)
+            else:
+                yield tuple(chain)
+
+    def _distractors(self, last: StatedTriple, end: str, shown: Collection[str], draw: random.Random) -> list[str]:
+        """Placeholders of the same label, in an order that is drawn, that are not right as well: none of them has a
+        relation to the end's neighbour.
+
+        A name that may mean several ("Bright", of two brothers) is right wherever one of them is.
+        """
+        entities = self._entities
+
+        def with_alike(placeholders: set[str]) -> set[str]:
+            meant = {name for placeholder in placeholders & entities.keys() for name in entities[placeholder].meant}
+            return placeholders | {each for each, entity in entities.items() if not meant.isdisjoint(entity.meant)}
+
+        neighbours = with_alike({last.subject if last.object == end else last.object})
+        joined = [{edge.subject, edge.object} for edge in self._edges]
+        right = with_alike({end}.union(*(ends for ends in joined if not ends.isdisjoint(neighbours))))
+        usable = sorted(
+            each
+            for each in set[str]().union(*joined) - right - set(shown)
+            if each in entities and entities[each].label == entities[end].label
+        )
+        draw.shuffle(usable)
+        return usable
 
 
-def _chains(edges: Sequence[StatedTriple], hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
-    """Paths of each length from each edge, in an order that is drawn; no name and no sentence comes twice in one."""
-    at: dict[str, list[StatedTriple]] = defaultdict(list)
-    for edge in edges:
-        at[edge.subject].append(edge)
-        at[edge.object].append(edge)
-    starts = [(edge, length) for length in hops for edge in edges] * _TRIES
-    draw.shuffle(starts)
-    for first, length in starts:
-        start, end = draw.sample((first.subject, first.object), 2)
-        chain, names, clues = [(first, end)], {start, end}, {first.text}
-        while len(chain) < length:
-            onward = [
-                (edge, other)
-                for edge in at[chain[-1][1]]
-                for other in (edge.subject, edge.object)
-                if other not in names and edge.text not in clues
-            ]
-            if not onward:
-                break
-            chain.append(draw.choice(onward))
-            names.add(chain[-1][1])
-            clues.add(chain[-1][0].text)
-        else:
-            yield tuple(chain)
-
-
-def _reversion(kind: str, chain: Chain, dictionary: Dictionary) -> Question:
-    clues = [edge.text for edge, _ in chain]
-    asked = {
-        placeholder: dictionary.names_of(placeholder)
-        for placeholder in _shown_in(clues)
-        if placeholder in dictionary.entities
-    }
-    question = "\n".join((_REVERSION.format(example=next(iter(asked))), *(f"- {clue}" for clue in clues)))
-    answer = "; ".join(f"{placeholder}: {names[0]}" for placeholder, names in asked.items())
-    return _item(kind, chain, question, answer, placeholders=asked)
-
-
-def _choice(
-    kind: str, chain: Chain, edges: Sequence[StatedTriple], dictionary: Dictionary, draw: random.Random
-) -> Question | None:
-    """A multiple choice of the end of the chain; None where it is not hidden, or too few others are like it."""
-    last, end = chain[-1]
-    if end not in dictionary.entities:
-        return None
-    clues = [edge.text for edge, _ in chain]
-    others = _distractors(last, end, edges, dictionary, _shown_in(clues), draw)
-    if len(others) < OPTIONS - 1:
-        return None
-    between = [name for _, name in chain[:-1]]
-    letters = dict(zip([end, *reversed(between)], _LETTERS, strict=False))
-    hidden = [_lettered(clue, letters) for clue in clues]
-    choices = [end, *others[: OPTIONS - 1]]
-    draw.shuffle(choices)
-    lead = _CHOICE_ONE if len(clues) == 1 else _CHOICE_MORE
-    question = "\n".join((lead, *(f"- {clue}" for clue in hidden)))
-    return _item(kind, chain, question, end, choices=tuple(choices))
-
-
-def _item(kind: str, chain: Chain, text: str, answer: str, **more: Any) -> Question:
-    return Question(
-        id=f"{kind.replace(' ', '-')}-{node_id(text, *more.get('choices', ()))[:10]}",
-        text=text,
-        answers=(answer,),
-        supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in chain))),
-        facts=tuple(edge.text for edge, _ in chain),
-        kind=kind,
-        **more,
-    )
-
-
-def _shown_in(clues: Iterable[str]) -> dict[str, None]:
+def _shown_in(facts: Iterable[str]) -> dict[str, None]:
     """The placeholders in the order in which they come."""
-    return dict.fromkeys(found[0] for clue in clues for found in PLACEHOLDER.finditer(clue))
+    return dict.fromkeys(found[0] for fact in facts for found in PLACEHOLDER.finditer(fact))
 
 
-def _distractors(
-    last: StatedTriple,
-    end: str,
-    edges: Sequence[StatedTriple],
-    dictionary: Dictionary,
-    shown: Collection[str],
-    draw: random.Random,
-) -> list[str]:
-    """Placeholders of the same label, in an order that is drawn, that are not right as well: none of them has a
-    relation to the end's neighbour.
-
-    A name that may mean several ("Bright", of two brothers) is right wherever one of them is.
-    """
-    entities = dictionary.entities
-
-    def with_alike(placeholders: set[str]) -> set[str]:
-        meant = {name for placeholder in placeholders & entities.keys() for name in entities[placeholder].meant}
-        return placeholders | {each for each, entity in entities.items() if not meant.isdisjoint(entity.meant)}
-
-    neighbours = with_alike({last.subject if last.object == end else last.object})
-    joined = [{edge.subject, edge.object} for edge in edges]
-    right = with_alike({end}.union(*(ends for ends in joined if not ends.isdisjoint(neighbours))))
-    usable = sorted(
-        each
-        for each in set[str]().union(*joined) - right - set(shown)
-        if each in entities and entities[each].label == entities[end].label
-    )
-    draw.shuffle(usable)
-    return usable
-
-
-def _lettered(clue: str, letters: Mapping[str, str]) -> str:
-    """The clue with letters for names and placeholders."""
-    for name, letter in letters.items():
-        if PLACEHOLDER.fullmatch(name):
-            clue = clue.replace(name, letter)
+def _lettered(fact: str, letters: Mapping[str, str]) -> str:
+    """The fact with letters for names and placeholders."""
     names = {name: letter for name, letter in letters.items() if not PLACEHOLDER.fullmatch(name)}
-    return Finder(names).replaced(clue) if names else clue
+    for placeholder in letters.keys() - names.keys():
+        fact = fact.replace(placeholder, letters[placeholder])
+    return Finder(names).replaced(fact) if names else fact

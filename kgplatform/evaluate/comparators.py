@@ -99,8 +99,12 @@ class Official:
         asked = tidy(question)
         if not WORD_RUN.search(asked):
             raise InputError("The question is empty. Ask it in words.")
+        query: dict[str, Any] = {"query_text": asked}
         with self._theirs("a search"):
-            found = self._retriever.search(**self._query(asked), top_k=top_k)
+            if self.kind != "official-vector":  # it gets the vector too: it would embed the escaped words
+                vector = self._retriever.embedder.embed_query(asked)
+                query = {"query_text": escaped(asked), "query_vector": vector}
+            found = self._retriever.search(**query, top_k=top_k)
         scores = {item.content: float(item.metadata["score"]) for item in found.items}
         result = found_elsewhere(self._kg.evidence, asked, scores, self.kind)
         return SearchResult(asked, result.passages, (), round(time.perf_counter() - started, 4))
@@ -120,12 +124,6 @@ class Official:
         if self.kind == "official-vector":
             return VectorRetriever(driver, _VECTORS, embedder, **options)
         return HybridRetriever(driver, _VECTORS, _WORDS, embedder, **options)
-
-    def _query(self, question: str) -> dict[str, Any]:
-        """What their ``search`` is given. The hybrid one gets the vector too: it would embed the escaped words."""
-        if self.kind == "official-vector":
-            return {"query_text": question}
-        return {"query_text": escaped(question), "query_vector": self._retriever.embedder.embed_query(question)}
 
     @contextmanager
     def _theirs(self, doing: str) -> Iterator[Any]:

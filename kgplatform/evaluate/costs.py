@@ -24,7 +24,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.journal import Journal, read_text
+from kgplatform.evaluate.journal import Journal, read_bytes
 from kgplatform.evaluate.terms import Results, Scored, Setup, Timing
 from kgplatform.models.chat import Ledger
 from kgplatform.records import Usage
@@ -56,47 +56,35 @@ def from_lists(record: Mapping[str, Sequence[int]]) -> dict[str, Usage]:
     return {stage: Usage(*each) for stage, each in record.items()}
 
 
-class Costs:
+class Costs(Journal):
     """The lines of ``file`` about ``model``, whose prices are no other's, and those that are added. Close it after use.
 
-    ``construction``: by graph and stage; ``faults``: a sentence for each line that cannot be read.
-    Raises ``InputError`` where the file cannot be opened.
+    ``construction``: by graph and stage. Raises ``InputError`` where the file cannot be opened.
     """
 
     def __init__(self, file: Path, model: str) -> None:
+        super().__init__(file, "cost")
         self.construction: dict[str, dict[str, Usage]] = {}
         self._model = model
         self._rating: dict[tuple[str, str], Usage] = {}
-        self._journal = Journal(file, "cost")
-        self.faults = self._journal.faults
-        for record in self._journal.records:
-            try:
-                self._count(record)
-            except (KeyError, TypeError, AttributeError):
-                self.faults += (f"{file}: a line is not a cost; it is left out.",)
-
-    def __enter__(self) -> Costs:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._journal.close()
+        self.take_in(self._count)
 
     def built(self, graph: str, spent: Mapping[str, Usage]) -> None:
         """Add what was spent on building ``graph``, by stage. Raises ``KgError`` where it cannot be written."""
-        self._add({"graph": graph, "model": self._model}, spent)
+        self._spent({"graph": graph, "model": self._model}, spent)
 
     def rated(self, rater: str, model: str, spent: Mapping[str, Usage]) -> None:
         """Add what ``model`` spent as ``rater``. Raises ``KgError`` where it cannot be written."""
-        self._add({"rater": rater, "model": model}, spent)
+        self._spent({"rater": rater, "model": model}, spent)
 
     def of_rater(self, rater: str, model: str) -> Usage:
         """What ``model`` has spent as ``rater``."""
         return self._rating.get((rater, model), Usage())
 
-    def _add(self, what: Mapping[str, str], spent: Mapping[str, Usage]) -> None:
+    def _spent(self, what: Mapping[str, str], spent: Mapping[str, Usage]) -> None:
         if spent:
             record = {**what, "spent": as_lists(spent)}
-            self._journal.add(record)
+            self.add(record)
             self._count(record)
 
     def _count(self, record: Mapping[str, Any]) -> None:
@@ -150,9 +138,9 @@ class Prices:
 def load_prices(file: Path | None = None) -> Prices:
     """The table in ``file``, else the one that the package ships. Raises ``InputError`` for one that cannot be used."""
     shipped = resources.files("kgplatform") / "evaluate" / "prices.yaml"
-    text = shipped.read_text(encoding="utf-8") if file is None else read_text(file, "The prices in")
+    text = shipped.read_bytes() if file is None else read_bytes(file, "The prices in")
     try:
-        table = _Table.model_validate(yaml.safe_load(text))
+        table = _Table.model_validate(yaml.safe_load(text.decode("utf-8-sig")))
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InputError(f"{file} is not a table of prices: {_fault(error)}. {_SHAPE}") from error
     models = {name: (price.input, price.output) for name, price in table.models.items()}

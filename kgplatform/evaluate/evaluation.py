@@ -18,11 +18,10 @@ from pathlib import Path
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
-from kgplatform.evaluate.answer_words import need_rouge
 from kgplatform.evaluate.costs import Costs, less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
-from kgplatform.evaluate.journal import Journal, claimed
+from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.kept_answers import (
     Answers,
     Attempt,
@@ -38,6 +37,7 @@ from kgplatform.evaluate.kept_answers import (
     scored,
     text_alone,
 )
+from kgplatform.evaluate.metrics import need_rouge
 from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.raters import RATERS, Ratings, ToRate, remarks
 from kgplatform.evaluate.setups import check_distinct, needs
@@ -90,12 +90,12 @@ def evaluate(
     chat = _checked(graphs, plan)
     with (
         claimed(plan.out),
-        Journal(plan.out / "answers.jsonl") as journal,
+        Answers(plan.out, plan.in_words) as answers,
         Costs(plan.out / "costs.jsonl", chat.model) as costs,
     ):
-        for fault in (*journal.faults, *costs.faults):
+        for fault in (*answers.faults, *costs.faults):
             note(fault)
-        asked = _Round(graphs, plan, chat, Answers(plan.out, journal, plan.in_words), costs, note, progress)
+        asked = _Round(graphs, plan, chat, answers, costs, note, progress)
         for setups in _by_build(plan.setups):
             asked.ask_all(setups[0].build, setups)
         return asked.results()

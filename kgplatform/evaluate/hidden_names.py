@@ -24,8 +24,8 @@ from unicodedata import normalize
 from pydantic import BaseModel, Field, ValidationError
 
 from kgplatform.errors import InputError
+from kgplatform.evaluate.entries import UnusableError, entries
 from kgplatform.evaluate.graphs import Graphs, rows
-from kgplatform.evaluate.journal import read_text
 from kgplatform.evaluate.terms import PLACEHOLDER, DataSet, Text
 from kgplatform.extract.schema import Schema, load_schema
 from kgplatform.text import WORD, in_word, node_id, normalise_name, tidy, unknown
@@ -280,22 +280,18 @@ class _Line(BaseModel):
 
 def names_from_file(path: Path) -> SourceNames:
     """The names that a person wrote, JSON lines of ``{name, type, aliases}``. Raises ``InputError``."""
-    lines = read_text(path, "The names").split("\n")
-    candidates = tuple(_named(path, number, line) for number, line in enumerate(lines, start=1) if line.strip())
-    if not candidates:
-        raise InputError(f'The names {path} are empty. Write a line for each, as {{"name": "Ahab", "type": "Person"}}.')
-    return SourceNames(candidates)
-
-
-def _named(path: Path, number: int, line: str) -> Candidate:
-    try:
-        read = _Line.model_validate_json(line)
-    except ValidationError as error:
-        wanted = 'expected {"name": "Ahab", "type": "Person", "aliases": ["the captain"]}'
-        raise InputError(f"{path}, line {number}: {wanted}.") from error
-    found = load_schema("general").entity(read.type)
-    is_person = found is not None and found.name == _PERSON
-    return Candidate(label_of(read.type), read.name, read.aliases, is_person, _BY_HAND)
+    schema = load_schema("general")
+    found: list[Candidate] = []
+    for entry in entries(path):
+        try:
+            read = _Line.model_validate(entry.values)
+        except (UnusableError, ValidationError) as error:
+            wanted = 'expected {"name": "Ahab", "type": "Person", "aliases": ["the captain"]}'
+            raise InputError(f"{path}, {entry.place}: {entry.fault or wanted}.") from error
+        type_ = schema.entity(read.type)
+        is_person = type_ is not None and type_.name == _PERSON
+        found.append(Candidate(label_of(read.type), read.name, read.aliases, is_person, _BY_HAND))
+    return SourceNames(tuple(found))
 
 
 @dataclass(slots=True)

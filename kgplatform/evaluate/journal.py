@@ -13,15 +13,18 @@ import errno
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgplatform.concurrency.files import claim, write_atomically
 from kgplatform.concurrency.system import BINARY
 from kgplatform.errors import InputError, KgError
 from kgplatform.text import counted
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _LOCK = ".lock"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -52,11 +55,19 @@ class Journal:
             raise
         self._kept = len(self.records)
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def take_in(self, use: Callable[[dict[str, Any]], object]) -> None:
+        """Hand the records that were there to ``use``, in their order; one that it cannot use is a fault."""
+        for record in self.records:
+            try:
+                use(record)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                self.faults += (f"{self.path}: a line is not a {self._noun}; it is left out.",)
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Write ``record`` and have it on the disk before this returns. Raises ``KgError`` where that fails."""
@@ -127,20 +138,12 @@ def _unwritten(path: Path, error: OSError, kept: str) -> KgError:
 
 
 def read_bytes(path: Path, what: str = "") -> bytes:
-    """What is in a file. Raises ``InputError`` where it cannot be read; ``what`` says what it is: "The map"."""
+    """What is in a file. Raises ``InputError`` where it cannot be read; ``what`` says what it is: "The prices in"."""
     try:
         return path.read_bytes()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{what} {path} cannot be read: {reason}.".lstrip()) from error
-
-
-def read_text(path: Path, what: str = "") -> str:
-    """The text in a file, in UTF-8 with or without its mark. Raises ``InputError`` as ``read_bytes`` does."""
-    try:
-        return read_bytes(path, what).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{what} {path} cannot be read: it is not in UTF-8. Save it as UTF-8.".lstrip()) from error
 
 
 def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

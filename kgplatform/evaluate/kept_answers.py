@@ -252,24 +252,24 @@ def _right_answers(question: Question) -> str:
 Record = Mapping[str, Any]
 
 
-class Answers:
+class Answers(Journal):
     """``folder/answers.jsonl`` and the traces beside it. One thread writes."""
 
-    def __init__(self, folder: Path, journal: Journal, in_words: InWords = text_alone) -> None:
+    def __init__(self, folder: Path, in_words: InWords = text_alone) -> None:
+        super().__init__(folder / "answers.jsonl")
         self._traces = folder / FOLDER
-        self._journal = journal
         self._in_words = in_words
-        self._records = last_by_key(journal.records)
+        self._by_key = last_by_key(self.records)
 
     def known(self, key: str, inquiry: Inquiry) -> Record | None:
         """What is known by ``key``, scored by what the question says now; None where it is to be asked."""
-        record = self._records.get(key)
+        record = self._by_key.get(key)
         file = trace_file(self._traces, inquiry.setup.name, inquiry.question.id)
         if record is None or not file.is_file():
             return None
         if record["scored"] != question_fingerprint(inquiry.question):
             record = {**record, **_scores(inquiry.question, read_trace(file))}
-            self._add(record)
+            self.add(record)
         return record
 
     def keep(self, key: str, inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
@@ -281,12 +281,13 @@ class Answers:
             raise ValueError("a failure is not kept")
         write_trace(self._traces, inquiry.setup, inquiry.question, attempt.answer, self._in_words)
         record = {"key": key, **as_record(inquiry, attempt, notes)}
-        self._add(record)
+        self.add(record)
         return record
 
-    def _add(self, record: Record) -> None:
-        self._journal.add(record)
-        self._records[str(record["key"])] = record
+    def add(self, record: Record) -> None:
+        """Write ``record``, which is its key's from now on. Raises ``KgError`` where that fails."""
+        super().add(record)
+        self._by_key[str(record["key"])] = record
 
 
 def as_record(inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:

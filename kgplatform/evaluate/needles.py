@@ -4,7 +4,7 @@ data set for any reader, and what was found of them as a map over length and dep
     from kgplatform.evaluate.needles import DEPTHS, LENGTHS, grid, single_needle, write_tasks
 
     write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))    # 1,500 tasks, as in the paper
-    data_set = needle_data_set("single", parse_lengths("1000-16000:4"), parse_depths("single", "0,0.5,1"), samples=2)
+    data_set = needle_data_set("single", parse_lengths("1000-16000:4"), (0, 0.5, 1), samples=2)
     heat_map(results).found["longagent"]         # rows: depths; columns: lengths; shares from 0 to 1
 
 The tasks are those of LongAgent (section 3.1): Needle-in-a-Haystack PLUS (one statement, or two that must both be
@@ -21,14 +21,13 @@ from __future__ import annotations
 import json
 import random
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from importlib.resources import files
 from itertools import accumulate, combinations, count, islice, product, repeat
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import yaml
@@ -256,7 +255,10 @@ def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame 
         raise InputError(f"A text of {wanted.length:,} tokens has no room for what is to be hidden: ask for {least:,}.")
     chosen, costs = _filled(pieces, room, wanted.length, frame)
     totals = [0, *accumulate(costs)]
-    borders = [_border(totals, depth) for depth in wanted.depths]
+    # The number of pieces before each statement: the nearest border, of two equally near the earlier one.
+    borders = [
+        min(range(len(totals)), key=lambda border: abs(totals[border] - depth * totals[-1])) for depth in wanted.depths
+    ]
     for border, number in sorted(zip(borders, count()), reverse=True):
         chosen.insert(border, told.statements[number])
     text = frame.before + frame.between.join(chosen) + frame.after
@@ -336,25 +338,8 @@ def _parted(paragraph: str, most: int) -> Iterator[str]:
         yield paragraph[start:end]
 
 
-def _border(totals: Sequence[int], depth: float) -> int:
-    """The number of pieces before a statement at ``depth``: the nearest border, of two equally near the earlier."""
-    wanted = depth * totals[-1]
-    after = bisect_left(totals, wanted)
-    candidates = range(max(0, after - 1), min(after + 1, len(totals)))
-    return min(candidates, key=lambda border: (abs(totals[border] - wanted), border))
-
-
-class _Fact(NamedTuple):
-    """``The author of Moby-Dick`` was ``Herman Melville``: a fact of the world, to be altered."""
-
-    subject: str
-    world: str
-
-
-_KNOWN = {
-    kind: [_Fact(*each) for each in facts.items()]
-    for kind, facts in yaml.safe_load((files(__package__) / "known_facts.yaml").read_text("utf-8")).items()
-}
+_KNOWN: dict[str, dict[str, str]] = yaml.safe_load((files(__package__) / "known_facts.yaml").read_text("utf-8"))
+"""Facts of the world, to be altered: ``the author of Moby-Dick`` was ``Herman Melville``; by kind."""
 _LIVES = (
     ("{} was born in the town of {}.", "In which town was {} born?"),
     ("{} went to school in the town of {}.", "In which town did {} go to school?"),
@@ -368,33 +353,30 @@ _FIRST_YEAR, _LAST_YEAR = 1000, 2099
 
 def single_statement(chance: random.Random) -> Needles:
     """One statement that answers the question: ``The capital of Australia is Zelquilvordun.``"""
-    kind, fact = chance.choice([(kind, fact) for kind, facts in _KNOWN.items() for fact in facts])
-    if kind == "years":
-        return _stated(fact, other_year(chance, fact.world), "What is {}?", "is")
-    if kind == "things":
-        return _stated(fact, invented_name(chance, RARE_NAME), "What is {}?", "is")
-    return _stated(fact, _person(chance), "Who was {}?", "was")
+    kind, subject, world = chance.choice([(kind, *fact) for kind, facts in _KNOWN.items() for fact in facts.items()])
+    if kind == "people":
+        return Needles(f"Who was {subject}?", *_stated(subject, "was", _person(chance)), (world,))
+    answer = other_year(chance, int(world)) if kind == "years" else invented_name(chance, RARE_NAME)
+    return Needles(f"What is {subject}?", *_stated(subject, "is", answer), (world,))
 
 
 def joined_statements(chance: random.Random) -> Needles:
     """Two statements: who did something that everybody knows, and something of the life of whoever that is."""
-    fact, (life, asked) = chance.choice(_KNOWN["people"]), chance.choice(_LIVES)
+    (subject, world), (life, asked) = chance.choice(list(_KNOWN["people"].items())), chance.choice(_LIVES)
     person, answer = _person(chance), invented_name(chance, RARE_NAME)
-    first = _stated(fact, person, "", "was")
-    return Needles(
-        asked.format(fact.subject), (answer,), (*first.statements, life.format(person, answer)), first.world, person
-    )
+    _, (first,) = _stated(subject, "was", person)
+    return Needles(asked.format(subject), (answer,), (first, life.format(person, answer)), (world,), person)
 
 
-def other_year(chance: random.Random, year: str) -> str:
+def other_year(chance: random.Random, year: int) -> str:
     """A year of four digits from 5 to 90 years before or after ``year``."""
-    years = [int(year) + sign * distance for sign in (-1, 1) for distance in range(5, 91)]
+    years = [*range(year - 5, year - 91, -1), *range(year + 5, year + 91)]
     return str(chance.choice([each for each in years if _FIRST_YEAR <= each <= _LAST_YEAR]))
 
 
-def _stated(fact: _Fact, answer: str, asked: str, verb: str) -> Needles:
-    statement = f"{fact.subject[0].upper()}{fact.subject[1:]} {verb} {answer}."
-    return Needles(asked.format(fact.subject), (answer,), (statement,), (fact.world,))
+def _stated(subject: str, verb: str, answer: str) -> tuple[tuple[str], tuple[str]]:
+    """The answer, and the statement that gives it."""
+    return (answer,), (f"{subject[0].upper()}{subject[1:]} {verb} {answer}.",)
 
 
 def _person(chance: random.Random) -> str:
@@ -566,7 +548,7 @@ def grid(
 def write_tasks(file: str | Path, tasks: Iterable[NeedleTask]) -> int:
     """Write ``tasks`` to ``file`` as they come, in the form of Needle-in-a-Haystack PLUS; returns how many.
 
-    ``kgplatform evaluate --path`` reads them. Raises ``InputError`` if they cannot be written.
+    ``examples/convert_data_sets.py`` makes a data set of them. Raises ``InputError`` if they cannot be written.
     """
     count = 0
     try:
@@ -586,25 +568,19 @@ METRIC = "contains"
 """A needle is found where its answer is in the reply, word for word: LongAgent's check without a person."""
 
 
-class _Task(NamedTuple):
-    """What makes it from a length, a depth and a seed, and what LongAgent calls such work."""
-
-    make: Callable[[int, Any, int], NeedleTask]
-    work: str
-
-
-_TASKS = {
-    "single": _Task(single_needle, "qa"),
-    "multi": _Task(multi_needle, "qa"),
-    "pass-key": _Task(pass_key, "passkey"),
-    "number": _Task(hidden_number, "number"),
-    "key-value": _Task(key_value, "kv"),
-    "math": _Task(math_find, "math"),
+_TASKS: dict[str, tuple[Callable[[int, Any, int], NeedleTask], str]] = {
+    "single": (single_needle, "qa"),
+    "multi": (multi_needle, "qa"),
+    "pass-key": (pass_key, "passkey"),
+    "number": (hidden_number, "number"),
+    "key-value": (key_value, "kv"),
+    "math": (math_find, "math"),
 }
+"""What makes each from a length, a depth and a seed, and what LongAgent calls such work."""
 KINDS = tuple(_TASKS)
-_PAIR = 2
+_USUAL_DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _CELL = re.compile(rf"({'|'.join(KINDS)}), (\d+) tokens, depths? ([\d./e-]+)")
-_RANGE = re.compile(r"([\d.]+)\s*-\s*([\d.]+)\s*:\s*(\d{1,4})")
+_RANGE = re.compile(r"(\d+)\s*-\s*(\d+)\s*:\s*(\d{1,4})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -626,23 +602,26 @@ class HeatMap:
 def needle_data_set(
     kind: str,
     lengths: Sequence[int],
-    depths: Sequence[Depths],
+    depths: Sequence[Depths] | None = None,
     samples: int = 1,
     *,
     seed: int = 0,
 ) -> DataSet:
     """``samples`` tasks of ``kind`` at each length and depth, each about a text of its own.
 
+    ``depths``: as a rule every quarter of the text; where two needles belong together, every pair of these.
     Raises ``InputError`` for what cannot be made, before anybody is asked anything.
     """
     if kind not in KINDS:
         raise InputError(unknown("needle task", kind, KINDS))
+    if depths is None:
+        depths = tuple(combinations(_USUAL_DEPTHS, 2)) if kind == "multi" else _USUAL_DEPTHS
     if not lengths or not depths or samples < 1:
         raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
     if any(isinstance(depth, tuple) != (kind == "multi") for depth in depths):
         wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
         raise InputError(f"A task {kind} has {wants}.")
-    make = _TASKS[kind].make
+    make, _ = _TASKS[kind]
     cells: dict[str, tuple[int, Depths, int]] = {}
     questions: list[Question] = []
     for length, depth, number in product(dict.fromkeys(lengths), dict.fromkeys(depths), range(samples)):
@@ -671,7 +650,7 @@ def reader_options(setup: Setup, question: Question, names: Collection[str]) -> 
     cell = _CELL.fullmatch(question.kind)
     if cell is None or "task" not in names or "task" in setup.options:
         return {}
-    return {"task": _TASKS[cell[1]].work}
+    return {"task": _TASKS[cell[1]][1]}
 
 
 def parse_lengths(text: str) -> tuple[int, ...]:
@@ -684,39 +663,10 @@ def parse_lengths(text: str) -> tuple[int, ...]:
     return tuple(map(_length, text.split(",")))
 
 
-def parse_depths(kind: str, text: str) -> tuple[Depths, ...]:
-    """Depths from 0 to 1: "0,0.5,1", or "0-1:10" for ten at even distances, both ends included.
-
-    Two needles have pairs, "0/0.33,0/1"; of single depths every pair is made, as in LongAgent (A, appendix A.2).
-    Raises ``InputError``.
-    """
-    if kind == "multi" and "/" in text:
-        found = tuple(tuple(map(_depth, each.split("/"))) for each in text.split(","))
-        if any(len(each) != _PAIR for each in found):
-            raise InputError(f"{text!r}: each place must be a pair of depths, such as 0/0.33.")
-        return found
-    if between := _RANGE.fullmatch(text.strip()):
-        least, most, number = _depth(between[1]), _depth(between[2]), int(between[3])
-        if number < _PAIR or least >= most:
-            raise InputError(f"{text!r} makes no depths: write 0-1:10, the smaller one first, and two or more of them.")
-        depths = tuple(least + step * (most - least) / (number - 1) for step in range(number))
-    else:
-        depths = tuple(map(_depth, text.split(",")))
-    if kind == "multi" and len(depths) < _PAIR:
-        raise InputError(f"{text!r} is one depth, and two needles need two. Write 0/0.5, or list several depths.")
-    return tuple(combinations(sorted(depths), _PAIR)) if kind == "multi" else depths
-
-
 def _length(word: str) -> int:
     if not re.fullmatch("[1-9][0-9]{0,8}", word.strip()):
         raise InputError(f"{word.strip()!r} is not a length. Write tokens as 1000,8000 or as 1000-16000:4.")
     return int(word)
-
-
-def _depth(word: str) -> float:
-    if not re.fullmatch(r"0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?", word.strip()):
-        raise InputError(f"{word.strip()!r} is not a depth. Write shares from 0 to 1, as 0,0.5,1 or as 0-1:10.")
-    return float(word)
 
 
 def cell_name(kind: str, length: int, depth: Depths) -> str:
@@ -730,22 +680,26 @@ def _depth_name(depth: Depths) -> str:
 
 def heat_map(results: Results) -> HeatMap | None:
     """What each setup found, by length and depth; None where no answer is to a needle task."""
-    asked = [(answer, cell) for answer in results.answers if (cell := _CELL.fullmatch(answer.kind))]
-    if not asked:
+    found = {
+        (setup.setup.name, int(cell[2]), cell[3]): scores.get(METRIC)
+        for setup in results.setups
+        for kind, scores in setup.by_kind.items()
+        if (cell := _CELL.fullmatch(kind))
+    }
+    if not found:
         return None
-    cells: dict[tuple[str, int, str], list[float]] = {}
-    for answer, cell in asked:
-        if METRIC in answer.scores:
-            cells.setdefault((answer.setup, int(cell[2]), cell[3]), []).append(answer.scores[METRIC])
-    lengths = tuple(sorted({int(cell[2]) for _, cell in asked}))
-    depths = tuple(sorted({cell[3] for _, cell in asked}, key=lambda depth: tuple(map(float, depth.split("/")))))
     setups = tuple(setup.setup.name for setup in results.setups)
-
-    def table(of: Callable[[list[float]], Any]) -> dict[str, tuple[tuple[Any, ...], ...]]:
-        return {
-            setup: tuple(tuple(of(cells.get((setup, length, depth), [])) for length in lengths) for depth in depths)
-            for setup in setups
-        }
-
-    shares = table(lambda found: sum(found) / len(found) if found else None)
-    return HeatMap(setups, lengths, depths, shares, table(len), METRIC)
+    lengths = tuple(sorted({length for _, length, _ in found}))
+    depths = tuple(sorted({depth for *_, depth in found}, key=lambda depth: tuple(map(float, depth.split("/")))))
+    means = {
+        setup: tuple(tuple(found.get((setup, length, depth)) for length in lengths) for depth in depths)
+        for setup in setups
+    }
+    shares = {
+        setup: tuple(tuple(each.mean if each else None for each in row) for row in rows)
+        for setup, rows in means.items()
+    }
+    counts = {
+        setup: tuple(tuple(each.count if each else 0 for each in row) for row in rows) for setup, rows in means.items()
+    }
+    return HeatMap(setups, lengths, depths, shares, counts, METRIC)

@@ -64,7 +64,8 @@ def compare(
     differences = [first[question] - second[question] for question in common]
     mean, low, high = _interval(differences, resamples)
     if all(scores[question] in (0, 1) for scores in (first, second) for question in common):
-        p = _mcnemar(differences.count(1), differences.count(-1))
+        only_first, discordant = differences.count(1), len(differences) - differences.count(0)
+        p = float(stats.binomtest(only_first, discordant).pvalue) if discordant else 1.0  # McNemar 1947
     else:
         p = _sign_flip(differences, resamples)
     return Pair(metric, *names, mean, low, high, p, p, len(common))
@@ -111,12 +112,6 @@ def _interval(values: Sequence[float], resamples: int) -> tuple[float, float, fl
     ).confidence_interval
     low, high = (round(float(bound), _DECIMALS) for bound in found)
     return mean, min(low, mean), max(high, mean)
-
-
-def _mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p of so many questions that only one of the two got right (McNemar 1947)."""
-    discordant = only_first + only_second
-    return float(stats.binomtest(only_first, discordant).pvalue) if discordant else 1.0
 
 
 def _sign_flip(differences: Sequence[float], resamples: int) -> float:

@@ -5,7 +5,7 @@
 The same figures give the same bytes. Names from users and data sets
 are drawn as they are, never read as formulas; letters that the bundled font lacks are drawn as boxes. Colours are those
 of Okabe and Ito (2008), which people with any colour vision tell apart, and no two setups have both colour and marker
-in common. matplotlib comes with ``pip install 'kgplatform[evaluate]'``.
+in common. matplotlib comes with the extra ``evaluate``.
 """
 
 from __future__ import annotations

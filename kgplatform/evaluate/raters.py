@@ -25,13 +25,13 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter
 
 from kgplatform.concurrency.threads import Work, run_works
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.evaluate import metrics
-from kgplatform.evaluate.answer_words import plain
 from kgplatform.evaluate.journal import Journal
+from kgplatform.evaluate.metrics import plain
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, text
@@ -180,30 +180,18 @@ def _verdict(chat: Chat, messages: Messages, form: type[V], rater: str) -> V | N
 _SCORES = TypeAdapter(dict[str, float])
 
 
-class Ratings:
+class Ratings(Journal):
     """The ratings in ``file``, and those that ``chat`` makes, at most ``concurrency`` at once. Close it after use.
 
-    ``faults``: a sentence for each line of the file that cannot be read; it is rated again. Raises ``InputError``
-    where the file cannot be opened.
+    What a line that cannot be read was about is rated again. Raises ``InputError`` where the file cannot be opened.
     """
 
     def __init__(self, file: Path, chat: Chat, concurrency: int) -> None:
+        super().__init__(file, "rating")
         self.chat = chat
         self.concurrency = concurrency
-        self._journal = Journal(file, "rating")
-        self._kept: dict[str, Rating] = {}
-        self.faults: tuple[str, ...] = self._journal.faults
-        for record in self._journal.records:
-            try:
-                self._kept[record["key"]] = Rating(_SCORES.validate_python(record["scores"]))
-            except (KeyError, TypeError, ValidationError):
-                self.faults += (f"{file}: a line is not a rating; it is left out.",)
-
-    def __enter__(self) -> Ratings:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._journal.close()
+        self._known: dict[str, Rating] = {}
+        self.take_in(lambda line: self._known.update({line["key"]: Rating(_SCORES.validate_python(line["scores"]))}))
 
     def all(self, rater: str, items: Sequence[ToRate], progress: Progress = SILENT) -> list[Rating]:
         """The ratings of ``items``, in their order. Those in the file are not asked for again, nor the same one twice.
@@ -220,7 +208,7 @@ class Ratings:
             for known, item in zip(plain, items, strict=True)
         ]
         wanted = {key: item for key, item in zip(keys, items, strict=True) if key}
-        made = {key: self._kept[key] for key in wanted if key in self._kept}
+        made = {key: self._known[key] for key in wanted if key in self._known}
 
         def done(key: str, item: ToRate, rating: Rating | ModelError) -> Iterable[Work]:
             if isinstance(rating, ModelError):
@@ -228,8 +216,8 @@ class Ratings:
             elif not rating.fault:
                 # Question and answer are for people who look into the file.
                 told = {"rater": rater, "question": item.question.id, "answer": item.text}
-                self._journal.add({"key": key, **told, "scores": dict(rating.scores)})
-                self._kept[key] = rating
+                self.add({"key": key, **told, "scores": dict(rating.scores)})
+                self._known[key] = rating
             made[key] = rating
             progress(f"rate ({rater})", len(made), len(wanted))
             return ()

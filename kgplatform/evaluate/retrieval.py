@@ -260,7 +260,7 @@ def retrieval_markdown(report: RetrievalReport) -> str:
         parts += [
             f"## {text(measured.dataset)}",
             text(in_words(measured)),
-            _table(report.cuts, measured.rows),
+            table(*by_route(report.cuts, measured.rows, interval, " ms")),
             listed(measured.notes),
         ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -285,10 +285,13 @@ def _explained(report: RetrievalReport) -> str:
     )
 
 
-def _table(cuts: tuple[int, ...], rows: Sequence[RouteRow]) -> str:
-    heads = ["route", *(f"R@{k}" for k in cuts), *(f"all@{k}" for k in cuts), "p50 ms", "p95 ms"]
+def by_route(
+    cuts: Sequence[int], rows: Sequence[RouteRow], recall: Callable[[Mean], str] = percent, unit: str = ""
+) -> tuple[list[str], list[list[str]]]:
+    """The heads and the rows of a table. ``recall``: how the means of recall are written; ``unit``: of p50 and p95."""
     cells = [
-        [row.route, *map(interval, row.recall), *map(percent, row.all_found), f"{row.p50:.0f}", f"{row.p95:.0f}"]
+        [row.route, *map(recall, row.recall), *map(percent, row.all_found), f"{row.p50:.0f}", f"{row.p95:.0f}"]
         for row in rows
     ]
-    return table(heads, cells)
+    heads = ["route", *(f"R@{k}" for k in cuts), *(f"all@{k}" for k in cuts), f"p50{unit}", f"p95{unit}"]
+    return heads, cells

@@ -9,7 +9,7 @@ from statistics import mean
 from answer_ways import DENSE, OURS, RETRIEVE, WAYS, YOUTU, Record
 from tables import Section, Table
 
-from kgplatform.evaluate.answer_words import exact_match, f1, plain
+from kgplatform.evaluate.metrics import exact_match, f1, plain
 from kgplatform.evaluate.outcome import compare
 
 Answers = Mapping[str, Sequence[Record]]

@@ -1,4 +1,4 @@
-"""Names out of texts and back: which mentions are found, who is one with whom, and that nothing else changes."""
+"""Names out of texts: which mentions are found, who is one with whom, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymise import inverse
 from kgplatform.evaluate.hidden_names import (
     Candidate,
     Dictionary,
@@ -180,12 +179,16 @@ def test_names_of_a_file(tmp_path: Path) -> None:
     assert (ship.label, ship.is_person) == ("SHIP", False)
     for wrong in ('{"name": "Ahab"}', "Ahab", '{"name": "…", "type": "X"}'):
         file.write_text('{"name": "A", "type": "B"}\n' + wrong)
-        with pytest.raises(InputError, match="names.jsonl, line 2: expected"):
+        with pytest.raises(InputError, match="names.jsonl, line 2: (?:expected|not valid JSON)"):
             names_from_file(file)
-    for content, said in ((b"", "are empty"), (b'{"name": "Ren\xe9", "type": "B"}', "not in UTF-8")):
-        file.write_bytes(content)
-        with pytest.raises(InputError, match=said):
-            names_from_file(file)
+    file.write_bytes(b"")
+    with pytest.raises(InputError, match="is empty"):
+        names_from_file(file)
+    file.write_bytes(b'{"name": "Ren\xe9", "type": "B"}')
+    with pytest.raises(InputError, match="line 1: its text is not UTF-8"):
+        names_from_file(file)
+    with pytest.raises(InputError, match="cannot be read: no such file"):
+        names_from_file(tmp_path / "none")
 
 
 def test_names_of_the_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -227,11 +230,12 @@ PEOPLE = SourceNames(tuple(person(name) for name in NAMES))
 
 @settings(deadline=None)
 @given(TEXTS)
-def test_there_and_back_is_identity(text: str) -> None:
+def test_nothing_but_names_changes(text: str) -> None:
     dictionary = Dictionary.of([PEOPLE], [text])
     edits = dictionary.finder.mentions(text)
     hidden = with_edits(text, edits)
-    assert with_edits(hidden, inverse(text, edits)) == text
     assert all(before[1] <= after[0] for before, after in zip(edits, edits[1:], strict=False))
     for placeholder in {each[2] for each in edits}:
         assert placeholder not in text  # so that whoever finds it knows who put it there
+        hidden = hidden.replace(placeholder, "\0")
+    assert hidden == with_edits(text, [(start, end, "\0") for start, end, _ in edits])

@@ -1,4 +1,4 @@
-"""A folder of texts without its names, the map beside it, and the way back to the letter."""
+"""A folder of texts without its names, and the map beside it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError, KgError
-from kgplatform.evaluate.anonymise import AnonymityReport, anonymise, read_map, restore
+from kgplatform.evaluate.anonymise import AnonymityReport, anonymise
 from kgplatform.evaluate.hidden_names import Candidate, SourceNames
 
 
@@ -37,11 +37,6 @@ def texts_of(folder: Path) -> dict[str, str]:
     return {value["title"]: value["text"] for value in map(json.loads, lines)}
 
 
-def write_texts(folder: Path, texts: dict[str, str]) -> None:
-    lines = [json.dumps({"title": title, "text": text}) + "\n" for title, text in texts.items()]
-    (folder / "texts.jsonl").write_text("".join(lines))
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A book in several encodings."""
@@ -63,10 +58,11 @@ def rich_folder(folder: Path) -> Path:
 
 
 def placeholder(tmp_path: Path, name: str) -> str:
-    return next(each.placeholder for each in read_map(tmp_path / "out.map.json").entities if each.name == name)
+    entities = json.loads((tmp_path / "out.map.json").read_text())["entities"]
+    return next(str(each["placeholder"]) for each in entities if each["name"] == name)
 
 
-def test_a_folder_and_its_questions_and_back(rich_folder: Path, tmp_path: Path) -> None:
+def test_a_folder_and_its_questions(rich_folder: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in rich_folder.rglob("*") if path.is_file()}
     questions, hidden_questions = tmp_path / "questions.jsonl", tmp_path / "out.questions.jsonl"
     asked = {"id": "Ahab", "question": "Whose ship?", "answer": "Ahab's", "documents": ["page.html", "Ahab", "one"]}
@@ -85,13 +81,6 @@ def test_a_folder_and_its_questions_and_back(rich_folder: Path, tmp_path: Path) 
     assert told == {**asked, "answer": f"{ahab}'s", "documents": ["T", ahab, "one"]}
     assert [each.reason for each in report.skipped if "empty" in each.path] == ["empty file"]
     assert (report.entities, report.texts) == ({"LOCATION": 1, "PERSON": 1}, 5)
-    back = restore(tmp_path / "out", tmp_path / "out.map.json", tmp_path / "back", hidden_questions)
-    assert (back.exact, back.by_name, back.missing) == (5, (), ())
-    texts = texts_of(tmp_path / "back")
-    assert sorted(texts) == ["Ahab", "T", "ahab of Nantucket", "old", "one"]
-    assert (texts["Ahab"], texts["T"], texts["old"]) == ("Captain\nAhab été", "Ahab was there.", "Ahab, très âgé.")
-    again = json.loads((tmp_path / "back.questions.jsonl").read_text())
-    assert (again["question"], again["answer"]) == ("Whose ship?", "Captain Ahab's")
 
 
 def test_questions_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
@@ -106,21 +95,6 @@ def test_the_map_is_private_and_the_same_twice(folder: Path, tmp_path: Path) -> 
     assert stat.S_IMODE((tmp_path / "out.map.json").stat().st_mode) == 0o600
     assert (tmp_path / "out.map.json").read_bytes() == (tmp_path / "again.map.json").read_bytes()
     assert texts_of(tmp_path / "out") == texts_of(tmp_path / "again")
-
-
-def test_texts_that_were_changed_since(folder: Path, tmp_path: Path) -> None:
-    run(folder, tmp_path / "out", own(person('Ahab "Old" Coffin', "Ahab")))
-    out = tmp_path / "out"
-    ahab = placeholder(tmp_path, 'Ahab "Old" Coffin')
-    texts = texts_of(out)
-    del texts["old"]
-    write_texts(out, {**texts, "one": f"{ahab} again, [PERSON#99]", f"Of {ahab}": f"New: {ahab}"})
-    report = restore(out, tmp_path / "out.map.json", tmp_path / "back")
-    assert report.by_name == ("one", f"Of {ahab}")
-    assert (report.missing, report.exact) == (("old", "one"), 1)
-    back = texts_of(tmp_path / "back")
-    assert back["one"] == 'Ahab "Old" Coffin again, [PERSON#99]'
-    assert back['Of Ahab "Old" Coffin'] == 'New: Ahab "Old" Coffin'
 
 
 def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
@@ -144,35 +118,6 @@ def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "other.map.json").write_text("{}")
     with pytest.raises(InputError, match="other.map.json exists already, and may be needed"):
         run(folder, tmp_path / "other")
-
-
-def test_a_text_without_names_proves_no_map(folder: Path, tmp_path: Path) -> None:
-    (folder / "plain.txt").write_text("The sea was calm.")
-    run(folder, tmp_path / "out")
-    run(folder, tmp_path / "other", own(Candidate("SAILOR", "Ahab"), Candidate("PORT", "Nantucket")))
-    assert texts_of(tmp_path / "out")["plain"] == texts_of(tmp_path / "other")["plain"]
-    with pytest.raises(InputError, match="which belongs to another folder"):
-        restore(tmp_path / "out", tmp_path / "other.map.json", tmp_path / "back")
-
-
-def test_maps_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
-    run(folder, tmp_path / "out")
-    out, file = tmp_path / "out", tmp_path / "map.json"
-    content = json.loads((tmp_path / "out.map.json").read_text())
-    without_edits = [{**each, "edits": []} for each in content["texts"]]
-    for value, sentence in (
-        ("{", "invalid JSON"),
-        ("[]", "is not a map of `kgplatform anonymise`, or is damaged"),
-        (json.dumps({**content, "version": 1}), r"is damaged \(version: input should be 2\)"),
-        (json.dumps({**content, "texts": []}), "which belongs to another folder"),
-        (json.dumps({**content, "texts": without_edits}), "it does not restore"),
-    ):
-        file.write_text(value)
-        with pytest.raises(InputError, match=sentence):
-            restore(out, file, tmp_path / "back")
-    with pytest.raises(InputError, match="contains the other"):
-        restore(out, tmp_path / "out.map.json", out / "x")
-    assert not (tmp_path / "back").exists()
 
 
 def test_where_writing_fails_nothing_is_left(folder: Path, tmp_path: Path) -> None:

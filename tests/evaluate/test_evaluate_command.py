@@ -39,7 +39,7 @@ def test_what_cannot_be_done_is_one_sentence(monkeypatch: pytest.MonkeyPatch) ->
         ([], "There are no questions. Name a file of your own "),
         (["q.jsonl", "--needles", "single"], "QUESTIONS and --needles cannot be combined: leave one of them out."),
         (["q.jsonl", "--retrieval-only", "--rate", "judge"], "--retrieval-only and --rate cannot be combined"),
-        (["q.jsonl", "--depths", "0,1"], "--depths only works with --needles: add --needles, or leave --depths out."),
+        (["q.jsonl", "--lengths", "9"], "--lengths only works with --needles: add --needles, or leave --lengths out."),
         (["q.jsonl", "--rate", "none", "--rate", "judge"], "--rate none turns the raters off"),
         (["q.jsonl"], "q.jsonl: there is no such file or folder."),
         ([QUESTIONS], "An evaluation needs a language model for the answers. Set OPENAI_API_KEY, or OPENAI_BASE_URL "),

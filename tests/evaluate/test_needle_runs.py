@@ -17,19 +17,19 @@ from kgplatform.evaluate.needles import (
     KINDS,
     heat_map,
     needle_data_set,
-    parse_depths,
     parse_lengths,
     reader_options,
 )
+from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.setups import option_names, parse_setups
-from kgplatform.evaluate.terms import Build, Question, Results, Scored, Setup, SetupScores
+from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Scored, Setup
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer
 from kgplatform.text import count_tokens
 
-# ------------------------------------------------------------------------------------------------- lengths and depths
+# -------------------------------------------------------------------------------------------------------------- lengths
 
 
 def test_lengths_and_depths_as_people_write_them() -> None:
@@ -43,18 +43,6 @@ def test_lengths_and_depths_as_people_write_them() -> None:
     ):
         with pytest.raises(InputError, match=said):
             parse_lengths(text)
-    pairs = ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))
-    assert parse_depths("single", "0, 0.5,1") == parse_depths("single", "0-1:3") == (0.0, 0.5, 1.0)
-    assert parse_depths("multi", "0/0.33,1/0") == ((0.0, 0.33), (1.0, 0.0))
-    assert parse_depths("multi", "0,1,0.5") == parse_depths("multi", "0-1:3") == pairs
-    for kind, text, said in (
-        ("single", "50%", "'50%' is not a depth. Write shares from 0 to 1"),
-        ("single", "1-0:3", "makes no depths"),
-        ("multi", "0.5", "two needles need two"),
-        ("multi", "0/0.5/1", "a pair of depths"),
-    ):
-        with pytest.raises(InputError, match=said):
-            parse_depths(kind, text)
 
 
 # ------------------------------------------------------------------------------------------------------ the data set
@@ -62,7 +50,7 @@ def test_lengths_and_depths_as_people_write_them() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_task_is_about_a_text_of_its_own_that_is_made_again_to_the_letter(kind: str) -> None:
-    depths = parse_depths(kind, "0,0.5,1")
+    depths = ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0)) if kind == "multi" else (0.0, 0.5, 1.0)
     found = needle_data_set(kind, (300, 600), depths, samples=2, seed=7)
     again = needle_data_set(kind, (300, 600), depths, samples=2, seed=7)
     assert found.questions == again.questions
@@ -76,6 +64,7 @@ def test_every_task_is_about_a_text_of_its_own_that_is_made_again_to_the_letter(
         assert any(question.answers[0] in fact for fact in question.facts)
         length = 300 if ", 300 tokens, " in question.kind else 600
         assert 0.6 * length < count_tokens(text.text) <= length
+    assert len(needle_data_set(kind, (300,)).questions) == (10 if kind == "multi" else 5)
     assert needle_data_set(kind, (300,), depths, seed=8).questions[0].answers != found.questions[0].answers
 
 
@@ -91,7 +80,7 @@ def test_tasks_that_cannot_be_made() -> None:
 
 def test_longagent_is_told_the_kind_of_work_unless_the_setup_says_it() -> None:
     plain, auto, other = parse_setups("longagent,longagent:task=auto,retrieve")
-    tasks = {kind: needle_data_set(kind, (300,), parse_depths(kind, "0,1")).questions[0] for kind in KINDS}
+    tasks = {kind: needle_data_set(kind, (300,)).questions[0] for kind in KINDS}
     assert {
         kind: reader_options(plain, each, option_names(plain.reader)).get("task") for kind, each in tasks.items()
     } == {
@@ -114,9 +103,8 @@ def scored(setup: str, kind: str, number: int, found: float | None) -> Scored:
 
 
 def results(*answers: Scored) -> Results:
-    setups = dict.fromkeys(each.setup for each in answers)
-    scores = tuple(SetupScores(Setup(name, "retrieve"), {}, {}, {}, 1, 0) for name in setups)
-    return Results("needles, single", 3, 0, "scripted", {}, ("contains",), scores, (), answers)
+    setups = [Setup(name, "retrieve") for name in dict.fromkeys(each.setup for each in answers)]
+    return outcome(DataSet("needles, single", ()), setups, answers, model="scripted", raters={})
 
 
 def test_the_map_has_a_cell_for_every_length_and_depth() -> None:

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.evaluate.anonymise import build_questions
-from kgplatform.evaluate.answer_words import Reversion, restorations, score_reversion
-from kgplatform.evaluate.datasets.formats import as_own
+from kgplatform.evaluate.datasets import as_own
 from kgplatform.evaluate.hidden_names import Candidate, Dictionary, SourceNames, StatedTriple
+from kgplatform.evaluate.metrics import Reversion, restorations, score_reversion
 from kgplatform.evaluate.terms import Question, Text
 
 # -------------------------------------------------------------------------------------------------------------- scoring

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.errors import SettingError, to_install
-from kgplatform.evaluate import answer_words as scores
-from kgplatform.evaluate.answer_words import (
+from kgplatform.evaluate import metrics as scores
+from kgplatform.evaluate.metrics import (
     compression,
     contains,
     exact_match,

@@ -1,4 +1,4 @@
-"""The command `anonymise`: names out of a folder of texts, and back."""
+"""The command `anonymise`: names out of a folder of texts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgplatform.errors import InputError
 from kgplatform.interfaces.cli.shared import AsJson, Home, note, settings_of
 from kgplatform.text import counted
 
 if TYPE_CHECKING:
-    from kgplatform.evaluate.anonymise import AnonymityReport, RestoreReport
+    from kgplatform.evaluate.anonymise import AnonymityReport
     from kgplatform.evaluate.hidden_names import SourceNames
     from kgplatform.records import Document
 
@@ -40,9 +39,6 @@ Questions = Annotated[
 Wanted = Annotated[
     int, typer.Option("--build-questions", min=0, metavar="N", help="Write N questions to OUT.reversion.jsonl.")
 ]
-Restore = Annotated[
-    Path | None, typer.Option("--restore", metavar="MAP", help="Restore the original texts of FOLDER by this map.")
-]
 
 
 def anonymise(
@@ -52,21 +48,14 @@ def anonymise(
     names: NamesFile = None,
     questions: Questions = None,
     wanted: Wanted = 0,
-    restore: Restore = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Replace names in texts by placeholders such as [PERSON#12], and write a map that restores them exactly."""
+    """Replace names in texts by placeholders such as [PERSON#12], and write a map of what each stands for."""
     from kgplatform.evaluate.anonymise import anonymise as run
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.hidden_names import DEFAULT_TYPES, names_from_file, names_of_texts
     from kgplatform.interfaces.cli.show import terminal
-
-    if restore is not None:
-        if types or names or wanted:
-            raise InputError("--restore works only with FOLDER, --out and --questions.")
-        _restore(folder, out, restore, questions, as_json)
-        return
 
     with terminal.ProgressLines() as progress:
 
@@ -81,17 +70,6 @@ def anonymise(
     terminal.show(as_json, report, _show)
 
 
-def _restore(folder: Path, out: Path, map_file: Path, questions: Path | None, as_json: bool) -> None:
-    from kgplatform.evaluate.anonymise import restore
-    from kgplatform.interfaces.cli.show import terminal
-
-    report = restore(folder, map_file, out, questions)
-    terminal.show(as_json, report, _show_restored)
-    if report.missing:
-        note(f"kgplatform: {counted(len(report.missing), 'text')} of the map are missing.")
-        raise typer.Exit(1)
-
-
 def _show(report: AnonymityReport) -> None:
     from kgplatform.interfaces.cli.show.terminal import console, safe
 
@@ -103,7 +81,7 @@ def _show(report: AnonymityReport) -> None:
             f"{counted(sum(report.entities.values()), 'name')} replaced ({kinds})."
         )
     )
-    out.print(safe(f"Map: {report.map}. Store it apart from the texts: it restores every name."))
+    out.print(safe(f"Map: {report.map}. Store it apart from the texts: it has every name."))
     if report.questions:
         out.print(safe(f"Questions: {report.questions}"))
     if report.built_file:
@@ -116,19 +94,6 @@ def _show(report: AnonymityReport) -> None:
     if report.left:
         names = ", ".join(f"{name} ({count:,})" for name, count in report.left)
         out.print(safe(f"Names of unknown type, left unchanged (add those that matter with --names): {names}"))
-
-
-def _show_restored(report: RestoreReport) -> None:
-    from kgplatform.interfaces.cli.show.terminal import console, safe
-
-    out = console()
-    out.print(safe(f"{counted(report.exact, 'text')} restored exactly, in {report.out}."))
-    for name in _first(report.by_name):
-        out.print(safe(f"Changed or not in the map, so placeholders became entity names: {name}"))
-    for name in _first(report.missing):
-        out.print(safe(f"Missing: {name}"))
-    if report.questions:
-        out.print(safe(f"Questions: {report.questions}"))
 
 
 def _first(lines: Sequence[str]) -> list[str]:

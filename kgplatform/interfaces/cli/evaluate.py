@@ -17,12 +17,10 @@ from kgplatform.interfaces.cli.shared import EXTRACTOR_NAMES, AsJson, Home, Toke
 if TYPE_CHECKING:
     from kgplatform.evaluate.costs import Prices
     from kgplatform.evaluate.evaluation import EvaluationPlan
-    from kgplatform.evaluate.graphs import Graphs
-    from kgplatform.evaluate.terms import DataSet, Question, Results, Setup, Timing
-    from kgplatform.interfaces.cli.show.terminal import ProgressLines
+    from kgplatform.evaluate.terms import DataSet, Results, Setup, Timing
     from kgplatform.settings import Settings
 
-_LENGTHS, _DEPTHS = "1000,2000,4000,8000", "0,0.25,0.5,0.75,1"
+_LENGTHS = "1000,2000,4000,8000"
 _NONE = "none"
 _FAULTS_TOLD = 5
 
@@ -33,7 +31,6 @@ Questions = Annotated[
         show_default=False,
     ),
 ]
-Paths = Annotated[list[Path] | None, typer.Option("--path", hidden=True)]
 Readers = Annotated[
     str | None,
     typer.Option(
@@ -54,12 +51,6 @@ NeedleKind = Annotated[
 ]
 Lengths = Annotated[
     str | None, typer.Option("--lengths", help=f"Text lengths in tokens. Default: {_LENGTHS}.", hidden=True)
-]
-Depths = Annotated[
-    str | None, typer.Option("--depths", help=f"Depths of the needles. Default: {_DEPTHS}.", hidden=True)
-]
-Samples = Annotated[
-    int | None, typer.Option("--samples", min=1, help="Tasks per length and depth. Default: 1.", hidden=True)
 ]
 Raters = Annotated[
     list[str] | None,
@@ -97,14 +88,11 @@ _NOT_WITH = {
 
 def evaluate(
     questions: Questions = None,
-    path: Paths = None,
     readers: Readers = None,
     grid: GridFile = None,
     retrieval_only: RetrievalOnly = False,
     needles: NeedleKind = None,
     lengths: Lengths = None,
-    depths: Depths = None,
-    samples: Samples = None,
     rate: Raters = None,
     judge_model: JudgeModel = None,
     prepare: Prepare = False,
@@ -119,9 +107,6 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Compare readers on questions: answers, scores, costs, tables and plots. Stop and resume it at any time."""
-    if path:
-        note("--path goes with the next release: name data sets without it, as `kgplatform evaluate FOLDER`.")
-        questions, path = [*(questions or ()), *path], None
     given = {name: value for name, value in locals().items() if value not in (None, False, [])}
     if repeat == 1:
         del given["repeat"]
@@ -145,9 +130,8 @@ def check_options(given: Mapping[str, Any]) -> None:
         for other in others:
             if option in given and other in given:
                 raise InputError(f"{_flag(option)} and {_flag(other)} cannot be combined: leave one of them out.")
-    for other in ("lengths", "depths", "samples"):
-        if other in given and "needles" not in given:
-            raise InputError(f"--{other} only works with --needles: add --needles, or leave --{other} out.")
+    if "lengths" in given and "needles" not in given:
+        raise InputError("--lengths only works with --needles: add --needles, or leave --lengths out.")
     if not given.keys() & {"questions", "needles"}:
         raise InputError(
             "There are no questions. Name a file of your own (`kgplatform evaluate questions.jsonl`), or the file or "
@@ -165,12 +149,10 @@ def _flag(option: str) -> str:
 def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
     """The data sets that are named. The same one from two places is two: each has its own folder of results."""
     from kgplatform.evaluate.datasets import load
-    from kgplatform.evaluate.needles import needle_data_set, parse_depths, parse_lengths
+    from kgplatform.evaluate.needles import needle_data_set, parse_lengths
 
     if "needles" in given:
-        kind, lengths = given["needles"], parse_lengths(given.get("lengths", _LENGTHS))
-        depths = parse_depths(kind, given.get("depths", _DEPTHS))
-        return [needle_data_set(kind, lengths, depths, given.get("samples", 1))]
+        return [needle_data_set(given["needles"], parse_lengths(given.get("lengths", _LENGTHS)))]
     found: list[DataSet] = []
     names: list[str] = []
     for path in given["questions"]:
@@ -221,27 +203,29 @@ def _with_corpus(settings: Settings, dataset: DataSet, corpus: Sequence[Path]) -
         # A file of its own: questions may name it, and its texts go without its name.
         if document.uri == document.source:
             titles[unquote(urlsplit(document.uri).path.rsplit("/", 1)[-1])] = document.title
-    questions = tuple(_by_title(question, titles) for question in dataset.questions)
-    return replace(dataset, corpus=tuple(texts), questions=questions)
-
-
-def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
-    """``question`` with the titles of the documents whose files it names."""
-    supports = tuple(replace(support, title=titles.get(support.title, support.title)) for support in question.supports)
-    return replace(question, supports=supports, within=tuple(titles.get(each, each) for each in question.within))
+    questions = [
+        replace(
+            question,
+            supports=tuple(replace(each, title=titles.get(each.title, each.title)) for each in question.supports),
+            within=tuple(titles.get(each, each) for each in question.within),
+        )
+        for question in dataset.questions
+    ]
+    return replace(dataset, corpus=tuple(texts), questions=tuple(questions))
 
 
 def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
     from kgplatform.evaluate.costs import load_prices
     from kgplatform.evaluate.evaluation import EvaluationPlan
-    from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.kept_answers import slug
     from kgplatform.interfaces.cli.show.answers import trace_in_words
-    from kgplatform.interfaces.cli.show.terminal import ProgressLines, print_json
+    from kgplatform.interfaces.cli.show.evaluation import show_results
+    from kgplatform.interfaces.cli.show.terminal import print_json
 
     prices = load_prices(given.get("prices"))
     setups, corpus = _setups(given)
-    needles = "needles" in given
+    needles = "needles" in given  # they are found or not: no rater is needed, unless one is asked for
+    raters = given.get("rate") or ([] if needles else ["judge"])
     plans = [
         EvaluationPlan(
             _with_corpus(settings, data_set, corpus),
@@ -249,7 +233,7 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
             given["out"] / slug(data_set.name) if len(datasets) > 1 else given["out"],
             parallel=given.get("parallel", 1),
             prepare=given.get("prepare", False),
-            raters=_raters(given),
+            raters=() if _NONE in raters else tuple(dict.fromkeys(raters)),
             judge_model=given.get("judge_model"),
             chief="contains" if needles else None,
             alone=len(datasets) == 1,
@@ -259,14 +243,12 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
     ]
     done: list[tuple[EvaluationPlan, Results, Timing]] = []
     try:
-        with ProgressLines() as progress:
-            with Graphs(settings, note, progress) as graphs:
-                for plan in plans:
-                    done.append((plan, *_run(graphs, plan, prices, progress)))
-            _repeat(settings, done, prices, given, progress)
+        _run(settings, plans, prices, given.get("repeat", 1), done)
     finally:  # what is done is shown, though the next data set cannot be
         if not given.get("as_json"):
-            _show(done, prices)
+            for plan, results, timing in done:
+                show_results(results, timing, prices, plan.out)
+            sys.stdout.flush()  # before what is said on the error stream after it
     if given.get("as_json"):
         documents = [{"out": plan.out, "results": results, "timing": timing} for plan, results, timing in done]
         print_json(documents[0] if len(documents) == 1 else {"evaluations": documents})
@@ -274,45 +256,38 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
         raise typer.Exit(1)
 
 
-def _repeat(
+def _run(
     settings: Settings,
-    done: Sequence[tuple[EvaluationPlan, Results, Timing]],
+    plans: Sequence[EvaluationPlan],
     prices: Prices,
-    given: Mapping[str, Any],
-    progress: ProgressLines,
+    repeat: int,
+    done: list[tuple[EvaluationPlan, Results, Timing]],
 ) -> None:
-    """The runs after the first, each with a folder and a cache of its own; then the reports that tell of them all."""
+    """Follow ``plans``, each of which is in ``done`` once its results are written, before the next one begins.
+
+    Runs after the first have a folder and a cache of their own; at the end the reports tell of all of them.
+    """
+    from kgplatform.evaluate.evaluation import evaluate as run
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.journal import write_whole
-    from kgplatform.evaluate.outcome import as_json, spread
+    from kgplatform.evaluate.outcome import as_json, spread, write_results
+    from kgplatform.interfaces.cli.show.terminal import ProgressLines
 
-    runs = [[results] for _, results, _ in done]
-    for number in range(2, given.get("repeat", 1) + 1):
-        with Graphs(settings, note, progress, run=number) as graphs:
-            for (plan, _, _), every in zip(done, runs, strict=True):
-                again = replace(plan, out=plan.out / f"run-{number}")
-                every.append(_run(graphs, again, prices, progress)[0])
+    runs: list[list[Results]] = [[] for _ in plans]
+    with ProgressLines() as progress:
+        for number in range(1, repeat + 1):
+            with Graphs(settings, note, progress, run=number) as graphs:
+                for plan, every in zip(plans, runs, strict=True):
+                    this = plan if number == 1 else replace(plan, out=plan.out / f"run-{number}")
+                    results, timing = run(graphs, this, note, progress)
+                    write_results(this.out, results, timing)
+                    _write_report(this, results, timing, prices)
+                    every.append(results)
+                    done += [(plan, results, timing)] if number == 1 else []
     for (plan, results, timing), every in zip(done, runs, strict=True):
-        if len(every) > 1:
+        if repeat > 1:
             _write_report(plan, results, timing, prices, every)
             write_whole(plan.out / "repeated.json", as_json({"runs": len(every), "scores": spread(every)}), mode=0o644)
-
-
-def _raters(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Needles are found or not: no rater is needed, unless one is asked for."""
-    rates = given.get("rate") or ([] if "needles" in given else ["judge"])
-    return () if _NONE in rates else tuple(dict.fromkeys(rates))
-
-
-def _run(graphs: Graphs, plan: EvaluationPlan, prices: Prices, progress: ProgressLines) -> tuple[Results, Timing]:
-    """One data set: its results are written before the next one begins."""
-    from kgplatform.evaluate.evaluation import evaluate as run
-    from kgplatform.evaluate.outcome import write_results
-
-    results, timing = run(graphs, plan, note, progress)
-    write_results(plan.out, results, timing)
-    _write_report(plan, results, timing, prices)
-    return results, timing
 
 
 def _write_report(
@@ -335,14 +310,6 @@ def _write_report(
         pictures += draw_heat_map(found, plan.out)
     names = [picture.relative_to(plan.out) for picture in pictures]
     write_whole(report, markdown(results, timing, prices, names, repeated).encode(), mode=0o644)
-
-
-def _show(done: Sequence[tuple[EvaluationPlan, Results, Timing]], prices: Prices) -> None:
-    from kgplatform.interfaces.cli.show.evaluation import show_results
-
-    for plan, results, timing in done:
-        show_results(results, timing, prices, plan.out)
-    sys.stdout.flush()  # before what is said on the error stream after it
 
 
 def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:

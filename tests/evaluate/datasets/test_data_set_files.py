@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import DATA_SETS, load
-from kgplatform.evaluate.datasets.entries import entries
+from kgplatform.evaluate.entries import entries
 
 OWN = {"question": "Who?", "answer": "Odd"}
 HOTPOT = {"question": "Who?", "answer": "Odd", "context": [["A", ["Odd."]]], "supporting_facts": [["A", 0]]}

@@ -13,8 +13,7 @@ from doc_pages import page
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from kgplatform.evaluate.datasets import DATA_SETS, load, write_questions
-from kgplatform.evaluate.datasets.formats import KEYS
+from kgplatform.evaluate.datasets import DATA_SETS, KEYS, load, write_questions
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.text import tidy
 

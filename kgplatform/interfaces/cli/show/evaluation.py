@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kgplatform.evaluate.costs import Prices, per_question
 from kgplatform.evaluate.report import NONE, better_of, in_seconds, interval, money, percent, title_of
-from kgplatform.evaluate.retrieval import Measured, RetrievalReport, in_words
+from kgplatform.evaluate.retrieval import RetrievalReport, by_route, in_words
 from kgplatform.evaluate.terms import Pair, Results, Timing
 from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, table
 from kgplatform.text import counted, duration
@@ -101,10 +101,9 @@ def show_retrieval(report: RetrievalReport, as_json: bool = False) -> None:
         print_json(report)
         return
     out = console()
-    heads = ["route", *(f"R@{k}" for k in report.cuts), *(f"all@{k}" for k in report.cuts), "p50", "p95"]
     for measured in report.measured:
         out.print(f"[bold]{safe(measured.dataset)}[/bold]: {safe(in_words(measured))}", soft_wrap=True)
-        table(out, heads, _routes(measured))
+        table(out, *by_route(report.cuts, measured.rows))
         for note in measured.notes:
             out.print(safe(note), soft_wrap=True)
         out.print()
@@ -113,10 +112,3 @@ def show_retrieval(report: RetrievalReport, as_json: bool = False) -> None:
         f"there. p50, p95: ms of a search, the question's embedding included. It took {duration(report.seconds)}.",
         soft_wrap=True,
     )
-
-
-def _routes(measured: Measured) -> list[list[str]]:
-    return [
-        [row.route, *map(percent, (*row.recall, *row.all_found)), f"{row.p50:.0f}", f"{row.p95:.0f}"]
-        for row in measured.rows
-    ]

@@ -1,6 +1,11 @@
-"""The formats of questions: one's own JSON lines, MuSiQue, HotpotQA and 2WikiMultihopQA; and which of them a file or a
-folder has, seen by its content. docs/reference/data-sets.md has the keys; examples/convert_data_sets.py makes one's own
-format of other data sets.
+"""Data sets as they are published (MuSiQue, HotpotQA, 2WikiMultihopQA), and one's own questions in JSON lines.
+
+They are read from files that the user has; which of them a file or a folder holds is seen by its content.
+
+    dataset = load(Path("musique"))            # a file or a folder
+    write_corpus(dataset, Path("musique.jsonl"))
+
+docs/reference/data-sets.md has the keys; examples/convert_data_sets.py makes one's own format of other data sets.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, some, whole
+from kgplatform.evaluate.entries import Entry, UnusableError, Values, as_text, entries, some, whole
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.terms import DataSet, Question, Text
 from kgplatform.readers.choices import check_choices, letter
@@ -25,10 +30,11 @@ from kgplatform.text import counted, node_id, normalise_name, tidy, unknown
 class Draft:
     """A data set in the making: what was found so far, and what is wrong with it.
 
-    ``apart``: as in ``DataSet``; a format sets it, at any time before the end.
-    ``given``: a corpus that came with the questions; it takes the place of the questions' own texts unless they are
-    apart. ``titles``: of one's own questions, the numbers of its texts. ``aliases``: other right answers, by the ids
-    of answers in Wikidata.
+    ``apart``: as in ``DataSet``; a format sets it, at any time before the end. ``given``: a corpus that came with the
+    questions; it takes the place of the questions' own texts unless they are apart. ``texts``: all texts, numbered;
+    ``titles``: of one's own questions, the numbers of their corpus. ``aliases``: other right answers, by the ids of
+    answers in Wikidata. ``questions``: by id, each with the numbers of the texts that it is about; ``copies``: how
+    many had one id.
     """
 
     name: str
@@ -36,17 +42,15 @@ class Draft:
     titles: dict[str, int] = field(default_factory=dict)
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     apart: bool = False
-    questions: list[Question] = field(default_factory=list)
+    texts: dict[Text, int] = field(default_factory=dict)
+    questions: dict[str, tuple[Question, tuple[int, ...]]] = field(default_factory=dict)
+    faults: dict[str, None] = field(default_factory=dict)
     skipped: int = 0
-    _faults: dict[str, None] = field(default_factory=dict)
-    _numbers: dict[Text, int] = field(default_factory=dict)
-    _texts_of: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    _by_id: dict[str, Question] = field(default_factory=dict)
-    _copies: dict[str, int] = field(default_factory=dict)
+    copies: dict[str, int] = field(default_factory=dict)
 
     def fault(self, where: str, reason: str) -> None:
         """Report, once, what cannot be used; the question, if it is about one, stays."""
-        self._faults[f"{where}: {reason}."] = None
+        self.faults[f"{where}: {reason}."] = None
 
     def skip(self, where: str, reason: str) -> None:
         """Report why a question is left out."""
@@ -55,7 +59,7 @@ class Draft:
 
     def text(self, title: str, text: str) -> int:
         """Put a text into the corpus, once; returns its number there."""
-        return self._numbers.setdefault(Text(title, text), len(self._numbers))
+        return self.texts.setdefault(Text(title, text), len(self.texts))
 
     def question(self, where: str, question: Question, texts: Sequence[int] = ()) -> None:
         """Add a question about the texts with these numbers, or report why it cannot be asked."""
@@ -70,77 +74,66 @@ class Draft:
                 self.skip(where, "there is no answer")
                 return
             self.fault(where, "there is no answer, so that only the retrieval of its passages is scored")
-        if question == self._by_id.get(question.id):
+        if question.id in self.questions and question == self.questions[question.id][0]:
             self.skip(where, f"the same question is there already, with the id {shown(question.id)}")
             return
-        own = _free(question.id, self._by_id, self._copies)
+        own = _free(question.id, self.questions, self.copies)
         if own != question.id:
             self.fault(where, f"another question has the id {shown(question.id)} already; this one is called {own}")
-        self._by_id[own] = replace(question, id=own)
-        self._texts_of[own] = tuple(dict.fromkeys(texts))
-        self.questions.append(self._by_id[own])
+        self.questions[own] = replace(question, id=own), tuple(dict.fromkeys(texts))
 
     def finish(self, path: Path, *, limit: int | None = None, sample: int | None = None) -> DataSet:
-        """The data set, with the first ``limit`` questions, or ``sample`` of them (see ``_chosen``).
+        """The data set, with the first ``limit`` questions; or ``sample`` of them, in the order of the file: those
+        whose ids have the least hashes, so that a larger sample holds a smaller one, whatever else the file holds.
 
         Raises ``InputError`` if there is no question.
         """
-        questions = _chosen(self.questions, limit, sample)
-        if not questions:
-            first, *more = *self._faults, ""
+        ids = list(self.questions)[:limit]
+        if sample is not None:
+            drawn = set(sorted(ids, key=lambda each: (node_id("sample", each), each))[:sample])
+            ids = [each for each in ids if each in drawn]
+        if not ids:
+            first, *more = *self.faults, ""
             others = f" (and {counted(len(more) - 1, 'other fault')})" if len(more) > 1 else ""
             raise InputError(f"{path} has no question that can be used. {first}{others}".rstrip())
+        asked = [self.questions[each] for each in ids]
         if self.apart:
-            questions, corpus = self._apart(questions)
+            questions, corpus = self._apart(asked)
         else:
-            corpus = tuple(text for text in self._numbers if text.text) if self.given is None else self.given
-            questions = _by_title(questions, corpus)
-            self._report_missing(questions, {text.title for text in corpus})
-        return DataSet(
-            self.name, tuple(questions), corpus, apart=self.apart, faults=tuple(self._faults), skipped=self.skipped
-        )
+            corpus = tuple(text for text in self.texts if text.text) if self.given is None else self.given
+            questions = _by_title([question for question, _ in asked], corpus)
+            titles = {text.title for text in corpus}
+            lacking = [each.id for each in questions if not titles.issuperset(text.title for text in each.supports)]
+            if titles and lacking:
+                self.fault(
+                    self.name,
+                    f"of {counted(len(lacking), 'question')} a supporting passage is not in the corpus, so that it "
+                    f"cannot be found; the first is {shown(lacking[0])}",
+                )
+        faults = tuple(self.faults)
+        return DataSet(self.name, tuple(questions), corpus, apart=self.apart, faults=faults, skipped=self.skipped)
 
-    def _report_missing(self, questions: Iterable[Question], titles: set[str]) -> None:
-        lacking = [each.id for each in questions if any(support.title not in titles for support in each.supports)]
-        if titles and lacking:
-            self.fault(
-                self.name,
-                f"of {counted(len(lacking), 'question')} a supporting passage is not in the corpus, so that it cannot "
-                f"be found; the first is {shown(lacking[0])}",
-            )
-
-    def _apart(self, questions: Sequence[Question]) -> tuple[list[Question], tuple[Text, ...]]:
+    def _apart(self, asked: Iterable[tuple[Question, tuple[int, ...]]]) -> tuple[list[Question], tuple[Text, ...]]:
         """The questions with the titles of their texts, and just these texts, each under a title of its own."""
-        texts = list(self._numbers)
+        asked, texts = list(asked), list(self.texts)
         titles: dict[int, str] = {}
         taken: set[str] = set()
         copies: dict[str, int] = {}
-        for number in sorted({number for each in questions for number in self._texts_of[each.id]}):
+        for number in sorted({number for _, numbers in asked for number in numbers}):
             titles[number] = _free(texts[number].title, taken, copies)
             taken.add(titles[number])
-
-        def asked(question: Question) -> Question:
-            numbers = [self._numbers.get(support, -1) for support in question.supports]
-            supports = [
-                Text(titles[number]) if number in titles else support
-                for number, support in zip(numbers, question.supports, strict=True)
-            ]
-            within = tuple(titles[number] for number in self._texts_of[question.id])
-            return replace(question, within=within, supports=tuple(supports))
-
-        corpus = tuple(Text(title, texts[number].text) for number, title in titles.items())
-        return list(map(asked, questions)), corpus
-
-
-def _chosen(questions: Sequence[Question], limit: int | None, sample: int | None) -> list[Question]:
-    """The first ``limit`` questions; or ``sample`` of them, in the order of the file: those whose ids have the least
-    hashes, so that a larger sample holds a smaller one, whatever stands beside them in the file.
-    """
-    if sample is None or sample >= len(questions):
-        return list(questions[:limit])
-    drawn = sorted(questions, key=lambda each: (node_id("sample", each.id), each.id))[:sample]
-    ids = {each.id for each in drawn}
-    return [question for question in questions if question.id in ids]
+        questions = [
+            replace(
+                question,
+                within=tuple(titles[number] for number in numbers),
+                supports=tuple(
+                    Text(titles[number]) if (number := self.texts.get(support, -1)) in titles else support
+                    for support in question.supports
+                ),
+            )
+            for question, numbers in asked
+        ]
+        return questions, tuple(Text(title, texts[number].text) for number, title in titles.items())
 
 
 def _by_title(questions: Iterable[Question], corpus: Iterable[Text]) -> list[Question]:
@@ -196,6 +189,10 @@ _NOT_OWN = ({"key", "setup"}, {"rater"}, {"reader", "trace"}, {"context"})
 """Keys by which a line is known as an answer, a rating, a trace, or a question of another data set."""
 
 _RECORDING = {"extracted_triples", "extracted_entities"}
+
+
+def _is_own(values: Values) -> bool:
+    return isinstance(values.get("question"), str) and not any(keys <= values.keys() for keys in _NOT_OWN)
 
 
 def _read_own(draft: Draft, entry: Entry) -> None:
@@ -348,6 +345,10 @@ def _is_2wiki(values: Values) -> bool:
     return {"question", "context"} <= values.keys() and bool(own & values.keys())
 
 
+def _is_hotpotqa(values: Values) -> bool:
+    return {"question", "context", "supporting_facts"} <= values.keys() and not _is_2wiki(values)
+
+
 def _read_sentences(draft: Draft, entry: Entry) -> None:
     """One question of HotpotQA, whose sentences bring the space between them, or of 2Wiki."""
     values, between = entry.values, " " if draft.name == "2wiki" else ""
@@ -441,25 +442,13 @@ class Format:
     read: Callable[[Draft, Entry], None]
 
 
-FORMATS = {
-    format_.name: format_
-    for format_ in (
-        Format("musique", "question, paragraphs (title, paragraph_text)", _is_musique, _read_musique),
-        Format("2wiki", "question, context, evidences", _is_2wiki, _read_sentences),
-        Format(
-            "hotpotqa",
-            "question, context, supporting_facts",
-            lambda values: {"question", "context", "supporting_facts"} <= values.keys() and not _is_2wiki(values),
-            _read_sentences,
-        ),
-        Format(
-            "own",
-            "question, answer",
-            lambda values: isinstance(values.get("question"), str) and not any(k <= values.keys() for k in _NOT_OWN),
-            _read_own,
-        ),
-    )
-}
+_ALL = (
+    Format("musique", "question, paragraphs (title, paragraph_text)", _is_musique, _read_musique),
+    Format("2wiki", "question, context, evidences", _is_2wiki, _read_sentences),
+    Format("hotpotqa", "question, context, supporting_facts", _is_hotpotqa, _read_sentences),
+    Format("own", "question, answer", _is_own, _read_own),
+)
+FORMATS = {each.name: each for each in _ALL}
 """By name, in the order in which they are tried: one's own questions need only a key that the others have too."""
 DATA_SETS: tuple[str, ...] = tuple(FORMATS)
 """The names that ``load`` knows."""

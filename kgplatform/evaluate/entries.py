@@ -173,14 +173,6 @@ def _check(file: Path, head: bytes) -> None:
         raise InputError(f"{file} is {noun}; questions are read from JSON and JSON lines.")
 
 
-def _parsed(source: bytes) -> Any:
-    """The JSON value in ``source``, or the error of parsing it, as a value."""
-    try:
-        return json.loads(source.removeprefix(BOM_UTF8).decode())
-    except (ValueError, RecursionError) as error:
-        return error
-
-
 def fault_of(error: Exception) -> str:
     """What is wrong with JSON, in words: "not valid JSON: expecting value"."""
     if isinstance(error, UnicodeDecodeError):
@@ -194,11 +186,12 @@ def fault_of(error: Exception) -> str:
 def _lines(file: Path, stream: Iterable[bytes]) -> Iterator[Entry]:
     for number, line in enumerate(stream, 1):
         if line.strip():
-            value = _parsed(line.rstrip())
-            if isinstance(value, Exception):
-                yield Entry(file, f"line {number}", fault=fault_of(value))
-            else:
-                yield Entry(file, f"line {number}", value)
+            value, fault = None, ""
+            try:
+                value = json.loads(line.rstrip().removeprefix(BOM_UTF8).decode())
+            except (ValueError, RecursionError) as error:
+                fault = fault_of(error)
+            yield Entry(file, f"line {number}", value, fault)
 
 
 def _items(file: Path, stream: TextIO) -> Iterator[Entry]:
