@@ -25,8 +25,7 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
 from kgplatform.readers.run import Run, SchemaTypes
 from kgplatform.readers.window import Window, cost
-from kgplatform.readers.youtu.reader import PARTS, Options, answer
-from kgplatform.readers.youtu.reflect import AgentMemory, reflect_messages
+from kgplatform.readers.youtu.reader import PARTS, AgentMemory, Options, answer, reflect_messages
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
