@@ -19,9 +19,8 @@ from kgplatform.models.reply import ask
 from kgplatform.prompt import fence_for, render
 from kgplatform.readers.answer import NOTHING_NEAR, REFUSAL, REPLY_TOKENS, Answered, ask_answer, record, without_model
 from kgplatform.readers.graphreader.brief import PROMPTS, Brief, Options, make_brief
-from kgplatform.readers.graphreader.explore import Walk, explore
+from kgplatform.readers.graphreader.explore import Walk, explore, gathered
 from kgplatform.readers.graphreader.initial_nodes import initial_nodes
-from kgplatform.readers.graphreader.notebook import gathered
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, FoundFact, SearchResult

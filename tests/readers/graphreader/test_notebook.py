@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from answers import passage
 
-from kgplatform.readers.graphreader.notebook import gathered, renewed
+from kgplatform.readers.graphreader.explore import gathered, renewed
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.window import tokens
 
