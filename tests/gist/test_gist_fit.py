@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from model_by_prompt import Prompt
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.gist.memory import Memory, Page
-from kgplatform.gist.options import GistOptions
-from kgplatform.gist.shorten import (
+from kgplatform.gist.gist_documents import (
     NO,
     NOT_SURE,
     UNUSABLE,
@@ -29,6 +27,8 @@ from kgplatform.gist.shorten import (
     joints,
     shortest_pair,
 )
+from kgplatform.gist.memory import Memory, Page
+from kgplatform.gist.options import GistOptions
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.testing import ScriptedChat
