@@ -9,7 +9,7 @@ come on top, and with ``interim`` an answer after each page. The last of them is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
@@ -49,7 +49,7 @@ from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import head, tokens
-from kgplatform.records import Answer, FoundPassage, SearchResult
+from kgplatform.records import Answer, SearchResult
 from kgplatform.search.found import part_of
 from kgplatform.search.pages import Pages, PageText, PageTexts
 from kgplatform.text import compression_rate, counted
@@ -99,78 +99,6 @@ def _retrieved(options: Options, pages: Pages, calls: Calls) -> tuple[Remembered
     note = left_out(size, by_meaning=options.lookup == "dense")
     calls.note("find pages", detail, (*size.queries, *found.queries, *named.queries))
     return Remembered(memory_of(named.pages, gists=False), size.words, note), found.ids
-
-
-@dataclass
-class _Run:
-    """One question on its way from the memory to the answer. ``said``: answers by memory; ``words`` of the last."""
-
-    brief: PageBrief
-    pages: Pages
-    calls: Calls
-    remembered: Remembered
-    said: dict[str, Answered] = field(default_factory=dict)
-    words: int = 0
-
-    def __post_init__(self) -> None:
-        self.look_up = LookUp(self.brief, self.pages, self.remembered.memory, self.calls)
-
-    def answer(self, ranked: Sequence[str]) -> Answer:
-        """Read pages again in the way that was chosen, and answer; ``ranked``: ids of pages found without gists.
-
-        Where nothing is remembered there is no answer, or in open mode what the model knows.
-        """
-        look_up, question, options = self.look_up, self.brief.question, self.brief.options
-        if options.lookup == "parallel":
-            look_up.parallel()
-        elif options.lookup == "sequential":
-            look_up.sequential(self._answer_so_far)
-        elif options.lookup == "nearest":
-            look_up.nearest()
-        elif not options.has_gists:
-            look_up.without_gists(ranked)
-        words, whole = self.words if look_up.ended else look_up.words, self.remembered.words
-        if words:  # question, options, tags and titles do not count in the compression rate (section 4)
-            rate = 100 * compression_rate(words, whole)
-            answered = self._ask("answer", f"{words:,} of {whole:,} words in the prompt, compression rate {rate:.1f} %")
-        else:
-            mode: AnswerMode = "reject" if options.choices else options.mode
-            answered = write_answer(question, Selection.of(question), self.calls, mode)
-        ended = f"The look-up ended early: {look_up.ended}" if look_up.ended else ""
-        evidence = SearchResult(question, tuple(look_up.passages), (), 0.0)
-        notes = (self.remembered.note, ended)
-        done = record(READER.name, answered, evidence, self.calls, *notes, is_shown=False)
-        sizes = {"words.in_context": words, "words.of_text": whole, "pages.looked_up": len(look_up.raw)}
-        return replace(done, counts=dict(sorted((done.counts | sizes).items())))
-
-    def _answer_so_far(self) -> str:
-        """The answer from the memory as it is now, for the next look-up."""
-        answered = self._ask("interim answer", "")
-        return answered.plain if answered.holds else NONE
-
-    def _ask(self, name: str, detail: str) -> Answered:
-        """The model's answer from the memory as it is now; the one that it gave after the last page, if it did."""
-        look_up, calls, brief = self.look_up, self.calls, self.brief
-        text, choices = look_up.text_to_answer, brief.options.choices
-        if look_up.ended or text in self.said:
-            answered = self.said.get(text) or list(self.said.values())[-1]
-            calls.note(name, f"the last interim answer; {detail}")
-            return answered
-        mark, messages = calls.mark(), brief.answer_messages(text)
-        form: type[AnswerReply | ChoiceReply] = choice_reply(len(choices)) if choices else AnswerReply
-        show = None if choices else calls.shown("answer")
-        reply, repairs = ask(calls, messages, form, stage="answer", tokens=brief.reply, show=show)
-        if isinstance(reply, ChoiceReply):  # the option behind its letter, with what speaks for it: "(C) a horse [1]"
-            option = choices[ord(reply.choice) - ord(letter(0))]
-            answered = answer_of(AnswerReply(answer=option, evidence=reply.evidence), look_up.shown, "reject")
-            answered = replace(answered, text=f"({reply.choice}) {answered.text}", sufficient=None)
-        else:
-            answered = answer_of(reply, look_up.shown, brief.options.mode)
-        told = filter(None, (outcome(answered, repairs), detail))
-        calls.add(name, "; ".join(told), mark, prompt=brief.answer_prompt)
-        self.said[text] = answered
-        self.words = look_up.words
-        return answered
 
 
 class PagesReply(Form):
@@ -229,40 +157,93 @@ _FAULTS = {
 
 
 @dataclass
-class LookUp:
-    """Reading pages again (section 3.2). ``ended``: the error that ended it early, where an answer was there.
+class _Run:
+    """One question on its way from the memory to the answer, by pages that are read again (section 3.2).
 
     A page takes the place of its gist, under the same tag. One that does not fit beside those before it is left out; if
     the first does not fit at all, as much of it as does is read (appendix I). ``raw``: the pages in full, by number.
+    ``said``: answers by memory, the last from ``last_words`` words; ``interim``: that, as the next look-up shows it.
+    ``ended``: the error that ended the look-up early, where an answer was there.
     """
 
     brief: PageBrief
     pages: Pages
-    memory: GistMemory
     calls: Calls
+    remembered: Remembered
     raw: dict[int, PageText] = field(default_factory=dict)
     shown: Numbering = field(default_factory=Numbering)
-    ended: ModelError | None = None
+    said: dict[str, Answered] = field(default_factory=dict)
+    last_words: int = 0
     interim: str = ""
+    ended: ModelError | None = None
 
     @property
-    def passages(self) -> list[FoundPassage]:
-        """What the pages consist of that were read again, in the order of reading."""
-        return [passage for page in self.raw.values() for passage in page.passages]
+    def memory(self) -> GistMemory:
+        """What is remembered, without the pages that were read again."""
+        return self.remembered.memory
+
+    def answer(self, ranked: Sequence[str]) -> Answer:
+        """Read pages again in the way that was chosen, and answer; ``ranked``: ids of pages found without gists.
+
+        Where nothing is remembered there is no answer, or in open mode what the model knows.
+        """
+        question, options = self.brief.question, self.brief.options
+        numbers = {page.id: number for number, page in self.memory.pages.items()}
+        if options.lookup == "parallel":
+            self._parallel()
+        elif options.lookup == "sequential":
+            self._sequential()
+        elif options.lookup == "nearest":  # by meaning; no model chooses
+            near = self.pages.near(len(numbers))
+            chosen = [numbers[id_] for id_ in near.ids if id_ in numbers][: options.pages]
+            self.calls.note("look up", f"nearest by meaning: {_listed(chosen)}", near.queries)
+            self._read(chosen)
+        elif not options.has_gists:
+            self._read([numbers[id_] for id_ in ranked if id_ in numbers])
+        words, whole = self.last_words if self.ended else self._words, self.remembered.words
+        if words:  # question, options, tags and titles do not count in the compression rate (section 4)
+            rate = 100 * compression_rate(words, whole)
+            answered = self._ask("answer", f"{words:,} of {whole:,} words in the prompt, compression rate {rate:.1f} %")
+        else:
+            mode: AnswerMode = "reject" if options.choices else options.mode
+            answered = write_answer(question, Selection.of(question), self.calls, mode)
+        ended = f"The look-up ended early: {self.ended}" if self.ended else ""
+        passages = tuple(passage for page in self.raw.values() for passage in page.passages)
+        evidence, notes = SearchResult(question, passages, (), 0.0), (self.remembered.note, ended)
+        done = record(READER.name, answered, evidence, self.calls, *notes, is_shown=False)
+        sizes = {"words.in_context": words, "words.of_text": whole, "pages.looked_up": len(self.raw)}
+        return replace(done, counts=dict(sorted((done.counts | sizes).items())))
+
+    def _ask(self, name: str, detail: str) -> Answered:
+        """The model's answer from the memory as it is now; the one that it gave after the last page, if it did.
+
+        The memory is that of the documents of which something was read again, if anything was.
+        """
+        calls, brief, choices = self.calls, self.brief, self.brief.options.choices
+        memory = self.memory.about(self.raw).text(self._in_full())
+        if self.ended or memory in self.said:
+            answered = self.said.get(memory) or list(self.said.values())[-1]
+            calls.note(name, f"the last interim answer; {detail}")
+            return answered
+        mark, messages = calls.mark(), brief.answer_messages(memory)
+        form: type[AnswerReply | ChoiceReply] = choice_reply(len(choices)) if choices else AnswerReply
+        show = None if choices else calls.shown("answer")
+        reply, repairs = ask(calls, messages, form, stage="answer", tokens=brief.reply, show=show)
+        if isinstance(reply, ChoiceReply):  # the option behind its letter, with what speaks for it: "(C) a horse [1]"
+            option = choices[ord(reply.choice) - ord(letter(0))]
+            answered = answer_of(AnswerReply(answer=option, evidence=reply.evidence), self.shown, "reject")
+            answered = replace(answered, text=f"({reply.choice}) {answered.text}", sufficient=None)
+        else:
+            answered = answer_of(reply, self.shown, brief.options.mode)
+        told = filter(None, (outcome(answered, repairs), detail))
+        calls.add(name, "; ".join(told), mark, prompt=brief.answer_prompt)
+        self.said[memory] = answered
+        self.last_words = self._words
+        return answered
 
     @property
-    def text(self) -> str:
-        """The memory as it is now."""
-        return self.memory.text(self._in_full())
-
-    @property
-    def text_to_answer(self) -> str:
-        """That of the documents of which something was read again, if anything was."""
-        return self.memory.about(self.raw).text(self._in_full())
-
-    @property
-    def words(self) -> int:
-        """The words of gists and pages in that text."""
+    def _words(self) -> int:
+        """The words of gists and pages that an answer is from."""
         return self.memory.about(self.raw).words({number: page.text for number, page in self.raw.items()})
 
     def _in_full(self, more: Mapping[int, PageText] | None = None) -> dict[int, str]:
@@ -271,10 +252,10 @@ class LookUp:
         shown |= {number: (page, Numbering()) for number, page in (more or {}).items()}
         return {n: "\n".join(map(numbering.sentences, page.passages)) for n, (page, numbering) in shown.items()}
 
-    def parallel(self) -> None:
+    def _parallel(self) -> None:
         """ReadAgent-P: the model names all pages at once. Raises ``ModelError``."""
         calls, mark = self.calls, self.calls.mark()
-        messages = self.brief.lookup_messages(self.text)
+        messages = self.brief.lookup_messages(self.memory.text(self._in_full()))
         taken, refused, fault = self._ask_pages(messages)
         if refused and not taken:
             wanted = render("readagent/again", fault=_FAULTS[NO_PAGE], wanted="pages that are there")
@@ -283,10 +264,10 @@ class LookUp:
         calls.add("look up", told, mark, prompt=self.brief.lookup_prompt)
         self._read(taken, in_order=self.brief.options.by_importance)
 
-    def sequential(self, answer_now: Callable[[], str]) -> None:
-        """ReadAgent-S: one page at a time, each seen before the next is named. ``answer_now`` gives an answer so far.
+    def _sequential(self) -> None:
+        """ReadAgent-S: one page at a time, each seen before the next is named.
 
-        Raises ``ModelError``, unless such an answer is there already: then see ``ended``.
+        Raises ``ModelError``, unless there is an answer so far: then see ``ended``.
         """
         most = min(self.brief.options.pages, len(self.memory.pages))
         try:
@@ -295,7 +276,8 @@ class LookUp:
                 if number is None or not self._read([number], in_order=True):
                     return
                 if self.brief.options.interim:
-                    self.interim = self.brief.shortened(answer_now())
+                    answered = self._ask("interim answer", "")
+                    self.interim = self.brief.shortened(answered.plain if answered.holds else NONE)
         except ModelError as error:
             if not self.interim:
                 raise
@@ -304,19 +286,6 @@ class LookUp:
         every = len(self.raw) == len(self.memory.pages)
         why = "no page is left" if every else f"the limit of {counted(most, 'page')}"
         self.calls.note("look up", f"ended: {why}")
-
-    def nearest(self) -> None:
-        """The pages whose gists are nearest to the question by meaning; no model chooses."""
-        numbers = {page.id: number for number, page in self.memory.pages.items()}
-        near = self.pages.near(len(numbers))
-        chosen = [numbers[id_] for id_ in near.ids if id_ in numbers][: self.brief.options.pages]
-        self.calls.note("look up", f"nearest by meaning: {_listed(chosen)}", near.queries)
-        self._read(chosen)
-
-    def without_gists(self, ranked: Sequence[str]) -> None:
-        """The best pages alone: ids, best first."""
-        numbers = {page.id: number for number, page in self.memory.pages.items()}
-        self._read([numbers[id_] for id_ in ranked if id_ in numbers])
 
     def _ask_pages(self, messages: Messages) -> tuple[list[int], list[tuple[str, str]], str]:
         """The pages that the model names, in its order; what else it names, with the reason why that is refused; and
@@ -346,7 +315,7 @@ class LookUp:
     def _next(self) -> int | None:
         """The page that the model names; None for STOP, and for a second reply that is of no use."""
         calls, mark = self.calls, self.calls.mark()
-        messages = self.brief.next_messages(self.text, sorted(self.raw), self.interim)
+        messages = self.brief.next_messages(self.memory.text(self._in_full()), sorted(self.raw), self.interim)
         page, fault = self._ask_next(messages)
         faults = [_faulty(page, fault)] if fault else []
         if fault in (NO_PAGE, _READ_ALREADY):
