@@ -100,9 +100,9 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
                 stopped = run_works(works, tools.settings.calls_at_once, breaker)
                 break
             except ChangedMeanwhileError as error:  # what was paid for is kept, in the graph or with the replies
-                run.tally.notes.append(f"{error} It was read again.")
+                run.notes.append(f"{error} It was read again.")
     if stopped and not breaker.broke:
-        run.tally.notes.append(_RESUMES)
+        run.notes.append(_RESUMES)
     watch.add(embed_pending(tools.store, tools.embedder, "pages", tools.progress))
     rows = survey(tools.store, documents, options.question)
     return _report(run, rows, due.keys(), tools.ledger.by_stage(), watch, stopped)
@@ -140,13 +140,13 @@ def _begin(run: GistRun, opened: tuple[Row, Reading]) -> Iterable[Work]:
     is_other = any(made not in run.options.accepted for made in row["made"])
     if is_other or not follows(memory.pages, len(memory.text)):
         if not is_other:
-            run.tally.notes.append(f"The pages of {memory.title} had gaps and were made again.")
-        run.tally.replaced += is_other
+            run.notes.append(f"The pages of {memory.title} had gaps and were made again.")
+        run.replaced += is_other
         forget(run.store, memory)
         memory.made = run.options.made
     run.paginated += memory.reached
     if memory.document not in run.begun:
-        run.tally.kept += sum(page.gist is not None for page in memory.pages)
+        run.kept += sum(page.gist is not None for page in memory.pages)
         run.begun.add(memory.document)
     missing = [page for page in memory.pages if page.gist is None]
     run.gists += len(missing)
@@ -173,7 +173,7 @@ def _pause(run: GistRun, reading: Reading, offer: Offer) -> Work:
 
     def take(pause: Pause) -> Iterable[Work]:
         if pause.malformed:
-            run.tally.malformed[pause.malformed] += 1
+            run.malformed[pause.malformed] += 1
         works = _gists(run, reading, reading.add(run, [pause.end]))
         return [*works, *_next_page(run, reading)]
 
@@ -184,8 +184,8 @@ def _pause(run: GistRun, reading: Reading, offer: Offer) -> Work:
 def _gists(run: GistRun, reading: Reading, pages: Iterable[Page]) -> list[Work]:
     def take(page: Page, gist: Gist) -> Iterable[Work]:
         write_gist(run.store, reading.memory, page.with_gist(gist))
-        run.tally.written += 1
-        run.tally.malformed.update(gist.malformed)
+        run.written += 1
+        run.malformed.update(gist.malformed)
         run.advanced(gists=1)
         return _follow(run, reading)
 
@@ -331,7 +331,7 @@ def _shrink(run: GistRun, reading: Reading) -> list[Work]:
     """
     found = (_merge if run.options.shrink == "merge" else _older)(run, reading)
     if not found:
-        run.tally.too_long.append(LongMemory(reading.memory.title, reading.memory.gist_tokens))
+        run.too_long.append(LongMemory(reading.memory.title, reading.memory.gist_tokens))
     return found
 
 
@@ -358,9 +358,9 @@ def _key(reading: Reading, at: int) -> tuple[int, int, int]:
 
 def _take(run: GistRun, reading: Reading, at: int, verdict: str) -> Iterable[Work]:
     reading.verdicts[_key(reading, at)] = verdict
-    run.tally.merged[f"said {verdict}"] += 1
+    run.merged[f"said {verdict}"] += 1
     if verdict == UNUSABLE:
-        run.tally.malformed[NO_VERDICT] += 1
+        run.malformed[NO_VERDICT] += 1
     run.advanced(gists=1)
     return () if reading.waiting or reading.failed else _apply(run, reading)
 
@@ -371,10 +371,10 @@ def _apply(run: GistRun, reading: Reading) -> Iterable[Work]:
     pairs = candidates(memory.pages, longest)
     at = joints(memory.pages, {pair: reading.verdicts[_key(reading, pair)] for pair in pairs}, longest)
     if at:
-        run.tally.merged["merged, no new part begins"] += len(at)
+        run.merged["merged, no new part begins"] += len(at)
     else:
         at = [shortest_pair(memory.pages, pairs)]
-        run.tally.merged[SHORTEST_PAIR] += 1
+        run.merged[SHORTEST_PAIR] += 1
     memory.made = run.options.made_to_fit
     replace_pages(run.store, memory, joined(memory, at))
     return _follow(run, reading)
@@ -398,11 +398,11 @@ def _take_shorter(run: GistRun, reading: Reading, page: Page, gist: Gist) -> Ite
     shorter = page.with_gist(replace(gist, flag="" if page.flag == OWN_TEXT else page.flag))
     if gist.text and shorter.gist_tokens <= _SHORTER * page.gist_tokens:
         page = shorter
-        run.tally.shortened += 1
+        run.shortened += 1
     else:
         page = replace(page, final=True)
     write_gist(run.store, reading.memory, replace(page, again=page.again + 1))
-    run.tally.malformed.update(gist.malformed)
+    run.malformed.update(gist.malformed)
     run.advanced(gists=1)
     return _follow(run, reading)
 
@@ -474,12 +474,12 @@ def _report(
     run: GistRun, rows: Sequence[Row], due: Collection[str], usage: dict[str, Usage], watch: Stopwatch, stopped: str
 ) -> GistReport:
     """``rows``: how the memories are now; ``due``: the documents that were not done before."""
-    options, tally, notes = run.options, run.tally, list[str]()
+    options, notes = run.options, list[str]()
     if rows and not due:
         notes.append("All pages of these documents already have gists; no model was called.")
-    if tally.replaced:
-        what = "document had pages" if tally.replaced == 1 else "documents had pages"
-        notes.append(f"{tally.replaced:,} {what} made with other options, which were replaced.")
+    if run.replaced:
+        what = "document had pages" if run.replaced == 1 else "documents had pages"
+        notes.append(f"{run.replaced:,} {what} made with other options, which were replaced.")
     if empty := sum(not row["tokens"] for row in rows):
         notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
     return GistReport(
@@ -490,23 +490,23 @@ def _report(
         options.question,
         documents=len(rows),
         complete_documents=sum(_has_all(row) for row in rows),
-        replaced=tally.replaced,
+        replaced=run.replaced,
         pages=sum(row["pages"] for row in rows),
-        pages_new=tally.pages_new,
-        written=tally.written,
-        kept=tally.kept + sum(row["gisted"] for row in rows if row["id"] not in due),
-        shortened=tally.shortened,
+        pages_new=run.pages_new,
+        written=run.written,
+        kept=run.kept + sum(row["gisted"] for row in rows if row["id"] not in due),
+        shortened=run.shortened,
         words=sum(row["words"] for row in rows),
         gisted_words=sum(row["gistedWords"] for row in rows),
         gist_words=sum(row["gistWords"] for row in rows),
         gist_tokens=sum(row["gistTokens"] for row in rows),
         flags=Counter(flag for row in rows for flag in row["flags"]),
-        malformed=tally.malformed,
-        merged=tally.merged,
-        failed=tally.failed,
-        too_long=tally.too_long,
+        malformed=run.malformed,
+        merged=run.merged,
+        failed=run.failed,
+        too_long=run.too_long,
         usage=usage,
         seconds={**watch.seconds, "total": watch.total()},
         stopped=stopped,
-        notes=tally.notes + notes,
+        notes=run.notes + notes,
     )
