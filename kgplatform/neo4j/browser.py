@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.neo4j.install import install
@@ -31,7 +32,7 @@ def announced_browser(settings: Settings, connection: Connection, address: str) 
     try:
         yield
     finally:
-        if (loaded(dict, file) or {}).get("pid") == os.getpid():  # else another one has taken over
+        if (loaded(dict[str, Any], file) or {}).get("pid") == os.getpid():  # else another one has taken over
             file.unlink(missing_ok=True)
 
 
@@ -40,7 +41,7 @@ def browser_url_of(settings: Settings, connection: Connection) -> str | None:
 
     None for a given server without the former: where that has its Browser is not known.
     """
-    said = loaded(dict, _file(settings)) or {}
+    said = loaded(dict[str, Any], _file(settings)) or {}
     pid = said.get("pid")
     lives = isinstance(pid, int) and process_mark(pid) == said.get("began")
     if lives and said.get("graph") == connection.uri:
