@@ -32,7 +32,7 @@ from kgplatform.readers.answer import (
     without_model,
     write_answer,
 )
-from kgplatform.readers.global_.parts import Findings, Part, Remaining, Said, Statement, lay_out, spoken_of, unite
+from kgplatform.readers.global_.parts import Findings, Part, Remaining, Statement, lay_out, said_in, spoken_of, unite
 from kgplatform.readers.numbering import FACTS, Numbering
 from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
 from kgplatform.readers.run import Calls, Run, StepFound
@@ -99,9 +99,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         read, apart = spoken_of(read, question)
     parts = lay_out(read, room)
     calls.note("communities", _plan(groups, apart, parts, room), groups.queries)
-    said, errors = _read(parts, question, run, calls, window.reply)
-    statements = [each for found in said for each in found.statements]
-    things = [each for found in said for each in found.things]
+    statements, things, errors = _read(parts, question, run, calls, window.reply)
     groundless = sum(not each.facts for each in (*statements, *things))
     calls.counts.update({"parts": len(parts), "parts.lost": len(errors), "groundless": groundless})
     facts: tuple[FoundFact, ...] = ()
@@ -128,37 +126,38 @@ def answer(question: str, run: Run, options: Options) -> Answer:
 
 def _read(
     parts: Sequence[Part], question: str, run: Run, calls: Calls, most: int
-) -> tuple[list[Said], list[ModelError]]:
-    """What each part says in a reply of at most ``most`` tokens, in the order of the tree, many at a time; and why
-    others could not be read. Raises ``ModelError`` where all of them fail."""
+) -> tuple[list[Statement], list[Statement], list[ModelError]]:
+    """What the parts say, each in a reply of at most ``most`` tokens, in the order of the tree, many at a time: points
+    and things; and why others could not be read. Raises ``ModelError`` where all of them fail."""
     assert run.chat is not None
     chat = run.chat
 
-    def read(part: Part) -> tuple[Calls, Said | ModelError]:
+    def read(part: Part) -> tuple[Calls, list[Statement], list[Statement], ModelError | None]:
         own = Calls(*metered(chat), run.tell, path=part.number)
         mark, shown = own.mark(), counted(len(part.facts), "fact")
         try:
             reply, _ = ask(own, _messages(question, part.text), Findings, stage=_STAGE, tokens=most)
         except ModelError as error:
             own.add(f"part {part.number}", f"{shown}; failed: {error}", mark, prompt=_PROMPT)
-            return own, error
-        found = Said.of(reply, part)
-        told = f"{counted(len(found.statements), 'point')}, {counted(len(found.things), 'thing')}"
-        own.add(f"part {part.number}", f"{shown}: {told}", mark, prompt=_PROMPT, found=StepFound(facts=found.facts))
-        return own, found
+            return own, [], [], error
+        points, items = said_in(reply, part)
+        facts = tuple(dict.fromkeys(fact for each in (*points, *items) for fact in each.facts))
+        told = f"{counted(len(points), 'point')}, {counted(len(items), 'thing')}"
+        own.add(f"part {part.number}", f"{shown}: {told}", mark, prompt=_PROMPT, found=StepFound(facts=facts))
+        return own, points, items, None
 
-    said: list[Said] = []
+    statements: list[Statement] = []
+    things: list[Statement] = []
     errors: list[ModelError] = []
-    for own, found in side_by_side([partial(read, part) for part in parts], _THREADS):
+    for own, points, items, error in side_by_side([partial(read, part) for part in parts], _THREADS):
         calls.steps += own.steps
         calls.counts["calls.map"] += own.made
-        if isinstance(found, Said):
-            said.append(found)
-        else:
-            errors.append(found)
+        statements += points
+        things += items
+        errors += [error] if error else []
     if parts and len(errors) == len(parts):
         raise errors[0]
-    return said, errors
+    return statements, things, errors
 
 
 def _messages(question: str, communities: str) -> Messages:
