@@ -183,14 +183,14 @@ class TestRetries:
                 resumed.wait()
                 client.time.sleep(seconds)
 
-            wire._sleep = wire._pause._sleep = sleep
+            wire._sleep = sleep
             with ThreadPoolExecutor(4) as pool:
                 try:
                     first = pool.submit(client.send, question("first"), stage="s")
                     assert asleep.acquire(timeout=60)
                     others = [pool.submit(client.send, question(f"other {i}"), stage="s") for i in range(3)]
                     assert asleep.acquire(timeout=60), "another waits too"
-                    assert wire._pause._left() == 30
+                    assert wire._paused_until - wire._clock() == 30
                     # Its slots may be asked for meanwhile.
                     assert len(server.requests_to("/chat/completions")) == 1
                 finally:
