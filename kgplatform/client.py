@@ -83,12 +83,11 @@ from kgplatform.neo4j.passes import Turn as PassTurn
 from kgplatform.neo4j.server import LocalNeo4j, open_store
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Row, Store
-from kgplatform.readers.answer import joined
+from kgplatform.readers.answer import joined, verified
 from kgplatform.readers.readers import READERS, check_can_be_kept, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Calls, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.readers.thread import FAILED, Exchange, stand_alone
-from kgplatform.readers.verify import verified
 from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Table, Usage
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema

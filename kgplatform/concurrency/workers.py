@@ -117,7 +117,8 @@ class LocalWorkers:
                 child = None
                 task.deaths += 1
                 if task.deaths >= _DEATHS and not self._over:
-                    task.future.set_exception(_died(task.deaths))
+                    said = f"The same task killed {task.deaths} workers in a row, possibly out of memory."
+                    task.future.set_exception(KgError(f"{said} Use fewer workers."))
             else:
                 settle(task.future, answer)
         task.future.cancel()  # where all is over; what is done stays done
@@ -172,10 +173,6 @@ def settle(future: Future[Any], answer: tuple[bool, Any]) -> None:
         future.set_result(value)
     else:
         future.set_exception(RuntimeError(f"A worker failed:\n{value}"))
-
-
-def _died(deaths: int) -> KgError:
-    return KgError(f"The same task killed {deaths} workers in a row, possibly out of memory. Use fewer workers.")
 
 
 def ended(child: subprocess.Popen[bytes]) -> None:

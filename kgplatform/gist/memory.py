@@ -278,9 +278,21 @@ def _compression(memory: Memory, percent: float | None) -> list[tuple[str, Param
 
 
 @dataclass(slots=True)
-class GistTally:
-    """What a run counts as it goes, for the fields of ``GistReport`` that have these names; on one thread alone."""
+class GistRun:
+    """One run. ``characters`` are to be paginated, of which ``paginated`` are; ``gists`` are known to be wanted.
 
+    What it counts for the fields of ``GistReport`` has their names. All of it is used by one thread alone.
+    """
+
+    store: Store
+    chat: Chat
+    options: GistOptions
+    progress: Progress
+    characters: int = 0
+    paginated: int = 0
+    gists: int = 0
+    gisted: int = 0
+    begun: set[str] = field(default_factory=set)
     replaced: int = 0
     pages_new: int = 0
     written: int = 0
@@ -292,26 +304,10 @@ class GistTally:
     too_long: list[LongMemory] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-
-@dataclass(slots=True)
-class GistRun:
-    """One run. ``characters`` are to be paginated, of which ``paginated`` are; ``gists`` are known to be wanted."""
-
-    store: Store
-    chat: Chat
-    options: GistOptions
-    progress: Progress
-    characters: int = 0
-    paginated: int = 0
-    gists: int = 0
-    gisted: int = 0
-    begun: set[str] = field(default_factory=set)
-    tally: GistTally = field(default_factory=GistTally)
-
     def begin(self, characters: int) -> None:
         """Begin, or begin again, with documents of so many characters."""
         self.characters, self.paginated, self.gists, self.gisted = characters, 0, 0, 0
-        self.tally.failed.clear()
+        self.failed.clear()
 
     def advanced(self, characters: int = 0, gists: int = 0) -> None:
         """Tell how far the run is, after so much more."""
@@ -366,7 +362,7 @@ class Reading:
             start = stop
         before = memory.reached
         add_pages(run.store, memory, pages)
-        run.tally.pages_new += len(pages)
+        run.pages_new += len(pages)
         run.gists += len(pages)
         run.advanced(characters=memory.reached - before)
         return pages
@@ -398,4 +394,4 @@ class Reading:
     def fail(self, run: GistRun, page: int, reason: str) -> None:
         """Note that ``page`` could not be had."""
         self.failed = True
-        run.tally.failed.append(FailedPage(self.memory.title, page, reason))
+        run.failed.append(FailedPage(self.memory.title, page, reason))

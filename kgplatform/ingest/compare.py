@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from kgplatform.concurrency.bounded import BoundedCalls
 from kgplatform.concurrency.spool import Spool
@@ -27,9 +27,6 @@ from kgplatform.sources.cut import cut_document
 from kgplatform.sources.load import CutDocument, CutShort, cut_by, load, load_by, load_within, named_folders
 from kgplatform.sources.objects import NO_TEXTS, Texts
 from kgplatform.text.languages import ENGLISH, language_of
-
-if TYPE_CHECKING:
-    from kgplatform.neo4j.store import Row, Store
 
 EXTRACTED, UNREAD = "extracted", "unread"
 """States of passages that are not read again: the second where a model's reply to the same request was of no use."""

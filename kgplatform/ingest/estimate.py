@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,62 +60,47 @@ def estimate(
     those that are in the graph. ``chat``: the model whose replies to passages were of no use, if it is not asked for
     those again. ``texts``: what is in no file.
     """
-    total = _Total()
     is_read = extractor == "llm"
-    spend = _Spend(store, schema, settings, chat, is_read=is_read, facts=facts)
+    cost = _Cost(store, schema, chat, is_read=is_read, facts=facts)
     request = LlmExtractor(chat).request(schema) if chat is not None and is_read else ""
     how: dict[str, Any] = {"request": request, "reread": reread, "progress": progress}
     with bounded_calls(settings, store.stop) as calls:
         for group in compare(store, paths, settings, calls, texts=texts, **how) if paths or texts else ():
-            total.add(group)
-            spend.on(group)
-    if facts and not total.documents:
-        spend.on_lacking(passages_without_facts(store, spend.request))
+            cost.add(group)
+    if facts and not cost.documents:
+        cost.add_lacking(passages_without_facts(store, cost.request))
     return Estimate(
-        documents=total.documents,
-        passages=total.passages,
-        pending_passages=total.pending,
-        calls=spend.calls,
-        input_tokens=spend.input_tokens,
-        output_tokens=round(spend.output_tokens),
-        skipped=tuple(total.skipped),
+        documents=cost.documents,
+        passages=cost.passages,
+        pending_passages=cost.pending,
+        calls=cost.calls,
+        input_tokens=cost.input_tokens,
+        output_tokens=round(cost.output_tokens),
+        skipped=tuple(cost.skipped),
     )
 
 
-@dataclass(slots=True)
-class _Total:
-    """How much there is, whatever it costs."""
+class _Cost:
+    """What there is, and the calls and tokens that it takes. ``is_read``: passages that are not done are read by the
+    model; ``facts``: for facts, too."""
 
-    documents: int = 0
-    passages: int = 0
-    pending: int = 0
-    skipped: list[SkippedFile] = field(default_factory=list)
-
-    def add(self, group: Group) -> None:
-        self.documents += len(group.documents)
-        self.passages += sum(len(each.passages) for each in group.documents)
-        self.pending += sum(len(each.pending) for each in group.documents)
-        self.skipped += group.skipped
-
-
-class _Spend:
-    """Calls and tokens. ``is_read``: passages that are not done are read by the model; ``facts``: for facts, too."""
-
-    def __init__(
-        self, store: Store, schema: Schema, settings: Settings, chat: Chat | None, *, is_read: bool, facts: bool
-    ) -> None:
-        self.calls = self.input_tokens = 0
+    def __init__(self, store: Store, schema: Schema, chat: Chat | None, *, is_read: bool, facts: bool) -> None:
+        self.documents = self.passages = self.pending = self.calls = self.input_tokens = 0
         self.output_tokens = 0.0
+        self.skipped: list[SkippedFile] = []
         self._store, self._schema, self._is_read, self._facts = store, schema, is_read, facts
-        self._most = FACTS_TOKENS
-        self.request = facts_request(chat, self._most) if chat is not None else ""
+        self.request = facts_request(chat, FACTS_TOKENS) if chat is not None else ""
         # What a prompt for facts has besides the text.
         empty = Passage("", "", "", 0, 0, 0, None, "", 0), Document("", "", "", "", "", "")
-        self._prompt = sum(count_tokens(message["content"]) for message in fact_messages(*empty, self._most))
+        self._prompt = sum(count_tokens(message["content"]) for message in fact_messages(*empty, FACTS_TOKENS))
 
-    def on(self, group: Group) -> None:
-        """Count what the passages of ``group`` take."""
+    def add(self, group: Group) -> None:
+        """Count the passages of ``group``, and what they take."""
         pending = [(passage, each.document) for each in group.documents for passage in each.pending]
+        self.documents += len(group.documents)
+        self.passages += sum(len(each.passages) for each in group.documents)
+        self.pending += len(pending)
+        self.skipped += group.skipped
         if self._is_read:
             for passage, document in pending:
                 messages = extraction_messages(passage, document, self._schema)
@@ -123,17 +108,16 @@ class _Spend:
         if self._facts:
             done = frozenset[str]().union(*(each.done for each in group.documents))
             lacking = passages_without_facts(self._store, self.request, (each.document.id for each in group.documents))
-            self.on_lacking(row for row in lacking if row["id"] in done)
-            self.on_facts(() if self._is_read else (passage.tokens for passage, _ in pending))
+            self.add_lacking(row for row in lacking if row["id"] in done)
+            self._add_facts(() if self._is_read else (passage.tokens for passage, _ in pending))
 
-    def on_lacking(self, passages: Iterable[Row]) -> None:
+    def add_lacking(self, passages: Iterable[Row]) -> None:
         """Count what reading facts takes from those ``passages_without_facts`` that are read."""
-        self.on_facts(row["tokens"] for row in passages if not row["unread"])
+        self._add_facts(row["tokens"] for row in passages if not row["unread"])
 
-    def on_facts(self, sizes: Iterable[int]) -> None:
-        """Count what reading facts takes from passages of so many tokens."""
+    def _add_facts(self, sizes: Iterable[int]) -> None:
         for size in sizes:
-            self._add(self._prompt + size, min(FACTS_SHARE * size, self._most))
+            self._add(self._prompt + size, min(FACTS_SHARE * size, FACTS_TOKENS))
 
     def _add(self, input_tokens: int, output_tokens: float) -> None:
         self.calls += 1

@@ -178,7 +178,8 @@ def ingest(
         with watch.stage("gone"):
             gone = gone_files(tools.store, paths, prune=prune, progress=tools.progress)
         report = _report(tools, plan, read, before, gone)
-        report.notes.extend([*([build.note] if build.note else ()), *_notes_on_folders(paths), *texts.notes])
+        empty = [f"{folder} has no files." for folder, is_empty in named_folders(paths) if is_empty]
+        report.notes.extend([*([build.note] if build.note else ()), *empty, *texts.notes])
         if tools.facts_from is not None and not read.stopped:
             turn.share()
             with watch.stage("facts"):
@@ -281,16 +282,12 @@ def _counts(store: Store, plan: Plan) -> dict[str, int | Counter[str]]:
         for row in store.read("ingest/counts", documents=some):
             sums.update({name: row[column] for name, column in _COUNTED.items()})
             malformed.update(dict(zip(row["malformed"], row["times"], strict=True)))
-        found = [_number_of(row["name"], row["typed"]) for row in store.read("ingest/names", documents=some)]
+        # Names are many: eight bytes stand for one, a hash, and in the last bit whether it has a type.
+        found = [hash64(row["name"]) & ~1 | row["typed"] for row in store.read("ingest/names", documents=some)]
         names.append(np.unique(np.array(found, np.uint64)))
     every = np.unique(np.concatenate(names))
     different, typed = np.unique(every >> 1).size, int(np.count_nonzero(every & 1))
     return {**sums, "malformed": malformed, "names": different, "untyped": different - typed}
-
-
-def _number_of(name: str, typed: bool) -> int:
-    """Eight bytes that stand for a name: a hash, and in the last bit whether it has a type. Names are many."""
-    return hash64(name) & ~1 | typed
 
 
 def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
@@ -308,10 +305,6 @@ def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
         f"{passages}. The last ingest used extractor {before['extractor']}, mode {before['mode']} and schema "
         f"{last}{since}.{schema} To read them again, ingest with reread."
     ]
-
-
-def _notes_on_folders(paths: Sequence[str | Path]) -> list[str]:
-    return [f"{folder} has no files." for folder, is_empty in named_folders(paths) if is_empty]
 
 
 def _note_on_languages(tools: Tools, languages: NewLanguages) -> list[str]:

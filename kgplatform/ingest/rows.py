@@ -215,7 +215,8 @@ def _add_triple(rows: Rows, ids: dict[str, str], passage: Passage, triple: Extra
     rows.triples[fact_id, passage.id] = {
         "id": fact_id,
         "name": predicate,
-        "text": f"{subject} {_in_words(predicate) if triple.in_schema else predicate} {object_}",
+        # The name of a relation of the schema as people write it: "born in".
+        "text": f"{subject} {predicate.replace('_', ' ') if triple.in_schema else predicate} {object_}",
         "subject": subject,
         "predicate": predicate,
         "object": object_,
@@ -225,11 +226,6 @@ def _add_triple(rows: Rows, ids: dict[str, str], passage: Passage, triple: Extra
         "type": schema.relationship_of(predicate) if triple.in_schema else "RELATED_TO",
         **_place(rows, passage, triple.sentence, triple.quote, (subject, object_)),
     }
-
-
-def _in_words(predicate: str) -> str:
-    """The name of a relation of the schema as people write it: "born in"."""
-    return predicate.replace("_", " ")
 
 
 def _add_attribute(rows: Rows, ids: dict[str, str], passage: Passage, attribute: ExtractedAttribute) -> None:

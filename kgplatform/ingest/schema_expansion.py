@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgplatform.extract.bound import bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
@@ -28,9 +28,6 @@ from kgplatform.query import batches
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage, Proposal
 from kgplatform.settings import Settings
 from kgplatform.text import node_id, tidy, type_key
-
-if TYPE_CHECKING:
-    from kgplatform.neo4j.store import Row, Store
 
 THRESHOLD = 0.9
 """The least confidence with which a proposal counts (the paper's)."""

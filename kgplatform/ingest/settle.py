@@ -57,7 +57,9 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
     watch, elements = vectors.watch, vectors.due["entities"] + vectors.due["elements"]
     with watch.stage("names"):
         vectors.begin("entities" if vectors.due["entities"] else "elements")
-        _settle_names(store, vectors)
+        with closing(store.read_batches("ingest/pending_elements", _BATCH)) as found:
+            for rows in found:
+                _name_some(store, vectors, rows)
     with watch.stage("vectors"):
         vectors.complete("passages")
         vectors.complete("facts")
@@ -153,12 +155,6 @@ def vector_rows(ids: Sequence[str], vectors: NDArray[np.float32]) -> list[Row]:
     low = fixed - (high << 8)
     parts = zip(ids, high.astype(np.int8), low.astype(np.int8), strict=True)
     return [{"id": id_, "high": upper.tobytes(), "low": lower.tobytes()} for id_, upper, lower in parts]
-
-
-def _settle_names(store: Store, vectors: _Vectors) -> None:
-    with closing(store.read_batches("ingest/pending_elements", _BATCH)) as found:
-        for rows in found:
-            _name_some(store, vectors, rows)
 
 
 def _name_some(store: Store, vectors: _Vectors, rows: Sequence[Row]) -> None:

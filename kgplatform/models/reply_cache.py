@@ -48,7 +48,11 @@ class ReplyCache:
     def put(self, key: str, reply: KeptReply) -> None:
         """Keep ``reply``. An answer that is paid for is not lost to a full disk: that is a warning, said once."""
         try:
-            self._write(self._path(key), json.dumps({"key": key, **asdict(reply)}).encode())
+            path = self._path(key)
+            self._folder.parent.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            write_atomically(path, json.dumps({"key": key, **asdict(reply)}).encode())
         except OSError as error:
             if not self._warned:
                 _log.warning("Answers of the language model cannot be kept in %s: %s", self._folder, error)
@@ -61,12 +65,6 @@ class ReplyCache:
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"
-
-    def _write(self, path: Path, content: bytes) -> None:
-        self._folder.parent.mkdir(parents=True, exist_ok=True)
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        write_atomically(path, content)
 
 
 def _count(value: object) -> int | None:

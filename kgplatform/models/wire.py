@@ -129,29 +129,6 @@ Listener = Callable[[], Listening]
 """Makes what listens to one try."""
 
 
-class _Pause:
-    """The time before which no thread sends anything: a 429 for one is a 429 for all."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._until = 0.0
-        self._lock = threading.Lock()
-
-    def extend(self, seconds: float) -> None:
-        """Nothing is sent for ``seconds`` from now; a longer pause that has begun stays."""
-        with self._lock:
-            self._until = max(self._until, self._clock() + seconds)
-
-    def wait(self, sleep: Callable[[float], None]) -> None:
-        """Return when the pause is over, also when it is extended meanwhile."""
-        while (left := self._left()) > 0:
-            sleep(left)
-
-    def _left(self) -> float:
-        with self._lock:
-            return self._until - self._clock()
-
-
 class Wire:
     """Sends requests to one server, over all threads at most ``settings.concurrency`` at once, or at its ``Pace``.
 
@@ -171,8 +148,9 @@ class Wire:
         self.address = _checked_address(settings)
         self._key = _checked_key(settings)
         self._settings = settings
-        self._sleep = sleep
-        self._pause = _Pause(clock)
+        self._clock, self._sleep = clock, sleep
+        self._paused_until = 0.0
+        """Before that no thread sends anything: a 429 for one is a 429 for all."""
         self._backoff = backoff
         self._pace = Pace(settings.concurrency, settings.model_timeout)
         self._opened: tuple[LoopThread, openai.AsyncOpenAI] | None = None
@@ -206,7 +184,8 @@ class Wire:
             if on_text is not None:
                 self._pace.learn(lambda: (self.get(PROPERTIES, stop) or {}).get("total_slots"))
             with self._pace.one(stop) as turn:
-                self._pause.wait(self._sleep or stop.sleep)
+                while (left := self._paused_until - self._clock()) > 0:  # another thread may have made it longer
+                    (self._sleep or stop.sleep)(left)
                 before()
                 try:
                     answer = self._send(path, body, stop, on_text, turn)
@@ -322,7 +301,8 @@ class Wire:
                 said = "The model server %s (stage %s): try %d of %d in %.0f s."
                 _log.warning(said, why(error), stage, number + 1, most + 1, wait)
                 if asked is not None or getattr(error, "status_code", 0) == 429:
-                    self._pause.extend(wait)
+                    with self._lock:
+                        self._paused_until = max(self._paused_until, self._clock() + wait)
             (self._sleep or stop.sleep)(wait)
 
     def _hide_key(self, text: str) -> str:

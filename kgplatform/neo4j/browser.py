@@ -7,10 +7,11 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.neo4j.install import install
-from kgplatform.neo4j.process import process_mark
+from kgplatform.neo4j.process import loaded, process_mark
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings
 
@@ -31,7 +32,7 @@ def announced_browser(settings: Settings, connection: Connection, address: str) 
     try:
         yield
     finally:
-        if _said(file).get("pid") == os.getpid():  # else another one has taken over
+        if (loaded(dict[str, Any], file) or {}).get("pid") == os.getpid():  # else another one has taken over
             file.unlink(missing_ok=True)
 
 
@@ -40,7 +41,7 @@ def browser_url_of(settings: Settings, connection: Connection) -> str | None:
 
     None for a given server without the former: where that has its Browser is not known.
     """
-    said = _said(_file(settings))
+    said = loaded(dict[str, Any], _file(settings)) or {}
     pid = said.get("pid")
     lives = isinstance(pid, int) and process_mark(pid) == said.get("began")
     if lives and said.get("graph") == connection.uri:
@@ -50,11 +51,3 @@ def browser_url_of(settings: Settings, connection: Connection) -> str | None:
 
 def _file(settings: Settings) -> Path:
     return settings.home_folder / "browser.json"
-
-
-def _said(file: Path) -> dict[str, object]:
-    try:
-        said = json.loads(file.read_text("utf-8"))
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return {}
-    return said if isinstance(said, dict) else {}

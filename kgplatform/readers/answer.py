@@ -4,12 +4,13 @@
     answered = write_answer(question, select(found.result, 1100), calls, "reject")
     answered.text, answered.citations        # 'In Kingston [1].', (Citation(document='…', start=12, end=40, …),)
 
-Without a language model the evidence is the answer, and that is said.
+Without a language model the evidence is the answer, and that is said. Whether the cited sentences support an answer is
+left to the model, where somebody asks for it (``verified``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pydantic import model_validator
@@ -276,3 +277,35 @@ def without_model(question: str, reader: str, found: Retrieved, tell: Tell) -> A
     step = search_step(found)
     tell(step)
     return Answer(question, reader, None, (), found.result, (step,), Usage(), NO_MODEL)
+
+
+class Verdicts(Form):
+    """``supported``: of each statement, in order, whether its sentences support it."""
+
+    supported: list[bool] = items(60)
+
+
+def verified(answer: Answer, calls: Calls) -> Answer:
+    """``answer`` with what the model says of each cited statement: whether the cited sentences alone support it.
+
+    One call, a step of the trace. Raises ``ModelError``.
+    """
+    cited = [each for each in answer.statements if each.citations]
+    if not cited:
+        return answer
+    text = "\n\n".join(
+        f"Statement {number}: {without_numbers(each.text)}\n"
+        f"Sentences: {' '.join(answer.citations[place - 1].text for place in each.citations)}"
+        for number, each in enumerate(cited, 1)
+    )
+    mark = calls.mark()
+    messages = render("readers/verify", fence=fence_for(text), statements=text, question=answer.question)
+    reply, _ = ask(calls, messages, Verdicts, stage="verify", tokens=20 + 10 * len(cited))
+    verdicts = iter(reply.supported[: len(cited)])
+    statements = [
+        replace(each, supported=next(verdicts, None) if each.citations else None) for each in answer.statements
+    ]
+    detail = f"the model finds {sum(reply.supported[: len(cited)])} of {counted(len(cited), 'statement')} supported"
+    calls.add("verify", detail, mark, prompt="readers/verify")
+    trace, usage = (*answer.trace, *calls.steps), answer.usage + calls.usage
+    return replace(answer, statements=tuple(statements), trace=trace, usage=usage)

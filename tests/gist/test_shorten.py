@@ -6,8 +6,7 @@ import pytest
 from gists import paragraph, shortened, story
 from model_by_prompt import Prompt
 
-from kgplatform.gist.options import GistOptions
-from kgplatform.gist.shorten import (
+from kgplatform.gist.gist_documents import (
     BEGINNING,
     LONGER,
     LOOPED,
@@ -19,6 +18,7 @@ from kgplatform.gist.shorten import (
     shorten,
     shorten_again,
 )
+from kgplatform.gist.options import GistOptions
 from kgplatform.models.chat import Reply
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat

@@ -154,6 +154,38 @@ class TestRetries:
                 assert client.send(HELLO, stage="answer").text == "Hi."
             assert sum(client.time.slept) <= 2, "a date in the past and nonsense do no harm"
 
+    def test_one_429_pauses_every_thread(self) -> None:
+        asleep = threading.Semaphore(0)
+
+        def fault(request: Any) -> Fault | None:
+            if len(server.requests) == 1:
+                return Fault.rate_limit(30)
+            return None
+
+        with OpenAIServer(lambda messages: "Hi.", faults=fault) as server, chatting(server) as client:
+            wire = client.chat._wire
+            resumed = threading.Event()
+
+            def sleep(seconds: float) -> None:
+                asleep.release()
+                resumed.wait()
+                client.time.sleep(seconds)
+
+            wire._sleep = sleep
+            with ThreadPoolExecutor(4) as pool:
+                try:
+                    first = pool.submit(client.send, question("first"), stage="s")
+                    assert asleep.acquire(timeout=60)
+                    others = [pool.submit(client.send, question(f"other {i}"), stage="s") for i in range(3)]
+                    assert asleep.acquire(timeout=60), "another waits too"
+                    assert wire._paused_until - wire._clock() == 30
+                    # Its slots may be asked for meanwhile.
+                    assert len(server.requests_to("/chat/completions")) == 1
+                finally:
+                    resumed.set()
+                assert {future.result().text for future in [first, *others]} == {"Hi."}
+        assert len(server.requests_to("/chat/completions")) == 5
+
     def test_a_wait_of_hours_is_not_waited_for(self) -> None:
         words, server = refusal(Fault.rate_limit(7200))
         assert "asks to wait 7200 s" in words

@@ -210,29 +210,16 @@ class Statement:
     score: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a part says: ``statements`` that help at all, and ``things``, with the facts that it names by number."""
+def said_in(found: Findings, part: Part) -> tuple[list[Statement], list[Statement]]:
+    """The points of a reply to ``part`` that help at all, and its items, with the facts that they name by number."""
 
-    statements: tuple[Statement, ...] = ()
-    things: tuple[Statement, ...] = ()
+    def ids(numbers: Iterable[int]) -> tuple[str, ...]:
+        shown = (part.facts[number - 1].id for number in numbers if 1 <= number <= len(part.facts))
+        return tuple(dict.fromkeys(shown))
 
-    @classmethod
-    def of(cls, found: Findings, part: Part) -> Said:
-        """The points and items of a reply to ``part``."""
-
-        def ids(numbers: Iterable[int]) -> tuple[str, ...]:
-            shown = (part.facts[number - 1].id for number in numbers if 1 <= number <= len(part.facts))
-            return tuple(dict.fromkeys(shown))
-
-        points = (Statement(tidy(each.point), ids(each.facts), each.score) for each in found.points)
-        things = (Statement(tidy(each.name), ids(each.facts)) for each in found.items)
-        return cls(tuple(each for each in points if each.score > 0), tuple(things))
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """The ids of all facts, each once."""
-        return tuple(dict.fromkeys(fact for each in (*self.statements, *self.things) for fact in each.facts))
+    points = [Statement(tidy(each.point), ids(each.facts), each.score) for each in found.points]
+    things = [Statement(tidy(each.name), ids(each.facts)) for each in found.items]
+    return [each for each in points if each.score > 0], things
 
 
 def unite(statements: Iterable[Statement]) -> list[Statement]:

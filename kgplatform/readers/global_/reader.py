@@ -10,8 +10,9 @@ it together page by page. A question that speaks of some things is put to what i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kgplatform.concurrency.threads import side_by_side
@@ -19,17 +20,29 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
-from kgplatform.readers.answer import REFUSAL, Answered, joined, record, without_model, write_answer
-from kgplatform.readers.global_.parts import Findings, Part, Said, lay_out, spoken_of
-from kgplatform.readers.global_.reduce import Reduced, Reducer
+from kgplatform.readers.answer import (
+    NONE,
+    REFUSAL,
+    Answered,
+    AnswerReply,
+    answer_of,
+    joined,
+    manner,
+    record,
+    without_model,
+    write_answer,
+)
+from kgplatform.readers.global_.parts import Findings, Part, Remaining, Statement, lay_out, said_in, spoken_of, unite
+from kgplatform.readers.numbering import FACTS, Numbering
 from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
-from kgplatform.readers.window import Window
-from kgplatform.records import Answer, SearchResult, Usage
+from kgplatform.readers.window import Window, head, pack, tokens
+from kgplatform.records import Answer, FoundFact, QueryRun, SearchResult, Usage
 from kgplatform.search.communities import Groups
 from kgplatform.search.question import asked
-from kgplatform.text import counted
+from kgplatform.text import counted, listed, tidy
+from kgplatform.text.numbered import numbers_in
 
 _PROMPT, _STAGE = "global_/map", "map"
 _THREADS = 16
@@ -72,7 +85,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     Raises ``InputError`` where the graph has no finished tree, or the question is too long for the window;
     ``ModelError`` where no part could be read.
     """
-    question, style = asked(question), options.answer_style
+    question = asked(question)
     if run.chat is None:
         return without_model(question, READER.name, run.evidence.search(question, route="community"), run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
@@ -86,65 +99,65 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         read, apart = spoken_of(read, question)
     parts = lay_out(read, room)
     calls.note("communities", _plan(groups, apart, parts, room), groups.queries)
-    said, errors = _read(parts, question, run, calls, window.reply)
-    statements = [each for found in said for each in found.statements]
-    things = [each for found in said for each in found.things]
+    statements, things, errors = _read(parts, question, run, calls, window.reply)
     groundless = sum(not each.facts for each in (*statements, *things))
     calls.counts.update({"parts": len(parts), "parts.lost": len(errors), "groundless": groundless})
+    facts: tuple[FoundFact, ...] = ()
+    queries: tuple[QueryRun, ...] = ()
     if statements or things:
-        reducer = Reducer(question, window, calls, run.chat, options.mode, style, run.evidence)
-        reduced = reducer.reduce(statements, things)
+        answered, facts, queries = _Reducer(question, window, calls, run, options).reduce(statements, things)
     elif options.mode == "reject":
-        reduced = Reduced(Answered(REFUSAL, sufficient=False))
+        answered = Answered(REFUSAL, sufficient=False)
     else:
         nothing, mode = Selection.of(question), options.mode
-        reduced = Reduced(write_answer(question, nothing, calls, mode, name="own knowledge", style=style))
-    places = [place.passage for place in reduced.answered.citations]
-    places += [place.passage for fact in reduced.facts for place in fact.citations]
+        answered = write_answer(question, nothing, calls, mode, name="own knowledge", style=options.answer_style)
+    places = [place.passage for place in answered.citations]
+    places += [place.passage for fact in facts for place in fact.citations]
     stored = run.evidence.stored(list(dict.fromkeys(places))[:_SOURCES])
-    cited = f"{counted(len(reduced.answered.citations), 'place')} cited"
-    told = f"{cited}, of {counted(len(reduced.facts), 'fact')} behind what was found"
-    calls.note("find citations", told, (*reduced.queries, *stored.queries))
+    cited = f"{counted(len(answered.citations), 'place')} cited"
+    told = f"{cited}, of {counted(len(facts), 'fact')} behind what was found"
+    calls.note("find citations", told, (*queries, *stored.queries))
     communities = tuple(group.community for group in groups.found)
     passages = tuple(stored.passages.values())
-    result = SearchResult(question, passages, reduced.facts, 0.0, communities=communities)
+    result = SearchResult(question, passages, facts, 0.0, communities=communities)
     note = _note(groups, len(parts), errors, groundless, calls.usage)
-    return record(READER.name, reduced.answered, result, calls, note, is_shown=False)
+    return record(READER.name, answered, result, calls, note, is_shown=False)
 
 
 def _read(
     parts: Sequence[Part], question: str, run: Run, calls: Calls, most: int
-) -> tuple[list[Said], list[ModelError]]:
-    """What each part says in a reply of at most ``most`` tokens, in the order of the tree, many at a time; and why
-    others could not be read. Raises ``ModelError`` where all of them fail."""
+) -> tuple[list[Statement], list[Statement], list[ModelError]]:
+    """What the parts say, each in a reply of at most ``most`` tokens, in the order of the tree, many at a time: points
+    and things; and why others could not be read. Raises ``ModelError`` where all of them fail."""
     assert run.chat is not None
     chat = run.chat
 
-    def read(part: Part) -> tuple[Calls, Said | ModelError]:
+    def read(part: Part) -> tuple[Calls, list[Statement], list[Statement], ModelError | None]:
         own = Calls(*metered(chat), run.tell, path=part.number)
         mark, shown = own.mark(), counted(len(part.facts), "fact")
         try:
             reply, _ = ask(own, _messages(question, part.text), Findings, stage=_STAGE, tokens=most)
         except ModelError as error:
             own.add(f"part {part.number}", f"{shown}; failed: {error}", mark, prompt=_PROMPT)
-            return own, error
-        found = Said.of(reply, part)
-        told = f"{counted(len(found.statements), 'point')}, {counted(len(found.things), 'thing')}"
-        own.add(f"part {part.number}", f"{shown}: {told}", mark, prompt=_PROMPT, found=StepFound(facts=found.facts))
-        return own, found
+            return own, [], [], error
+        points, items = said_in(reply, part)
+        facts = tuple(dict.fromkeys(fact for each in (*points, *items) for fact in each.facts))
+        told = f"{counted(len(points), 'point')}, {counted(len(items), 'thing')}"
+        own.add(f"part {part.number}", f"{shown}: {told}", mark, prompt=_PROMPT, found=StepFound(facts=facts))
+        return own, points, items, None
 
-    said: list[Said] = []
+    statements: list[Statement] = []
+    things: list[Statement] = []
     errors: list[ModelError] = []
-    for own, found in side_by_side([partial(read, part) for part in parts], _THREADS):
+    for own, points, items, error in side_by_side([partial(read, part) for part in parts], _THREADS):
         calls.steps += own.steps
         calls.counts["calls.map"] += own.made
-        if isinstance(found, Said):
-            said.append(found)
-        else:
-            errors.append(found)
+        statements += points
+        things += items
+        errors += [error] if error else []
     if parts and len(errors) == len(parts):
         raise errors[0]
-    return said, errors
+    return statements, things, errors
 
 
 def _messages(question: str, communities: str) -> Messages:
@@ -200,6 +213,166 @@ def _note(groups: Groups, parts: int, errors: Sequence[ModelError], groundless: 
         if parts > _MANY
         else "",
     )
+
+
+_REDUCE, _MERGE = "global_/reduce", "global_/merge"
+_ROUNDS = 5
+"""Times that statements are put together at most; a page becomes a third as long each time, or is cut to that."""
+
+_SHRINK = 3
+_LEAST = 100
+"""Tokens that a page of statements may always keep."""
+
+_THINGS_SHARE = 2
+"""Of the last prompt's room, the part that things may take where there are statements too."""
+
+_MARKS = 3
+"""Facts of a statement whose numbers stand behind it."""
+
+_MARK = " [0.999]"
+
+_MOST_MARKS = 20
+"""Facts that stand behind a count."""
+
+
+@dataclass
+class _Reducer:
+    """Makes one answer, which cites the places of the facts behind it. ``window`` has room for the replies.
+
+    Things are united and counted first. Statements that do not fit into one prompt are put together page by page, those
+    of neighbouring communities on one page, until they do; so that goes up the tree level by level.
+    """
+
+    question: str
+    window: Window
+    calls: Calls
+    run: Run
+    options: Options
+    shown: Numbering = field(default_factory=Numbering)
+
+    def reduce(
+        self, statements: Sequence[Statement], things: Sequence[Statement]
+    ) -> tuple[Answered, tuple[FoundFact, ...], tuple[QueryRun, ...]]:
+        """One answer of all of it, the facts behind what was found, and the statements that read them.
+
+        Where the last call fails, the answer is what was found, and the note says so. Raises nothing for a model that
+        fails: all parts have been paid for by then.
+        """
+        things, statements = unite(things), unite(statements)
+        self.calls.counts.update({"points": len(statements), "things": len(things)})
+        room = self.window.room(self._messages(NONE))
+        listed_things = _fitting(things, room // _THINGS_SHARE if statements else room)
+        left = room - _cost(listed_things)
+        merged = self._merged(statements, left)
+        best = _fitting(sorted(merged, key=lambda each: -each.score), left)
+        cut = len(things) - len(listed_things) + len(merged) - len(best)
+        told = f"Things that were found in all parts and counted: {len(things):,} ({listed([t.text for t in things])})."
+        note = joined(
+            told if things else "",
+            f"Things and points that did not fit into the last prompt: {cut:,}." if cut else "",
+        )
+        ids = dict.fromkeys(fact for each in (*listed_things, *best) for fact in each.facts)
+        facts, queries = self.run.evidence.facts(tuple(ids))
+        known = tuple(facts[each] for each in ids if each in facts)
+        self.shown.facts(known)
+        numbers = {fact.id: f"{FACTS}.{number}" for number, fact in enumerate(known, 1)}
+        answered = self._final(_lines(listed_things, numbers), _lines(best, numbers), len(things))
+        return replace(answered, note=joined(answered.note, note)), known, queries
+
+    def _merged(self, statements: list[Statement], room: int) -> list[Statement]:
+        """Statements put together until they fit into ``room``."""
+        for number in range(1, _ROUNDS + 1):
+            if _cost(statements) <= room:
+                break
+            whole = self.window.room(self._merge_messages([]))
+            pages = pack([_line(n, each) for n, each in enumerate(statements, 1)], whole)
+            works = [partial(self._merge, [statements[place] for place in page], number) for page in pages]
+            done = side_by_side(works, _THREADS)
+            self.calls.steps += [step for calls, _ in done for step in calls.steps]
+            self.calls.counts["calls.merge"] += sum(calls.made for calls, _ in done)
+            statements = unite(each for _, remaining in done for each in remaining)
+        return statements
+
+    def _merge(self, page: list[Statement], number: int) -> tuple[Calls, list[Statement]]:
+        """What remains of a page: no more than a third of it. Where the call fails, its best statements as they are."""
+        assert self.run.chat is not None
+        own = Calls(*metered(self.run.chat))
+        mark = own.mark()
+        name, most = f"merge, round {number}", max(_LEAST, _cost(page) // _SHRINK)
+        try:
+            reply, _ = ask(own, self._merge_messages(page), Remaining, stage="merge", tokens=self.window.reply)
+        except ModelError as error:
+            own.add(name, f"failed, so the best of {counted(len(page), 'point')} stay: {error}", mark, prompt=_MERGE)
+            return own, _fitting(sorted(page, key=lambda each: -each.score), most)
+        remaining = []
+        for point in reply.points:
+            chosen = [page[number - 1] for number in point.facts if 1 <= number <= len(page)]
+            behind = tuple(dict.fromkeys(fact for each in chosen for fact in each.facts))
+            remaining += [Statement(tidy(point.point), behind, point.score)] if point.score else []
+        kept = _fitting(remaining or page, most)
+        own.add(name, f"{counted(len(kept), 'point')} of {len(page):,}", mark, prompt=_MERGE)
+        return own, kept
+
+    def _final(self, things: list[str], points: list[str], total: int) -> Answered:
+        """The last call. ``total`` things were found, of which ``things`` are listed."""
+        mark = self.calls.mark()
+        of_them = f", of which {len(things):,} are listed" if len(things) < total else ""
+        title = f"Things that were found, put together from all parts; their number is {total:,}{of_them}:"
+        shown = [title, *things, ""] if things else []
+        shown += ["Statements:", *points] if points else []
+        messages = self._messages("\n".join(shown).strip())
+        try:
+            most, show = self.window.reply, self.calls.shown("answer")
+            reply, repairs = ask(self.calls, messages, AnswerReply, stage="reduce", tokens=most, show=show)
+        except ModelError as error:
+            self.calls.add("answer", f"failed: {error}", mark, prompt=_REDUCE)
+            found = answer_of(AnswerReply(answer="\n".join([*things, *points])), self.shown, self.options.mode)
+            note = f"The language model wrote no answer from it, so this is what the parts say. {error}"
+            return replace(found, note=joined(note, found.note), sufficient=None)
+        self.calls.counts["calls.reduce"] = self.calls.made
+        outcome = "answered" if reply.sufficient else "what was found is not enough"
+        detail = f"{outcome}, from {counted(len(things), 'thing')} and {counted(len(points), 'point')}"
+        self.calls.add("answer", f"{detail}; repairs: {repairs}" if repairs else detail, mark, prompt=_REDUCE)
+        if not reply.evidence and str(total) in re.findall(r"\d+", reply.answer.replace(",", "")):
+            behind = numbers_in(re.findall(r"\[[\d.]+\]", "".join(things)))[:_MOST_MARKS]
+            reply = reply.model_copy(update={"evidence": behind})
+        return answer_of(reply, self.shown, self.options.mode)
+
+    def _messages(self, findings: str) -> Messages:
+        asks = manner(self.options.answer_style, self.options.mode)
+        return render(_REDUCE, question=self.question, findings=findings, fence=_fence(findings), **asks)
+
+    def _merge_messages(self, page: Sequence[Statement]) -> Messages:
+        lines = (f"[{number}] {each.text} (score {each.score})" for number, each in enumerate(page, 1))
+        shown = "\n".join(lines) or NONE
+        words = str(max(_LEAST, _cost(page) // _SHRINK) // 2)
+        return render(_MERGE, question=self.question, statements=shown, fence=_fence(shown), words=words)
+
+
+def _fence(shown: str) -> str:
+    return LARGEST_FENCE if shown == NONE else fence_for(shown)
+
+
+def _line(number: int, each: Statement) -> str:
+    """A line that is as long as that of any prompt."""
+    return f"[{number}] {each.text} (score {each.score}){_MARK * min(len(each.facts), _MARKS)}"
+
+
+def _lines(statements: Sequence[Statement], numbers: dict[str, str]) -> list[str]:
+    """As the last prompt has them: with the numbers of their first facts behind them."""
+    marks = [[f"[{numbers[fact]}]" for fact in each.facts if fact in numbers][:_MARKS] for each in statements]
+    return [f"- {each.text} {''.join(own)}".rstrip() for each, own in zip(statements, marks, strict=True)]
+
+
+def _cost(statements: Sequence[Statement]) -> int:
+    return sum(tokens(_line(number, each)) + 1 for number, each in enumerate(statements, 1))
+
+
+def _fitting(statements: Sequence[Statement], room: int) -> list[Statement]:
+    """The first of them that fit; of a first one that does not, its beginning."""
+    pages = pack([_line(number, each) for number, each in enumerate(statements, 1)], room)
+    first = [statements[place] for place in pages[0]] if pages else []
+    return [replace(each, text=each.text[: head(each.text, room)]) for each in first] if len(first) == 1 else first
 
 
 READER = Reader(

@@ -9,23 +9,31 @@ window, and replies that are asked for again, are calls of the model and no func
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, islice
+
+from pydantic import Field
 
 from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import BudgetError, ModelError, ReplyError
+from kgplatform.models.chat import Chat, metered
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
-from kgplatform.prompt import fence_for, render
+from kgplatform.prompt import LARGEST_FENCE, fence_for, render
 from kgplatform.readers.answer import NOTHING_NEAR, REFUSAL, REPLY_TOKENS, Answered, ask_answer, record, without_model
-from kgplatform.readers.graphreader.brief import PROMPTS, Brief, Options, make_brief
-from kgplatform.readers.graphreader.explore import Walk, explore
-from kgplatform.readers.graphreader.initial_nodes import initial_nodes
-from kgplatform.readers.graphreader.notebook import gathered
+from kgplatform.readers.graphreader.brief import PROMPTS, RESERVE, Brief, Options, make_brief
+from kgplatform.readers.graphreader.explore import Walk, explore, gathered
 from kgplatform.readers.reader import Reader
-from kgplatform.readers.run import Calls, Run
-from kgplatform.records import Answer, FoundFact, SearchResult
-from kgplatform.text import counted, tidy
+from kgplatform.readers.run import Calls, Run, StepFound
+from kgplatform.readers.window import pack, short_name
+from kgplatform.records import Answer, FoundFact, QueryRun, SearchResult
+from kgplatform.search.evidence import Retrieved
+from kgplatform.search.found import rank_scores
+from kgplatform.search.nodes import Names, NearNodes, NodePlaces, Nodes
+from kgplatform.text import WORD_RUN, counted, listed, normalise_name, tidy
 
 
 class _Plan(Form):
@@ -115,6 +123,247 @@ def _seen(question: str, paths: Sequence[Walk], calls: Calls) -> SearchResult:
     facts = {id_: text for path in paths for id_, text in path.facts.items()}
     found = tuple(FoundFact(id_, text, 0.0, (), ()) for id_, text in facts.items())
     return SearchResult(question, tuple(passages.values()), found, sum(step.seconds for step in calls.steps))
+
+
+class _Scored(Form):
+    node: str
+    score: float = Field(50.0, json_schema_extra={"minimum": 0, "maximum": 100})
+
+
+class _Reply(Form):
+    nodes: list[_Scored] = items(20)
+
+
+_NODES_STEP = "initial nodes"
+_NODES_PROMPT = "graphreader/nodes"
+_AT_ONCE = 4
+_MOST_PROMPTS = 2
+"""Prompts in which candidates are shown: more are needed only where the window is small and the names are long."""
+
+_REDUNDANT = 0.5
+"""What the score of a node is worth that leads where another one leads."""
+
+_FOUND = 30
+"""Passages of a search that nodes are to open."""
+_FOUND_SHIFT = 10
+_OPENS = 3
+"""How many passages a node counts for."""
+_OPENED = 0.2
+"""What a passage is worth that a node before opens too."""
+_NEARNESS = 0.1
+_ORDERED = 15
+"""Nodes at the head of the list that are put in order so: more than are chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Names for one prompt, and the statements that read them. ``shown`` leads from what is shown to the name."""
+
+    number: int
+    shown: dict[str, str]
+    queries: tuple[QueryRun, ...]
+
+
+@dataclass
+class _Gathered:
+    """What came of all batches: nodes with their scores, 0 to 100; ``names``: all that were shown, in order."""
+
+    scores: dict[str, float] = field(default_factory=dict)
+    invented: int = 0
+    names: list[str] = field(default_factory=list)
+    batches: int = 0
+    errors: list[ModelError] = field(default_factory=list)
+
+
+def initial_nodes(
+    brief: Brief, nodes: Nodes, planned: Nodes, search: Callable[..., Retrieved], chat: Chat, calls: Calls
+) -> list[str]:
+    """The names of up to ``nodes`` starts, best first; none for a graph without nodes. The steps go into ``calls``.
+
+    The model scores names of nodes, and the best few are taken (section 3.3.1). The paper shows the names of all nodes.
+    Here the model sees those that are nearest to the question and the plan, by name and by meaning, in one prompt
+    whatever the size of the graph; with ``preset=paper`` all, in as many prompts as the window needs. First in the list
+    stand those that open what a search finds, each something else. What the model names and the graph does not have is
+    counted, and one that the question names, else the first of the list, takes its place.
+
+    ``planned`` are the nodes as seen from the question and the plan; ``search`` finds ``top_k`` passages
+    for the question. Raises ``BudgetError``, and ``ModelError`` where the model answered no prompt at all.
+    """
+    options = brief.options
+    if options.random_nodes is not None:
+        drawn = nodes.some(options.nodes, options.random_nodes)
+        detail = f"drawn at random with seed {options.random_nodes} from {drawn.total:,} nodes: {listed(drawn.names)}"
+        calls.note(_NODES_STEP, detail, drawn.queries)
+        return list(drawn.names)
+    if options.is_paper:
+        gathered = _gather(_batches(brief, nodes.pages()), brief, chat, calls)
+        nearest = nodes.near(options.nodes) if not gathered.scores else NearNodes((), (), ())
+        best = sorted(gathered.scores, key=lambda name: -gathered.scores[name])
+        return _begin(best, _fused([nearest]), brief, gathered, calls)
+    near = [nodes.near(options.candidates), *([planned.near(options.candidates)] if planned is not nodes else [])]
+    candidates = _fused(near)[: options.candidates]
+    found, (places, led) = search(top_k=_FOUND), nodes.places(candidates)
+    candidates = opening(candidates, places, [passage.id for passage in found.result.passages])
+    queries = chain(*(each.queries for each in near), found.queries, led)
+    page = Names(tuple(candidates), len(candidates), tuple(queries))
+    gathered = _gather(islice(_batches(brief, [page]), _MOST_PROMPTS), brief, chat, calls)
+    ordered = sorted(gathered.scores.items(), key=lambda scored: (-scored[1], candidates.index(scored[0])))
+    first = dict.fromkeys([*(name for each in near for name in each.named), *candidates])
+    return _begin(diverse(ordered, places, options.nodes), list(first), brief, gathered, calls)
+
+
+def opening(candidates: Sequence[str], places: Mapping[str, NodePlaces], found: Sequence[str]) -> list[str]:
+    """``candidates``, at their head those that open most of the passages ``found`` (best first) that none before opens.
+
+    A node of many passages is worth less, since few of them can be read. Without it the first nodes are those of the
+    passage that is nearest to the question, all of it (docs/explanation/decisions.md has what it brings).
+    """
+    worth = {passage: 1 / (_FOUND_SHIFT + rank) for rank, passage in enumerate(found)}
+    left = {name: _NEARNESS / (_FOUND_SHIFT + rank) for rank, name in enumerate(candidates)}
+    head: list[str] = []
+
+    def opens(name: str) -> float:
+        passages = places[name].passages if name in places else frozenset[str]()
+        best = sorted((worth.get(passage, 0.0) for passage in passages), reverse=True)[:_OPENS]
+        return left[name] + sum(best) / math.sqrt(max(1, len(passages)))
+
+    while left and len(head) < _ORDERED:
+        head.append(max(left, key=opens))
+        del left[head[-1]]
+        for passage in places[head[-1]].passages & worth.keys() if head[-1] in places else ():
+            worth[passage] *= _OPENED
+    return [*head, *left]
+
+
+def diverse(scored: Sequence[tuple[str, float]], places: Mapping[str, NodePlaces], count: int) -> list[str]:
+    """``count`` of ``scored`` nodes, best first; one that leads where those before it lead counts half.
+
+    It does if all its facts are theirs, or if it is one of them in other words: its name has all words of another's, or
+    the other way round, and a passage names both.
+    """
+    left = list(scored)
+    chosen: list[str] = []
+    while left and len(chosen) < count:
+        worth = [score * (_REDUNDANT if _is_redundant(name, chosen, places) else 1) for name, score in left]
+        best = max(range(len(left)), key=lambda place: (worth[place], -place))
+        chosen.append(left.pop(best)[0])
+    return chosen
+
+
+def _is_redundant(name: str, chosen: Sequence[str], places: Mapping[str, NodePlaces]) -> bool:
+    own = places.get(name)
+    others = [(each, places[each]) for each in chosen if each in places]
+    if own is None or not chosen:
+        return False
+    words = _words(name)
+    return own.facts <= {fact for _, other in others for fact in other.facts} or any(
+        (words <= _words(each) or _words(each) <= words) and own.passages & other.passages for each, other in others
+    )
+
+
+def _words(name: str) -> set[str]:
+    return set(WORD_RUN.findall(normalise_name(name))) or {name}
+
+
+def _fused(near: Sequence[NearNodes]) -> list[str]:
+    """All nodes of ``near``, best first: those that are named, then the others by their ranks in all rankings."""
+    named = [name for each in near for name in each.named]
+    scores = rank_scores(ranking for each in near for ranking in each.rankings)
+    return list(dict.fromkeys([*named, *sorted(scores, key=lambda name: -scores[name])]))
+
+
+def _begin(best: Sequence[str], nearest: Sequence[str], brief: Brief, gathered: _Gathered, calls: Calls) -> list[str]:
+    """The starts: the ``best`` that the model proposed, and the nearest in place of those that it invented."""
+    if gathered.errors and len(gathered.errors) == gathered.batches:
+        raise gathered.errors[0]
+    starts = list(best[: brief.options.nodes])
+    lacking = min(gathered.invented, brief.options.nodes - len(starts)) if starts else brief.options.nodes
+    added = [name for name in nearest if name not in starts][:lacking]
+    if starts:
+        told = listed([f"{name} ({gathered.scores[name]:g})" for name in starts])
+        more = f", and at {listed(added)} for what was invented" if added else ""
+        calls.amend(f"{len(gathered.names):,} nodes shown; begins at {told}{more}")
+    else:
+        calls.counts["malformed.no initial node"] += 1
+        calls.note(_NODES_STEP, f"none of the nodes was proposed; the nearest: {listed(added)}")
+    return [*starts, *added]
+
+
+def _gather(batches: Iterable[_Batch], brief: Brief, chat: Chat, calls: Calls) -> _Gathered:
+    """All batches asked about, a few at a time."""
+    gathered = _Gathered()
+    batches = iter(batches)
+    while some := list(islice(batches, _AT_ONCE)):
+        replies = side_by_side([partial(_ask, brief, batch, chat) for batch in some], _AT_ONCE)
+        for batch, (scores, invented, made, error) in zip(some, replies, strict=True):
+            gathered.batches += 1
+            gathered.names += batch.shown.values()
+            gathered.invented += len(invented)
+            calls.counts += made.counts
+            for step in made.steps:
+                calls.steps.append(step)  # it is a span already
+                calls.tell(step)
+            gathered.errors += [error] if error else []
+            for name, score in scores.items():
+                gathered.scores[name] = max(score, gathered.scores.get(name, 0.0))
+    return gathered
+
+
+def _batches(brief: Brief, pages: Iterable[Names]) -> Iterator[_Batch]:
+    """The names of ``pages`` in lists that fill the window."""
+    room = brief.window.room(brief.nodes_messages("", fence=LARGEST_FENCE)) - RESERVE
+    waiting: list[str] = []
+    queries: tuple[QueryRun, ...] = ()
+    number = 0
+    for page in pages:
+        waiting += page.names
+        queries += page.queries
+        shown = [short_name(name) for name in waiting]
+        full = pack(shown, room)
+        for group in full[:-1]:
+            number += 1
+            yield _Batch(number, {shown[each]: waiting[each] for each in group}, queries)
+            queries = ()
+        waiting = [waiting[each] for each in full[-1]] if full else []
+    if waiting:
+        yield _Batch(number + 1, {short_name(name): name for name in waiting}, queries)
+
+
+def _ask(brief: Brief, batch: _Batch, chat: Chat) -> tuple[dict[str, float], list[str], Calls, ModelError | None]:
+    """What the model proposes of a batch: nodes with their scores, and names that are not in the list; its calls, with
+    their step; and the error where it failed.
+
+    A reply that says nothing, twice, proposes nothing. Raises ``BudgetError`` alone.
+    """
+    calls = Calls(*metered(chat))
+    mark, found = calls.mark(batch.queries), StepFound(batch.queries)
+    messages = brief.nodes_messages("\n".join(batch.shown))
+    scores: dict[str, float] = {}
+    invented: list[str] = []
+    proposed: list[_Scored] = []
+    try:
+        proposed = ask(calls, messages, _Reply, stage="nodes", tokens=brief.window.reply)[0].nodes
+    except BudgetError:
+        raise
+    except ReplyError:
+        calls.counts["malformed.no node"] += 1
+    except ModelError as error:
+        calls.counts["failed.nodes"] += 1
+        calls.add(_NODES_STEP, f"batch {batch.number} failed: {error}", mark, prompt=_NODES_PROMPT, found=found)
+        return scores, invented, calls, error
+    calls.counts["malformed.no node"] += calls.made - 1
+    normal = {normalise_name(shown): name for shown, name in reversed(batch.shown.items())}
+    for each in proposed:
+        name = batch.shown.get(each.node) or normal.get(normalise_name(each.node))
+        if name is None:
+            invented.append(each.node)
+        else:
+            scores[name] = max(each.score, scores.get(name, 0.0))
+    calls.counts["malformed.fabricated node"] += len(invented)
+    detail = f"batch {batch.number}, {len(batch.shown):,} names: {counted(len(scores), 'node')} proposed"
+    strange = f", {len(invented)} not in the list: {listed(invented)}" if invented else ""
+    calls.add(_NODES_STEP, detail + strange, mark, prompt=_NODES_PROMPT, found=found)
+    return scores, invented, calls, None
 
 
 READER = Reader(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgplatform.readers.graphreader.initial_nodes import diverse, opening
+from kgplatform.readers.graphreader.reader import diverse, opening
 from kgplatform.search.nodes import NodePlaces
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgplatform.readers.graphreader.notebook import renewed
+from kgplatform.readers.graphreader.explore import renewed
 from kgplatform.readers.window import tokens
 
 OLD = "The mill was built by Anna Reed [1.1]. It grinds oats [1.2]."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from answers import passage
 
-from kgplatform.readers.youtu.reflect import AgentMemory
+from kgplatform.readers.youtu.reader import AgentMemory
 from kgplatform.records import SearchResult
 
 QUESTION = "Where was Anna Reed born?"

@@ -19,8 +19,7 @@ from kgplatform.models.openai_chat import make_chat
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.run import Run, SchemaTypes
 from kgplatform.readers.window import Window, cost
-from kgplatform.readers.youtu.reader import PARTS, Options, answer
-from kgplatform.readers.youtu.reflect import AgentMemory, reflect_messages
+from kgplatform.readers.youtu.reader import PARTS, AgentMemory, Options, answer, reflect_messages
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings
