@@ -55,12 +55,12 @@ class Tried:
 
     @property
     def tells(self) -> bool:
-        """Whether any row has anything in it."""
+        """Whether any row has anything in it. A number 0 alone is what counting gives where nothing was found."""
         return any(map(_tells, self.rows))
 
 
 def _tells(row: Sequence[Any]) -> bool:
-    return any(cell not in (None, "", [], {}) for cell in row)
+    return any(cell is False or cell not in (None, "", [], {}, 0) for cell in row)
 
 
 class Statements:
