@@ -84,7 +84,7 @@ def test_a_long_file_is_not_held(tmp_path: Path, form: str) -> None:
         (b"\xef\xbb\xbf \n", "is empty."),
         ("[1]".encode("utf-16"), "is in UTF-16: save it again as UTF-8."),
         ('[{"question": "Où?"}]'.encode("latin-1"), "is not in UTF-8 throughout: save it again as UTF-8."),
-        (gzip.compress(b"{}"), "is an archive (gzip), not text; questions are read from JSON and JSON lines."),
+        (gzip.compress(b"{}", mtime=0), "is an archive (gzip), not text; questions are read from JSON and JSON lines."),
         (b"PAR1" + bytes(100), "is a table (Parquet), not text; "),
         (b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer, not the file: run `git lfs pull`"),
         (b'[{"question": "Who?", "answer": "a"}, {"quest', "is broken in item 2 (not valid JSON: unterminated string"),
