@@ -60,7 +60,7 @@ STRANGERS = {
 NEUTRAL = {
     "interfaces": {
         # What the client takes and returns.
-        *("extract.schema", "tree.build_tree", "gist.options", "exchange"),
+        *("sources.objects", "extract.schema", "tree.build_tree", "gist.options", "exchange"),
         # How a statement is written out for people.
         "neo4j.pasteable",
         # The jar of Neo4j Browser, and where a person finds it: no graph is needed for either.
@@ -84,8 +84,8 @@ _CYPHER = re.compile(
 )
 _FLAG = re.compile(r"(?<![\w-])--[a-z]")
 FLAGS_ELSEWHERE = {
-    # Flags of Neo4j's own programs.
-    *("neo4j.config", "exchange.csv_folder"),
+    # Flags of Neo4j's own programs, and of pip.
+    *("neo4j.config", "exchange.csv_folder", "errors"),
     # What people read who stand before a server, or in a guide, and are to go to a terminal.
     *("interfaces.http.parts", "interfaces.http.app", "interfaces.neo4j_browser.guide"),
 }

@@ -228,7 +228,7 @@ def _guess(path: str, data: bytes) -> Decoded:
     if not codec or (len(sample) < _SHORT and sum(byte > 127 for byte in sample) < _FEW_LETTERS):
         codec = "cp1252"
     decoded = _lenient(path, data, codec)
-    guess = f"it declares no encoding that it keeps to: read as {_shown(codec)}, a guess (--encoding names another)"
+    guess = f"it declares no encoding, or a wrong one: read as {_shown(codec)}, a guess (KGPLATFORM_ENCODING decides)"
     return replace(decoded, faults=(guess, *decoded.faults))
 
 

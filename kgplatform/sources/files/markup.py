@@ -61,7 +61,9 @@ def _markdown(path: str, decoded: Decoded) -> FileText:
         headings = (tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open")
         stated = _unquoted(said[1].strip()) if said else ""
         title = stated or next((_inline(heading.children) for heading in headings), None)
-        metadata, faults = _said_in_front(front[2]) if front else ({}, ())
+        metadata, faults = (
+            _said_in_front(_TOML_KEY.sub(r"\1: ", front[2]) if front[1] == "+++" else front[2]) if front else ({}, ())
+        )
         return FileText(clean(_render(tokens)), title, (), decoded.faults + faults, metadata)
 
 
@@ -96,7 +98,9 @@ def _said_in_front(source: str) -> tuple[dict[str, MetadataValue], tuple[str, ..
     return kept.metadata, tuple(faults)
 
 
-_FRONT_VALUE = re.compile(r"^([\w\"'][^:=\n]*?)[^\S\n]*[:=](?=\s)(.*\n(?:[^\S\n]+.*\n|-.*\n|\n)*)", re.M)
+_TOML_KEY = re.compile(r"^([\w.-]+)[^\S\n]*=[^\S\n]*", re.M)
+"""Of a TOML value, which is YAML but for the sign between them."""
+_FRONT_VALUE = re.compile(r"^([\w\"'][^:=\n]*?)[^\S\n]*:(?=\s)(.*\n(?:[^\S\n]+.*\n|-.*\n|\n)*)", re.M)
 """A value of front matter, with the lines that are indented below it."""
 
 

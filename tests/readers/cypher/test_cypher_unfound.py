@@ -82,7 +82,7 @@ def test_what_was_not_found_stays_out_of_the_prompt(half: KnowledgeGraph, return
 def test_texts_of_facts_are_known_by_the_ids_beside_them(half: KnowledgeGraph) -> None:
     text = "MATCH (f:Fact) RETURN collect(f.text) AS facts, collect(f.id) AS sources"
     done, chat = asked(half, statement(text), said("She lived in London [1]."))
-    assert 'facts: ["Ada Lovelace lived in London"]' in chat.calls[1].messages[1]["content"]
+    assert '\nfacts\n[1.1] ["Ada Lovelace lived in London"]' in chat.calls[1].messages[1]["content"]
     assert done.counts == {"unfound.value": 2}
 
 
