@@ -314,7 +314,7 @@ class TestMakeEmbedder:
         with pytest.raises(SettingError, match=r"openai:x needs OPENAI_API_KEY.*KGPLATFORM_EMBEDDER=auto"):
             make_embedder(options(embedder="openai:x"), Ledger())
         monkeypatch.setattr(embed, "find_spec", lambda name: None)
-        with pytest.raises(SettingError, match=r"local:other needs .*kgplatform\[sentence-transformers\]"):
+        with pytest.raises(SettingError, match=r"local:other needs the extra .*install .*sentence-transformers>="):
             make_embedder(options(embedder="local:other"), Ledger())
 
     @pytest.mark.parametrize("name", ["", "hash:0", "auto:x", "cohere:x"])
