@@ -232,9 +232,7 @@ def test_the_tutorial_from_its_first_command_to_its_last(
     assert compared == 7
 
 
-def test_texts_are_anonymised_as_the_page_says(
-    reader: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_texts_are_anonymised_as_the_page_says(reader: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = commands_of(page(ANONYMITY))
     assert [line.split()[1] for line in lines] == ["anonymise", "ingest", "evaluate"]
     with reader:
