@@ -229,9 +229,10 @@ def load_settings(**overrides: Any) -> Settings:
         raise SettingError(f'There is no setting "{name}".{instead} `kgplatform settings` lists them.')
     if overrides.get("home") == "":
         raise SettingError("The name of the home folder is empty. Name a folder, or leave it out.")
-    given = {name: value for name, value in overrides.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
+    given["_env_file_encoding"] = _file_encoding()
     try:
-        return Settings(_env_file_encoding=_file_encoding(), **given)
+        return Settings(**given)
     except SettingsError as error:  # of the settings, one alone is JSON
         raise SettingError(
             'KGPLATFORM_CHAT_PARAMETERS cannot be used: give one JSON object, such as {"reasoning_effort": "low"}.'

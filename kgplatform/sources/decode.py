@@ -164,7 +164,7 @@ def _as_declared(path: str, data: bytes, declared: str) -> Decoded | None:
 
 def codec_of(label: str) -> str:
     """Python's name of the encoding that browsers read under ``label``, else of the one called so; "" for none."""
-    from webencodings import lookup
+    from webencodings import lookup  # type: ignore[import-untyped]  # publishes no types
 
     with suppress(LookupError, ValueError, UnicodeError):
         found = lookup(label)

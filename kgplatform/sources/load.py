@@ -191,8 +191,10 @@ def load_file(
                     yield from _members(path, shown, read_members(shown, read_from, fields, calls))
                 else:
                     found = reader(shown, read_from)
-                    is_one = isinstance(found, FileText)
-                    yield from _whole(path, shown, found) if is_one else _members(path, shown, found)
+                    if isinstance(found, FileText):
+                        yield from _whole(path, shown, found)
+                    else:
+                        yield from _members(path, shown, found)
                 return
         yield from _bounded(calls, path, content, fields)
     except DocumentError as error:

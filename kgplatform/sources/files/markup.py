@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgplatform.errors import DocumentError
 from kgplatform.neo4j.metadata import flat
@@ -110,7 +110,7 @@ def _plain_loader() -> type[yaml.SafeLoader]:
     import yaml
 
     class Plain(yaml.SafeLoader):
-        yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+        yaml_implicit_resolvers: dict[str, Any] = {}
 
     for kind, pattern in (
         ("bool", r"true|false"),

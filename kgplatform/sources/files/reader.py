@@ -38,14 +38,14 @@ _PROMISES = {
 }
 """Names that promise a binary format: where the bytes are not of it, the file is damaged, and no text."""
 
-_PARTS: tuple[tuple[str, Reader], ...] = (
+_PARTS: tuple[tuple[str, Callable[[str, BinaryIO], FileText]], ...] = (
     ("word/document.xml", read_word),
     ("ppt/presentation.xml", read_presentation),
     ("xl/workbook.xml", read_workbook),
     ("xl/workbook.bin", read_workbook),
     ("META-INF/container.xml", read_book),
 )
-_OPEN_DOCUMENTS: dict[str, Reader] = {
+_OPEN_DOCUMENTS: dict[str, Callable[[str, BinaryIO], FileText]] = {
     "text": read_open_text,
     "presentation": read_open_presentation,
     "spreadsheet": read_workbook,
