@@ -181,20 +181,15 @@ def load_file(
             read_members = ITEM_READERS.get(suffix) if reader is read_text else None
             is_small = size <= HARMLESS_BYTES or (read_members is read_jsonl and has_lines(head))
             if calls is None or (reader is read_text and is_small):
-                if fields.encoding and reader in TEXTS or read_members is read_json or (read_members and is_small):
-                    decoded = decode(shown, stream.read(), encoding=fields.encoding)
-                    yield from (SkippedFile(shown, fault, in_part=True) for fault in decoded.faults)
-                    read_from = _stream(decoded.text.encode())
+                read_from, faults = stream, tuple[str, ...]()
+                if (fields.encoding and reader in TEXTS) or read_members is read_json or (read_members and is_small):
+                    read_from, faults = _in_utf8(shown, stream, fields.encoding)
+                yield from (SkippedFile(shown, fault, in_part=True) for fault in faults)
+                found = read_members(shown, read_from, fields, calls) if read_members else reader(shown, read_from)
+                if isinstance(found, FileText):
+                    yield from _whole(path, shown, found)
                 else:
-                    read_from = stream
-                if read_members is not None:
-                    yield from _members(path, shown, read_members(shown, read_from, fields, calls))
-                else:
-                    found = reader(shown, read_from)
-                    if isinstance(found, FileText):
-                        yield from _whole(path, shown, found)
-                    else:
-                        yield from _members(path, shown, found)
+                    yield from _members(path, shown, found)
                 return
         yield from _bounded(calls, path, content, fields)
     except DocumentError as error:
@@ -237,6 +232,12 @@ def _whole(path: Path, shown: str, reading: FileText) -> Iterator[Document | Ski
     source = path.as_uri()
     yield _document(as_name(reading.title) or _readable_stem(path), source, source, reading)
     yield from (SkippedFile(shown, fault, in_part=True) for fault in reading.faults)
+
+
+def _in_utf8(shown: str, stream: BufferedReader, encoding: str) -> tuple[BufferedReader, tuple[str, ...]]:
+    """A text in whatever encoding as UTF-8, and what is not sure of it."""
+    decoded = decode(shown, stream.read(), encoding=encoding)
+    return _stream(decoded.text.encode()), decoded.faults
 
 
 def _stream(content: bytes) -> BufferedReader:
@@ -322,7 +323,7 @@ def load_by(
     held = 0
     for path in find_files(paths):
         content = _content(path) if path.suffix.lower() in PARSED else None
-        sent = None if content is None else workers.submit(parse, (path, content, *bounds))
+        sent = None if content is None else workers.submit(parse, (path, content, fields, *bounds))
         ahead.append((path, len(content or b""), sent))
         held += ahead[-1][1]
         while len(ahead) > _AHEAD * workers.number or held > _BYTES_AHEAD:
@@ -332,10 +333,10 @@ def load_by(
         yield from _taken(*each, fields, calls, stop)
 
 
-def parse(file: tuple[Path, bytes, float, int]) -> Loaded:
+def parse(file: tuple[Path, bytes, Fields, float, int]) -> Loaded:
     """In a worker: what a file says, by its path and content, within so many seconds and megabytes."""
-    path, content, *bounds = file
-    return list(load_file(path, content, calls=_calls(*bounds)))
+    path, content, fields, seconds, megabytes = file
+    return list(load_file(path, content, fields, _calls(seconds, megabytes)))
 
 
 @lru_cache(maxsize=1)

@@ -750,6 +750,16 @@ def test_workers_give_what_this_process_gives_and_cut_as_it_does(folder: Path, m
         assert list(cut_by(workers, wanted, 20, NEVER)) == parts
 
 
+def test_workers_read_in_the_encoding_that_is_given(tmp_path: Path) -> None:
+    for name in ("a.md", "b.csv", "c.html", "d.txt"):
+        (tmp_path / name).write_bytes("Źrebię;Żółw\nŁódź;Święta\n".encode("cp852"))
+    fields = Fields(encoding="cp852")
+    with LocalWorkers(2) as workers, BoundedCalls(60, 2000) as calls:
+        found = list(load_by(workers, [tmp_path], fields, calls, NEVER))
+    assert found == list(load([tmp_path], fields=fields))
+    assert all(isinstance(each, Document) and "Łódź" in each.text for each in found)
+
+
 def test_it_can_be_stopped(folder: Path) -> None:
     stop = Stop()
     with LocalWorkers(2) as workers, BoundedCalls(60, 2000, stop) as calls:

@@ -183,6 +183,17 @@ def test_a_part_that_no_reader_can_use_is_told_and_the_rest_is_read(tmp_path: Pa
     assert told == ["attachment unnamed: binary data, not text"]
 
 
+def test_a_mail_whose_words_are_no_text_keeps_its_attachments(tmp_path: Path) -> None:
+    parts = (
+        "Subject: s\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: text/plain\n"
+        "Content-Transfer-Encoding: base64\n\nAAECAwQFBgcICQ==\n--B\nContent-Type: text/plain\n"
+        "Content-Disposition: attachment; filename=a.txt\n\nAttached words.\n--B--\n"
+    )
+    (document,), told = loaded(tmp_path / "a.eml", parts.encode())
+    assert "Attached words." in document.text
+    assert told == ["its words: binary data, not text"]
+
+
 def test_each_message_of_a_mailbox_is_a_document(tmp_path: Path) -> None:
     messages = [
         "Message-ID: <1@x>\nSubject: One\n\nFirst.\n>From now on it is quoted.\nFrom here it goes on.\n",

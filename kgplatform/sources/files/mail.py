@@ -173,7 +173,11 @@ def _of_message(message: EmailMessage) -> _Mail:
     for kind in ("plain", "html") if message.is_multipart() else ("",):
         part = message.get_body((kind,)) if kind else message
         if isinstance(part, EmailMessage) and not mail.body.strip() and (part is not message or _is_words(message)):
-            body, found = part, _words(part)
+            body = part
+            try:
+                found = _words(part)
+            except DocumentError as error:  # what is attached is read all the same
+                found = Decoded("", (f"its words: {error.reason}",))
             mail.body, mail.faults = found.text, found.faults
     for part in _attached(message, body):
         name = part.get_filename() or "unnamed"
