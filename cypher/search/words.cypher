@@ -6,6 +6,7 @@
 // param $names: list<string>: normalised names, the runs of words of the question
 // param $words: string: the question's words, as a full-text query
 // param $terms: string: its words as those of passages in other languages than English are stored; empty in English
+// param $typed: string: its words in one spelling, as a full-text query; empty if all are common
 // param $k: int: how many passages
 // returns: entities, documents, passages, foreign, tree
 CALL () {
@@ -23,8 +24,16 @@ CALL () {
   RETURN collect(key) AS documents
 }
 CALL () {
-  CALL db.index.fulltext.queryNodes('chunk_text', $words, {limit: $k}) YIELD node, score
-  WITH node.id AS id, score
+  CALL () {
+    CALL db.index.fulltext.queryNodes('chunk_text', $words, {limit: $k}) YIELD node, score
+    RETURN node.id AS id, score
+    UNION ALL
+    MATCH (g:Graph {id: 'graph'})
+    WHERE g.format >= 5 AND $typed <> ''
+    CALL db.index.fulltext.queryNodes('chunk_exact', $typed, {limit: $k}) YIELD node, score
+    RETURN node.id AS id, score
+  }
+  WITH id, max(score) AS score
   ORDER BY score DESC, id
   RETURN collect([id, score]) AS passages
 }

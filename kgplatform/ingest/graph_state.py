@@ -14,14 +14,15 @@ from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
 from kgplatform.records import Proposal
 from kgplatform.resolution import found_by
+from kgplatform.text.exact import exact_words
 from kgplatform.text.languages import language_of, search_terms
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
 
 OLDER_GRAPH = (
-    "This graph was made by an earlier version, which indexed English words only. Ingest any of its files again to "
-    "index all texts by the words of their language; this costs no model calls."
+    "This graph was made by an earlier version, which indexed fewer words. Ingest any of its files again to index all "
+    "texts by the words of their language and as they were typed; this costs no model calls."
 )
 
 
@@ -97,7 +98,7 @@ def is_up_to_date(state: Row) -> bool:
 
 def bring_up_to_date(store: Store) -> None:
     """Give an older graph what it lacks: one of format 1 the properties by which key elements that belong together are
-    found, one of format 2 the nodes of proposed types, one of format 3 the words of passages in other languages.
+    found, one of format 2 the nodes of proposed types, one of format 4 the words of passages as they were typed.
     """
     state = graph_state(store)
     if is_up_to_date(state):
@@ -115,7 +116,7 @@ def bring_up_to_date(store: Store) -> None:
             ("ingest/remove_older_proposals", {"passages": [row["passage"] for row in rows]}),
         )
     _tell_languages(store)
-    _define(store, {"neo4j/schema/fulltext_chunk_words": {}})
+    _define(store, {f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk_words", "chunk_exact")})
     await_indexes(store)
     store.write(set_state(format=FORMAT_VERSION))
 
@@ -129,9 +130,15 @@ def _tell_languages(store: Store) -> None:
 
 
 def word_rows(passages: Iterable[Row]) -> list[Row]:
-    """Rows of ``ingest/passage_words`` for ``passages`` (id, text); none of those in English or no known language."""
-    told = ((each["id"], search_terms(each["text"], language_of(each["text"]))) for each in passages)
-    return [{"id": id_, "words": " ".join(terms)} for id_, terms in told if terms]
+    """Rows of ``ingest/passage_words`` for ``passages`` (id, text)."""
+    return [
+        {
+            "id": each["id"],
+            "words": " ".join(search_terms(each["text"], language_of(each["text"]))) or None,
+            "exact": exact_words(each["text"]),
+        }
+        for each in passages
+    ]
 
 
 _INDEX_SECONDS = 3600
@@ -153,7 +160,8 @@ def define_indexes(store: Store, dimension: int, more: Sequence[str] = ()) -> No
     """The indexes that retrieval needs, online. ``more``: "community" and "page", where the graph has those."""
     kinds = ("chunk", "fact", "entity", "element", *more)
     fulltext: dict[str, Parameters] = {
-        f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk", "chunk_words", "entity", "entity_words")
+        f"neo4j/schema/fulltext_{kind}": {}
+        for kind in ("chunk", "chunk_words", "chunk_exact", "entity", "entity_words")
     }
     _define(store, _of_vectors(kinds, dimension) | fulltext)
     await_indexes(store)

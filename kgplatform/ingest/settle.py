@@ -118,9 +118,8 @@ class _Vectors:
         size = _BATCH // 5 if kind in ("passages", "pages") else _BATCH
         with closing(self._store.read_batches(f"ingest/pending_{kind}", size)) as found:
             for rows in found:
-                words = word_rows(rows) if kind == "passages" else []
                 self._store.write(
-                    *([("ingest/passage_words", {"rows": words})] if words else ()),
+                    *([("ingest/passage_words", {"rows": word_rows(rows)})] if kind == "passages" else ()),
                     ("ingest/embed", {"rows": self._embedded(rows)}),
                 )
                 self._tell(kind, len(rows))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.search.exact import held_terms
 from kgplatform.search.found import Found, Path, best, best_scores, facts_found
 from kgplatform.search.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
 from kgplatform.search.question import Question, stands_alone
@@ -25,6 +26,7 @@ from kgplatform.search.routes import (
     passages_found,
     path_found,
     walk,
+    with_terms,
 )
 from kgplatform.text import passage_title, title_key
 
@@ -61,7 +63,7 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
     longest = question.longest({entity.key for entity in known})
     entities = [entity for entity in known if entity.key in longest and "entity" not in without]
     documents = {key for key in question.longest(words["documents"]) if question.names_properly(key)}
-    passages, facts, meant, named, near = store.at_once(
+    passages, facts, meant, named, near, terms = store.at_once(
         lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS, bm25),
         lambda store: [] if "triple" in without else fact_rows(store, question, FACT_SEEDS),
         lambda store: (
@@ -73,6 +75,7 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
             else []
         ),
         lambda store: communities_near(store, question) if words["tree"] and "community" not in without else NOWHERE,
+        lambda store: [] if "passage" in without else held_terms(store, question),
     )
     seeds = _Seeds(passages, facts, named, _without_document(question, entities, documents), near, share)
     nearest = (element for row in facts[:PATH_FACTS] for element in row["elements"])
@@ -95,13 +98,14 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
     )
     # Passages that only the walk reached came by the entities that they mention.
     walked = [] if "entity" in without else around["passages"]
-    return Found(
+    found = Found(
         passage_scores,
         fact_scores,
         _routes([*(part.passage_routes for part in parts), dict.fromkeys(walked, {"entity"})], passage_scores),
         _routes([part.fact_routes for part in parts], fact_scores),
         vector=vector,
     )
+    return with_terms(found, terms, "passage")
 
 
 class _Entity(NamedTuple):
@@ -116,7 +120,7 @@ class _Entity(NamedTuple):
 def _by_words(store: Store, question: Question) -> Row:
     """What the words of a question find: entities and documents that it may name, passages with their BM25, those in
     another language than English apart; and whether the graph has a finished tree."""
-    asked = {"names": list(question.names), "words": question.words, "terms": question.terms}
+    asked = {"names": list(question.names), "words": question.words, "terms": question.terms, "typed": question.typed}
     (row,) = store.read("search/words", k=PASSAGE_SEEDS, **asked)
     return row
 

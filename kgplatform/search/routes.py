@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity
 from kgplatform.search.communities import check_tree
+from kgplatform.search.exact import Term, held_terms, lifted
 from kgplatform.search.found import Found, Hop, Path, best, best_scores, facts_found, rank_scores
 from kgplatform.search.fuse import COSINE_SHARE, COSINE_SHARE_BY_WORDS
 from kgplatform.search.question import Question
@@ -65,12 +66,19 @@ def passages_found(rows: list[Row], share: float) -> Found:
 
 def bm25_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by words alone: the baseline of papers, no part of ``all`` (GraphReader, section 4.1)."""
-    return _scored(bm25_rows(store, question, max(top_k, NEAREST)), "bm25")
+    found = _scored(bm25_rows(store, question, max(top_k, NEAREST)), "bm25")
+    return with_terms(found, held_terms(store, question), "bm25")
+
+
+def with_terms(found: Found, terms: Sequence[Term], route: str) -> Found:
+    """``found`` with the passages that have ``terms`` as they were typed in the places of ``lifted``."""
+    passages = lifted(found.passages, terms)
+    return replace(found, passages=passages, passage_routes={id_: {route} for id_ in passages} | found.passage_routes)
 
 
 def bm25_rows(store: Store, question: Question, count: int) -> list[Row]:
     """The ``count`` passages that share most with the question by words, each with its BM25."""
-    return store.read("search/bm25", k=count, words=question.words, terms=question.terms)
+    return store.read("search/bm25", k=count, words=question.words, terms=question.terms, typed=question.typed)
 
 
 def dense_route(store: Store, question: Question, top_k: int) -> Found:

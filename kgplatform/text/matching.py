@@ -30,6 +30,8 @@ _LONGEST_NEAR = 1000
 
 _SHORTEST_INSIDE = 4
 _DIGITS = re.compile(r"\d+")
+_STROKED = re.compile(r"LATIN SMALL (?:LETTER|LIGATURE) (?:DOTLESS )?([A-Z]{1,2})(?: WITH .*)?")
+"""Names of letters that Unicode does not take apart; their accents are gone."""
 _OMISSION = re.compile(r"\[?(?:\.\.\.|…)\]?")
 
 
@@ -279,6 +281,15 @@ def _fold_letter(letter: str) -> str:
         return ""
     if letter.isspace() or unicodedata.category(letter) in ("Pd", "Cc") or letter == "\u2212":
         return " "
+    return bare_letter(letter)
+
+
+@cache
+def bare_letter(letter: str) -> str:
+    """A letter without case, accents, strokes and ligature: "é" and "E" are "e", "ø" is "o", "æ" is "ae"."""
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", letter).casefold())
     # Without accents (combining class 200 and up) and the Hebrew and Arabic points (10 to 36).
-    return "".join(part for part in parts if not ((rank := unicodedata.combining(part)) >= 200 or 10 <= rank <= 36))
+    kept = (part for part in parts if not ((rank := unicodedata.combining(part)) >= 200 or 10 <= rank <= 36))
+    return "".join(
+        stroked[1].lower() if (stroked := _STROKED.fullmatch(unicodedata.name(part, ""))) else part for part in kept
+    )
