@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kgplatform.text import UNSPACED
 from kgplatform.text.matching import bare_letter
@@ -44,8 +44,8 @@ _DIGITS_OF_TELEPHONE = range(7, 16)
 """How many a telephone number has (ITU-T E.164)."""
 _LONGEST = 200
 """Characters of a word: what is longer is data."""
-_FEW = 3
-"""A question of no more words is one term."""
+_FEW = 2
+"""A question of no more words is no sentence, but what is looked for."""
 _LONGEST_RUN = 8
 
 
@@ -76,12 +76,14 @@ def spellings(question: str) -> list[str]:
 
 
 def terms_of(question: str) -> list[list[Typed]]:
-    """Runs of words that may name something: signs and names beside each other; a question of few words as it is."""
+    """Runs of words that may name something: signs and names beside each other; each word of a few counts as a sign."""
     text = _in_one_form(question)
     words = list(_words(text))
+    if len(words) <= _FEW:
+        words = [replace(word, is_sign=True) for word in words]
     runs: list[list[Typed]] = []
     for word in words:
-        if word.is_sign or word.is_name or len(words) <= _FEW:
+        if word.is_sign or word.is_name:
             beside = runs and runs[-1][-1].end + 1 == word.start and len(runs[-1]) < _LONGEST_RUN
             runs[-1].append(word) if beside else runs.append([word])
     return runs + [[Typed(0, 0, number, is_sign=True, is_name=False)] for number in sorted({*_numbers(text)})]
