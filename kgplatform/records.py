@@ -338,13 +338,12 @@ class SearchResult(Shown):
 
     def _repr_html_(self) -> str:
         """The passages, and the facts that speak to the question."""
-        score = "Score" if all(each.relevance is None for each in self.passages) else "Relevance"
         shown = [each.sentence or each for each in self.passages]
         named: dict[str, list[Any]] = {
             "Document": [each.title for each in self.passages],
             "Location": [each.location for each in shown],
             "Characters": [f"{each.start}–{each.end}" for each in shown],
-            score: [each.score if score == "Score" else each.relevance for each in self.passages],
+            "Score": [each.score for each in self.passages],
             "Passage": [each.text for each in shown],
         }
         columns = {name: values for name, values in named.items() if any(values) or name != "Location"}

@@ -15,7 +15,9 @@ from kgplatform.text.languages import full_text_query
 FEW = 3
 """A sign that no more passages have leads to these alone: they come first."""
 MOST = 50
-"""Passages of a term that are looked at; a name that more have is none that tells much."""
+"""Passages of a term that are looked at."""
+RARE = 10
+"""A name that more passages have leads nowhere in particular."""
 PLACE = 2
 """The best passage of any other term has this place, or one before it: the third, counted from 0."""
 
@@ -39,7 +41,7 @@ def held_terms(store: Store, question: Question) -> list[Term]:
         for run in question.terms_typed
     ]
     phrases = sorted({phrase for run in runs for phrase in run.values()})
-    rows = store.read("search/exact", phrases=phrases, most=MOST + 1) if phrases else []
+    rows = store.read("search/exact", phrases=phrases, most=MOST) if phrases else []
     holders = {row["phrase"]: tuple(row["passages"]) for row in rows}
     return [
         term for run, words in zip(runs, question.terms_typed, strict=True) for term in _longest(run, words, holders)
@@ -55,7 +57,7 @@ def _longest(
         if (passages := holders.get(phrase)) and taken.isdisjoint(range(first, last)):
             taken.update(range(first, last))
             is_sign = any(word.is_sign for word in words[first:last])
-            if is_sign or len(passages) <= MOST:
+            if is_sign or len(passages) <= RARE:
                 terms.append(Term(passages, is_sign))
     return terms
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kgplatform.text import UNSPACED
+from kgplatform.text.languages import ENGLISH, is_common, language_of
 from kgplatform.text.matching import bare_letter
 
 _ALIKE = {
@@ -81,9 +82,10 @@ def terms_of(question: str) -> list[list[Typed]]:
     words = list(_words(text))
     if len(words) <= _FEW:
         words = [replace(word, is_sign=True) for word in words]
+    language = language_of(text) or ENGLISH
     runs: list[list[Typed]] = []
     for word in words:
-        if word.is_sign or word.is_name:
+        if word.is_sign or word.is_name and not is_common(word.spelling, language):
             beside = runs and runs[-1][-1].end + 1 == word.start and len(runs[-1]) < _LONGEST_RUN
             runs[-1].append(word) if beside else runs.append([word])
     return runs + [[Typed(0, 0, number, is_sign=True, is_name=False)] for number in sorted({*_numbers(text)})]

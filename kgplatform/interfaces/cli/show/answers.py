@@ -99,8 +99,7 @@ def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
         shown = passage.sentence or passage
         location = f", {shown.location}" if shown.location else ""
         where = f"{passage.title}{location}, characters {shown.start}–{shown.end}"
-        value = f"score {passage.score:.3f}" if passage.relevance is None else f"relevance {passage.relevance:.2f}"
-        how = f"  {value}  by {', '.join(passage.routes)}" if passage.routes else ""
+        how = f"  score {passage.score:.3f}  by {', '.join(passage.routes)}" if passage.routes else ""
         out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
         out.print(f"     {safe(short(shown.text))}")
         if passage.copies:

@@ -161,10 +161,9 @@ function fold(one, found, open, item, many = undefined) {
 
 function passageItem(passage, open) {
   const best = passage.sentence ?? passage;
-  const relevance = passage.relevance == null ? [] : [`relevance ${passage.relevance.toFixed(2)}`];
   return el("li", { class: "passage" },
     placeButton({ ...passage, start: best.start, end: best.end, location: best.location }, open),
-    el("span", { class: "muted routes" }, [...relevance, ...passage.routes].join(", ")),
+    el("span", { class: "muted routes" }, passage.routes.join(", ")),
     el("p", { dir: "auto", class: "clamp" }, best.text),
     passage.copies.length ? el("p", { class: "muted places" }, "The same text: ", passage.copies.slice(0, 3).map((copy) => placeOf(copy, open))) : null);
 }
