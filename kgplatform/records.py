@@ -308,8 +308,9 @@ class SearchResult(Shown):
     """What a route found for a question, best first, and the seconds that it took.
 
     ``paths`` and ``communities`` are what the routes of these names walked through; others leave them empty. ``fits``:
-    False if no passage is likely to hold what is asked, None where that is not known (``FoundPassage.relevance``). Its
-    length is the number of passages, and going through it gives these.
+    False if no passage is likely to hold what is asked, None where that is not known (``FoundPassage.relevance``).
+    ``missing``: names, numbers and the like of the question that no passage has; None where it has none. Its length is
+    the number of passages, and going through it gives these.
     """
 
     question: str
@@ -319,6 +320,7 @@ class SearchResult(Shown):
     paths: tuple[FoundPath, ...] = ()
     communities: tuple[FoundCommunity, ...] = ()
     fits: bool | None = None
+    missing: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.passages)

@@ -37,6 +37,8 @@ _RELEVANCE = {
 its title, of a logistic regression. ``make bench ONLY=fits`` fits and measures those of the default."""
 FITS = 0.06
 """From this relevance on a passage may well hold what is asked: 19 of 20 questions of MuSiQue have one."""
+FITS_IF_HELD, FITS_IF_MISSING = 0.04, 0.5
+"""The same where passages have all that the question names, and where none has some of it."""
 _HEADING = 0.5
 """What counts of a line without an end mark: a heading has the words, the sentence below it says something."""
 _MOST = 100
@@ -95,14 +97,14 @@ def judged(
     best = [_best(each, passage.title, asked) for each, passage in zip(lines, result.passages, strict=False)]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
     fits: bool | None = None
-    texts = (question, *(passage.text for passage in passages[:1]))
-    if embedder in _RELEVANCE and {language_of(text) for text in texts} <= {"", ENGLISH}:  # as the calibration is
+    if embedder in _RELEVANCE and language_of(question) in ("", ENGLISH):  # as the calibration is
+        least_relevance = FITS if result.missing is None else FITS_IF_MISSING if result.missing else FITS_IF_HELD
         for place, share in enumerate(_shares(lines, passages, asked)):
             if (cosine := passages[place].cosine) is not None:
                 relevance = round(relevance_of(cosine, share, embedder), 3)
                 passages[place] = replace(passages[place], relevance=relevance)
                 # The cosine of what has no meaning, "asdf qwerty", is not low: a word must be shared.
-                fits = bool(fits) or (relevance >= FITS and share > 0)
+                fits = bool(fits) or (relevance >= least_relevance and share > 0)
     relevant = [fact for fact in result.facts if _is_relevant(fact, passages[:first], asked, least)]
     shown = _said_once(relevant)
     facts = tuple(replace(fact, relevant=fact.id in shown) for fact in result.facts)

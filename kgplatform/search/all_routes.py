@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.search.exact import held_terms
+from kgplatform.search.exact import Terms, held_terms
 from kgplatform.search.found import Found, Path, best, best_scores, facts_found
 from kgplatform.search.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
 from kgplatform.search.question import Question, stands_alone
@@ -75,7 +75,7 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
             else []
         ),
         lambda store: communities_near(store, question) if words["tree"] and "community" not in without else NOWHERE,
-        lambda store: [] if "passage" in without else held_terms(store, question),
+        lambda store: Terms() if "passage" in without else held_terms(store, question),
     )
     seeds = _Seeds(passages, facts, named, _without_document(question, entities, documents), near, share)
     nearest = (element for row in facts[:PATH_FACTS] for element in row["elements"])

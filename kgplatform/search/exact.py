@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kgplatform.neo4j.store import Store
 from kgplatform.search.found import best
 from kgplatform.search.question import Question
-from kgplatform.text.exact import Typed
+from kgplatform.text.exact import Phrase
 from kgplatform.text.languages import full_text_query
 
 FEW = 3
@@ -30,43 +30,40 @@ class Term:
     is_sign: bool
 
 
-def held_terms(store: Store, question: Question) -> list[Term]:
-    """The longest phrases of what ``question`` names that any passage has as they were typed."""
-    runs = [
-        {
-            (first, last): full_text_query([" ".join(word.spelling for word in run[first:last])])
-            for first in range(len(run))
-            for last in range(first + 1, len(run) + 1)
-        }
-        for run in question.terms_typed
-    ]
-    phrases = sorted({phrase for run in runs for phrase in run.values()})
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a question names: the longest phrases that any passage has, and those that none has (``missing``), which is
+    None where nothing is named, or the graph is one of an earlier version.
+    """
+
+    held: tuple[Term, ...] = ()
+    missing: tuple[str, ...] | None = None
+
+
+def held_terms(store: Store, question: Question) -> Terms:
+    """What passages have of the names and signs in ``question``, as they were typed."""
+    runs = [[(each, full_text_query([*each.spellings])) for each in run] for run in question.named]
+    phrases = sorted({query for run in runs for _, query in run})
     rows = store.read("search/exact", phrases=phrases, most=MOST) if phrases else []
+    if not rows:
+        return Terms()
     holders = {row["phrase"]: tuple(row["passages"]) for row in rows}
-    return [
-        term for run, words in zip(runs, question.terms_typed, strict=True) for term in _longest(run, words, holders)
-    ]
-
-
-def _longest(
-    run: Mapping[tuple[int, int], str], words: Sequence[Typed], holders: Mapping[str, tuple[str, ...]]
-) -> list[Term]:
-    taken: set[int] = set()
-    terms = []
-    for (first, last), phrase in sorted(run.items(), key=lambda item: (item[0][0] - item[0][1], item[0])):
-        if (passages := holders.get(phrase)) and taken.isdisjoint(range(first, last)):
-            taken.update(range(first, last))
-            is_sign = any(word.is_sign for word in words[first:last])
-            if is_sign or len(passages) <= RARE:
-                terms.append(Term(passages, is_sign))
-    return terms
+    held: list[Term] = []
+    for run in runs:
+        counted: list[Phrase] = []  # of phrases inside each other the longest counts
+        for phrase, query in run:
+            passages = holders[query]
+            if passages and all(phrase.end <= other.start or other.end <= phrase.start for other in counted):
+                counted.append(phrase)
+                held += [Term(passages, phrase.is_sign)] if phrase.is_sign or len(passages) <= RARE else []
+    return Terms(tuple(held), tuple(run[0][0].text for run in runs if not holders[run[0][1]]))
 
 
 def lifted(scores: Mapping[str, float], terms: Sequence[Term]) -> dict[str, float]:
     """``scores`` of passages, dealt out anew so that those come first which have a sign that few have, and the best
     of each other term among the first three.
     """
-    order = best(dict(scores), len(scores))
+    order = best(scores, len(scores))
     place = {id_: number for number, id_ in enumerate(order)}
     signs = [term for term in terms if term.is_sign and len(term.passages) <= FEW]
     having = {id_: sum(id_ in term.passages for term in signs) for term in signs for id_ in term.passages}

@@ -66,7 +66,7 @@ class Found:
     """Scores of passages and facts by id (higher is better), and the routes that found each.
 
     ``paths`` and ``communities``, best first, are what led there. ``vector``: the question's. ``documents``: ids of
-    those whose places are shown; None: of all.
+    those whose places are shown; None: of all. ``missing``: what the question names and no passage has.
     """
 
     passages: dict[str, float] = field(default_factory=dict)
@@ -77,6 +77,7 @@ class Found:
     communities: Sequence[FoundCommunity] = ()
     vector: Sequence[float] | None = None
     documents: Sequence[str] | None = None
+    missing: tuple[str, ...] | None = None
 
 
 def facts_found(rows: Iterable[Row], route: str) -> Found:

@@ -9,7 +9,7 @@ from functools import cached_property
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder, embed_question, knows_english_only
 from kgplatform.text import UNSPACED, WORD_RUN, is_unspaced, normalise_name, tidy
-from kgplatform.text.exact import Typed, spellings, terms_of
+from kgplatform.text.exact import Phrase, named_in, spellings_of
 from kgplatform.text.languages import ENGLISH, full_text_query, is_common, language_of, search_terms
 
 _LONGEST_NAME = 12
@@ -59,13 +59,13 @@ class Question:
     def typed(self) -> str:
         """One of its words in one spelling, without the commonest."""
         language = language_of(self.text) or ENGLISH
-        words = [word for word in spellings(self.text)[:_MOST_WORDS] if not is_common(word, language)]
+        words = [word for word in spellings_of(self.text)[:_MOST_WORDS] if not is_common(word, language)]
         return full_text_query(words)
 
     @cached_property
-    def terms_typed(self) -> list[list[Typed]]:
+    def named(self) -> list[list[Phrase]]:
         """What it may name, as it was typed."""
-        return terms_of(self.text)
+        return named_in(self.text)
 
     @cached_property
     def runs(self) -> list[str]:

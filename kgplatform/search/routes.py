@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity
 from kgplatform.search.communities import check_tree
-from kgplatform.search.exact import Term, held_terms, lifted
+from kgplatform.search.exact import Terms, held_terms, lifted
 from kgplatform.search.found import Found, Hop, Path, best, best_scores, facts_found, rank_scores
 from kgplatform.search.fuse import COSINE_SHARE, COSINE_SHARE_BY_WORDS
 from kgplatform.search.question import Question
@@ -70,10 +70,11 @@ def bm25_route(store: Store, question: Question, top_k: int) -> Found:
     return with_terms(found, held_terms(store, question), "bm25")
 
 
-def with_terms(found: Found, terms: Sequence[Term], route: str) -> Found:
+def with_terms(found: Found, terms: Terms, route: str) -> Found:
     """``found`` with the passages that have ``terms`` as they were typed in the places of ``lifted``."""
-    passages = lifted(found.passages, terms)
-    return replace(found, passages=passages, passage_routes={id_: {route} for id_ in passages} | found.passage_routes)
+    passages = lifted(found.passages, terms.held)
+    by = {id_: {route} for id_ in passages} | found.passage_routes
+    return replace(found, passages=passages, passage_routes=by, missing=terms.missing)
 
 
 def bm25_rows(store: Store, question: Question, count: int) -> list[Row]:

@@ -14,6 +14,7 @@ from kgplatform.neo4j.metadata import conditions, name_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.search.all_routes import all_routes
+from kgplatform.search.exact import held_terms
 from kgplatform.search.found import SPARE, Found, best, facts_found, look_up, rank_scores, with_copies
 from kgplatform.search.question import Question
 from kgplatform.search.routes import NEAREST, ROUTES, dense_in_documents
@@ -53,10 +54,11 @@ def search(
         found = dense_in_documents(store, asked, documents, top_k + SPARE)
     else:
         found = all_routes(store, asked, without) if route == "all" else ROUTES[route](store, asked, top_k)
+    missing = found.missing if route in ("all", "bm25") else held_terms(store, asked).missing
     found = keep_types(store, replace(found, vector=asked.vector, documents=documents if within else None), types)
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)
-    return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities))
+    return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities), missing=missing)
 
 
 def check_route(route: str) -> None:

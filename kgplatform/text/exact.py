@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kgplatform.text import UNSPACED
 from kgplatform.text.languages import ENGLISH, is_common, language_of
@@ -51,11 +51,20 @@ _LONGEST_RUN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
-    """A word in one spelling, from the characters ``[start, end)`` of the text. ``is_sign``: it has a digit or a sign,
-    so that it is no common word; ``is_name``: a capital begins it.
+class Phrase:
+    """Words of a question that may name something: the characters ``[start, end)``, as they stand there (``text``) and
+    in the ``spellings`` of which any will do. ``is_sign``: one has a digit or a sign, so that it is no common word.
     """
 
+    start: int
+    end: int
+    text: str
+    spellings: tuple[str, ...]
+    is_sign: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
     start: int
     end: int
     spelling: str
@@ -66,29 +75,43 @@ class Typed:
 def exact_words(text: str) -> str:
     """The words of ``text`` in one spelling, in order, then their parts; joined by blanks."""
     text = _in_one_form(text)
-    words = [word.spelling for word in _words(text)]
-    parts = {part for word in dict.fromkeys(words) for part in _parts(word)} | {*_numbers(text)}
+    words = spellings_of(text)
+    parts = {part for word in dict.fromkeys(words) for part in _parts(word)} | {
+        joined for _, _, joined in _numbers(text)
+    }
     return " ".join([*words, *sorted(parts)])
 
 
-def spellings(question: str) -> list[str]:
-    """The words of ``question`` in one spelling."""
-    return [word.spelling for word in _words(_in_one_form(question))]
+def spellings_of(text: str) -> list[str]:
+    """The words of ``text`` in one spelling."""
+    return [word.spelling for word in _words(_in_one_form(text))]
 
 
-def terms_of(question: str) -> list[list[Typed]]:
-    """Runs of words that may name something: signs and names beside each other; each word of a few counts as a sign."""
+def named_in(question: str) -> list[list[Phrase]]:
+    """What ``question`` may name: runs of names and signs, of each the whole run first, then all that is in it. Each
+    word of a few counts as a sign; a word that begins the question has its capital from that, and may not belong.
+    """
     text = _in_one_form(question)
     words = list(_words(text))
-    if len(words) <= _FEW:
-        words = [replace(word, is_sign=True) for word in words]
     language = language_of(text) or ENGLISH
-    runs: list[list[Typed]] = []
+    runs: list[list[_Word]] = []
     for word in words:
-        if word.is_sign or word.is_name and not is_common(word.spelling, language):
+        if len(words) <= _FEW or word.is_sign or (word.is_name and not is_common(word.spelling, language)):
             beside = runs and runs[-1][-1].end + 1 == word.start and len(runs[-1]) < _LONGEST_RUN
             runs[-1].append(word) if beside else runs.append([word])
-    return runs + [[Typed(0, 0, number, is_sign=True, is_name=False)] for number in sorted({*_numbers(text)})]
+    numbers = list(_numbers(text))
+    found = []
+    for run in runs:
+        parts = [run[first:last] for first in range(len(run)) for last in range(len(run), first, -1)]
+        found.append([])
+        for part in sorted(parts, key=len, reverse=True):
+            start, end = part[0].start, part[-1].end
+            ways = [part, part[1:]] if part[0] is words[0] and len(part) > 1 else [part]
+            spellings = [" ".join(word.spelling for word in way) for way in ways]
+            spellings += [joined for first, last, joined in numbers if start <= first and last <= end]
+            is_sign = len(words) <= _FEW or any(word.is_sign for word in part)
+            found[-1].append(Phrase(start, end, text[start:end], tuple(spellings), is_sign))
+    return found
 
 
 def _in_one_form(text: str) -> str:
@@ -96,13 +119,14 @@ def _in_one_form(text: str) -> str:
     return text.translate(_ALIKE)
 
 
-def _words(text: str) -> Iterator[Typed]:
+def _words(text: str) -> Iterator[_Word]:
     for piece in _PIECE.finditer(text):
         if (found := _WORD.search(piece[0])) is not None and len(found[0]) <= _LONGEST:
             word = _POSSESSIVE.sub("", found[0])
-            spelling = _spelling(word)
+            spelling, is_name = _spelling(word), word[0].isupper()
             start = piece.start() + found.start()
-            yield Typed(start, start + len(found[0]), spelling, _SIGN.search(spelling) is not None, word[0].isupper())
+            is_sign = _SIGN.search(spelling) is not None or (is_name and "'" in word)  # O'Neill
+            yield _Word(start, start + len(found[0]), spelling, is_sign, is_name)
 
 
 def _spelling(word: str) -> str:
@@ -121,12 +145,15 @@ def _parts(word: str) -> Iterator[str]:
         yield from (piece for piece in _JOINTS.split(word) if piece)
 
 
-def _numbers(text: str) -> Iterator[str]:
-    """Numbers whose digits blanks part, and those of telephones, without what parts them, and without their first
-    groups."""
-    yield from (_spelling(found[0].replace(" ", ",")) for found in _SPACED_NUMBER.finditer(text))
+def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
+    """Numbers whose digits blanks part, and those of telephones, also without their first groups: where each stands,
+    and its digits without what parts them.
+    """
+    for found in _SPACED_NUMBER.finditer(text):
+        yield *found.span(), _spelling(found[0].replace(" ", ","))
     for found in _TELEPHONE.finditer(text):
-        groups = re.findall(r"\d+", found[0])
-        if len(groups) > 1 and len("".join(groups)) in _DIGITS_OF_TELEPHONE:
-            joined = ("".join(groups[at:]) for at in range(len(groups)))
-            yield from (digits for digits in joined if len(digits) in _DIGITS_OF_TELEPHONE)
+        groups = list(re.finditer(r"\d+", found[0]))
+        for first in range(len(groups) - 1):
+            digits = "".join(group[0] for group in groups[first:])
+            if len(digits) in _DIGITS_OF_TELEPHONE and sum(len(group[0]) for group in groups) in _DIGITS_OF_TELEPHONE:
+                yield found.start() + groups[first].start(), found.end(), digits

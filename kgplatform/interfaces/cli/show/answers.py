@@ -57,7 +57,8 @@ def show_search(result: SearchResult, out: Console | None = None, *, all_facts: 
         return
     facts = [fact for fact in result.facts if fact.relevant or all_facts]
     if result.fits is False:
-        out.print("No passage is likely to answer this: these are only the nearest.")
+        none_has = f", and none has {safe(listed(result.missing, 3))}" if result.missing else ""
+        out.print(f"No passage is likely to answer this{none_has}: these are only the nearest.")
     if result.communities:
         out.print("[bold]Communities[/bold]")
     for number, community in enumerate(result.communities, 1):
