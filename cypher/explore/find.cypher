@@ -4,6 +4,7 @@
 // param $key: string: the text as a normalised name
 // param $starts: list<string>: the text in the ways that a name may be written
 // param $words: string: the text's words as a full-text query; empty if it has none
+// param $typed: list<string>: ids of nodes that are called so but for accents, apostrophes and the like
 // param $most: int: how many of each part are looked at
 // param $limit: int: how many of each part are returned
 // returns: id, name, labels, type, text, degree, key, score
@@ -33,6 +34,14 @@ CALL () {
   ORDER BY size(n.name), COUNT { (n)--() } DESC, n.id
   LIMIT $limit
   RETURN n, score
+  UNION ALL
+  UNWIND $typed AS id
+  MATCH (n:Entity {id: id})
+  RETURN n, 0.0 AS score
+  UNION ALL
+  UNWIND $typed AS id
+  MATCH (n:Document {id: id})
+  RETURN n, 0.0 AS score
   UNION ALL
   MATCH (d:Document)
   WHERE d.key CONTAINS $key

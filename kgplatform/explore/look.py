@@ -39,6 +39,7 @@ from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
+from kgplatform.text.exact import spellings_of
 
 KINDS = (
     *("Entity", "KeyElement", "Fact", "Chunk", "Document", "Attribute", "Keyword", "Community", "Page", "Run", "Step"),
@@ -86,6 +87,7 @@ class Look:
         rows = self._store.read(
             "explore/find",
             key=key,
+            typed=self._named_as_typed(name),
             starts=sorted({name, name.lower(), name[:1].upper() + name[1:]}),
             words=" ".join(f'"{word}"^2 {word}*' for word in dict.fromkeys(words)),
             most=_CANDIDATES,
@@ -93,6 +95,16 @@ class Look:
         )
         rows.sort(key=lambda row: _nearness(row, key))
         return tuple(map(_node, rows[:limit]))
+
+    def _named_as_typed(self, name: str) -> list[str]:
+        """Ids of what is called like ``name`` but for accents, apostrophes and the like."""
+        asked = spellings_of(name)[:_MOST_WORDS]
+        if not asked or not all(map(str.isalnum, asked)):
+            return []
+        query = " ".join(f"+{word}*" for word in asked)
+        found = self._store.read("explore/named_as_typed", typed=query, most=_PAGE)
+        names = ((row["id"], spellings_of(row["name"])) for row in found)
+        return [id_ for id_, words in names if all(any(word.startswith(each) for word in words) for each in asked)]
 
     def neighbours(self, id: str, limit: int = 50, kinds: Sequence[str] = ()) -> Subgraph:
         """The node and at most ``limit`` neighbours of these ``kinds``, the strongest first, and the edges among all.

@@ -8,6 +8,7 @@ import pytest
 from corpora import put
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.explore.look import Look
 from kgplatform.ingest.graph_state import FORMAT_VERSION
 from kgplatform.text.exact import exact_words, spellings_of
 
@@ -86,6 +87,13 @@ def test_what_is_typed_is_first(graph: KnowledgeGraph, route: str) -> None:
 def test_the_best_passage_of_a_name_that_many_have_is_among_the_first_three(graph: KnowledgeGraph) -> None:
     found = graph.search("Which crowns, drivers, addresses and files does Machine 50 have?", top_k=3).passages
     assert "machine 50" in [each.title for each in found]
+
+
+def test_the_find_box_folds_the_same(graph: KnowledgeGraph) -> None:
+    look = Look(graph.store)
+    for typed, wanted in {"oneill": "Aoife O’Neill", "o'nei": "Aoife O’Neill", "aoife oneill": "Aoife O’Neill"}.items():
+        assert wanted in [node.name for node in look.find(typed)], typed
+    assert look.find("oneill zebra") == ()
 
 
 def test_a_graph_of_before_gets_its_words(graph: KnowledgeGraph, tmp_path: Path) -> None:
