@@ -321,7 +321,8 @@ def _foreign_calls(tokens: Sequence[Token]) -> Iterator[str]:
 
 def _searches_hard(tokens: Sequence[Token], parameters: dict[str, Any]) -> bool:
     """Whether any text could be a full-text query that matches words for ever: no time-out ends that either."""
-    if not any(_dotted(tokens, at)[0].lower().startswith(_FULL_TEXT) for at, each in enumerate(tokens) if each.is_name):
+    begins = (at for at, each in enumerate(tokens) if each.is_name and not _at(tokens, at - 1).is_sign("."))
+    if not any(_dotted(tokens, at)[0].lower().startswith(_FULL_TEXT) for at in begins):
         return False
     texts = [token.text for token in tokens if token.kind == "text"]
     texts += [value for value, _ in values_in(parameters) if isinstance(value, str)]

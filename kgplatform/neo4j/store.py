@@ -126,14 +126,14 @@ _UNKNOWN_SAID = re.compile(r"\Awarn: [^.]+\. | Verify that the spelling is corre
 @dataclass(frozen=True)
 class Connection:
     """Where a graph is. ``uri`` speaks Bolt; ``browser_url`` opens Neo4j Browser, where its address is known.
-    ``strikes``: the statements that have ended the server, if it is the managed one."""
+    ``strikes``: the statements that have ended it, if it is the managed server."""
 
     uri: str
     username: str
     password: str = field(repr=False)
     database: str | None = None
     browser_url: str | None = None
-    strikes: Strikes | None = field(default=None, repr=False, compare=False)
+    strikes: Strikes = field(default_factory=Strikes, repr=False, compare=False)
 
 
 Tracer = Callable[[QueryRun], None]
@@ -348,9 +348,8 @@ class Store:
         """
         _refuse_large(statement, parameters)
         strikes = self.connection.strikes
-        if strikes is not None:
-            strikes.refuse(statement)
-        life = strikes.life() if strikes is not None else ""
+        strikes.refuse(statement)
+        life = strikes.life()
         mark, began = {"kgplatform": uuid.uuid4().hex}, time.time()
         running, ending = in_background(partial(ask, mark), "statement"), None
         try:
@@ -361,10 +360,10 @@ class Store:
                 ending.result(_HUNG)
                 answer = running.result(_LONGEST)
         except TimeoutError as error:
-            if strikes is not None:
-                strikes.add(statement, life)
+            strikes.add(statement, life)
+            hangs = ending is not None and not ending.done()
             is_new = self._revived(began, hangs=True)
-            if ending is not None and not ending.done():
+            if hangs:
                 raise ServerError(f"{_HANGS} {_AGAIN if is_new else 'Restart it.'}") from error
             what = "the server was restarted to end it" if is_new else "it keeps running on the server"
             raise StatementError(
@@ -372,13 +371,12 @@ class Store:
                 "at once."
             ) from error
         except ServerError as error:
-            if strikes is not None and isinstance(error.__cause__, GONE):
+            if isinstance(error.__cause__, GONE):
                 strikes.add(statement, life)
             if self._revived(began):
                 raise ServerError(f"{_ENDED} {_AGAIN}") from error
             raise
-        if strikes is not None:
-            strikes.forgive(statement)
+        strikes.forgive(statement)
         return answer
 
     def _user_statement(
@@ -444,12 +442,12 @@ class Store:
             try:
                 return once(mark)
             except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
-                met_others = getattr(error, "code", None) in _BY_OTHERS
-                if not (error.is_retryable() or met_others) or time.monotonic() >= until:
-                    raise
                 if isinstance(error, GONE) and self._revived(began):  # what that took is not the statement's
                     until = time.monotonic() + _RETRY_SECONDS
                     continue
+                met_others = getattr(error, "code", None) in _BY_OTHERS
+                if not (error.is_retryable() or met_others) or time.monotonic() >= until:
+                    raise
             self.stop.sleep(pause + random.uniform(0, _RETRY_SPREAD))
             pause *= 2
 

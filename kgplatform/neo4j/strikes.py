@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from kgplatform.concurrency.files import file_lock, write_atomically
@@ -29,9 +31,11 @@ Struck = dict[str, dict[str, float]]
 
 
 class Strikes:
-    """Those of the server in the folder ``home``, whatever process saw them."""
+    """Those of the managed server in the folder ``home``, whatever process saw them; None of any other."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path | None = None) -> None:
+        if home is None:
+            home = Path(os.devnull)  # a folder in which nothing is
         self._file, self._lock, self._record = home / "strikes.json", home / "strikes.lock", home / RECORD
 
     def life(self) -> str:
@@ -49,19 +53,13 @@ class Strikes:
     def add(self, statement: str, life: str) -> None:
         """The server ``life`` ended while ``statement`` ran. One that had ended before is no fault of it."""
         if life and self._record.exists():  # else it was stopped on purpose
-            with file_lock(self._lock):
-                struck = self._read()
-                struck.setdefault(_fingerprint(statement), {})[life] = time.time()
-                self._write(struck)
+            self._change(_fingerprint(statement), life)
 
     def forgive(self, statement: str) -> None:
         """``statement`` has ended, and the server has not."""
         mark = _fingerprint(statement)
         if mark in self._read():
-            with file_lock(self._lock):
-                struck = self._read()
-                struck.pop(mark, None)
-                self._write(struck)
+            self._change(mark, None)
 
     def explain(self, life: str) -> bool:
         """Whether a statement is what ended the server ``life``."""
@@ -71,8 +69,14 @@ class Strikes:
         since, found = time.time() - _SECONDS, loaded(dict, self._file) or {}
         return {mark: lives for mark, lives in found.items() if max(lives.values()) > since}
 
-    def _write(self, struck: Struck) -> None:
-        write_atomically(self._file, json.dumps(struck).encode())
+    def _change(self, mark: str, life: str | None) -> None:
+        with suppress(OSError), file_lock(self._lock):  # where nothing can be written, that is said elsewhere
+            struck = self._read()
+            if life is None:
+                struck.pop(mark, None)
+            else:
+                struck.setdefault(mark, {})[life] = time.time()
+            write_atomically(self._file, json.dumps(struck).encode())
 
 
 def life_of(record: ServerRecord) -> str:

@@ -94,7 +94,7 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
         course.notes.append(_SETTLED)
     with watch.stage("read"):
         size = count_entities(tools.store)
-        # Changes are marked where this is there; its value, which earlier versions counted, is what they are marked with.
+        # Where this is, changes are marked, with its value, which earlier versions counted.
         tools.store.write(set_state(treeRuns=before.get("treeRuns", 1)))
         part = _read(tools, size, before, course)
     with watch.stage("communities"):
