@@ -298,6 +298,15 @@ def test_attacks_do_nothing(graph: KnowledgeGraph) -> None:
 
 
 DOUBLING = ("l + l", "l || l", "[l, l]", "{a: l, b: l}", "[x IN l | l]")
+COMBINED = (
+    f"(n:{'&'.join(['(A|B|C)'] * 9)})",
+    f"(n) WHERE {' AND '.join(['n:A|B'] * 14)}",
+    f"(n) WHERE {' AND '.join(['(n:A OR n.name = $s)'] * 14)}",
+    f"(n) WHERE NOT ({' OR '.join(['(n:A AND n:B)'] * 14)})",
+    f"(n:{'&'.join(['!(A&B&!C)'] * 9)})",
+    " MATCH ".join(["(n:A|B)"] * 14),
+    f"(n) WHERE EXISTS {{ MATCH {'-->'.join(['(:(A|B)&(C|D))'] * 7)} }}",
+)
 HIDDEN = [
     ("UNWIND`range`(1, 1000000000) AS x RETURN sum(x) AS a", "range may not be called here"),
     (f"UNWIND range(1, {'9' * 5000}) AS x RETURN x AS a", "range may not be called here"),
@@ -313,6 +322,8 @@ HIDDEN = [
     (f"RETURN {'(' * 1000}1{')' * 1000} AS a", "nested too deeply"),
     (f"RETURN {'COUNT { RETURN ' * 40}1 AS x{' } AS x' * 40}", "nested too deeply"),
     (f"MATCH (e:Entity) WHERE {' XOR '.join(['e.name = $s'] * 30)} RETURN e", "The statement has too many XORs."),
+    ("EXPLAIN CYPHER planner=dp MATCH (a)-->(b) RETURN a", "Options of the planner"),
+    *((f"MATCH {many} RETURN n", "combined in more than 10,000 ways") for many in COMBINED),
     *(
         (f"WITH $l AS l {f'WITH {each} AS l ' * 27} RETURN all(x IN l WHERE x > 0) AS a", "too often")
         for each in DOUBLING
@@ -339,6 +350,8 @@ def test_what_reads_is_not_refused(graph: KnowledgeGraph) -> None:
         "CALL db.index.fulltext.queryNodes('entity_names', $word) YIELD node RETURN node.name AS name",
         "MATCH (e:Entity) WHERE EXISTS { (e)-[:FROM_CHUNK]->() } AND e.name IN ['Samuel Morse'] RETURN e.name AS name",
         "MATCH (e:Entity) CALL (e) { RETURN e.name AS name } RETURN name ORDER BY name DESC",
+        f"MATCH (e:Person|Place) WHERE {' AND '.join(['(e.name = $word OR e.key = $word)'] * 20)} RETURN e.name",
+        f"MATCH (e:{'|'.join(f'L{n}' for n in range(9))})-[:{'|'.join(f'R{n}' for n in range(9))}]->() RETURN e.name",
         "RETURN 'apoc.load.json(x) CALL dbms.x()' AS name, date.truncate('year', date('1858-08-05')) AS year",
         "MATCH (a:Person)-[r]->() WITH a, count(r) AS out OPTIONAL MATCH (a)<-[s]-() WITH a, out, count(s) AS limit "
         "RETURN a.name AS name, out + limit AS degree ORDER BY degree DESC LIMIT 3",
