@@ -170,10 +170,11 @@ def _cases(tokens: Sequence[Token]) -> tuple[int, int]:
         if len(parts) > 1:
             if marks == _CHOICES and not any(token.is_sign(":") or token.is_word("is") for token in tokens):
                 return 1, 1  # properties do no harm
-            true, false = zip(*map(_cases, parts), strict=True)
+            counts = [_cases(part) for part in parts]
+            trues, falses = [true for true, _ in counts], [false for _, false in counts]
             if is_choice:
-                return min(sum(true), _MANY), min(prod(false), _MANY)
-            return min(prod(true), _MANY), min(sum(false), _MANY)
+                return min(sum(trues), _MANY), min(prod(falses), _MANY)
+            return min(prod(trues), _MANY), min(sum(falses), _MANY)
     true = false = 1
     at = 0
     while at < len(tokens):

@@ -66,7 +66,8 @@ class Strikes:
         return any(life in lives for lives in self._read().values())
 
     def _read(self) -> Struck:
-        since, found = time.time() - _SECONDS, loaded(dict, self._file) or {}
+        since = time.time() - _SECONDS
+        found: Struck = loaded(dict, self._file) or {}
         return {mark: lives for mark, lives in found.items() if max(lives.values()) > since}
 
     def _change(self, mark: str, life: str | None) -> None:
