@@ -1,5 +1,4 @@
-// Entities and key elements that are complete. Where there is a tree, the entities are due in its next update: marked
-// with how many runs have been at the tree, so that a run knows what came after it began.
+// Entities and key elements that are complete. Where there is a tree, the entities are due in its next update.
 // mode: write
 // param $rows: list<map>: id
 OPTIONAL MATCH (g:Graph {id: 'graph'})

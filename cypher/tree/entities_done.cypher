@@ -1,8 +1,6 @@
-// Entities that the tree has seen as they are, unless they have changed again.
+// Entities that the tree has seen as they are.
 // mode: write
 // param $ids: list<string>: entity ids
-// param $runs: int: how many runs there have been when they were read
 UNWIND $ids AS id
 MATCH (e:Entity {id: id})
-WHERE e.treeDue < $runs
 REMOVE e.treeDue

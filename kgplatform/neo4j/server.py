@@ -62,6 +62,7 @@ from kgplatform.neo4j.process import (
     spawn,
     stop,
 )
+from kgplatform.neo4j.strikes import Strikes, life_of
 from kgplatform.query import load_query
 from kgplatform.settings import Settings
 
@@ -78,6 +79,7 @@ _START_TIMEOUT = 600.0
 _LEAST_SPACE = 16_000_000
 _NOT_OPENED = "Failed to start DatabaseId"
 """Neo4j's words in its debug log for a database that it could not open."""
+_TOLD = 3.0
 _REVIVED_AGAIN = 60.0
 """Seconds in which a server that was started again is not, once more: what ended it would end it again."""
 
@@ -113,6 +115,7 @@ class LocalNeo4j:
         self._record_file = self._home / RECORD
         self._copied = self._home / COPIED
         self._ports_file = self._home / "ports.json"
+        self._strikes = Strikes(self._home)
         self.log = self._home / "logs" / "console.log"
 
     def up(self) -> Connection:
@@ -141,7 +144,8 @@ class LocalNeo4j:
         """Start the server again if it has ended without ``down``, or if it ``hangs``. Whether there is a new one since
         the time ``since``.
 
-        Raises ``ServerError`` if that does not help: it does not start, or ended twice within a minute.
+        Raises ``ServerError`` if that does not help: it does not start, or ended twice within a minute, but for
+        users' statements: nothing runs those again by itself.
         """
         if loaded(ServerRecord, self._record_file) is None:  # stopped, or another process makes its database anew
             return False
@@ -156,7 +160,7 @@ class LocalNeo4j:
                 return False
             stop(last, at_once=True)
             own_record(self._home)  # of another machine it is not ours to start
-            if time.time() - last.revived < _REVIVED_AGAIN:
+            if time.time() - last.revived < _REVIVED_AGAIN and not self._was_ended(last):
                 raise ServerError(
                     f"Neo4j stopped twice within a minute and is not restarted (log: {self.log}). Find the cause in "
                     "the log, or give Neo4j more memory with KGPLATFORM_NEO4J_HEAP; `kgplatform up` starts it."
@@ -168,6 +172,13 @@ class LocalNeo4j:
         if new.bolt != last.bolt:
             raise ServerError("The database stopped and was restarted on another port: open the graph again.")
         return True
+
+    def _was_ended(self, record: ServerRecord) -> bool:
+        """Whether a user's statement ended it, which the process that ran that may be about to tell."""
+        deadline = time.monotonic() + _TOLD
+        while not (is_told := self._strikes.explain(life_of(record))) and time.monotonic() < deadline:
+            time.sleep(_POLL)
+        return is_told
 
     def down(self) -> bool:
         """Stop the server and wait until it is gone. True if it ran."""
@@ -244,7 +255,8 @@ class LocalNeo4j:
     def _connection(self, record: ServerRecord) -> Connection:
         from kgplatform.neo4j.store import Connection
 
-        return Connection(record.uri, _USERNAME, ensure_password(self._home), None, record.browser_url)
+        password = ensure_password(self._home)
+        return Connection(record.uri, _USERNAME, password, None, record.browser_url, self._strikes)
 
     def _alone(self) -> AbstractContextManager[None]:
         wait = "Another process is starting or stopping this server; waiting for it …"

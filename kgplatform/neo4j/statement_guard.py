@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import prod
 from typing import Any, NamedTuple
 
 from kgplatform.errors import Code, InputError, coded
@@ -93,6 +94,16 @@ _COUNTED = (
     *("match", "merge", "create", "with", "return", "unwind", "call", "union", "foreach"),
     *("exists", "count", "collect"),
 )
+_MOST_CASES, _MANY = 10_000, 10**9
+_CHOICES = ("or", "xor")
+_LEVELS = (
+    (False, ("match", "where", "with", "return", "unwind", "call", "union")),
+    (True, _CHOICES),
+    (False, ("and", ",")),
+    (True, ("|",)),
+    (False, ("&",)),
+)
+"""What parts conditions, from the weakest: whether one of the parts will do, and the words and signs between them."""
 _NEAREST = ("querynodes", "queryrelationships")
 _OPERATORS = ("and", "or", "xor", "not")
 
@@ -117,6 +128,11 @@ def why_too_large(statement: str, parameters: dict[str, Any], bounds: Bounds = O
         return f"The statement has more than {bounds.operators:,} operators (AND, OR, NOT, +): use lists and IN."
     if sum(token.is_word(*_COUNTED) for token in tokens) > bounds.clauses:
         return f"The statement has more than {bounds.clauses:,} clauses: run it in parts, or use UNWIND."
+    if _cases(tokens)[0] > _MOST_CASES:
+        return (
+            f"The labels of the statement can be combined in more than {_MOST_CASES:,} ways, which Neo4j plans one by "
+            "one: use fewer | and OR."
+        )
     nearest = list(_nearest_asked(tokens, parameters))
     if any(most is None for most in nearest) and bounds is not OWN:  # in one's own it may be worked out
         return "A vector search must give its number of nodes as a plain number or a parameter here."
@@ -142,6 +158,37 @@ def _nearest_asked(tokens: Sequence[Token], parameters: dict[str, Any]) -> Itera
         text = asked[0].text if is_plain else ""
         value = parameters.get(text.strip("$`")) if text.startswith("$") else _number(text)
         yield value if isinstance(value, int) else None
+
+
+def _cases(tokens: Sequence[Token]) -> tuple[int, int]:
+    """In how many ways labels can make a condition true, and false: the planner writes them all down.
+
+    ``n:(A|B)&(C|D)`` is true in four and false in two. All clauses count as one, as consecutive MATCHes are planned.
+    """
+    for is_choice, marks in _LEVELS:
+        parts = list(_parts(tokens, *marks))
+        if len(parts) > 1:
+            if marks == _CHOICES and not any(token.is_sign(":") or token.is_word("is") for token in tokens):
+                return 1, 1  # properties do no harm
+            counts = [_cases(part) for part in parts]
+            trues, falses = [true for true, _ in counts], [false for _, false in counts]
+            if is_choice:
+                return min(sum(trues), _MANY), min(prod(falses), _MANY)
+            return min(prod(trues), _MANY), min(sum(falses), _MANY)
+    true = false = 1
+    at = 0
+    while at < len(tokens):
+        if tokens[at].is_sign(*"([{"):
+            end, before = _closing(tokens, at), _at(tokens, at - 1)
+            inside = [tokens[at + 1 : end]]
+            if tokens[at].is_sign("["):  # types of relationships do no harm, and a list has its own |
+                inside = [] if before.is_sign("-") else [*_parts(inside[0], "|")]
+            for more, less in map(_cases, inside):
+                more, less = (less, more) if before.is_sign("!") or before.is_word("not") else (more, less)
+                true, false = min(true * more, _MANY), max(false, less)
+            at = end
+        at += 1
+    return true, false
 
 
 def _number(text: str) -> int | None:
@@ -238,6 +285,8 @@ def why_refused(statement: str, parameters: dict[str, Any]) -> str:
     if calls := sorted(set(_foreign_calls(tokens))):
         short = f" (UNWIND range(1, {_LONGEST_RANGE}) may, with plain numbers)" if "range" in calls else ""
         return f"{', '.join(calls)} may not be called here{short}."
+    if any(token.is_word("cypher") for token in tokens[:2]):
+        return "Options of the planner (CYPHER …) may not be given here: begin with the first clause."
     if any(token.is_sign("=~") for token in tokens):
         return "Regular expressions (=~) may not be used here: use CONTAINS, STARTS WITH or ENDS WITH."
     if any(_is_use(tokens, at) for at in range(len(tokens))):
@@ -273,7 +322,8 @@ def _foreign_calls(tokens: Sequence[Token]) -> Iterator[str]:
 
 def _searches_hard(tokens: Sequence[Token], parameters: dict[str, Any]) -> bool:
     """Whether any text could be a full-text query that matches words for ever: no time-out ends that either."""
-    if not any(_dotted(tokens, at)[0].lower().startswith(_FULL_TEXT) for at, each in enumerate(tokens) if each.is_name):
+    begins = (at for at, each in enumerate(tokens) if each.is_name and not _at(tokens, at - 1).is_sign("."))
+    if not any(_dotted(tokens, at)[0].lower().startswith(_FULL_TEXT) for at in begins):
         return False
     texts = [token.text for token in tokens if token.kind == "text"]
     texts += [value for value, _ in values_in(parameters) if isinstance(value, str)]
@@ -394,12 +444,12 @@ def _is_clause(tokens: Sequence[Token], at: int) -> bool:
     return tokens[at].is_word(*_CLAUSES) and (ended or before.is_word("end", "null", "true", "false"))
 
 
-def _parts(tokens: Sequence[Token], mark: str) -> Iterator[Sequence[Token]]:
-    """What stands between the marks that are in no bracket."""
+def _parts(tokens: Sequence[Token], *marks: str) -> Iterator[Sequence[Token]]:
+    """What stands between the marks, signs or words, that are in no bracket."""
     start, depth = 0, 0
     for at, token in enumerate(tokens):
         depth += token.is_sign(*"([{") - token.is_sign(*")]}")
-        if depth == 0 and token.is_sign(mark):
+        if depth == 0 and (token.is_sign(*marks) or token.is_word(*marks)):
             yield tokens[start:at]
             start = at + 1
     yield tokens[start:]

@@ -38,6 +38,7 @@ from kgplatform.concurrency.threads import in_background, short_works
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
 from kgplatform.neo4j.failures import GONE, message_of, translated
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, why_too_large, without_explain
+from kgplatform.neo4j.strikes import Strikes
 from kgplatform.query import BATCH_ROWS, Query, batches, load_query
 from kgplatform.records import QueryRun, Table, TableRow
 
@@ -77,11 +78,12 @@ def table_of(result: neo4j.Result, limit: int) -> Table:
 
 
 def refuse_unsafe(
-    session: neo4j.Session, statement: str, parameters: dict[str, Any], write: bool, timeout: float
+    session: neo4j.Session, statement: str, parameters: Parameters, write: bool, timeout: float, mark: Parameters
 ) -> neo4j.ResultSummary:
     """The summary of the plan. Raises ``InputError`` for what users may not run."""
     try:
-        summary = session.run(neo4j.Query(as_explain(statement), timeout=timeout), parameters).consume()
+        asked = neo4j.Query(as_explain(statement), metadata=mark, timeout=timeout)
+        summary = session.run(asked, parameters).consume()
     except driver_errors.CypherSyntaxError as error:
         raise StatementError(f"Neo4j cannot run the statement: {without_explain(message_of(error))}") from error
     refuse_plan(statement, summary.plan or {}, summary.query_type, write=write)
@@ -107,8 +109,9 @@ and making it: done again, the statement does not meet that."""
 _GIVEN_UP = "This run's lease expired; another run took over. Run the same command again: it resumes where it stopped."
 _GRACE = 5.0
 """Seconds after its time-out in which a statement ends: the server looks at it every half second, and may be busy."""
-_HUNG = 10.0
-"""Seconds without any answer after which a managed server is started again."""
+_HUNG, _LONGEST = 10.0, 20.0
+"""Seconds without any answer, and for which a statement may still go on that was told to end, after which a managed
+server is started again."""
 _AGAIN = "The server was restarted: run the statement again."
 _ENDED, _HANGS = (
     "The database stopped while the statement was running.",
@@ -122,13 +125,15 @@ _UNKNOWN_SAID = re.compile(r"\Awarn: [^.]+\. | Verify that the spelling is corre
 
 @dataclass(frozen=True)
 class Connection:
-    """Where a graph is. ``uri`` speaks Bolt; ``browser_url`` opens Neo4j Browser, where its address is known."""
+    """Where a graph is. ``uri`` speaks Bolt; ``browser_url`` opens Neo4j Browser, where its address is known.
+    ``strikes``: the statements that have ended it, if it is the managed server."""
 
     uri: str
     username: str
     password: str = field(repr=False)
     database: str | None = None
     browser_url: str | None = None
+    strikes: Strikes = field(default_factory=Strikes, repr=False, compare=False)
 
 
 Tracer = Callable[[QueryRun], None]
@@ -332,23 +337,47 @@ class Store:
         Raises ``InputError`` if it is refused, ``StatementError`` if the server cannot run it, or cannot end it: it is
         waited for no longer than ``timeout`` seconds and a few more. ``ServerError`` says whether the server ended.
         """
+        return self._bounded(
+            statement, parameters, timeout, partial(self._user_statement, statement, parameters, write, timeout, limit)
+        )
+
+    def _bounded(self, statement: str, parameters: Parameters, timeout: float, ask: Callable[[Parameters], T]) -> T:
+        """What ``ask`` gives of a user's ``statement``, whose transactions have the metadata it is called with.
+
+        It is waited for no longer than ``timeout`` and some 30 seconds; then the managed server is started again.
+        """
         _refuse_large(statement, parameters)
-        mark = {"kgplatform": uuid.uuid4().hex}
-        asked = partial(self._user_statement, statement, parameters, write, timeout, limit, mark)
-        began = time.time()
-        running = in_background(asked, "statement")
+        strikes = self.connection.strikes
+        strikes.refuse(statement)
+        life = strikes.life()
+        mark, began = {"kgplatform": uuid.uuid4().hex}, time.time()
+        running, ending = in_background(partial(ask, mark), "statement"), None
         try:
-            return running.result(timeout + _GRACE)
+            try:
+                answer = running.result(timeout + _GRACE)
+            except TimeoutError:
+                ending = in_background(partial(self._end, mark["kgplatform"]), "ending")
+                ending.result(_HUNG)
+                answer = running.result(_LONGEST)
         except TimeoutError as error:
-            self._give_up(mark["kgplatform"], began)
+            strikes.add(statement, life)
+            hangs = ending is not None and not ending.done()
+            is_new = self._revived(began, hangs=True)
+            if hangs:
+                raise ServerError(f"{_HANGS} {_AGAIN if is_new else 'Restart it.'}") from error
+            what = "the server was restarted to end it" if is_new else "it keeps running on the server"
             raise StatementError(
-                f"The statement did not finish within {timeout:g} s, and Neo4j cannot cancel it: it keeps running on "
-                "the server. Ask for less at once; on the managed server, `kgplatform down` stops it."
+                f"The statement did not finish within {timeout:g} s, and Neo4j cannot cancel it: {what}. Ask for less "
+                "at once."
             ) from error
         except ServerError as error:
+            if isinstance(error.__cause__, GONE):
+                strikes.add(statement, life)
             if self._revived(began):
                 raise ServerError(f"{_ENDED} {_AGAIN}") from error
             raise
+        strikes.forgive(statement)
+        return answer
 
     def _user_statement(
         self, statement: str, parameters: Parameters, write: bool, timeout: float, limit: int, mark: Parameters
@@ -356,17 +385,9 @@ class Store:
         access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
         until = time.monotonic() + timeout
         with self._stoppable(mark) as marked, translated("the statement"), self._session(access) as session:
-            refuse_unsafe(session, statement, parameters, write, timeout)
+            refuse_unsafe(session, statement, parameters, write, timeout, marked)
             left = max(0.01, until - time.monotonic())
             return table_of(session.run(neo4j.Query(statement, metadata=marked, timeout=left), parameters), limit)
-
-    def _give_up(self, mark: str, began: float) -> None:
-        """End what its time-out did not. Raises ``ServerError`` where the server does not answer at all."""
-        try:
-            in_background(partial(self._end, mark), "ending").result(_HUNG)
-        except TimeoutError as error:
-            again = _AGAIN if self._revived(began, hangs=True) else "Restart it."
-            raise ServerError(f"{_HANGS} {again}") from error
 
     def _revived(self, since: float, *, hangs: bool = False) -> bool:
         """Whether the server has ended, or hangs, and has been started again ``since`` then."""
@@ -378,11 +399,15 @@ class Store:
         As the planner says them: "The label `Persn` does not exist." The statement is only planned, and must be one
         that reads. Raises as ``run_statement`` does.
         """
-        _refuse_large(statement, parameters)
-        with translated("the statement"), self._session(neo4j.READ_ACCESS, "WARNING") as session:
-            summary = refuse_unsafe(session, statement, parameters, False, timeout)
-            told = [each for each in summary.gql_status_objects if each.gql_status in _UNKNOWN]
-            return tuple(dict.fromkeys(_UNKNOWN_SAID.sub("", each.status_description) for each in told))
+
+        def ask(mark: Parameters) -> tuple[str, ...]:
+            session = self._session(neo4j.READ_ACCESS, "WARNING")
+            with self._stoppable(mark) as marked, translated("the statement"), session:
+                summary = refuse_unsafe(session, statement, parameters, False, timeout, marked)
+                told = [each for each in summary.gql_status_objects if each.gql_status in _UNKNOWN]
+                return tuple(dict.fromkeys(_UNKNOWN_SAID.sub("", each.status_description) for each in told))
+
+        return self._bounded(statement, parameters, timeout, ask)
 
     @contextlib.contextmanager
     def lend_driver(self, to: str) -> Iterator[neo4j.Driver]:
@@ -417,12 +442,12 @@ class Store:
             try:
                 return once(mark)
             except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
-                met_others = getattr(error, "code", None) in _BY_OTHERS
-                if not (error.is_retryable() or met_others) or time.monotonic() >= until:
-                    raise
                 if isinstance(error, GONE) and self._revived(began):  # what that took is not the statement's
                     until = time.monotonic() + _RETRY_SECONDS
                     continue
+                met_others = getattr(error, "code", None) in _BY_OTHERS
+                if not (error.is_retryable() or met_others) or time.monotonic() >= until:
+                    raise
             self.stop.sleep(pause + random.uniform(0, _RETRY_SPREAD))
             pause *= 2
 

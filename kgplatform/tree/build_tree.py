@@ -94,9 +94,9 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
         course.notes.append(_SETTLED)
     with watch.stage("read"):
         size = count_entities(tools.store)
-        runs = before.get("treeRuns", 0) + 1
-        tools.store.write(set_state(treeRuns=runs))
-        part = _read(tools, size, before, runs, course)
+        # Where this is, changes are marked, with its value, which earlier versions counted.
+        tools.store.write(set_state(treeRuns=before.get("treeRuns", 1)))
+        part = _read(tools, size, before, course)
     with watch.stage("communities"):
         tree, entities = _tree(tools, part, course)
     found = changes(part.graph, tree, part.stored, part.signed)
@@ -112,10 +112,9 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
         )
         for some in batches([community.id for community in others]):
             tools.store.write(("tree/names_due", {"ids": some}))
-        # The marks are taken off what was read, but for what changed again meanwhile.
         for statement, ids in (("entities", part.due_entities), ("communities", part.due_communities)):
             for some in batches(ids):
-                tools.store.write((f"tree/{statement}_done", {"ids": some, "runs": runs}))
+                tools.store.write((f"tree/{statement}_done", {"ids": some}))
     watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
     tools.store.write(set_state(treeState=COMPLETE))
     tools.turn.step_aside()  # a model takes its time, and writes names alone
@@ -154,10 +153,10 @@ def _course(state: Row, method: str | None, update: bool, rebuild: bool) -> _Cou
     return _Course(chosen, "updated")
 
 
-def _read(tools: TreeTools, size: int, before: Row, runs: int, course: _Course) -> Part:
+def _read(tools: TreeTools, size: int, before: Row, course: _Course) -> Part:
     """What the run looks at: what has changed, where that is little of a large graph, else all of it."""
     define_keys(tools.store)
-    due = read_due(tools.store, runs)
+    due = read_due(tools.store)
     if course.action == "updated" and "treeRuns" in before:  # since then changes are marked
         (counts,) = tools.store.read("tree/counts")
         part = None if counts["namesDue"] else read_part(tools.store, due, size, counts, tools.progress)

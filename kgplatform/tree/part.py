@@ -177,10 +177,10 @@ class Due:
     tops: dict[str, int]
 
 
-def read_due(store: Store, runs: int) -> Due:
-    """What was marked before run number ``runs`` began."""
-    entities = [row["id"] for row in store.read("tree/due_entities", runs=runs)]
-    lost = store.read("tree/due_communities", runs=runs)
+def read_due(store: Store) -> Due:
+    """What is marked."""
+    entities = [row["id"] for row in store.read("tree/due_entities")]
+    lost = store.read("tree/due_communities")
     return Due(entities, [row["id"] for row in lost], {row["top"]: row["size"] for row in lost})
 
 

@@ -103,6 +103,12 @@ PLANNED = (
     Bomb("a regular expression", "RETURN $s =~ '(x+x+)+y'", {"s": "x" * 40}),
     Bomb("a long regular expression", "MATCH (e:Entity) WHERE e.name =~ $r RETURN e", {"r": "(a|b|c)*" * 20_000}),
     Bomb("names of labels", f"MATCH (n:{_many('L#', 4000, '|')}) RETURN n"),
+    Bomb("combinations of labels", f"MATCH (n:{_many('(A#|B#|C#)', 20, '&')}) RETURN n"),
+    Bomb("labels of many nodes", f"MATCH {_many('(n#:(A|B)&(C|D))', 12, '-->')} RETURN *"),
+    Bomb("labels that are not", f"MATCH (n) WHERE {_many('NOT (n:A# AND n:B# AND n:C#)', 20, ' AND ')} RETURN n"),
+    Bomb("everything planned", f"CYPHER planner=dp MATCH {_many('(c)-->(n#)', 12)} RETURN count(*)"),
+    Bomb("a star", f"MATCH {_many('(c)-->(n#:Dense)', 40)} RETURN count(*)"),
+    Bomb("a property of properties", f"MATCH (e:Entity) RETURN e.{_many('a', 2400, '.')}"),
 )  # fmt: skip
 
 GIVEN = (
@@ -156,5 +162,14 @@ BOUNDED = (
          "count(node)", {"q": "*ord* " + _many("word#", 220, " ") + " *o*r*d* word~2"}),
 )  # fmt: skip
 """Just within the bounds for statements of others."""
+
+_BYTES = 900_000
+ENDING = (
+    Bomb("normal forms", f"RETURN {_many('normalize($s, NFKD) AS c#', 200)}", {"s": "\ufdfa" * (_BYTES // 3)}),
+    Bomb("texts cut, in order", "UNWIND range(1, 9000) AS i RETURN i ORDER BY split($s, ' ')", {"s": _WIDE}),
+    Bomb("texts cut, in columns", f"RETURN {_many('split($s, $none) AS c#', 300)}",
+         {"s": "\xe9" * (_BYTES // 2), "none": ""}),
+)  # fmt: skip
+"""What no bound keeps from filling the heap: Neo4j does not count it."""
 
 BOMBS = (*GROWING, *PRODUCTS, *PATHS, *PLANNED, *GIVEN, *BOUNDED, *WRITTEN)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from bombs import BOMBS, FILL, Bomb
+from bombs import BOMBS, ENDING, FILL, Bomb
 from campaigns import WHOLE
 from conftest import define_all, end_server
 from web_server import client_of
@@ -35,7 +35,7 @@ SENTENCE = 500
 USUAL = (
     *("split in a loop", "many splits collected", "everything collected, twice", "a product in order", "quantified"),
     *("brackets", "nested toLower", "wildcards", "as many copies as there may be", "lists in lists, too deep"),
-    "products merged",
+    *("combinations of labels", "labels that are not", "everything planned", "products merged"),
 )
 """Of each kind one or two."""
 
@@ -118,3 +118,12 @@ def test_an_owners_statement_that_writes(bomb: Bomb, kg: KnowledgeGraph, other: 
         assert len(str(error)) < SENTENCE
     assert server.status().pid == before
     assert is_well(other)
+
+
+@pytest.mark.parametrize("bomb", ENDING if os.environ.get(WHOLE) == "1" else ENDING[1:2], ids=lambda bomb: bomb.name)
+def test_a_statement_that_may_end_the_server_closes_it_for_nobody(bomb: Bomb, client: httpx.Client) -> None:
+    """However often it is sent: it ends, or the server does and is started again; who asks meanwhile waits."""
+    body = {"statement": bomb.statement, "parameters": bomb.parameters, "timeout": TIME, "limit": 10}
+    for _ in range(3):
+        assert client.post("/api/cypher", json=body, timeout=None).status_code in (200, 400, 503)
+        assert client.get("/api/documents", timeout=None).status_code == 200

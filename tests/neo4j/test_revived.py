@@ -17,16 +17,20 @@ from stopped import until
 from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import ServerError, StatementError
+from kgplatform.errors import InputError, ServerError, StatementError
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
+from kgplatform.neo4j.strikes import Strikes
 from kgplatform.settings import load_settings
 
 pytestmark = pytest.mark.killed
 
 AGAIN = "The database stopped while the statement was running. The server was restarted: run the statement again."
+
+
+ENDLESS = "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b UNWIND range(1, 10000) AS c RETURN sum(a * b % c)"
 
 
 @pytest.fixture(scope="module")
@@ -72,29 +76,54 @@ def kill(server: LocalNeo4j) -> int:
     return pid
 
 
-def test_a_users_statement_that_runs_as_the_server_is_killed_is_not_run_twice(
-    kg: KnowledgeGraph, server: LocalNeo4j
-) -> None:
+def ended_with(kg: KnowledgeGraph, server: LocalNeo4j, client: httpx.Client, statement: str) -> tuple[int, str]:
+    """The answer to a ``statement`` that runs for long, during which the server is killed."""
     told: list[httpx.Response] = []
-    endless = (
-        "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b UNWIND range(1, 10000) AS c RETURN sum(a * b % c)"
-    )
     shown = (
         "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery ENDS WITH 'RETURN sum(a * b % c)' "
         "RETURN count(*) AS number"
     )
+    running = Thread(target=lambda: told.append(client.post("/api/cypher", json={"statement": statement})))
+    running.start()
+    with kg.store.lend_driver("the test") as driver:
+        until(lambda: driver.execute_query(shown).records[0]["number"] > 0)
+    kill(server)
+    running.join()
+    return told[0].status_code, told[0].json()["error"]["message"]
+
+
+def test_a_users_statement_that_runs_as_the_server_is_killed_is_not_run_twice(
+    kg: KnowledgeGraph, server: LocalNeo4j
+) -> None:
     with client_of(kg) as client:
-        running = Thread(target=lambda: told.append(client.post("/api/cypher", json={"statement": endless})))
-        running.start()
-        with kg.store.lend_driver("the test") as driver:
-            until(lambda: driver.execute_query(shown).records[0]["number"] > 0)
-        kill(server)
-        running.join()
-        (answer,) = told
-        assert (answer.status_code, answer.json()["error"]["message"]) == (503, AGAIN)
+        assert ended_with(kg, server, client, ENDLESS) == (503, AGAIN)
         assert client.post("/api/cypher", json={"statement": "RETURN 1 AS x"}).json()["rows"] == [[1]]
         assert client.get("/api/documents").status_code == 200
     assert kg.documents() == []
+
+
+def test_what_ended_the_server_twice_is_refused_and_keeps_it_from_nobody(
+    kg: KnowledgeGraph, server: LocalNeo4j, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever opens the graph, and in whatever spelling; what ends well is forgiven."""
+    monkeypatch.setattr("kgplatform.neo4j.server._REVIVED_AGAIN", 3600.0)
+    worse = ENDLESS.replace("AS c", "AS c WITH a, b, c")
+    with client_of(kg) as client:
+        for _ in range(2):
+            assert ended_with(kg, server, client, worse) == (503, AGAIN)
+            assert client.get("/api/documents").status_code == 200
+    with Store(server.up()) as other, pytest.raises(InputError, match="has ended the database twice"):
+        other.run_statement(worse.lower() + "  // x", {}, write=False, timeout=1, limit=1)
+    other_words = ENDLESS.replace("10000", "10")
+    assert len(kg.cypher(other_words).rows) == 1
+    strikes = Strikes(server.status().home)
+    for life in ("one", "one", "two"):
+        strikes.refuse(other_words)
+        strikes.add(other_words, life)
+    with pytest.raises(InputError, match="refused for a day"):
+        kg.cypher(other_words)
+    strikes.forgive(other_words)
+    assert len(kg.cypher(other_words).rows) == 1
 
 
 def test_one_that_hangs_is_started_again(
@@ -111,12 +140,17 @@ def test_one_that_hangs_is_started_again(
     assert kg.cypher("RETURN 1").rows == [[1]]
 
 
-def test_a_statement_that_nothing_ends_is_not_waited_for(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statement_that_nothing_ends_ends_with_the_server(
+    kg: KnowledgeGraph, server: LocalNeo4j, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("kgplatform.neo4j.store._GRACE", 1.0)
+    monkeypatch.setattr("kgplatform.neo4j.store._LONGEST", 1.0)
+    before = server.status().pid
     statement = "RETURN reduce(n = 0, x IN range(1, $n) | n + x % 7)"
     kg.cypher(statement, {"n": 10})  # planned: where planning takes the time, Neo4j does end it
-    with pytest.raises(StatementError, match="did not finish within 2 s, and Neo4j cannot cancel it"):
+    with pytest.raises(StatementError, match="did not finish within 2 s, and Neo4j cannot cancel it: the server"):
         kg.cypher(statement, {"n": 1_000_000_000}, timeout=2)
+    assert server.status().pid != before
     assert kg.cypher("RETURN 1").rows == [[1]]
 
 

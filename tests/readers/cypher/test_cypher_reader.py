@@ -298,6 +298,15 @@ def test_attacks_do_nothing(graph: KnowledgeGraph) -> None:
 
 
 DOUBLING = ("l + l", "l || l", "[l, l]", "{a: l, b: l}", "[x IN l | l]")
+COMBINED = (
+    f"(n:{'&'.join(['(A|B|C)'] * 9)})",
+    f"(n) WHERE {' AND '.join(['n:A|B'] * 14)}",
+    f"(n) WHERE {' AND '.join(['(n:A OR n.name = $s)'] * 14)}",
+    f"(n) WHERE NOT ({' OR '.join(['(n:A AND n:B)'] * 14)})",
+    f"(n:{'&'.join(['!(A&B&!C)'] * 9)})",
+    " MATCH ".join(["(n:A|B)"] * 14),
+    f"(n) WHERE EXISTS {{ MATCH {'-->'.join(['(:(A|B)&(C|D))'] * 7)} }}",
+)
 HIDDEN = [
     ("UNWIND`range`(1, 1000000000) AS x RETURN sum(x) AS a", "range may not be called here"),
     (f"UNWIND range(1, {'9' * 5000}) AS x RETURN x AS a", "range may not be called here"),
@@ -313,6 +322,8 @@ HIDDEN = [
     (f"RETURN {'(' * 1000}1{')' * 1000} AS a", "nested too deeply"),
     (f"RETURN {'COUNT { RETURN ' * 40}1 AS x{' } AS x' * 40}", "nested too deeply"),
     (f"MATCH (e:Entity) WHERE {' XOR '.join(['e.name = $s'] * 30)} RETURN e", "The statement has too many XORs."),
+    ("EXPLAIN CYPHER planner=dp MATCH (a)-->(b) RETURN a", "Options of the planner"),
+    *((f"MATCH {many} RETURN n", "combined in more than 10,000 ways") for many in COMBINED),
     *(
         (f"WITH $l AS l {f'WITH {each} AS l ' * 27} RETURN all(x IN l WHERE x > 0) AS a", "too often")
         for each in DOUBLING
@@ -327,6 +338,13 @@ HIDDEN = [
 @pytest.mark.parametrize(("text", "why"), HIDDEN, ids=[str(n) for n, _ in enumerate(HIDDEN)])
 def test_what_has_no_end_is_refused_before_it_is_planned(text: str, why: str) -> None:
     assert why in why_refused(text, {})
+
+
+def test_few_labels_and_many_properties_may_be_combined() -> None:
+    alternatives = " AND ".join(["(e.name = $word OR e.key = $word)"] * 20)
+    assert why_refused(f"MATCH (e:Person|Place) WHERE {alternatives} RETURN e.name", {}) == ""
+    many = "|".join(f"L{number}" for number in range(99))
+    assert why_refused(f"MATCH (e:{many})-[:{many}]->(:A)-[:{many}]->() RETURN [x IN $l | x] AS x", {}) == ""
 
 
 @pytest.mark.parametrize("broken", ["/*" * 10_000, "'\\" * 10_000, "`" * 9_999, "[" * 10_000, "$" * 10_000, "\ud800 ("])
