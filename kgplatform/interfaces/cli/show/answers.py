@@ -23,6 +23,7 @@ from kgplatform.query import load_query
 from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
+from kgplatform.shown import in_file
 from kgplatform.text import counted, duration, listed
 
 if TYPE_CHECKING:
@@ -99,12 +100,13 @@ def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
         shown = passage.sentence or passage
         location = f", {shown.location}" if shown.location else ""
         where = f"{passage.title}{location}, characters {shown.start}–{shown.end}"
+        where += in_file(passage.title, passage.document)
         value = f"score {passage.score:.3f}" if passage.relevance is None else f"relevance {passage.relevance:.2f}"
         how = f"  {value}  by {', '.join(passage.routes)}" if passage.routes else ""
         out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
         out.print(f"     {safe(short(shown.text))}")
         if passage.copies:
-            names = listed([f"{each.title} ({each.document})" for each in passage.copies], 3)
+            names = listed([f"{each.title}{in_file(each.title, each.document)}" for each in passage.copies], 3)
             out.print(f"     [dim]The same text: {safe(names)}[/dim]")
 
 
@@ -190,7 +192,8 @@ def spent_on(usage: Usage, seconds: float, nothing: str = "no model call") -> st
 def _place(citation: Citation) -> str:
     location = f", {citation.location}" if citation.location else ""
     unsure = "" if citation.found else ", somewhere in this passage"
-    return f"{citation.title}{location}, characters {citation.start}–{citation.end}{unsure}"
+    file = in_file(citation.title, citation.document)
+    return f"{citation.title}{location}, characters {citation.start}–{citation.end}{unsure}{file}"
 
 
 def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
