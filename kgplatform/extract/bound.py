@@ -52,7 +52,7 @@ class Tally:
     dropped: int = 0
     off_schema: int = 0
     turned: int = 0
-    left_out: dict[str, Counter[str]] = field(default_factory=dict)
+    left_out: dict[str, Counter[str]] = field(default_factory=dict, compare=False)
     """Of what was left out, by its kind (``KINDS``), how often the reply called it what."""
 
 

@@ -20,7 +20,6 @@ from io import BufferedReader, BytesIO, IOBase
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.bounded import BoundedCalls, ExceededError, bounded_calls
@@ -29,6 +28,7 @@ from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import DocumentError, InputError, SettingError
 from kgplatform.records import Document, Passage, SkippedFile
 from kgplatform.settings import Settings
+from kgplatform.shown import given_name
 from kgplatform.sources.corpus_file import (
     HARMLESS_BYTES,
     ITEM_READERS,
@@ -282,7 +282,7 @@ def _document(name: str, uri: str, source: str, reading: FileText) -> Document:
 
 def _readable_stem(path: Path) -> str:
     """The file's name without its suffix, as words: ``annual_report-2020.txt`` is "annual report-2020"."""
-    stem = unquote(os.fsencode(path.stem).decode("utf-8", "replace"))  # uploads and what was fetched: "annual%20report"
+    stem = given_name(os.fsencode(path.stem).decode("utf-8", "replace"))  # of what was fetched too: "annual%20report"
     return tidy(WORD_GAPS.sub(" ", stem)) or stem
 
 

@@ -46,7 +46,7 @@ def test_a_pronoun_with_a_capital_inside_a_sentence_is_a_name() -> None:
         "Ella", "Ella nació en Newport, y ella cantó con el grupo de la ciudad."
     )
     assert is_named("It", "In 2017 the studio made the film It, and it was a success.")
-    text = "Mr. Yes met Panic! At the Disco, No, Q, True, None, NaN and 李 in Io; if the value is none, true or nan, it is void."
+    text = "Mr. Yes met Panic! At the Disco, No, Q, True, None, NaN and 李 in Io; none, true or nan is void."
     assert all(
         is_named(name, text) for name in ("Yes", "No", "Q", "True", "None", "NaN", "李", "Io", "Panic! At the Disco")
     )

@@ -16,13 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
-from kgplatform.client import MODES, KnowledgeGraph, extractors
+from kgplatform.client import KINDS, MODES, KnowledgeGraph, extractors
 from kgplatform.concurrency.stopping import NEVER
 from kgplatform.concurrency.system import path_of
 from kgplatform.errors import InputError
 from kgplatform.explore.info import DocumentInfo
 from kgplatform.explore.jobs import Claim, Files, Job
-from kgplatform.extract.bound import KINDS
 from kgplatform.extract.schema import schema_of_text
 from kgplatform.interfaces.http.failures import HttpRequestError, busy, errors, not_found, where_and_what
 from kgplatform.interfaces.http.jobs import Work

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from kgplatform.client import KINDS
 from kgplatform.errors import BudgetError, KgError
-from kgplatform.extract.bound import KINDS
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.answers import show_stages
 from kgplatform.interfaces.cli.show.terminal import console, safe, short, table
@@ -165,7 +165,7 @@ def _show_left_out(out: Console, report: IngestReport) -> None:
         out.print(f"To keep all of this, run the same command with --reread --mode flexible.{replies}")
     for reason, names in report.left_out.items():
         if reason not in KINDS:
-            out.print(f"Names left out, {reason}: {safe(listed([*names], _SHOWN))}.", soft_wrap=True)
+            out.print(f"Names left out ({reason}): {safe(listed([*names], _SHOWN))}.", soft_wrap=True)
 
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
