@@ -103,7 +103,7 @@ def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
         where += in_file(passage.title, passage.document)
         value = f"score {passage.score:.3f}" if passage.relevance is None else f"relevance {passage.relevance:.2f}"
         how = f"  {value}  by {', '.join(passage.routes)}" if passage.routes else ""
-        out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
+        out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}", soft_wrap=True)
         out.print(f"     {safe(short(shown.text))}")
         if passage.copies:
             names = listed([f"{each.title}{in_file(each.title, each.document)}" for each in passage.copies], 3)
@@ -130,7 +130,7 @@ def _show_cited(out: Console, text: str, answer: Answer | Turn) -> None:
             out.print(f"{_INDENT}[dim]“{safe(short(statement.text))}”:[/dim] {safe(mark)}")
     for number, citation in enumerate(answer.citations, 1):
         place = _place(citation) if citation else "no longer in the graph"
-        out.print(f"{safe(f'[{number}]')} {safe(place)}")
+        out.print(f"{safe(f'[{number}]')} {safe(place)}", soft_wrap=True)
         if citation and citation.text:
             out.print(f"{_INDENT}{safe(short(citation.text))}")
     if answer.note:
