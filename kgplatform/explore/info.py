@@ -167,7 +167,8 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
         )
     if len(by_title) > 1:
         raise InputError(f"{len(by_title)} documents are called {name!r}. Name one by its URI: {_uris(by_title)}")
-    shown = [info for info in known if file_of(info.source) == name]  # a path that is no UTF-8, an upload
+    # As it is shown: a path that is no UTF-8, an upload.
+    shown = [info for info in known if Path(file_of(info.source)).absolute() == given.absolute()]
     if len({info.source for info in shown}) > 1:
         raise InputError(f"Several files are shown as {name!r}. Name one by its URI: {_uris(shown)}")
     if not (by_title or in_folder or shown):
