@@ -102,8 +102,9 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
                     for name, reason in invented.items():
                         left_out.setdefault(reason, Counter())[name] += 1
                     malformed.update(item.kind for item in outcome.malformed)
-    unnamed, failed = sum(map(Counter.total, left_out.values())), (reader.failed, reader.stopped)
-    return FactsRead(total + unread[True], read, facts, unnamed, left_out, unread[True], malformed, *failed)
+    unnamed, whole = sum(map(Counter.total, left_out.values())), total + unread[True]
+    read_now = (whole, read, facts, unnamed, left_out, unread[True], malformed)
+    return FactsRead(*read_now, reader.failed, reader.stopped)
 
 
 def _item(row: Row) -> Item:
