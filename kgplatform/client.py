@@ -54,6 +54,7 @@ from kgplatform.explore.look import Look
 from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
 from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.extract import extractors as extractors
+from kgplatform.extract.bound import KINDS as KINDS
 from kgplatform.extract.bound import MODES as MODES
 from kgplatform.extract.bound import Mode
 from kgplatform.extract.local import LocalExtractor

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from typing import Any, Literal, SupportsIndex, overload
 
-from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text
+from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text, in_file
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
@@ -342,7 +342,7 @@ class SearchResult(Shown):
         """The passages, and the facts that speak to the question."""
         shown = [each.sentence or each for each in self.passages]
         named: dict[str, list[Any]] = {
-            "Document": [each.title for each in self.passages],
+            "Document": [each.title + in_file(each.title, each.document) for each in self.passages],
             "Location": [each.location for each in shown],
             "Characters": [f"{each.start}–{each.end}" for each in shown],
             "Score": [each.score for each in self.passages],
@@ -445,7 +445,13 @@ class Answer(Shown):
         if self.text is None:
             return html_text(self.note) + self.evidence._repr_html_()
         places = (
-            (number, each.title, each.location, f"{each.start}–{each.end}", each.text)
+            (
+                number,
+                each.title + in_file(each.title, each.document),
+                each.location,
+                f"{each.start}–{each.end}",
+                each.text,
+            )
             for number, each in enumerate(self.citations, 1)
         )
         columns = ("", "Document", "Location", "Characters", "Cited")

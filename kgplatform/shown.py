@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from kgplatform.text import clipped, without_controls
 
@@ -17,6 +20,38 @@ _ROWS = 50
 _CELL = 500
 _LEFT = ' style="text-align:left"'
 """In Jupyter whatever is in a table else stands at the right."""
+
+
+UPLOADS = "uploads"
+"""The folder of a home that keeps what clients sent, under names that ``given_name`` reads."""
+_CUT = re.compile(r"(?:%[0-9A-F]?)?%-[0-9a-f]{12}")
+
+
+def given_name(kept: str) -> str:
+    """What a client called the upload that is ``kept`` under that name; "…" stands for what was too long."""
+    return unquote(_CUT.sub("…", kept))
+
+
+def file_of(uri: str) -> str:
+    """What people call the file or address of a document: its path, from the current folder where it lies below that.
+
+    >>> file_of("https://example.org/a"), file_of("text:2023/A%20report")
+    ('https://example.org/a', '2023/A report')
+    """
+    if uri.startswith("text:"):
+        return unquote(uri.removeprefix("text:"))
+    if not uri.startswith("file:"):
+        return uri
+    path = Path(unquote(uri.partition("#")[0].removeprefix("file:///" if os.name == "nt" else "file://")))
+    if path.parent.name == UPLOADS:
+        return given_name(path.name)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def in_file(title: str, uri: str) -> str:
+    """The file or address, in brackets, which tells documents of one ``title`` apart; empty where it is the title."""
+    file = file_of(uri)
+    return "" if file == title else f" ({file})"
 
 
 class Shown:

@@ -3,11 +3,11 @@
 // param $seed: string: the id of the schema that they began with
 // param $schema: string: the id of a schema
 // param $limit: int: how many
-// returns: passage, document, title, leftOut
+// returns: passage, document, title, leftOut, notKept
 MATCH (c:Chunk)
 WHERE c.seed = $seed AND (c.boundBy < $schema OR c.boundBy > $schema)
 WITH c
 LIMIT $limit
 MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
 RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS passage, d.id AS document, d.name AS title,
-       c.leftOut AS leftOut
+       c.leftOut AS leftOut, coalesce(c.notKept, '{}') AS notKept

@@ -19,6 +19,7 @@ from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.neo4j.metadata import metadata_of, name_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import MetadataValue, Statement
+from kgplatform.shown import file_of
 from kgplatform.text.locations import with_location
 
 
@@ -152,7 +153,7 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
         raise InputError("A document's name is empty. `kgplatform documents` lists the documents.")
     given = Path(name).expanduser()
     path = (given.resolve() if ".." in given.parts else given.absolute()).as_uri()  # as files are found
-    text = f"text:{quote(name, safe='/')}"  # as texts that a program gave are named by their ids
+    text = f"text:{quote(name, safe='/', errors='surrogatepass')}"  # as texts that a program gave are named by ids
     if by_address := [
         info for info in known if name in (info.id, info.uri, info.source) or info.source in (path, text)
     ]:
@@ -165,11 +166,18 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
             f"{by_title[0].uri}; for the folder its whole path."
         )
     if len(by_title) > 1:
-        addresses = "; ".join(info.uri for info in by_title)
-        raise InputError(f"{len(by_title)} documents are called {name!r}. Name one by its URI: {addresses}")
-    if not by_title and not in_folder:
+        raise InputError(f"{len(by_title)} documents are called {name!r}. Name one by its URI: {_uris(by_title)}")
+    # As it is shown: a path that is no UTF-8, an upload.
+    shown = [info for info in known if Path(file_of(info.source)).absolute() == given.absolute()]
+    if len({info.source for info in shown}) > 1:
+        raise InputError(f"Several files are shown as {name!r}. Name one by its URI: {_uris(shown)}")
+    if not (by_title or in_folder or shown):
         raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")
-    return by_title or in_folder
+    return by_title or in_folder or shown
+
+
+def _uris(documents: Sequence[DocumentInfo]) -> str:
+    return "; ".join(info.uri for info in documents)
 
 
 @dataclass(frozen=True, slots=True)

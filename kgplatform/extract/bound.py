@@ -17,7 +17,9 @@ What could be meant in two ways stays as it is.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeGuard, get_args
 
 from kgplatform.extract.schema import AttributeType, RelationType, Schema
@@ -32,6 +34,7 @@ from kgplatform.text import normalise_name, tidy
 Mode = Literal["strict", "flexible"]
 MODES = get_args(Mode)
 ExtractedItem = ExtractedEntity | ExtractedTriple | ExtractedAttribute
+KINDS = ("type", "relation", "attribute")
 Listed = dict[str, ExtractedEntity]
 """The entities of a passage by their normalised names."""
 
@@ -49,6 +52,8 @@ class Tally:
     dropped: int = 0
     off_schema: int = 0
     turned: int = 0
+    left_out: dict[str, Counter[str]] = field(default_factory=dict, compare=False)
+    """Of what was left out, by its kind (``KINDS``), how often the reply called it what."""
 
 
 def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extraction, Tally]:
@@ -88,7 +93,23 @@ def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extractio
         dropped=len(judged) - len(kept),
         off_schema=sum(not item.in_schema for item in kept),
         turned=turned,
+        left_out=_called([item for item, _ in judged if not is_kept(item)], schema),
     )
+
+
+def _called(items: Sequence[ExtractedItem], schema: Schema) -> dict[str, Counter[str]]:
+    """What the schema leaves out, by what it is called, as people write that."""
+    found: dict[str, Counter[str]] = {}
+    for item in items:
+        if isinstance(item, ExtractedEntity):
+            kind, name, known = KINDS[0], item.type or "no type", False
+        elif isinstance(item, ExtractedTriple):
+            kind, name, known = KINDS[1], item.predicate, schema.relation(item.predicate) is not None
+        else:
+            kind, name, known = KINDS[2], item.key, schema.attribute(item.key) is not None
+        called = tidy(name.replace("_", " ")) + (" (of other types)" if known else "")
+        found.setdefault(kind, Counter())[called] += 1
+    return found
 
 
 def _judge_entity(entity: ExtractedEntity, schema: Schema) -> tuple[ExtractedEntity, bool]:

@@ -13,8 +13,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from kgplatform.records import AtomicFact, ExtractedEntity, Extraction, Passage
-from kgplatform.text import WORD, is_unspaced, normalise_name
+from kgplatform.records import ExtractedEntity, Extraction, Passage
+from kgplatform.text import WORD, is_unspaced, normalise_name, tidy
 from kgplatform.text.languages import language_of
 from kgplatform.text.matching import Place, find_words, fold_words
 from kgplatform.text.numbered import numbered
@@ -48,19 +48,38 @@ _NO_VALUES = frozenset(["true", "false", "null", "none", "nan"])
 
 def is_named(name: str, text: str, title: str = "") -> bool:
     """Whether ``text`` or ``title`` names ``name``: as it is, or its words in some order and some inflection."""
-    if len(name) > LONGEST or not any(letter.isalnum() for letter in name):
-        return False
-    if _is_nobody(name, text) or len(numbered(name)) > 1:
-        return False
-    return bool(find_words(name, text) or find_words(name, title)) or _has_words(name, text, title)
+    return not why_unnamed(name, text, title)
+
+
+def why_unnamed(name: str, text: str, title: str = "") -> str:
+    """Why ``name`` is no name of ``text`` or ``title``, in a few words; empty where it is one."""
+    if len(name) > LONGEST:
+        return f"longer than {LONGEST} characters"
+    if len(numbered(_IN_NAMES.sub("", name))) > 1:
+        return "more than one sentence"
+    if _is_nobody(name, text):
+        return "a pronoun, or a word for nothing"
+    is_there = any(letter.isalnum() for letter in name) and (find_words(name, text) or find_words(name, title))
+    return "" if is_there or _has_words(name, text, title) else "not in the text"
+
+
+_IN_NAMES = re.compile("[!?！？]")
+"""What ends a sentence, and stands in names too: "Panic! At the Disco"."""
 
 
 def _is_nobody(name: str, text: str) -> bool:
-    """Whether ``name`` is a pronoun of the language of ``text``, or a program's word for nothing."""
+    """Whether ``name`` is a pronoun of the language of ``text``, or a program's word for nothing. With a capital letter
+    where no sentence begins, or before another name, a pronoun is a name: "the film It", "Ella Fitzgerald"."""
     key = normalise_name(name)
     if key in _NO_VALUES:
         return name == key or name not in text
-    return not name.isupper() and key in _PRONOUNS.get(language_of(text), "").split()
+    if name.isupper() or key not in _PRONOUNS.get(language_of(text), "").split():
+        return False
+    places = [match for match in re.finditer(rf"\b{re.escape(name)}\b", text) if name[0].isupper()]
+    return not any(_WITHIN.search(text[: at.start()]) or text[at.end() :][1:2].isupper() for at in places)
+
+
+_WITHIN = re.compile(r"[\w,;] \Z")
 
 
 def stated_place(words: Sequence[str], text: str, title: str) -> Place | None:
@@ -89,28 +108,26 @@ def _is_telling(word: str) -> bool:
     return len(word) > _SHORT_WORD or not word.islower()
 
 
-def without_inventions(extraction: Extraction, passage: Passage, title: str) -> tuple[Extraction, int]:
-    """``extraction`` without the entities and key elements that the passage does not name and without what is said of
-    them alone; how many those were, key elements of one name once. A type in place of the name, and a type behind it in
-    brackets, are put right first."""
-    entities = tuple(_righted(each, passage.text, title) for each in extraction.entities)
-    kept = tuple(each for each in entities if is_named(each.name, passage.text, title))
-    listed = {normalise_name(each.name) for each in kept}
+def without_inventions(extraction: Extraction, passage: Passage, title: str) -> tuple[Extraction, dict[str, str]]:
+    """``extraction`` without the names that the passage does not have, and without what is said of them alone; and why,
+    for each of these. A type in place of the name, and a type behind it in brackets, are put right first."""
+    reasons: dict[str, str] = {}
 
     def stays(*names: str) -> bool:
-        return all(normalise_name(name) in listed or is_named(name, passage.text, title) for name in names)
+        why = {tidy(name): reasons.get(tidy(name)) or why_unnamed(name, passage.text, title) for name in names}
+        unnamed = {name: reason for name, reason in why.items() if reason and normalise_name(name) not in listed}
+        reasons.update(unnamed)
+        return not unnamed
 
+    listed = set[str]()
+    entities = tuple(_righted(each, passage.text, title) for each in extraction.entities)
+    kept = tuple(each for each in entities if stays(each.name))
+    listed.update(normalise_name(each.name) for each in kept)
     triples = tuple(each for each in extraction.triples if stays(each.subject, each.object))
     attributes = tuple(each for each in extraction.attributes if stays(each.entity))
     named = (replace(each, key_elements=tuple(filter(stays, each.key_elements))) for each in extraction.facts)
     facts = tuple(each for each in named if each.key_elements)
-    invented = _elements(extraction.facts) - _elements(facts) - {normalise_name(each.name) for each in entities}
-    rest = replace(extraction, entities=kept, triples=triples, attributes=attributes, facts=facts)
-    return rest, len(entities) - len(kept) + len(invented)
-
-
-def _elements(facts: Sequence[AtomicFact]) -> set[str]:
-    return {normalise_name(name) for fact in facts for name in fact.key_elements}
+    return replace(extraction, entities=kept, triples=triples, attributes=attributes, facts=facts), reasons
 
 
 _THOUSANDS = re.compile(r"(?<=\d)[.,'’ \u00a0\u2009\u202f](?=\d{3}(?!\d))")

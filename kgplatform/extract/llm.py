@@ -18,7 +18,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from kgplatform.extract.bound import Mode
-from kgplatform.extract.grounded_names import without_inventions
+from kgplatform.extract.grounded_names import LONGEST, without_inventions
 from kgplatform.extract.schema import Schema
 from kgplatform.extract.shape import contents, read_extraction
 from kgplatform.models.chat import Chat
@@ -147,8 +147,8 @@ def _bounded(**bounds: int) -> Any:
     return Field(json_schema_extra=dict[str, Any](bounds))
 
 
-Name = Annotated[str, _bounded(maxLength=100)]
-Value = Annotated[str, _bounded(maxLength=150)]
+Name = Annotated[str, _bounded(maxLength=LONGEST)]
+Value = Annotated[str, _bounded(maxLength=LONGEST)]
 Words = Annotated[str, _bounded(maxLength=300)]
 Entity = Annotated[list[Name], _bounded(minItems=2, maxItems=2)]
 """Name, type."""

@@ -201,7 +201,7 @@ class Spill:
 
 _STATE = (
     "state:string,failure:string,unreadBy:string,kept:long,mapped:long,dropped:long,offSchema:long,turned:long,"
-    "unnamed:long,found:long,notFound:long,duplicates:long,leftOut:string,seed:string,boundBy:string,"
+    "unnamed:long,notKept:string,found:long,notFound:long,duplicates:long,leftOut:string,seed:string,boundBy:string,"
     "malformedKinds:string[],malformedCounts:long[],factsBy:string"
 )
 """What a passage gets when it was read."""

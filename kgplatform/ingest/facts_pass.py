@@ -17,7 +17,7 @@ from kgplatform.extract.grounded_names import without_inventions
 from kgplatform.extract.llm import FACTS_TOKENS, facts_request, read_facts
 from kgplatform.ingest.compare import Plan
 from kgplatform.ingest.rows import fact_rows
-from kgplatform.ingest.window import WINDOW, Commits, FailedPassage, Item, PassageReader, Tools, by_kind
+from kgplatform.ingest.window import WINDOW, Commits, FailedPassage, Item, PassageReader, Tools, by_kind, not_kept
 from kgplatform.ingest.write import Writer
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.passes import Pass
@@ -35,13 +35,14 @@ class FactsRead:
     """What a pass did. ``lacking``: passages that it had to read; ``read``: those that it did; ``facts``: in those.
 
     ``unread``: of those that lack facts, how many are not read, since the model's reply was of no use before.
-    ``unnamed``: key elements that their passage does not name, which were left out.
+    ``unnamed``: key elements that their passage does not name, which were left out; ``left_out``: these, by the reason.
     """
 
     lacking: int = 0
     read: int = 0
     facts: int = 0
     unnamed: int = 0
+    left_out: dict[str, Counter[str]] = field(default_factory=dict)
     unread: int = 0
     malformed: Counter[str] = field(default_factory=Counter)
     failed: list[FailedPassage] = field(default_factory=list)
@@ -81,7 +82,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
     total = unread[False]
     wanted = (row["id"] for row in lacking() if not row["unread"])
     tools.progress("reading facts", 0, total)
-    read, facts, unnamed, malformed = 0, 0, 0, Counter[str]()
+    read, facts, malformed, left_out = 0, 0, Counter[str](), dict[str, Counter[str]]()
     reader: PassageReader[Extraction] = PassageReader(
         tools.settings.calls_at_once, lambda number: tools.progress("reading facts", number, total), store.stop
     )
@@ -97,9 +98,13 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
                     commits.put({"id": passage.id, "state": failed})
                 else:
                     found, invented = _put_facts(commits, passage, document, outcome, known[passage.id])
-                    read, facts, unnamed = read + 1, facts + found, unnamed + invented
+                    read, facts = read + 1, facts + found
+                    for name, reason in invented.items():
+                        left_out.setdefault(reason, Counter())[name] += 1
                     malformed.update(item.kind for item in outcome.malformed)
-    return FactsRead(total + unread[True], read, facts, unnamed, unread[True], malformed, reader.failed, reader.stopped)
+    unnamed, whole = sum(map(Counter.total, left_out.values())), total + unread[True]
+    read_now = (whole, read, facts, unnamed, left_out, unread[True], malformed)
+    return FactsRead(*read_now, reader.failed, reader.stopped)
 
 
 def _item(row: Row) -> Item:
@@ -109,8 +114,8 @@ def _item(row: Row) -> Item:
 
 def _put_facts(
     commits: Commits, passage: Passage, document: Document, found: Extraction, before: Row
-) -> tuple[int, int]:
-    """Replace the facts of a passage; returns how many it has now, and how many key elements were left out.
+) -> tuple[int, dict[str, str]]:
+    """Replace the facts of a passage; returns how many it has now, and which key elements were left out, and why.
 
     ``before``: what its extraction counted.
     """
@@ -125,6 +130,6 @@ def _put_facts(
         "malformedKinds": kinds,
         "malformedCounts": counts,
     }
-    state["unnamed"] = before["unnamed"] + unnamed
+    state |= {"unnamed": before["unnamed"] + len(unnamed), "notKept": not_kept({}, unnamed, before["notKept"])}
     commits.put({"id": passage.id, "state": state}, rows)
     return len(rows.atomic_facts), unnamed

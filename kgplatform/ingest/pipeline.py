@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
@@ -52,6 +52,7 @@ from kgplatform.text import hash64
 from kgplatform.text.languages import language_names
 
 _COUNTED_AT_ONCE = 500
+_MOST_LEFT_OUT = 1000
 _REPLACED = "Skipped {:,} passages that another process removed or replaced while they were being read."
 _SETTLED = ("entities", "elements", "passages", "facts")
 """Columns of ``ingest/pending_counts`` that ``settle`` works through."""
@@ -65,8 +66,9 @@ class IngestReport(Shown):
     passages that it could not read, which keep the facts that they have. ``unread``, ``facts_unread``: passages for
     which the model was not asked again, since its reply was of no use before (``retry_failed``). ``unnamed``: entities
     and key elements that their passage does not name, which were left out with what is said of them; ``turned``:
-    statements that were put right (``bound``). ``names``: how many different ones there are, ``untyped`` those without
-    a type in the schema.
+    statements that were put right (``bound``). ``left_out``: the commonest of what is not kept, with counts: under
+    "type", "relation" and "attribute" what the schema lacks, under other reasons names. ``names``: how many different
+    ones there are, ``untyped`` those without a type in the schema.
     ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
     ``reread``: documents that were as they are in the graph, and were read again all the same. ``gone``: files beneath
     the folders named that are not there any more; the documents that went with them, or from a corpus, are ``removed``.
@@ -94,6 +96,7 @@ class IngestReport(Shown):
     untyped: int = 0
     unnamed: int = 0
     turned: int = 0
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
     statements_found: int = 0
     statements_not_found: int = 0
     duplicates: int = 0
@@ -192,7 +195,7 @@ def ingest(
         _record(tools)
         tools.progress("counting", 0, 1)
         with watch.stage("count"):
-            report = replace(report, settled=sum(due[kind] for kind in _SETTLED), **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts
+            report = replace(report, settled=sum(due[kind] for kind in _SETTLED), **_counts(tools.store, plan))
         tools.progress("counting", 1, 1)
         report.notes.extend(_note_on_languages(tools, languages))
     return _finished(report, tools, watch)
@@ -252,6 +255,7 @@ def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
         facts = read_facts_of_passages(tools, tools.facts_from, turn, None)
     turn.alone()
     report = IngestReport(BY_PASS, tools.schema.name, tools.mode, unnamed=facts.unnamed, malformed=facts.malformed)
+    report = replace(report, left_out=_commonest(facts.left_out))
     watch.add(settle(tools.store, tools.embedder, tools.settings, tools.progress))
     return _finished(_with_facts(report, facts, "the graph"), tools, watch)
 
@@ -273,21 +277,29 @@ def _finished(report: IngestReport, tools: Tools, watch: Stopwatch) -> IngestRep
     return replace(report, usage=tools.ledger.by_stage(), seconds={**watch.seconds, "total": watch.total()})
 
 
-def _counts(store: Store, plan: Plan) -> dict[str, int | Counter[str]]:
+def _commonest(left_out: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    """For a report: the commonest of each kind first, and not without end."""
+    return {kind: dict(counts.most_common(_MOST_LEFT_OUT)) for kind, counts in left_out.items()}
+
+
+def _counts(store: Store, plan: Plan) -> dict[str, Any]:
     """The fields of the report that count what the passages of ``plan`` carry, and the names in them."""
-    sums, malformed = Counter[str](), Counter[str]()
+    sums, malformed, left_out = Counter[str](), Counter[str](), dict[str, Counter[str]]()
     names = [np.zeros(0, np.uint64)]
     documents = plan.document_ids
     while some := list(islice(documents, _COUNTED_AT_ONCE)):
         for row in store.read("ingest/counts", documents=some):
             sums.update({name: row[column] for name, column in _COUNTED.items()})
             malformed.update(dict(zip(row["malformed"], row["times"], strict=True)))
+            for kind, counts in json.loads(row["notKept"]).items():
+                left_out.setdefault(kind, Counter()).update(counts)
         # Names are many: eight bytes stand for one, a hash, and in the last bit whether it has a type.
         found = [hash64(row["name"]) & ~1 | row["typed"] for row in store.read("ingest/names", documents=some)]
         names.append(np.unique(np.array(found, np.uint64)))
     every = np.unique(np.concatenate(names))
     different, typed = np.unique(every >> 1).size, int(np.count_nonzero(every & 1))
-    return {**sums, "malformed": malformed, "names": different, "untyped": different - typed}
+    told = {"malformed": malformed, "left_out": _commonest(left_out)}
+    return {**sums, **told, "names": different, "untyped": different - typed}
 
 
 def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:

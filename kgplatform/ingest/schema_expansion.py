@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
 
-from kgplatform.extract.bound import bound
+from kgplatform.extract.bound import KINDS, bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
 from kgplatform.ingest.rows import proposal_of, proposed_type, rows_of
 from kgplatform.ingest.write import extraction_statements
@@ -164,7 +164,9 @@ def _statements(row: Row, schema: Schema) -> list[Any]:
     kept = json.loads(row["leftOut"])
     extraction = Extraction(**{kind: tuple(shape(**item) for item in kept[kind]) for kind, shape in _SHAPES.items()})
     bounded, tally = bound(extraction, schema, "strict")
-    counts = {"kept": tally.kept, "mapped": tally.mapped, "dropped": tally.dropped, "turned": tally.turned}
+    counts: Row = {"kept": tally.kept, "mapped": tally.mapped, "dropped": tally.dropped, "turned": tally.turned}
+    names = {kind: told for kind, told in json.loads(row["notKept"]).items() if kind not in KINDS}
+    counts["notKept"] = json.dumps({**tally.left_out, **names}, ensure_ascii=False)
     state = counts | ({"boundBy": _id_of(schema)} if tally.dropped else NOTHING_LEFT)
     rows = rows_of(passage, bounded, schema, row["title"])
     return [

@@ -12,11 +12,12 @@ It resumes where it was stopped. A passage that failed says why, and is tried ag
 
 from __future__ import annotations
 
+import json
 import pickle
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -43,6 +44,7 @@ from kgplatform.neo4j.passes import Pass, is_over
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, Extraction, Malformed, Passage, Progress, Proposal, Usage
 from kgplatform.settings import Settings
+from kgplatform.text import clipped
 
 T = TypeVar("T")
 Item = tuple[Passage, Document]
@@ -278,10 +280,11 @@ class Reading:
 
         Raises ``ModelError`` or ``InputError`` as the extractor does.
         """
-        usable, unnamed = _without_unusable(self.extractor.extract(passage, document, schema)), 0
+        usable, unnamed = self.extractor.extract(passage, document, schema), dict[str, str]()
         by = self.extractor.name
         if by == "llm":  # the rules invent nothing, and for a recording its maker answers
             usable, unnamed = without_inventions(usable, passage, document.title)
+        usable = _without_unusable(usable)
         bounded, tally = bound(usable, schema, self.mode)
         rows = rows_of(passage, bounded, schema, document.title)
         found, not_found = rows.found()
@@ -296,7 +299,8 @@ class Reading:
             "dropped": tally.dropped,
             "offSchema": tally.off_schema,
             "turned": tally.turned,
-            "unnamed": unnamed,
+            "unnamed": len(unnamed),
+            "notKept": not_kept(tally.left_out, unnamed),
             "found": found,
             "notFound": not_found,
             "duplicates": stated - found - not_found,
@@ -326,6 +330,18 @@ def by_kind(
     counted = Counter(before or ()) + Counter(item.kind for item in malformed)
     kinds = sorted(counted)
     return (kinds, [counted[kind] for kind in kinds]) if kinds else (None, None)
+
+
+_LONGEST_SHOWN = 200
+
+
+def not_kept(kinds: Mapping[str, Counter[str]], names: Mapping[str, str], before: str = "") -> str | None:
+    """What of a passage is not kept: the ``kinds`` that the schema lacks, and ``names`` with the reason for each; with
+    what was so ``before``. None where all is."""
+    found: dict[str, dict[str, int]] = {**(json.loads(before) if before else {}), **kinds}
+    for name, reason in names.items():
+        found.setdefault(reason, {})[clipped(name, _LONGEST_SHOWN)] = 1
+    return json.dumps(found, ensure_ascii=False) if found else None
 
 
 Begin = Callable[[Sequence[Item], Schema], Iterator[tuple[Item, Outcome]]]

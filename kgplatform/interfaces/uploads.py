@@ -22,18 +22,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency import system
 from kgplatform.concurrency.files import claim, file_lock, folder_mark, write_atomically
-from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import InputError, StoreError
-from kgplatform.records import Progress
+from kgplatform.shown import UPLOADS, given_name
 
 log = logging.getLogger(__name__)
 
-_LONGEST = 200
-"""Bytes of a name: file systems take 255, and some add to it."""
+_LONGEST = 255
+"""Bytes of a name that file systems take."""
 _ASIDE = ".new-"
 _CLAIM = ".claim"
 """The file that is locked while an upload arrives. It lists the names of what was set aside, one per line."""
@@ -74,7 +72,7 @@ class Uploads:
     """The folder ``uploads`` of a home. ``shares_graph``: homes of other places may serve the same graph."""
 
     def __init__(self, home: Path, *, shares_graph: bool = False) -> None:
-        self.folder = home / "uploads"
+        self.folder = home / UPLOADS
         self._shares_graph = shares_graph
 
     def place(self) -> str:
@@ -96,14 +94,15 @@ class Uploads:
     def stage(self, files: Sequence[tuple[str, BinaryIO]], graph: str) -> Staged:
         """Copy ``files``, each with the name that the client gave it, for a job of ``graph`` (the database's id).
 
-        Raises ``InputError`` for a name of which nothing safe is left, and for two files of one name.
+        Raises ``InputError`` for a name that names nothing, and for two files of one name, or of names that the file
+        system takes for one.
         """
         names = [safe_name(name) for name, _ in files]
-        twice = {name for name in names if [other.casefold() for other in names].count(name.casefold()) > 1}
-        if twice:
-            raise InputError(f"Two files are called {min(twice)}. Rename one of them.")
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder.chmod(0o700)
+        there = {each.name for each in self.folder.iterdir()}
+        if other := next((name for name in names if name not in there and (self.folder / name).exists()), None):
+            raise InputError(f"The server's disk takes {given_name(other)} for another upload. Rename the file.")
         with _alone(self.folder):  # nobody finds the folder before it is claimed
             folder = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self.folder))
             claimed = claim(folder / _CLAIM)
@@ -114,6 +113,8 @@ class Uploads:
         staged = Staged(folder, tuple(names), claimed)
         try:
             for name, (_, stream) in zip(names, files, strict=True):
+                if (staged.folder / name).exists():
+                    raise InputError(f"Two files are called {given_name(name)}. Rename one of them.")
                 with (staged.folder / name).open("xb") as target:
                     shutil.copyfileobj(stream, target)
         except BaseException:  # whatever it is, no half of an upload is left
@@ -158,7 +159,7 @@ class Uploads:
                     (self.folder / name).replace(staged.earlier / name)
                 (staged.folder / name).replace(self.folder / name)
             elif not (staged.folder.is_dir() and (self.folder / name).is_file()):
-                raise InputError(f"The uploaded file {name} is no longer on the server. Upload it again.")
+                raise InputError(f"The uploaded file {given_name(name)} is no longer on the server. Upload it again.")
         return [self.folder / name for name in staged.names]
 
     def keep(self, staged: Staged, is_used: Callable[[Path], bool]) -> None:
@@ -171,19 +172,6 @@ class Uploads:
                     earlier.replace(place)
         finally:
             staged.drop()
-
-
-def ingest_uploads(
-    graph: KnowledgeGraph, uploads: Uploads, staged: Staged, stop: Stop, schema: str | None, progress: Progress
-) -> IngestReport:
-    """Ingest what was staged, until ``stop`` is set, and clean up, however it ended."""
-    read: set[str] = set()
-    try:
-        report = graph.within(stop).ingest(uploads.put(staged), schema=schema, progress=progress)
-        read = set(staged.names) - {Path(skipped.path).name for skipped in report.skipped}
-        return report
-    finally:
-        finish_uploads(graph, uploads, staged, read)
 
 
 def finish_uploads(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, read: Collection[str] = ()) -> None:
@@ -226,26 +214,39 @@ def _alone(uploads: Path) -> AbstractContextManager[None]:
 
 
 def safe_name(given: str) -> str:
-    """The last part of ``given`` as a safe file name: no folder, no leading dot, no invisible or direction characters.
+    """The file name under which an upload is kept: as it was ``given``, but for what a name in a folder cannot have, or
+    what would hide it there, which stands as in an address: ``given_name`` has it back, so that no two have one.
 
-    A long name keeps its beginning and its suffix, with a hash of all of it in between, so that names stay distinct.
-    Raises ``InputError`` if nothing is left.
+    What has more bytes than a file may have keeps its beginning and its suffix, with a hash of all of it in between.
+    Raises ``InputError`` if it names nothing.
 
-    >>> safe_name("../../etc/passwd"), safe_name("C:\\\\Users\\\\me\\\\.notes.md")
-    ('passwd', 'notes.md')
+    >>> safe_name("2023/Report.md"), safe_name(".notes.md")
+    ('2023%2FReport.md', '%2Enotes.md')
     """
-    last = re.split(r"[/\\]", unicodedata.normalize("NFC", given))[-1]
-    shown = "".join(char for char in last if unicodedata.category(char) not in _HIDDEN and char not in _TURNS)
-    shown = "".join("_" if char in system.NOT_IN_NAMES else char for char in shown)
-    name = " ".join(shown.split()).lstrip(". ").rstrip(". ")
-    if not name:
+    if not any(char.isalnum() for char in given):
         raise InputError(f"{given[:100]!r} cannot be a file name. Use letters or digits.")
-    if _RESERVED.fullmatch(name):
-        name = f"_{name}"
+    first, last = len(given) - len(given.lstrip(". ")), len(given.rstrip(". "))
+    first += _RESERVED.fullmatch(given) is not None
+    name = "".join(
+        _escaped(char) if not first <= at < last or _is_unsafe(char) or _ESCAPE.match(given, at) else char
+        for at, char in enumerate(given)
+    )
     if len(name.encode()) <= _LONGEST:
         return name
     suffix = Path(name).suffix if len(Path(name).suffix.encode()) <= 16 else ""
     digest = hashlib.sha256(name.encode()).hexdigest()[:12]
-    room = _LONGEST - len(suffix.encode()) - len(digest) - 1
+    room = _LONGEST - len(suffix.encode()) - len(digest) - 2
     stem = name.removesuffix(suffix).encode()[:room].decode("utf-8", "ignore")
-    return f"{stem}-{digest}{suffix}"
+    return f"{stem}%-{digest}{suffix}"
+
+
+_ESCAPE = re.compile("%(?=[0-9A-Fa-f]{2}|-)")
+
+
+def _escaped(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
+
+
+def _is_unsafe(char: str) -> bool:
+    is_blank = char != " " and char.isspace()
+    return is_blank or unicodedata.category(char) in _HIDDEN or char in _TURNS or char in f"/\\{system.NOT_IN_NAMES}"

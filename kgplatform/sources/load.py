@@ -28,6 +28,7 @@ from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import DocumentError, InputError, SettingError
 from kgplatform.records import Document, Passage, SkippedFile
 from kgplatform.settings import Settings
+from kgplatform.shown import given_name
 from kgplatform.sources.corpus_file import (
     HARMLESS_BYTES,
     ITEM_READERS,
@@ -67,13 +68,14 @@ class CutShort(SkippedFile):
 def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
     """The files that ``paths`` name, and those in the folders that they name, sorted and each once.
 
-    Hidden files and folders, and what a home folder has of its own, are left out unless named themselves; a folder that
-    links lead to again is entered once. Folders that cannot be opened are among the result, so that ``load`` reports
-    them. Raises ``DocumentError`` at once for a path that does not exist.
+    Hidden files and folders, and what a home folder has of its own, are left out unless named themselves; what links
+    lead to again is found once, in its own place where that is among the folders. Folders that cannot be opened are
+    among the result, so that ``load`` reports them. Raises ``DocumentError`` at once for a path that does not exist.
     """
     entered: set[str] = set()
-    given = [_path(each) for each in path_list(paths)]
-    walks = [_walk(path, entered) if is_folder else iter([path]) for path, is_folder in given]
+    given = sorted((_path(each) for each in path_list(paths)), key=lambda each: each[0].is_symlink())
+    roots = tuple(f"{os.path.realpath(path).rstrip(os.sep)}{os.sep}" for path, is_folder in given if is_folder)
+    walks = [_walk(path, entered, roots) if is_folder else iter([path]) for path, is_folder in given]
     return (path for path, _ in groupby(heapq.merge(*walks)))
 
 
@@ -92,7 +94,7 @@ def path_list(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
 def named_folders(paths: Sequence[str | Path]) -> Iterator[tuple[Path, bool]]:
     """The folders among ``paths``, each with whether there is no file in it."""
     folders = (path for path, is_folder in map(_path, paths) if is_folder)
-    return ((folder, next(_walk(folder, set()), None) is None) for folder in folders)
+    return ((folder, next(_walk(folder, set(), ()), None) is None) for folder in folders)
 
 
 def _path(given: str | Path) -> tuple[Path, bool]:
@@ -111,20 +113,20 @@ def _path(given: str | Path) -> tuple[Path, bool]:
         raise DocumentError(str(given), why) from error
 
 
-def _walk(folder: Path, entered: set[str]) -> Iterator[Path]:
+def _walk(folder: Path, entered: set[str], roots: Sequence[str]) -> Iterator[Path]:
     """The files below ``folder``, in the order of paths. The names in one folder are held, and those in its parents."""
-    open_folders = [_entries(folder, entered)]
+    open_folders = [_entries(folder, entered, roots)]
     while open_folders:
         path, is_folder = next(open_folders[-1], (None, False))
         if path is None:
             open_folders.pop()
         elif is_folder:
-            open_folders.append(_entries(path, entered))
+            open_folders.append(_entries(path, entered, roots))
         else:
             yield path
 
 
-def _entries(folder: Path, entered: set[str]) -> Iterator[tuple[Path | None, bool]]:
+def _entries(folder: Path, entered: set[str], roots: Sequence[str]) -> Iterator[tuple[Path | None, bool]]:
     """What is in ``folder`` and whether it is a folder; the folder itself, as a file, if it cannot be opened."""
     real = os.path.realpath(folder)
     if real in entered:
@@ -132,7 +134,8 @@ def _entries(folder: Path, entered: set[str]) -> Iterator[tuple[Path | None, boo
     entered.add(real)
     try:
         with os.scandir(folder) as found:
-            entries = sorted((each.name, each.is_dir()) for each in found if not each.name.startswith("."))
+            shown = [each for each in found if not each.name.startswith(".")]
+            entries = sorted((each.name, each.is_dir()) for each in shown if not _is_again(each, real, entered, roots))
     except OSError:
         yield folder, False
         return
@@ -140,6 +143,18 @@ def _entries(folder: Path, entered: set[str]) -> Iterator[tuple[Path | None, boo
     for name, is_folder in entries:
         if name not in left_out:
             yield folder / name, is_folder
+
+
+def _is_again(entry: os.DirEntry[str], folder: str, entered: set[str], roots: Sequence[str]) -> bool:
+    """Whether a link leads to what is found below ``roots`` in any case, or to a file that another link led to.
+    ``folder``: where the entry is in truth."""
+    real = os.path.realpath(entry.path) if entry.is_symlink() else f"{folder.rstrip(os.sep)}{os.sep}{entry.name}"
+    if any(real.startswith(root) and f"{os.sep}." not in real[len(root) - 1 :] for root in roots):
+        return entry.is_symlink() and os.access(real, os.F_OK)
+    is_known = real in entered
+    if entry.is_file():
+        entered.add(real)
+    return is_known
 
 
 def _is_home(folder: Path) -> bool:
@@ -267,7 +282,7 @@ def _document(name: str, uri: str, source: str, reading: FileText) -> Document:
 
 def _readable_stem(path: Path) -> str:
     """The file's name without its suffix, as words: ``annual_report-2020.txt`` is "annual report-2020"."""
-    stem = os.fsencode(path.stem).decode("utf-8", "replace")
+    stem = given_name(os.fsencode(path.stem).decode("utf-8", "replace"))  # of what was fetched too: "annual%20report"
     return tidy(WORD_GAPS.sub(" ", stem)) or stem
 
 

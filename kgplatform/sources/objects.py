@@ -37,9 +37,9 @@ class Text:
     """A text to ingest that is in no file.
 
     ``id`` or ``source`` (its address: a URL, a path, a key) names it: ingested again, it is compared with what the
-    graph has under that name. Without either it is named by what it says, and another text is another document. Several
-    texts of one ``source``, such as the pages of a book, are told apart by their order. ``title``: by default its first
-    words. ``metadata``: flat values, for filters.
+    graph has under that name. Without either it is named by its title and what it says: another one is another
+    document. Several texts of one ``source``, such as the pages of a book, are told apart by their order. ``title``: by
+    default its first words. ``metadata``: flat values, for filters.
     """
 
     text: str
@@ -59,7 +59,7 @@ class Loader(Protocol):
 Ingestible = str | os.PathLike[str] | Text | Mapping[str, Any] | Loader | Iterable[Any]
 """What ``ingest`` takes; documents of other libraries, open files and tables are iterables to Python."""
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+_ADDRESS = re.compile(r"(?!text:)[A-Za-z][A-Za-z0-9+.-]*:\S+")
 _LONGEST_PATH = 4096
 _CAPTION = 80
 _ROW = 200
@@ -219,7 +219,7 @@ def _is_one(given: Any) -> bool:
 
 def _path(given: str | os.PathLike[str]) -> str | Path:
     if isinstance(given, str):
-        if "\n" in given or len(given) > _LONGEST_PATH:
+        if ("\n" in given or len(given) > _LONGEST_PATH) and not os.path.lexists(given):
             raise InputError("A string names a file or a folder. To ingest a text, wrap it: kgplatform.Text(text).")
         return given
     return Path(given)
@@ -311,7 +311,9 @@ def _named(given: Text) -> tuple[_Piece, Flat]:
         raise _BlankError(f"The text {called!r:.100} is empty." if called else "A text to ingest is empty.")
     said = flat({**given.metadata, **({"source": given.source} if given.source else {})})
     said.metadata.pop("title", None)
-    name = given.id.strip() or given.source.strip() or hashlib.sha256(text.encode()).hexdigest()[:32]
+    said_in_all = f"{clean(given.title)}\n{text}" if given.title.strip() else text
+    name = given.id if given.id.strip() else given.source.strip()
+    name = name or hashlib.sha256(said_in_all.encode()).hexdigest()[:32]
     source = source_of_id(name)
     title = as_name(given.title) or as_name(text.strip().partition("\n")[0][:_CAPTION]) or name
     is_whole = bool(given.id.strip()) or not given.source.strip()
@@ -320,8 +322,7 @@ def _named(given: Text) -> tuple[_Piece, Flat]:
 
 def source_of_id(name: str) -> str:
     """The URI of a text whose id or source is ``name``: an address is its own; any two names have two."""
-    name = name.strip()
-    return name if _ADDRESS.fullmatch(name) else f"text:{quote(name, safe='/')}"
+    return name if _ADDRESS.fullmatch(name) else f"text:{quote(name, safe='/', errors='surrogatepass')}"
 
 
 def _document(source: str, text: Text, number: int) -> Document:

@@ -123,7 +123,7 @@ def test_no_file_has_a_name_that_windows_refuses(monkeypatch: pytest.MonkeyPatch
     assert not [name for name in names if any(map(_REFUSED.search, name.split("/")))]
     assert len({name.casefold() for name in names}) == len(names)
     monkeypatch.setattr(system, "NOT_IN_NAMES", '<>:"|?*')
-    assert safe_name("What? A: B.txt") == "What_ A_ B.txt"
+    assert safe_name("What? A: B.txt") == "What%3F A%3A B.txt"
 
 
 def test_what_a_code_page_lacks_is_written_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 from proposals import accepted
 
@@ -57,6 +58,13 @@ def test_strict_keeps_what_equation_2_allows() -> None:
     assert triples(bounded) == [("Psycho", "directed_by", "Ada", True)] * 2, "one of them was said backwards"
     assert bounded.attributes == (ExtractedAttribute("Psycho", "release date", "1960"),)
     assert counts == Tally(kept=5, mapped=0, dropped=10, off_schema=0, turned=1)
+    assert sum(map(Counter.total, counts.left_out.values())) == 10
+    assert counts.left_out["relation"]["filmed at"] == 1
+    assert counts.left_out["attribute"] == {
+        "release date (of other types)": 1,
+        "colour": 1,
+        "description (of other types)": 2,
+    }
 
 
 def test_everything_strict_keeps_satisfies_the_schema() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgplatform.extract.grounded_names import is_named, stated_place, without_inventions
-from kgplatform.records import ExtractedEntity, Extraction, Passage
+from kgplatform.records import ExtractedEntity, ExtractedTriple, Extraction, Passage
 
 TEXT = (
     "In 1866 Cyrus Field laid a cable from Valentia. He had promised the mayor of Cork 2,500 pounds. The US paid, and "
@@ -40,6 +40,28 @@ def test_pronouns_are_those_of_the_language_of_the_text() -> None:
     assert not is_named("Lei", "Lei ha detto che la nave era nel porto di Genova, e che il capitano è partito.")
 
 
+def test_a_pronoun_with_a_capital_inside_a_sentence_is_a_name() -> None:
+    spanish = "Ella Fitzgerald nació en Newport en 1917, y el público la llamó siempre Ella."
+    assert is_named("Ella", spanish) and not is_named(
+        "Ella", "Ella nació en Newport, y ella cantó con el grupo de la ciudad."
+    )
+    assert is_named("It", "In 2017 the studio made the film It, and it was a success.")
+    text = "Mr. Yes met Panic! At the Disco, No, Q, True, None, NaN and 李 in Io; none, true or nan is void."
+    assert all(
+        is_named(name, text) for name in ("Yes", "No", "Q", "True", "None", "NaN", "李", "Io", "Panic! At the Disco")
+    )
+    assert not any(is_named(name, text) for name in ("none", "true", "nan"))
+
+
+def test_what_is_left_out_is_told_by_name_and_reason() -> None:
+    entities = tuple(ExtractedEntity(name, "Person") for name in ("Cyrus Field", "John Smith", "He", "x" * 201))
+    said = Extraction(entities, (ExtractedTriple("Cyrus Field", "met", "Mary Smith"),))
+    kept, unnamed = without_inventions(said, PASSAGE, "")
+    assert ([each.name for each in kept.entities], kept.triples) == (["Cyrus Field"], ())
+    reasons = ("not in the text", "a pronoun, or a word for nothing", "longer than 200 characters", "not in the text")
+    assert unnamed == dict(zip(("John Smith", "He", "x" * 201, "Mary Smith"), reasons, strict=True))
+
+
 def test_word_forms_of_other_languages() -> None:
     assert is_named("Москва", "Он родился в Москве в 1815 году.")
     assert is_named("Bundestag", "Die Reden des Bundestages dauern.")
@@ -61,4 +83,4 @@ def test_a_type_in_place_of_the_name_is_put_right() -> None:
     said = Extraction((ExtractedEntity("Person", "Cyrus Field"), ExtractedEntity("Valentia (Place)")))
     kept, unnamed = without_inventions(said, PASSAGE, "")
     assert kept.entities == (ExtractedEntity("Cyrus Field", "Person"), ExtractedEntity("Valentia", "Place"))
-    assert unnamed == 0
+    assert unnamed == {}

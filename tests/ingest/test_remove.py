@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -153,6 +154,23 @@ def test_a_file_that_is_gone_is_named_and_goes_when_asked(kg: KnowledgeGraph, tm
     assert (report.removed, report.unchanged) == (1, 2)
     assert difference(snapshot(kg.store), wanted) == []
     assert kg.ingest(folder, extractor="local", prune=True).gone == []
+
+
+def test_a_file_whose_name_is_no_utf_8_goes_by_what_is_shown_of_it(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    file = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9\n.txt"))
+    try:
+        file.write_text(ADA)
+    except OSError:
+        pytest.skip("the file system takes UTF-8 alone")
+    shown = f"{tmp_path}/caf\ufffd\n.txt"
+    for name in (shown, file, str(file), file.as_uri(), "caf\ufffd"):
+        assert kg.ingest(str(file), extractor="local").added == 1
+        assert [info.title for info in kg.remove(name)] == ["caf\ufffd"]
+    other = file.with_name(file.name.replace("\udce9", "\udce8"))
+    other.write_text(CHARLES)
+    kg.ingest([file, other], extractor="local")
+    with pytest.raises(InputError, match="Several files are shown as"):
+        kg.remove(shown)
 
 
 def test_only_beneath_the_folders_that_are_named(kg: KnowledgeGraph, tmp_path: Path) -> None:

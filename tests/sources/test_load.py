@@ -78,6 +78,24 @@ def test_links_that_form_a_loop_are_entered_once(tmp_path: Path) -> None:
     assert list(find_files([tmp_path])) == [tmp_path / "a/x.txt"]
 
 
+def test_what_links_lead_to_is_found_once_and_in_its_own_place(tmp_path: Path) -> None:
+    for name in ("docs/z.txt", "docs/sub/s.txt", "docs/.hidden/h.txt", "out/o.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    docs = tmp_path / "docs"
+    links = {
+        "a.txt": docs / "z.txt",
+        "asub": docs / "sub",
+        "b.txt": tmp_path / "out/o.txt",
+        "c.txt": tmp_path / "out/o.txt",
+    }
+    for name, target in {**links, "out": tmp_path / "out", "shown": docs / ".hidden"}.items():
+        (docs / name).symlink_to(target)
+    (tmp_path / "alink").symlink_to(docs)
+    found = [docs / name for name in ("b.txt", "shown/h.txt", "sub/s.txt", "z.txt")]
+    assert list(find_files([docs])) == list(find_files([tmp_path / "alink", docs])) == found
+
+
 def test_a_missing_path_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.txt: no such file or folder"):
         load([tmp_path / "nowhere.txt"])

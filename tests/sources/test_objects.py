@@ -55,6 +55,14 @@ class Loader:
         yield from self._pages
 
 
+def test_two_titles_or_ids_are_two_documents(kg: KnowledgeGraph) -> None:
+    ids = ["2023", "2023/Report", "text:a%20b", "a b", "a", " a", "A", "e\u0301", "é", "...", "None", "\ud800"]
+    kg.ingest([Text(f"Number {number}.", title=id, id=id) for number, id in enumerate(ids)], extractor="local")
+    assert len(kg.documents()) == len(ids)
+    kg.ingest([Text(CABLE, title="One"), Text(CABLE, title="Other"), Text(CABLE)], extractor="local")
+    assert len(kg.documents()) == len(ids) + 3
+
+
 def metadata(kg: KnowledgeGraph) -> dict[str, Any]:
     return {info.title: dict(info.metadata) for info in kg.documents()}
 

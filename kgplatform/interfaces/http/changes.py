@@ -6,19 +6,19 @@ Jobs ingest uploads or the sample, build the tree, and work on documents.
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import unquote, urlsplit
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
-from kgplatform.client import MODES, KnowledgeGraph, extractors
+from kgplatform.client import KINDS, MODES, KnowledgeGraph, extractors
 from kgplatform.concurrency.stopping import NEVER
+from kgplatform.concurrency.system import path_of
 from kgplatform.errors import InputError
 from kgplatform.explore.info import DocumentInfo
 from kgplatform.explore.jobs import Claim, Files, Job
@@ -31,7 +31,7 @@ from kgplatform.interfaces.http.streams import job_events as events_of
 from kgplatform.interfaces.uploads import Uploads, finish_uploads, forget_unused
 from kgplatform.query import data_folder
 from kgplatform.records import Progress, SkippedFile
-from kgplatform.shown import as_fields, plain
+from kgplatform.shown import as_fields, given_name, plain
 from kgplatform.text import unknown
 
 if TYPE_CHECKING:
@@ -93,6 +93,9 @@ class DocumentsBody(BaseModel):
 
     work: DocumentWork
     documents: list[str] = Field(min_length=1, max_length=_MOST_IDS, description="Ids, as /api/documents has them.")
+    mode: Literal["", "strict", "flexible"] = Field(
+        "", description="For `reread`: `flexible` also keeps what the schema lacks, marked."
+    )
 
 
 @router.post(
@@ -192,7 +195,7 @@ async def work_on(body: DocumentsBody, request: Request, parts: Served) -> Respo
         if body.work == "gist" and graph.language_model is None:
             raise InputError("Gists are written by a language model, and none is configured for this server.")
         chosen(graph, body.documents)
-        return {"job": parts.jobs.add(body.work, {"documents": body.documents})}
+        return {"job": parts.jobs.add(body.work, body.model_dump(include={"documents", "mode"}))}
 
     return await parts.workers.answer(request, begin, status=202)
 
@@ -286,14 +289,23 @@ def _ingest(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Pro
         raise InputError(f"The schema {name} is no longer the graph's. Upload the files again with another one.")
     staged = uploads.staged(claim.folder, claim.job.files)
     report = graph.ingest(uploads.put(staged), **{**claim.parameters, "schema": schema}, progress=progress)
+    sources = {(uploads.folder / name).as_uri() for name in claim.job.files}
     home = f"{uploads.folder}/"  # the client knows its files by the names that it gave them
-    return _told(report, skipped=[replace(file, path=file.path.removeprefix(home)) for file in report.skipped])
+    skipped = [replace(file, path=given_name(file.path.removeprefix(home))) for file in report.skipped]
+    return _told(report, skipped=skipped, documents=_with_more(graph, report, sources))
+
+
+def _with_more(graph: KnowledgeGraph, report: IngestReport, sources: Collection[str]) -> list[str]:
+    """The ids of the documents of ``sources`` where the schema left something out, which reading again could keep."""
+    is_lacking = any(kind in report.left_out for kind in KINDS)
+    ids = [each.id for each in graph.documents() if each.source in sources] if is_lacking else []
+    return ids if len(ids) <= _MOST_IDS else []
 
 
 def _finish_ingest(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, report: dict[str, Any] | None) -> None:
-    skipped = {file["path"] for file in report["skipped"] if not file["in_part"]} if report else set(claim.job.files)
-    staged = uploads.staged(claim.folder, claim.job.files)
-    finish_uploads(graph, uploads, staged, read=set(claim.job.files) - skipped)
+    skipped = {file["path"] for file in report["skipped"] if not file["in_part"]} if report else set[str]()
+    read = {name for name in claim.job.files if given_name(name) not in skipped} if report else set[str]()
+    finish_uploads(graph, uploads, uploads.staged(claim.folder, claim.job.files), read=read)
 
 
 def _build_tree(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:
@@ -312,9 +324,7 @@ def _reread(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Pro
     there: dict[Path, None] = {}
     gone = []
     for document in chosen(graph, claim.parameters["documents"]):
-        address = urlsplit(document.source)
-        file = Path(unquote(address.path))
-        if address.scheme == "file" and file.is_file():
+        if document.source.startswith("file:") and (file := path_of(document.source)).is_file():
             there[file] = None
         else:
             gone.append(SkippedFile(document.title, "its file is no longer there"))
@@ -322,8 +332,9 @@ def _reread(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Pro
         raise InputError("The files of these documents are no longer where they were. Add them again.")
     if graph.language_model is not None:
         graph.try_model()  # one that does not answer is met before thousands of passages wait for it
-    report = graph.ingest(list(there), reread=True, progress=progress)
-    return _told(report, skipped=[*(replace(file, path=Path(file.path).name) for file in report.skipped), *gone])
+    report = graph.ingest(list(there), mode=claim.parameters.get("mode") or None, reread=True, progress=progress)
+    skipped = [*(replace(file, path=given_name(Path(file.path).name)) for file in report.skipped), *gone]
+    return _told(report, skipped=skipped, documents=_with_more(graph, report, {path.as_uri() for path in there}))
 
 
 def _gist(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Progress) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from kgplatform.explore.jobs import Claim, Files, Job, JobQueue, Load, State
 from kgplatform.interfaces.http.failures import busy, error_of, not_found, report_fault
 from kgplatform.interfaces.uploads import Uploads, end_abandoned
 from kgplatform.records import Progress
+from kgplatform.shown import given_name
 
 log = logging.getLogger("kgplatform.interfaces.http")
 
@@ -112,7 +113,7 @@ class Jobs:
         if job is None:
             raise _too_many()
         self._wake.set()
-        return job
+        return _as_given(job)
 
     def check(self) -> Load:
         """What waits and runs. Raises ``HttpRequestError`` (429) if too many do."""
@@ -130,7 +131,7 @@ class Jobs:
         with self._lock:
             held = self._running.get(id)
         if held is not None:
-            return held.told()
+            return _as_given(held.told())
         if (job := self.queue.get(id)) is None:
             raise not_found(InputError("Unknown job. GET /api/jobs lists all known jobs."))
         return self._now(job)
@@ -175,7 +176,7 @@ class Jobs:
         """What runs here is known better than the graph knows it, and has ended only when its files are gone."""
         with self._lock:
             held = self._running.get(job.id)
-        return held.told() if held is not None else job
+        return _as_given(held.told() if held is not None else job)
 
     def _look(self) -> None:
         swept = time.monotonic()
@@ -309,6 +310,11 @@ class Jobs:
         finally:
             over.set()
             thread.join()
+
+
+def _as_given(job: Job) -> Job:
+    """The job with its files under the names that the client gave them."""
+    return replace(job, files=tuple(map(given_name, job.files)))
 
 
 def _too_many() -> Exception:

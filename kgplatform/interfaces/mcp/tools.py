@@ -424,7 +424,7 @@ class WritingTools:
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
             known, progress = _known(schema), listener.progress(graph.stop)
             report = graph.ingest(Text(text, title=title, id=title), schema=known, progress=progress)
-            return _ingested(graph, report, {source_of_id(title)})
+            return _ingested(graph, report, source_of_id(title))
 
         return await self._in_turn(work)
 
@@ -440,7 +440,7 @@ class WritingTools:
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
             known, file = _known(schema), self._allowed(path)
             report = graph.ingest(file, schema=known, progress=listener.progress(graph.stop))
-            return _ingested(graph, report, {file.as_uri()})
+            return _ingested(graph, report, file.as_uri(), f"{file.as_uri()}/")
 
         return await self._in_turn(work)
 
@@ -484,10 +484,9 @@ def _known(schema: str | None) -> str | None:
     return schema
 
 
-def _ingested(graph: KnowledgeGraph, report: IngestReport, sources: set[str]) -> dict[str, Any]:
-    """The report, and the documents of ``sources``, files or folders or texts."""
-    below = tuple(f"{source}/" for source in sources)
-    documents = [info for info in graph.documents() if info.source in sources or info.source.startswith(below)]
+def _ingested(graph: KnowledgeGraph, report: IngestReport, source: str, *below: str) -> dict[str, Any]:
+    """The report, and the documents of ``source``, a file or a text, or of the files ``below`` a folder."""
+    documents = [info for info in graph.documents() if info.source == source or info.source.startswith(below)]
     return {"documents": documents, "report": as_fields(report)}
 
 

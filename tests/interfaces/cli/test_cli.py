@@ -213,7 +213,8 @@ def test_search_for_programs(ada: Path, run: Run) -> None:
     assert {"document", "title", "start", "end", "page"} <= set(facts[0]["citations"][0])
 
 
-CITED = ("[1] ada, characters 0–40", "     Ada Lovelace was born in London in 1815.")
+def cited(ada: Path) -> tuple[str, str]:
+    return f"[1] ada, characters 0–40 ({ada})", "     Ada Lovelace was born in London in 1815."
 
 
 def test_ask_without_a_model_gives_evidence_and_with_one_cites(
@@ -233,7 +234,7 @@ def test_ask_without_a_model_gives_evidence_and_with_one_cites(
         told = run("ask", "Where was Ada Lovelace born?", "--verify", "--json").document
     mark = "     “In London, in 1816 [1].”: not in the cited text: 1816"
     verdict = "     “In London, in 1816 [1].”: the model finds this not supported by its citation"
-    assert verified.out.splitlines() == ["In London, in 1816 [1].", mark, verdict, *CITED]
+    assert verified.out.splitlines() == ["In London, in 1816 [1].", mark, verdict, *cited(ada)]
     assert re.fullmatch(r"2 model calls, [\d,]+ tokens in, \d+ out, [\d.]+ m?s\n", verified.err)
     (statement,) = told["statements"]
     assert (statement["citations"], statement["unread"], statement["supported"]) == ([1], ["1816"], False)
@@ -260,8 +261,8 @@ def test_a_chat_through_a_pipe(ada: Path, run: Run, monkeypatch: pytest.MonkeyPa
         done = run("chat", "--option", "top_k=3")
         assert done.code == 0
         assert done.out.splitlines() == [
-            *("In London [1].", *CITED),
-            *("In London [1].", *CITED, "Asked as: Where was Ada Lovelace born?"),
+            *("In London [1].", *cited(ada)),
+            *("In London [1].", *cited(ada), "Asked as: Where was Ada Lovelace born?"),
         ]
         *costs, last = done.err.splitlines()
         assert [line.partition(",")[0] for line in costs] == ["1 model call", "2 model calls"]
@@ -318,10 +319,7 @@ def test_an_answer_is_written_on_a_terminal(ada: Path, environment: None, monkey
     assert "search: " in cleared[0]
     assert "A draft:" in cleared[0] and "In London [1.1], in" in cleared[0]
     last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", cleared[2]).replace("\r", "").split("\n")
-    assert [line for line in last if line][:2] == [
-        "In London [1], in 1815.",
-        "[1] ada, characters 0–40",
-    ]
+    assert [line for line in last if line][:2] == ["In London [1], in 1815.", cited(ada)[0]]
     assert "1 model call, " in last[-2]
 
 

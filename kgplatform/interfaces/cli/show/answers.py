@@ -23,6 +23,7 @@ from kgplatform.query import load_query
 from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
+from kgplatform.shown import in_file
 from kgplatform.text import counted, duration, listed
 
 if TYPE_CHECKING:
@@ -100,11 +101,12 @@ def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
         shown = passage.sentence or passage
         location = f", {shown.location}" if shown.location else ""
         where = f"{passage.title}{location}, characters {shown.start}–{shown.end}"
+        where += in_file(passage.title, passage.document)
         how = f"  score {passage.score:.3f}  by {', '.join(passage.routes)}" if passage.routes else ""
-        out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
+        out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}", soft_wrap=True)
         out.print(f"     {safe(short(shown.text))}")
         if passage.copies:
-            names = listed([f"{each.title} ({each.document})" for each in passage.copies], 3)
+            names = listed([f"{each.title}{in_file(each.title, each.document)}" for each in passage.copies], 3)
             out.print(f"     [dim]The same text: {safe(names)}[/dim]")
 
 
@@ -128,7 +130,7 @@ def _show_cited(out: Console, text: str, answer: Answer | Turn) -> None:
             out.print(f"{_INDENT}[dim]“{safe(short(statement.text))}”:[/dim] {safe(mark)}")
     for number, citation in enumerate(answer.citations, 1):
         place = _place(citation) if citation else "no longer in the graph"
-        out.print(f"{safe(f'[{number}]')} {safe(place)}")
+        out.print(f"{safe(f'[{number}]')} {safe(place)}", soft_wrap=True)
         if citation and citation.text:
             out.print(f"{_INDENT}{safe(short(citation.text))}")
     if answer.note:
@@ -190,7 +192,8 @@ def spent_on(usage: Usage, seconds: float, nothing: str = "no model call") -> st
 def _place(citation: Citation) -> str:
     location = f", {citation.location}" if citation.location else ""
     unsure = "" if citation.found else ", somewhere in this passage"
-    return f"{citation.title}{location}, characters {citation.start}–{citation.end}{unsure}"
+    file = in_file(citation.title, citation.document)
+    return f"{citation.title}{location}, characters {citation.start}–{citation.end}{unsure}{file}"
 
 
 def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from kgplatform.client import KINDS
 from kgplatform.errors import BudgetError, KgError
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.answers import show_stages
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 """Files, passages or pages that are listed; ``--json`` has all."""
 _FAILURES = 3
+_COMMONEST = 5
 IN_PART = 3
 """Exit status where some files, passages or pages failed, and the rest was done."""
 _STAGES = {
@@ -101,6 +103,8 @@ def show_ingest(report: IngestReport) -> None:
         shown = report.unnamed and not documents
         unnamed = f"; {counted(report.unnamed, 'key element')} not named by the text" if shown else ""
         out.print(f"Facts: {found} in {read} that the model read now{unnamed}.")
+        if shown:
+            _show_left_out(out, report)
     _show_costs(out, report.usage, report.seconds)
     _show_some(out, [spelled(KgError(line, "reread")) for line in report.notes])
     _show_unfinished(out, report)
@@ -135,6 +139,7 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     bounded = _numbers(rest)
     kept = "1 name or fact" if report.kept == 1 else f"{report.kept:,} names and facts"
     out.print(f"{schema}: {kept} kept{', ' if bounded else ''}{bounded}.")
+    _show_left_out(out, report)
     if report.names:
         untyped = f"{report.untyped:,} of them without a type" if report.untyped else "all with a type"
         out.print(f"Names: {report.names:,}, {untyped} in the schema.")
@@ -148,6 +153,19 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     if report.expansions_added:
         grown = ", ".join(f"{expansion.kind} {safe(expansion.name)}" for expansion in report.expansions_added)
         out.print(f"New types in the schema of this graph: {grown} (details: `kgplatform schema`).")
+
+
+def _show_left_out(out: Console, report: IngestReport) -> None:
+    """What the schema left out most, with what keeps it; and the names that were left out, by the reason."""
+    lacking = sorted((-n, kind, name) for kind in KINDS for name, n in report.left_out.get(kind, {}).items())
+    if lacking:
+        most = "; ".join(f"{kind} {name} ({-n:,})" for n, kind, name in lacking[:_COMMONEST])
+        replies = " The model's replies come from the cache." if report.extractor == "llm" else ""
+        out.print(f"Most often not in the schema: {safe(most)}.", soft_wrap=True)
+        out.print(f"To keep all of this, run the same command with --reread --mode flexible.{replies}")
+    for reason, names in report.left_out.items():
+        if reason not in KINDS:
+            out.print(f"Names left out ({reason}): {safe(listed([*names], _SHOWN))}.", soft_wrap=True)
 
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:

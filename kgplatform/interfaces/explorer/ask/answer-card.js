@@ -2,7 +2,7 @@
 
 import { about, get, titleOf } from "../shared/api.js";
 import { button, copyButton, el, fill, freshId, icon, set } from "../shared/dom.js";
-import { duration, named, shortened, spent, spentIn, stepName } from "../shared/format.js";
+import { duration, fileOf, named, shortened, spent, spentIn, stepName } from "../shared/format.js";
 import { markdown } from "../shared/markdown.js";
 import { routeTo } from "../shared/router.js";
 
@@ -92,9 +92,13 @@ function citationList({ citations }, open) {
     citation && el("li", {}, button(null, [
       el("span", { class: "citation-number" }, String(at + 1)),
       el("span", { class: "citation-words" },
-        el("strong", { dir: "auto" }, named(citation.title)), citation.location ? ` ${citation.location}` : "",
+        ...placeOf(citation),
         citation.text && el("span", { class: "quote", dir: "auto" }, shortened(citation.text, QUOTE)))], () => open(citation), { class: "citation" }))));
 }
+
+/** Title, place and file of what is cited: several documents may have the title. */
+const placeOf = ({ title, location, document }) => [el("strong", { dir: "auto" }, named(title)), location ? ` ${location}` : "",
+  el("span", { class: "muted", dir: "auto" }, ` ${fileOf(document)}`)];
 
 /** Opens one of `citations` on the stage, where arrows then lead to the others; null stands for one that is gone. */
 export function citationOpener(stage, citations) {
@@ -159,7 +163,7 @@ async function showAt(button, citation) {
   if (shownFor === button) return;
   shownFor = button;
   const words = el("p", { class: "quote", dir: "auto" }, shortened(citation.text || "…", PEEKED));
-  fill(peek, el("strong", { dir: "auto" }, named(citation.title)), citation.location ? ` ${citation.location}` : "", words);
+  fill(peek, ...placeOf(citation), words);
   if (!peek.isConnected) document.getElementById("panel").append(peek); // in a landmark, as all that is read
   peek.showPopover();
   place(button);

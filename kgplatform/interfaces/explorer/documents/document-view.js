@@ -2,7 +2,7 @@
 
 import { get } from "../shared/api.js";
 import { announce, button, el, failure, fill, icon, iconButton, loading, reveal } from "../shared/dom.js";
-import { count, counted, named } from "../shared/format.js";
+import { count, counted, fileOf, named } from "../shared/format.js";
 
 const AROUND = 4000;
 const STATEMENTS = 100;
@@ -128,12 +128,3 @@ export class DocumentView {
   }
 }
 
-/** "file:///a/b/Voyages.jsonl#The%20cable" -> "Voyages.jsonl#The cable". */
-export function fileOf(uri) {
-  const name = uri.split("#", 1)[0].split("/").at(-1) + uri.slice(uri.split("#", 1)[0].length);
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name; // a percent sign of its own
-  }
-}

@@ -3,8 +3,7 @@
 import { about, get, post } from "../shared/api.js";
 import { confirmed } from "../shared/dialogs.js";
 import { announce, button, el, emptyState, failure, fill, freshId, iconButton, loading } from "../shared/dom.js";
-import { count, counted, day, moment, named } from "../shared/format.js";
-import { fileOf } from "./document-view.js";
+import { count, counted, day, fileOf, moment, named } from "../shared/format.js";
 
 const PAGE = 50;
 const PAUSE = 200;

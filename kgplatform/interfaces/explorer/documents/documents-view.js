@@ -93,7 +93,7 @@ export function createView({ stage }) {
 
   function showJob(job) {
     if (cards.has(job.id) || dismissed.has(job.id)) return;
-    const card = new JobCard(job, { onEnd: changed, onDismiss: putAway });
+    const card = new JobCard(job, { onEnd: changed, onDismiss: putAway, onJob: showJob });
     cards.set(job.id, card);
     jobs.prepend(card.element);
   }

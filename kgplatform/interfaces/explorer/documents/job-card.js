@@ -1,6 +1,6 @@
 // A job of the server: stage, share, rate and time left; then its report, with what was skipped and why.
 
-import { ApiError, events, get, remove } from "../shared/api.js";
+import { about, ApiError, events, get, post, remove } from "../shared/api.js";
 import { announce, button, el, failure, fill, icon, iconButton } from "../shared/dom.js";
 import { count, counted, duration, readable, spent } from "../shared/format.js";
 
@@ -22,9 +22,9 @@ const EXTRACTORS = { llm: "language model", local: "rules", recorded: "a file of
 let streams = 0;
 
 export class JobCard {
-  /** `onEnd(job)` is called once, when a running job has ended. */
-  constructor(job, { onEnd, onDismiss }) {
-    Object.assign(this, { id: job.id, title: TITLES[job.kind] ?? job.kind, onEnd, onDismiss });
+  /** `onEnd(job)` is called once, when a running job has ended; `onJob(job)` with one that its report began. */
+  constructor(job, { onEnd, onDismiss, onJob }) {
+    Object.assign(this, { id: job.id, title: TITLES[job.kind] ?? job.kind, onEnd, onDismiss, onJob });
     this.marks = []; // when how much of the stage was done: the rate is that of the last seconds
     this.element = el("article", { class: "job card", "aria-label": this.title });
     this.#draw(job);
@@ -100,7 +100,15 @@ export class JobCard {
     announce(`${this.title}: ${what}`);
     fill(this.element, this.#head(what), fileNames(job),
       job.error ? failure(new ApiError(job.error)) : null,
-      job.report && el("div", { class: "report" }, REPORTS[job.kind]?.(job.report)));
+      job.report && el("div", { class: "report" }, REPORTS[job.kind]?.(job.report), leftOut(job.report, (documents, told) => this.#keepAll(documents, told))));
+  }
+
+  async #keepAll(documents, told) {
+    try {
+      this.onJob((await post("api/documents/jobs", { work: "reread", documents, mode: "flexible" })).job);
+    } catch (fault) {
+      fill(told, failure(fault));
+    }
   }
 }
 
@@ -146,6 +154,22 @@ REPORTS.sample = REPORTS.reread = REPORTS.ingest;
 /** Files that were skipped, or of which only a part was: [path, reason]. */
 function faults(skipped, inPart) {
   return skipped.filter(({ in_part = false }) => in_part === inPart).map(({ path, reason }) => [path, reason]);
+}
+
+const OF_SCHEMA = ["type", "relation", "attribute"];
+const COMMONEST = 5;
+
+/** What the schema left out most, with a button that keeps it (the model's replies are in the cache); and names, by the reason. */
+function leftOut({ left_out: kinds = {}, documents = [] }, keep) {
+  const lacking = OF_SCHEMA.flatMap((kind) => Object.entries(kinds[kind] ?? {}).map(([name, times]) => ({ kind, name, times }))).sort((a, b) => b.times - a.times);
+  const names = Object.entries(kinds).filter(([kind]) => !OF_SCHEMA.includes(kind));
+  const told = el("div");
+  return [
+    lacking.length ? el("p", {}, `Most often not in the schema: ${lacking.slice(0, COMMONEST).map(({ kind, name, times }) => `${kind} ${name} (${count(times)})`).join("; ")}.`) : null,
+    lacking.length && documents.length && !about().read_only ? button("refresh", "Read again and keep these too", () => keep(documents, told)) : null,
+    told,
+    names.map(([reason, said]) => problems(`name left out: ${reason}`, `names left out: ${reason}`, Object.keys(said).map((name) => [name, ""]))),
+  ];
 }
 
 function remarks({ stopped, notes }) {

@@ -10,7 +10,7 @@ import { routeTo } from "../shared/router.js";
 const LEFT_OUT = new Set([
   ...["id", "name", "text", "summary", "gist", "type", "document", "start", "end", "source"],
   ...["embedding", "key", "stem", "nameWords", "words", "exact", "consonants", "joinDue", "treeDue", "inSchema", "center", "level", "signature", "sha256", "index"],
-  ...["state", "locations", "locationStarts", "factsBy", "unreadBy", "factsUnreadBy", "claimedBy", "leftOut", "seed", "boundBy"],
+  ...["state", "locations", "locationStarts", "factsBy", "unreadBy", "factsUnreadBy", "claimedBy", "leftOut", "notKept", "seed", "boundBy"],
   ...["kept", "mapped", "dropped", "offSchema", "turned", "unnamed", "found", "notFound", "duplicates", "malformedKinds", "malformedCounts"],
 ]);
 const COUNTS = new Set(["characters", "tokens", "gistWords", "gistTokens", "size", "calls", "inputTokens", "outputTokens"]);

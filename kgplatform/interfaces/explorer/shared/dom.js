@@ -1,6 +1,6 @@
 // Elements without a template language. What documents and models say goes in as text nodes, never as markup.
 
-import { named } from "./format.js";
+import { fileOf, named } from "./format.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
@@ -150,7 +150,8 @@ export function linkButton(href, text, { primary = false } = {}) {
 
 /** A button that opens a document at a place: { document, start, end, title, location }. */
 export function placeButton(place, open, words = `${named(place.title)}${place.location ? `, ${place.location}` : ""}`) {
-  return button("document", words, () => open(place.document, place.start, place.end), { class: "place" });
+  const file = place.document.includes(":") ? fileOf(place.document) : null; // the id of a node says none
+  return button("document", words, () => open(place.document, place.start, place.end), { class: "place", title: file });
 }
 
 /** Small icons, drawn with lines of the text's colour; all are decoration beside words or a label. */

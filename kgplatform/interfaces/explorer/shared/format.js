@@ -52,6 +52,25 @@ export const sizeOf = ({ kind, size }) => size && SIZES[kind] ? counted(size, ..
 /** Name that may be empty. */
 export const named = (name) => name?.trim() ? name : "(no name)";
 
+/**
+ * "file:///a/b/Voyages.jsonl#The%20cable" -> "b/Voyages.jsonl#The cable": a file with its folder, which tell documents of one
+ * title apart; an upload under the name that it was given; another address as it is.
+ */
+export function fileOf(uri) {
+  if (!uri.startsWith("file:")) return decoded(uri.replace(/^text:/, ""));
+  const [, folder, name, part] = /([^/#]*)\/([^/#]*)(#.*)?$/s.exec(uri);
+  const file = decoded(name);
+  return (folder === "uploads" ? decoded(file.replace(/(%[0-9A-F]?)?%-[0-9a-f]{12}/g, "…")) : `${decoded(folder)}/${file}`) + decoded(part ?? "");
+}
+
+function decoded(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // a percent sign of its own
+  }
+}
+
 /** Tokens and calls of a usage record, in words; "" where no model was called. */
 export function spent(usage) {
   if (!usage || !(usage.calls || usage.cached_calls)) return "";
