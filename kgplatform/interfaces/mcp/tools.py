@@ -97,6 +97,7 @@ class SearchFound(Result):
     fits: bool | None = Field(
         description="False: no passage is likely to hold what is asked, these are only the nearest. Null: not known."
     )
+    missing: list[str] | None = Field(description="Names, numbers and the like of the question that no passage has")
     passages: Objects = Field(
         description="id, document (URI), title, characters [start, end), page, location, text, score, relevance (a "
         "probability, which compares questions too), and the best sentence"
@@ -245,7 +246,7 @@ class ReadingTools:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
         return await self._answer(
             lambda graph: _fields(
-                graph.search(question, route, top_k, where=where), "question", "fits", "passages", "facts"
+                graph.search(question, route, top_k, where=where), "question", "fits", "missing", "passages", "facts"
             ),
             "Ask for fewer with top_k, or use read_document from a passage's start.",
         )
