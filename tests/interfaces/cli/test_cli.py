@@ -244,13 +244,13 @@ def test_ask_without_a_model_gives_evidence_and_with_one_cites(
 
 def test_a_chat_through_a_pipe(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line a question; a question that fails is told, and the next is answered; a thread is resumed by its id."""
-    cited = {"answer": "In London [1.1].", "sufficient": True}
+    answered = {"answer": "In London [1.1].", "sufficient": True}
     alone = {"reasoning": "She is Ada Lovelace.", "question": "Where was Ada Lovelace born?"}
 
     def reply(messages: list[dict[str, str]]) -> str | Fault:
         if "she born" in messages[1]["content"] and "stand alone" in messages[0]["content"]:
             return json.dumps(alone)
-        return Fault.refuse(401, "No.") if "Why" in messages[1]["content"] else json.dumps(cited)
+        return Fault.refuse(401, "No.") if "Why" in messages[1]["content"] else json.dumps(answered)
 
     def said(*lines: str) -> None:
         monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
