@@ -10,7 +10,9 @@ from pathlib import Path
 from conftest import ROOT
 
 PROGRAM = """
-from kgplatform import Chat, Extractor, Text, connect, connect_async
+# mypy: strict
+from kgplatform import Chat, Extractor, Schema, Text, connect, connect_async
+from kgplatform.records import Document, Extraction, Passage
 
 
 class Parrot:
@@ -31,7 +33,24 @@ with connect(home="x", chat=lambda messages: "…", embedder="auto") as kg:
     reveal_type(kg.documents()[0].metadata.get("year"))  # VALUE
     kg.search(3)  # error: Argument 1 to "search" of "KnowledgeGraph" has incompatible type "int"; expected "str"
     connect(chat=Parrot())  # error: Argument "chat" to "connect" has incompatible type "Parrot"
+    connect(nonsense=3)  # error: Unexpected keyword argument "nonsense" for "connect"
+    connect(token_budget="3")  # error: Argument "token_budget" to "connect" has incompatible type "str"
+    kg.ingest("x", extractor=Nothing())
 
+
+class Nothing:
+    name = "nothing"
+    default_mode = "flexible"
+
+    def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
+        return Extraction()
+
+
+async def reply(messages: list[dict[str, str]]) -> str:
+    return "…"
+
+
+connect_async(home="x", chat=reply, chat_model="x")
 
 async def main() -> None:
     async with connect_async(home="x") as kg:

@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 from kgplatform.concurrency import plug_ins
 from kgplatform.errors import InputError, SettingError, wrong_value
-from kgplatform.extract.bound import MODES, Mode
+from kgplatform.extract.bound import MODES
 from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.local import LocalExtractor
 from kgplatform.extract.recorded import RecordedExtractor, is_open_ie
@@ -21,8 +21,8 @@ EXTRACTORS = ("llm", "local", "recorded")
 
 
 class Extractor(Protocol):
-    """Reads passages, from several threads at once. ``default_mode``, "strict" or "flexible": how the schema bounds what
-    it extracts."""
+    """Reads passages, from several threads at once. ``default_mode``, "strict" or "flexible", is how the schema bounds
+    what it extracts."""
 
     @property
     def name(self) -> str: ...

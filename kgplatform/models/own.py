@@ -24,7 +24,7 @@ from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.text import count_tokens
 
-O = TypeVar("O", bound="OwnChat")
+C = TypeVar("C", bound="OwnChat")
 
 AnswerMessages = Callable[[Messages], str | Coroutine[Any, Any, str]]
 """From messages, ``{"role": "user", "content": "…"}``, to the reply. Called by several threads at once; what an ``async
@@ -85,7 +85,7 @@ class OwnChat:
         """See ``Chat.forget``."""
         self._chat.forget(messages, wanted=wanted)
 
-    def within(self: O, *, meter: Ledger | None = None, stop: Stop | None = None) -> O:
+    def within(self: C, *, meter: Ledger | None = None, stop: Stop | None = None) -> C:
         """See ``Metered.within``; running calls are waited for."""
         return type(self)(self._chat, (*self._meters, meter)) if meter else self
 

@@ -46,8 +46,9 @@ class KgRetriever(BaseRetriever):
     """A search by one of the platform's routes. Each document is a passage, with its place in the metadata.
 
     With ``facts``, the facts that were found follow, as documents with ``citations``. ``k`` is ``top_k`` as LangChain's
-    retrievers call it. ``invoke`` and ``ainvoke`` also take ``top_k``, ``k``, ``route`` and ``where`` (metadata of documents, as in ``KnowledgeGraph.search``), for one question.
-    ``filter`` is ``where`` as LangChain's stores of vectors write it: ``{"year": {"$in": [1869, 1870]}}``.
+    retrievers call it. ``invoke`` and ``ainvoke`` also take ``top_k``, ``k``, ``route`` and ``where`` (metadata of
+    documents, as in ``KnowledgeGraph.search``), for one question. ``filter`` is ``where`` as LangChain's stores of
+    vectors write it: ``{"year": {"$in": [1869, 1870]}}``.
     """
 
     graph: SkipValidation[KnowledgeGraph]
