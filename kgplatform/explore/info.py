@@ -318,8 +318,8 @@ class GraphMap:
     ``sizes``: facts of each. ``communities``: the id of the innermost community of each, None without a tree.
     ``inside``: the place in ``discs`` of the innermost disc of each, -1 if it is in none. ``sources`` and ``targets``:
     places in ``ids``; two entities that relations join come once; ``together`` of these lines stand for no relation but
-    for sentences that name both: such are drawn for entities without a relation. ``total_nodes``, ``total_edges``: entities and
-    relations of the whole graph.
+    for sentences that name both: such are drawn for entities without a relation. ``total_nodes``,
+    ``total_edges``: entities and relations of the whole graph.
     """
 
     ids: tuple[str, ...]

@@ -155,8 +155,8 @@ class Look:
         return profile_of(rows[0], _node)
 
     def ways(self, source: str, target: str, limit: int = 3) -> Subgraph:
-        """The shortest ways from one entity or key element to another, at most ``limit``, over facts that join them, else
-        over passages that name them.
+        """The shortest ways from one entity or key element to another, at most ``limit``, over facts that join them,
+        else over passages that name them.
 
         Empty where nothing joins the two. Raises ``InputError`` for an id that is not there, and for one given twice.
         """
