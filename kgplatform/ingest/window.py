@@ -282,16 +282,16 @@ class Reading:
         """
         by = self.extractor.name
         try:
-            found = self.extractor.extract(passage, document, schema)
+            extraction = self.extractor.extract(passage, document, schema)
         except KgError:
             raise
         except Exception as error:  # other people's code raises anything at all
             at = traceback.extract_tb(error.__traceback__)[-1]
             why = f"{type(error).__name__}: {error}; {Path(at.filename).name}, line {at.lineno}"
             raise ModelError(f"The extractor {by} failed ({why}).") from error
-        if not isinstance(found, Extraction):
-            raise ModelError(f"The extractor {by} must return an Extraction, not {type(found).__name__}.")
-        usable, unnamed = _without_unusable(found), 0
+        if not isinstance(extraction, Extraction):
+            raise ModelError(f"The extractor {by} must return an Extraction, not {type(extraction).__name__}.")
+        usable, unnamed = _without_unusable(extraction), 0
         if by == "llm":  # the rules invent nothing, and for a recording its maker answers
             usable, unnamed = without_inventions(usable, passage, document.title)
         bounded, tally = bound(usable, schema, self.mode)
