@@ -31,7 +31,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kgplatform.concurrency.arguments import checked, typed
 from kgplatform.concurrency.spans import span
@@ -102,9 +102,11 @@ from kgplatform.text import tidy, unknown
 
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
+    from typing_extensions import Unpack
 
     from kgplatform.exchange import ExchangeReport
     from kgplatform.gist.options import GistReport
+    from kgplatform.settings import GivenSettings
     from kgplatform.tree.build_tree import TreeReport
 
 CYPHER_TIMEOUT, CYPHER_LIMIT = 30.0, 1000
@@ -121,7 +123,7 @@ def connect(
     report: Callable[[str], None] = lambda line: None,
     chat: Chat | AnswerMessages | None = None,
     embedder: str | Embedder | EmbedTexts | None = None,
-    **settings: Any,
+    **settings: Unpack[GivenSettings],
 ) -> KnowledgeGraph:
     """Open the graph that the settings name: ``NEO4J_URI``, else the managed local server, which is started if need be.
 
@@ -225,9 +227,9 @@ class KnowledgeGraph:
         """Close the connections, but for those of models that were given. A managed server keeps running;
         ``kgplatform down`` stops it."""
         self.store.close()
-        given = (self._given_chat, self._given_embedder)
-        for model in (self.__dict__.get("language_model"), self.__dict__.get("embedder")):
-            if isinstance(model, OpenAIChat | OpenAIEmbedder) and model not in given:
+        for name, given in (("language_model", self._given_chat), ("embedder", self._given_embedder)):
+            model = self.__dict__.get(name)
+            if given is None and isinstance(model, OpenAIChat | OpenAIEmbedder):
                 model.close()
 
     @property
@@ -705,7 +707,9 @@ class KnowledgeGraph:
         """The language model, or None if none is configured."""
         if self._whole is not None:
             return within(self._whole.language_model, meter=self.ledger, stop=self.store.stop)
-        return self._given_chat or make_chat(self.settings, self.ledger)
+        if self._given_chat is not None:
+            return within(self._given_chat, meter=self.ledger)
+        return make_chat(self.settings, self.ledger)
 
     @property
     def model_name(self) -> str | None:
@@ -745,7 +749,7 @@ class KnowledgeGraph:
             embedder=self.embedder,
             extractor=extractor,
             schema=self._schema(schema),
-            mode=mode or extractor.default_mode,
+            mode=mode or cast(Mode, extractor.default_mode),  # ``make_extractor`` has looked
             settings=self.settings,
             ledger=self.ledger,
             progress=progress,

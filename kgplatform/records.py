@@ -498,7 +498,8 @@ class TableRow(list[Any]):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table(Shown):
-    """Rows of a user's statement. ``truncated`` if the row limit cut them; ``counters`` are what it changed.
+    """Rows of a user's statement. ``truncated`` if the row limit cut them; ``counters`` are what it changed; ``notes``
+    name what it asks for that the graph does not have.
 
     Its length is the number of rows; going through it gives each as a dictionary.
     """
@@ -507,6 +508,7 @@ class Table(Shown):
     rows: list[TableRow]
     truncated: bool
     counters: dict[str, int]
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)

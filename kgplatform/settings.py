@@ -12,7 +12,7 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from dotenv import dotenv_values
 from platformdirs import user_cache_path, user_data_path
@@ -212,6 +212,40 @@ class Settings(BaseSettings):
         if self.neo4j_jars is not None:
             return self.neo4j_jars.expanduser().absolute()
         return _OF_CHECKOUT if _OF_CHECKOUT.is_dir() else user_cache_path("kgplatform") / "neo4j"
+
+
+class GivenSettings(TypedDict, total=False):
+    """What a program may give ``connect`` of the settings, for type checkers: a test compares the names."""
+
+    neo4j_uri: str | None
+    neo4j_username: str | None
+    neo4j_password: SecretStr | str | None
+    neo4j_database: str | None
+    neo4j_heap: str | None
+    neo4j_page_cache: str | None
+    neo4j_jars: str | Path | None
+    embed_batch: int | None
+    openai_api_key: SecretStr | str | None
+    openai_base_url: str | None
+    chat_model: str | None
+    chat_parameters: dict[str, Any] | None
+    context_tokens: int | None
+    call_log: str | Path | None
+    model_timeout: float | None
+    model_retries: int | None
+    concurrency: int | None
+    workers: int | None
+    file_seconds: float | None
+    file_memory: int | None
+    text_field: str | None
+    title_field: str | None
+    encoding: str | None
+    bulk_import: int | None
+    ray: str | None
+    token_budget: int | None
+    passage_tokens: int | None
+    expansion_support: int | None
+    same_as_threshold: float | None
 
 
 _OF_CHECKOUT = Path(__file__).parent.parent / ".kgplatform" / "jars"

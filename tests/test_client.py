@@ -130,7 +130,7 @@ def test_models_that_are_functions(tmp_path: Path) -> None:
     with connect(chat=reply, embedder=embed) as graph:
         assert graph.ingest(put(tmp_path, FIELD)).extractor == "llm"
         assert "Cyrus Field" in str(graph.ask("Who founded the Atlantic Telegraph Company?"))
-        assert graph.ledger.total.calls == 0, "what is not the platform's is not counted as its calls"
+        assert graph.ledger.by_stage().keys() >= {"extract", "answer"}
         assert graph.embedder.name.startswith("own:test_models_that_are_functions.")
         assert graph.embedder.dimension == DIMENSION
     with pytest.raises(SettingError, match="was embedded by a function of a program"):

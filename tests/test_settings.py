@@ -9,7 +9,14 @@ import pytest
 from platformdirs import user_cache_path, user_data_path
 
 from kgplatform.errors import SettingError
-from kgplatform.settings import load_settings, settings_table, unknown_variables, values_in_force
+from kgplatform.settings import (
+    GivenSettings,
+    Settings,
+    load_settings,
+    settings_table,
+    unknown_variables,
+    values_in_force,
+)
 
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -141,3 +148,7 @@ def test_a_setting_that_is_gone_says_what_to_do_instead(monkeypatch: pytest.Monk
     assert "KGPLATFORM_CYPHER_LIMIT is not a setting and is ignored. Give the statement a limit." in unknown_variables()
     with pytest.raises(SettingError, match='no setting "cypher_timeout". Give the statement a time limit.'):
         load_settings(cypher_timeout=3)
+
+
+def test_type_checkers_know_all_settings() -> None:
+    assert GivenSettings.__annotations__.keys() == Settings.model_fields.keys() - {"home", "embedder"}

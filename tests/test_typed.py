@@ -10,7 +10,8 @@ from pathlib import Path
 from conftest import ROOT
 
 PROGRAM = """
-from kgplatform import Chat, Extractor, Text, connect, connect_async
+from kgplatform import Chat, Extractor, Schema, Text, connect, connect_async
+from kgplatform.records import Document, Extraction, Passage
 
 
 class Parrot:
@@ -18,6 +19,14 @@ class Parrot:
 
     def send(self, messages: object) -> str:
         return "…"
+
+
+class Nothing:
+    name = "nothing"
+    default_mode = "flexible"
+
+    def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
+        return Extraction()
 
 
 with connect(home="x", chat=lambda messages: "…", embedder="auto") as kg:
@@ -31,7 +40,16 @@ with connect(home="x", chat=lambda messages: "…", embedder="auto") as kg:
     reveal_type(kg.documents()[0].metadata.get("year"))  # VALUE
     kg.search(3)  # error: Argument 1 to "search" of "KnowledgeGraph" has incompatible type "int"; expected "str"
     connect(chat=Parrot())  # error: Argument "chat" to "connect" has incompatible type "Parrot"
+    connect(nonsense=3)  # error: Unexpected keyword argument "nonsense" for "connect"
+    connect(token_budget="3")  # error: Argument "token_budget" to "connect" has incompatible type "str"
+    kg.ingest("x", extractor=Nothing())
 
+
+async def reply(messages: list[dict[str, str]]) -> str:
+    return "…"
+
+
+connect_async(home="x", chat=reply, chat_model="x")
 
 async def main() -> None:
     async with connect_async(home="x") as kg:
@@ -48,7 +66,14 @@ async def main() -> None:
 def test_a_user_sees_true_types(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, "utf-8")
-    quick = ("--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir", str(tmp_path))
+    quick = (
+        "--strict",
+        "--no-site-packages",
+        "--ignore-missing-imports",
+        "--follow-imports=silent",
+        "--cache-dir",
+        str(tmp_path),
+    )
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file=", *quick, str(program)],
         cwd=ROOT,

@@ -1,6 +1,7 @@
-// The entities with the most facts, the most connected first, as [id, name, type, facts, community, others]: others are
-// the entities of at least as many facts as the last one that it is joined to as a subject. With all communities, as
-// [id, name, parent, depth], and how many entities and relations the graph has. All in one row.
+// The entities with the most facts, of as many the most often mentioned first, as [id, name, type, facts, community,
+// others, beside]: others are the entities of at least as many facts as the last one that it is joined to as a subject;
+// beside, of one that no relation joins to any, those that the same sentences name. With all communities, as [id, name,
+// parent, depth], and how many entities and relations the graph has. All in one row.
 // mode: read
 // param $limit: int: how many entities
 // param $least: int: the fewest facts of an entity
@@ -28,10 +29,10 @@ WHERE (size($types) = 0 OR e.type IN $types)
       MATCH (e)-[r]-(:Entity)
       WHERE type(r) IN $relations AND r.fact IS NOT NULL
     })
-WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS facts
+WITH e, COUNT { (e)<-[:SUBJECT|OBJECT|MENTIONS]-() } AS facts
 WHERE facts >= $least
-WITH e, facts
-ORDER BY facts DESC, e.id
+WITH e, facts, reduce(n = 0, count IN [(e)-[at:FROM_CHUNK]->(:Chunk) | coalesce(at.count, 1)] | n + count) AS mentions
+ORDER BY facts DESC, mentions DESC, e.id
 LIMIT $limit
 WITH collect({entity: e, facts: facts}) AS chosen, min(facts) AS least
 UNWIND chosen AS one
@@ -41,12 +42,19 @@ WITH collect([
        head([(e)-[:MEMBER_OF]->(c:Community) | c.id]),
        COLLECT {
          MATCH (e)<-[:SUBJECT]-(:Fact)-[:OBJECT]->(o:Entity)
-         WHERE COUNT { (o)<-[:SUBJECT|OBJECT]-() } >= least
+         WHERE COUNT { (o)<-[:SUBJECT|OBJECT|MENTIONS]-() } >= least
            AND (size($relations) = 0
              OR EXISTS {
                MATCH (e)-[r]->(o)
                WHERE type(r) IN $relations
              })
+         RETURN o.id
+       },
+       COLLECT {
+         MATCH (e)<-[:MENTIONS]-(:Fact)-[:MENTIONS]->(o:Entity)
+         WHERE size($relations) = 0
+           AND NOT EXISTS { (e)<-[:SUBJECT]-(:Fact)-[:OBJECT]->(:Entity) }
+           AND NOT EXISTS { (e)<-[:OBJECT]-() }
          RETURN o.id
        }
      ]) AS entities

@@ -1,6 +1,7 @@
-"""What ``make docs`` adds: links to files that are no pages become plain words, and the HTTP reference is written.
+"""What ``make docs`` adds: links to files that are no pages become plain words, and the references are written.
 
-A page says where the reference belongs with ``<!-- openapi -->``; it is made from the application itself.
+A link to a name that stands alone, ``[kgplatform.client.connect](…)``, becomes its signature and docstring. The HTTP
+reference belongs where ``<!-- openapi -->`` stands; it is made from the application itself.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)")
+_NAME = re.compile(r"^\[(kgplatform\.[\w.]+)\]\(\S+\.py\)$", re.M)
 _MARK = "<!-- openapi -->"
 
 
@@ -26,7 +28,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
             return found[0]
         return words if words.startswith("`") else f"`{words}`"
 
-    linked = _LINK.sub(without_link, markdown)
+    linked = _LINK.sub(without_link, _NAME.sub(r"::: \1", markdown))
     return linked.replace(_MARK, "\n".join(_reference())) if _MARK in linked else linked
 
 

@@ -320,12 +320,14 @@ class MapDisc:
 
 @dataclass(frozen=True, slots=True)
 class GraphMap:
-    """The most connected entities. Parallel tuples, one place an entity; the most connected first.
+    """The most connected entities: those with the most facts, sentences included, and of as many the most often
+    mentioned. Parallel tuples, one place an entity; the most connected first.
 
     ``sizes``: facts of each. ``communities``: the id of the innermost community of each, None without a tree.
     ``inside``: the place in ``discs`` of the innermost disc of each, -1 if it is in none. ``sources`` and ``targets``:
-    places in ``ids``; two entities that relations join come once. ``total_nodes``, ``total_edges``: entities and
-    relations of the whole graph.
+    places in ``ids``; two entities that relations join come once; ``together`` of these lines stand for no relation but
+    for sentences that name both: such are drawn for entities without a relation. ``total_nodes``,
+    ``total_edges``: entities and relations of the whole graph.
     """
 
     ids: tuple[str, ...]
@@ -340,6 +342,7 @@ class GraphMap:
     total_nodes: int
     total_edges: int
     discs: tuple[MapDisc, ...] = ()
+    together: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,8 @@ class Look:
         return profile_of(rows[0], _node)
 
     def ways(self, source: str, target: str, limit: int = 3) -> Subgraph:
-        """The shortest ways from one entity or key element to another, at most ``limit``, over facts that join them.
+        """The shortest ways from one entity or key element to another, at most ``limit``, over facts that join them,
+        else over passages that name them.
 
         Empty where nothing joins the two. Raises ``InputError`` for an id that is not there, and for one given twice.
         """
@@ -176,7 +177,8 @@ class Look:
         for id_ in (source, target):
             if not self._store.read("explore/subgraph", ids=[id_]):
                 raise _unknown(id_)
-        found = self._store.read("explore/ways", source=source, target=target, most=_at_least(limit, 1))
+        ends = {"source": source, "target": target, "most": _at_least(limit, 1)}
+        found = self._store.read("explore/ways", **ends) or self._store.read("explore/ways_together", **ends)
         return self.subgraph(list(dict.fromkeys(id_ for row in found for id_ in row["ids"])))
 
     def document_page(
@@ -237,6 +239,10 @@ class Look:
     def counts(self) -> dict[str, int]:
         """How many nodes each label has."""
         return {row["label"]: row["count"] for row in self._store.read("explore/node_counts")}
+
+    def outside_tree(self) -> int:
+        """How many entities are in no community of the tree: those that came since it was built."""
+        return int(self._store.read("explore/outside_tree")[0]["entities"])
 
     def highlights(self, limit: int = 5) -> dict[str, list[Row]]:
         """What there is most of, at most ``limit`` of each of ``HIGHLIGHTS``: documents, entities and facts by how much

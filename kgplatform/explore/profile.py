@@ -14,7 +14,7 @@ from typing import Any
 from kgplatform.explore.info import GraphNode
 from kgplatform.extract.schema import RELATED_TO
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.text import normalise_name
+from kgplatform.text import clipped, normalise_name
 from kgplatform.text.locations import with_location
 
 
@@ -194,15 +194,31 @@ _PEOPLE = frozenset({"person", "people", "human", "author", "character"})
 
 
 def questions(store: Store, limit: int = 4) -> tuple[str, ...]:
-    """At most ``limit`` questions to begin with, of as many sorts as there are; none for a graph without relations.
+    """At most ``limit`` questions to begin with, of as many sorts as there are: about relations, where there are few
+    about names that stand in a sentence, and without any about documents.
 
     They are for people who do not know yet what is in the graph, depend on it alone, and are English, whatever the
     documents are.
     """
     rows = store.read("explore/askable", looked=_LOOKED, hub=_HUB, limit=_ROWS)
     sorts = [_who(rows), _connected(rows), _about(rows)]
-    in_turns = chain.from_iterable(zip_longest(*sorts))
-    return tuple(islice(filter(None, in_turns), limit))
+    found = list(islice(filter(None, chain.from_iterable(zip_longest(*sorts))), limit))
+    if len(found) < limit:
+        found += _named(store.read("explore/named", limit=_ROWS), " ".join(found))
+    if not found:
+        titles = [row["name"] for row in store.read("explore/highlights/documents", limit=limit)]
+        found = [f"What does “{clipped(title, _LONGEST)}” say?" for title in titles]
+    return tuple(found[:limit])
+
+
+def _named(rows: Sequence[Row], asked: str) -> Iterator[str]:
+    """Questions about names, the most mentioned first, each with one that most sentences name beside it."""
+    for row in rows:
+        if row["name"] in asked or not _fits(row["name"]):
+            continue
+        beside = next((name for name in row["beside"] if name not in asked and _fits(name)), None)
+        asked = f"{asked} {row['name']} {beside or ''}"
+        yield f"What do the documents say about {row['name']}{f' and {beside}' if beside else ''}?"
 
 
 def _who(rows: Sequence[Row]) -> Iterator[str]:

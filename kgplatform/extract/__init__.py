@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 from kgplatform.concurrency import plug_ins
 from kgplatform.errors import InputError, SettingError, wrong_value
-from kgplatform.extract.bound import MODES, Mode
+from kgplatform.extract.bound import MODES
 from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.local import LocalExtractor
 from kgplatform.extract.recorded import RecordedExtractor, is_open_ie
@@ -21,13 +21,17 @@ EXTRACTORS = ("llm", "local", "recorded")
 
 
 class Extractor(Protocol):
-    """Reads passages, from several threads at once. ``default_mode`` is how the schema bounds what it extracts."""
+    """Reads passages, from several threads at once. ``default_mode``, "strict" or "flexible", is how the schema bounds
+    what it extracts."""
 
-    name: str
-    default_mode: Mode
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def default_mode(self) -> str: ...  # no ``Mode``: of `default_mode = "flexible"` mypy says that it is any text
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
-        """What ``passage`` says. Raises ``ModelError`` or ``InputError`` if nothing usable is there."""
+        """What ``passage`` says. Whatever it raises is the reason why this passage could not be read."""
 
 
 def default_extractor(recorded: str | Path | None, chat: Chat | None) -> str:
@@ -41,8 +45,11 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
     Raises ``InputError`` for an unknown name or a missing recording, ``SettingError`` for a missing model.
     """
     if name is not None and not isinstance(name, str):
-        if not hasattr(name, "extract"):
-            raise wrong_value("extractor", name, "name one, or give an object with the methods of kgplatform.Extractor")
+        lacking = [each for each in ("name", "default_mode", "extract") if not hasattr(name, each)]
+        if lacking:
+            raise wrong_value("extractor", name, f"it has no {' and no '.join(lacking)} (see kgplatform.Extractor)")
+        if name.default_mode not in MODES:
+            raise wrong_value("extractor", name, f"its default_mode must be {' or '.join(MODES)}")
         return name
     chosen = name or default_extractor(recorded, chat)
     if chosen == "recorded":

@@ -16,6 +16,7 @@ import json
 import pickle
 import threading
 import time
+import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,12 +24,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import count, groupby, islice
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.threads import Breaker
 from kgplatform.concurrency.workers import Workers
-from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError, StoppedError
+from kgplatform.errors import BudgetError, InputError, KgError, ModelError, ReplyError, StoppedError
 from kgplatform.extract import Extractor, make_extractor, request_of
 from kgplatform.extract.bound import Mode, bound
 from kgplatform.extract.grounded_names import without_inventions
@@ -278,10 +280,20 @@ class Reading:
     def read(self, passage: Passage, document: Document, schema: Schema) -> ReadPassage:
         """Extract from ``passage`` and bound it by ``schema``, which ``seed`` has become.
 
-        Raises ``ModelError`` or ``InputError`` as the extractor does.
+        Raises ``ModelError`` or ``InputError`` as the extractor does, and ``ModelError`` where it fails otherwise.
         """
-        usable, unnamed = self.extractor.extract(passage, document, schema), dict[str, str]()
         by = self.extractor.name
+        try:
+            extraction = self.extractor.extract(passage, document, schema)
+        except KgError:
+            raise
+        except Exception as error:  # other people's code raises anything at all
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            why = f"{type(error).__name__}: {error}; {Path(at.filename).name}, line {at.lineno}"
+            raise ModelError(f"The extractor {by} failed ({why}).") from error
+        if not isinstance(extraction, Extraction):
+            raise ModelError(f"The extractor {by} must return an Extraction, not {type(extraction).__name__}.")
+        usable, unnamed = extraction, dict[str, str]()
         if by == "llm":  # the rules invent nothing, and for a recording its maker answers
             usable, unnamed = without_inventions(usable, passage, document.title)
         usable = _without_unusable(usable)

@@ -5,14 +5,18 @@ connect(chat=lambda messages: "…", embedder=my_model.encode)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+import asyncio
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from kgplatform.concurrency.stopping import NEVER
+from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import OWN, InputError, KgError, ModelError
-from kgplatform.models.chat import FREE_TEXT, Chat, Reply, Wanted
+from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, ManyModels, Metered, Reply, Wanted
 from kgplatform.models.embed import Embedder
 from kgplatform.models.onnx_encoder import Vectors, unit
 from kgplatform.models.pace import Pace
@@ -20,8 +24,11 @@ from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.text import count_tokens
 
-AnswerMessages = Callable[[Messages], str]
-"""From messages, ``{"role": "user", "content": "…"}``, to the reply. Called by several threads at once."""
+C = TypeVar("C", bound="OwnChat")
+
+AnswerMessages = Callable[[Messages], str | Coroutine[Any, Any, str]]
+"""From messages, ``{"role": "user", "content": "…"}``, to the reply. Called by several threads at once; what an ``async
+def`` awaits runs in one event loop, in a thread of its own."""
 EmbedTexts = Callable[[list[str]], Any]
 """From n texts to n vectors: an array (n, dimension), or lists of numbers. Called by several threads at once."""
 
@@ -49,6 +56,46 @@ class FunctionChat:
 
     def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
         """Nothing to do: no reply is kept."""
+
+
+class OwnChat:
+    """``chat``, a program's own; its calls and what it says of its tokens are counted by ``meters``, within their
+    budgets."""
+
+    def __init__(self, chat: Chat, meters: tuple[Ledger, ...] = ()) -> None:
+        self.model = chat.model
+        self._chat = chat
+        self._meters = meters
+
+    def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Reply:
+        """See ``Chat.send``."""
+        for meter in self._meters:
+            meter.check()
+        reply = self._chat.send(messages, stage=stage, wanted=wanted)
+        if not isinstance(reply, Reply):
+            raise ModelError(
+                f"send of the language model {self.model} must return a kgplatform.models.chat.Reply, not "
+                f"{type(reply).__name__}."
+            )
+        for meter in self._meters:
+            meter.add(stage, reply.usage, reply.worth)
+        return reply
+
+    def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
+        """See ``Chat.forget``."""
+        self._chat.forget(messages, wanted=wanted)
+
+    def within(self: C, *, meter: Ledger | None = None, stop: Stop | None = None) -> C:
+        """See ``Metered.within``; running calls are waited for."""
+        return type(self)(self._chat, (*self._meters, meter)) if meter else self
+
+
+class OwnChats(OwnChat):
+    """The same for one of several models."""
+
+    def with_model(self, model: str) -> OwnChats:
+        """See ``ManyModels.with_model``."""
+        return OwnChats(cast(ManyModels, self._chat).with_model(model), self._meters)
 
 
 class FunctionEmbedder:
@@ -87,11 +134,16 @@ class FunctionEmbedder:
 
 
 def as_chat(given: Chat | AnswerMessages | None) -> Chat | None:
-    """A ``Chat``, or one out of a function. Raises ``InputError`` for what is neither."""
-    if given is None or (hasattr(given, "send") and hasattr(given, "forget")):
-        return cast("Chat | None", given)
+    """A ``Chat`` that counts, or one out of a function. Raises ``InputError`` for what is neither."""
+    if given is None:
+        return None
+    if hasattr(given, "send") and hasattr(given, "forget"):
+        chat = cast(Chat, given)
+        if isinstance(chat, Metered):
+            return chat
+        return OwnChats(chat) if isinstance(chat, ManyModels) else OwnChat(chat)
     if callable(given):
-        return FunctionChat(given)
+        return OwnChat(FunctionChat(given))
     raise InputError(
         f"chat={given!r:.100} cannot be used: give a function from messages to a string, or an object with the methods "
         "of kgplatform.models.chat.Chat."
@@ -112,11 +164,20 @@ def as_embedder(given: Embedder | EmbedTexts) -> Embedder:
 
 def _called(function: Callable[[Any], Any], given: object, what: str) -> Any:
     try:
-        return function(given)
+        found = function(given)
+        return asyncio.run_coroutine_threadsafe(found, _loop()).result() if inspect.iscoroutine(found) else found
     except KgError:
         raise
     except Exception as error:  # other people's code raises anything at all
         raise ModelError(f"{what} failed ({type(error).__name__}: {error}).") from error
+
+
+@functools.cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """One for all coroutines: what the clients in them hold belongs to one loop."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="kgplatform-own-models", daemon=True).start()
+    return loop
 
 
 def _name_of(function: Callable[..., Any]) -> str:

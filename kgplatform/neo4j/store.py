@@ -21,7 +21,7 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, TimeoutError
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from threading import Event
@@ -41,6 +41,7 @@ from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, why_too_la
 from kgplatform.neo4j.strikes import Strikes
 from kgplatform.query import BATCH_ROWS, Query, batches, load_query
 from kgplatform.records import QueryRun, Table, TableRow
+from kgplatform.text import did_you_mean
 
 
 def plain(value: Any) -> Any:
@@ -50,8 +51,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, neo4j.graph.Relationship):
         return {"type": value.type, "properties": _plain_properties(value)}
     if isinstance(value, neo4j.graph.Path):
-        nodes = [plain(node) for node in value.nodes]
-        return {"nodes": nodes, "relationships": [plain(relationship) for relationship in value.relationships]}
+        pairs = zip(value.relationships, value.nodes, strict=False)
+        return {
+            "nodes": [plain(node) for node in value.nodes],
+            "relationships": [plain(relationship) for relationship in value.relationships],
+            "forward": [relationship.start_node == node for relationship, node in pairs],
+        }
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -67,14 +72,30 @@ def _plain_properties(entity: neo4j.graph.Entity) -> dict[str, Any]:
     return {key: plain(value) for key, value in sorted(entity.items()) if key != "embedding"}
 
 
-def table_of(result: neo4j.Result, limit: int) -> Table:
+def table_of(result: neo4j.Result, limit: int) -> tuple[Table, neo4j.ResultSummary]:
     """The first ``limit`` rows of ``result``, which is consumed."""
     columns = tuple(result.keys())
     rows = [TableRow(columns, map(plain, record.values())) for record in islice(result, limit)]
     truncated = result.peek() is not None
-    counters = result.consume().counters
-    changes = {name: count for name, count in vars(counters).items() if type(count) is int and count}
-    return Table(columns, rows, truncated, changes)
+    summary = result.consume()
+    changes = {name: count for name, count in vars(summary.counters).items() if type(count) is int and count}
+    return Table(columns, rows, truncated, changes), summary
+
+
+def _unknown_in(summary: neo4j.ResultSummary) -> dict[str, str]:
+    """What the planner says of each name that the graph does not have, "The label `Persn` does not exist.", and its
+    code."""
+    told = (each for each in summary.gql_status_objects if each.gql_status in _UNKNOWN)
+    return {_UNKNOWN_SAID.sub("", each.status_description): each.gql_status for each in told}
+
+
+def _notes(session: neo4j.Session, summary: neo4j.ResultSummary) -> tuple[str, ...]:
+    """The same, each with the nearest name that the graph has."""
+    told = _unknown_in(summary)
+    known: dict[str, list[str]] = {}
+    for row in session.run(load_query("neo4j/names").text) if told else ():
+        known.setdefault(row["code"], []).append(row["name"])
+    return tuple(f"{said}{did_you_mean(said.split('`')[1], known.get(code, ()))}" for said, code in told.items())
 
 
 def refuse_unsafe(
@@ -384,10 +405,14 @@ class Store:
     ) -> Table:
         access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
         until = time.monotonic() + timeout
-        with self._stoppable(mark) as marked, translated("the statement"), self._session(access) as session:
+        session = self._session(access, "WARNING")
+        with self._stoppable(mark) as marked, translated("the statement"), session:
             refuse_unsafe(session, statement, parameters, write, timeout, marked)
             left = max(0.01, until - time.monotonic())
-            return table_of(session.run(neo4j.Query(statement, metadata=marked, timeout=left), parameters), limit)
+            table, summary = table_of(
+                session.run(neo4j.Query(statement, metadata=marked, timeout=left), parameters), limit
+            )
+            return replace(table, notes=_notes(session, summary))
 
     def _revived(self, since: float, *, hangs: bool = False) -> bool:
         """Whether the server has ended, or hangs, and has been started again ``since`` then."""
@@ -403,9 +428,7 @@ class Store:
         def ask(mark: Parameters) -> tuple[str, ...]:
             session = self._session(neo4j.READ_ACCESS, "WARNING")
             with self._stoppable(mark) as marked, translated("the statement"), session:
-                summary = refuse_unsafe(session, statement, parameters, False, timeout, marked)
-                told = [each for each in summary.gql_status_objects if each.gql_status in _UNKNOWN]
-                return tuple(dict.fromkeys(_UNKNOWN_SAID.sub("", each.status_description) for each in told))
+                return tuple(_unknown_in(refuse_unsafe(session, statement, parameters, False, timeout, marked)))
 
         return self._bounded(statement, parameters, timeout, ask)
 

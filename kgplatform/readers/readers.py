@@ -19,7 +19,7 @@ from kgplatform.readers.longagent import reader as longagent
 from kgplatform.readers.readagent import reader as readagent
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.youtu import reader as youtu
-from kgplatform.text import unknown
+from kgplatform.text import did_you_mean, unknown
 
 READERS: list[Reader] = [
     retrieve.READER,
@@ -95,6 +95,7 @@ def options_for(name: str, given: Mapping[str, Any]) -> Any:
     if foreign := [each for each in given if each not in known]:
         owners = [each.name for each in READERS if {option.name for option in each.options}.issuperset(foreign)]
         use = f", or use the reader {' or '.join(owners)}" if owners else ""
-        said = f"The reader {name} has no option {' and '.join(foreign)}."
+        near = "" if owners else did_you_mean(foreign[0], [*sorted(known), "reader", "where", "keep", "verify", "stop"])
+        said = f"The reader {name} has no option {' and '.join(foreign)}.{near}"
         raise InputError(f"{said} Leave {'it' if len(foreign) == 1 else 'them'} out{use}.", *foreign)
     return reader.made(given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES, emptied
@@ -403,3 +404,32 @@ def test_edges_between_hubs_are_seen(store: Store) -> None:
         "CREATE (a)-[:FROM_CHUNK {count: 1}]->(c) CREATE (b)-[:FROM_CHUNK {count: 1}]->(c)",
     )
     assert [edge.fact for edge in Look(store).subgraph(["b", "a"]).edges] == ["f"]
+
+
+# ------------------------------------------------------------------------------------------------------ without a model
+
+LETTERS = {
+    "letter": "# March 1\n\nMarta Oyelaran met Daniel Scales in Rotterdam.\n\nInes Kallio has signed.\n",
+    "minutes": "# Minutes\n\nMarta Oyelaran spoke. Later Marta Oyelaran met Piet Verwey in Utrecht.\n",
+}
+
+
+def test_names_of_the_same_sentences_join_where_no_relation_does(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    for name, text in LETTERS.items():
+        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+    kg.ingest(tmp_path, extractor="local")
+    look, node = kg.look, {each: kg.look.find(each)[0].id for each in ("Daniel Scales", "Piet Verwey", "Ines Kallio")}
+    drawn = look.map()
+    joined = {frozenset((drawn.names[a], drawn.names[b])) for a, b in zip(drawn.sources, drawn.targets, strict=True)}
+    assert drawn.together == len(joined) and frozenset(("Marta Oyelaran", "Daniel Scales")) in joined
+    assert drawn.names[0] == look.highlights(1)["entities"][0]["name"] == "Marta Oyelaran"
+    assert look.questions(1)[0].startswith("What do the documents say about Marta Oyelaran and ")
+    kinds = [each.kind for each in look.ways(node["Daniel Scales"], node["Piet Verwey"]).nodes]
+    assert kinds.count("Fact") == 2 and "Chunk" not in kinds
+    assert "Chunk" in [each.kind for each in look.ways(node["Daniel Scales"], node["Ines Kallio"]).nodes]
+
+
+def test_a_graph_without_names_has_questions(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    (tmp_path / "rules.txt").write_text("wash your hands before you eat. close the door at night.\n", "utf-8")
+    kg.ingest(tmp_path, extractor="local")
+    assert kg.look.questions() == ("What does “rules” say?",)

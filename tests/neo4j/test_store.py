@@ -182,6 +182,17 @@ def test_what_is_wrong_is_said_where_it_was_typed(opened: Store, statement: str,
         run(opened, " \n ")
 
 
+def test_a_name_that_the_graph_does_not_have_is_told_with_the_nearest(store: Store) -> None:
+    run(store, "CREATE (:Person {name: 'a'})-[:KNOWS]->(:Person)", write=True)
+    found = run(store, "MATCH (p:Persn)-[:KNOW]->(q) WHERE p.nmae = 'a' RETURN p")
+    assert sorted(found.notes) == [
+        "The label `Persn` does not exist. Did you mean Person?",
+        "The property `nmae` does not exist. Did you mean name?",
+        "The relationship type `KNOW` does not exist. Did you mean KNOWS?",
+    ]
+    assert run(store, "MATCH (p:Person)-[:KNOWS]->() WHERE p.name = 'b' RETURN p").notes == ()
+
+
 # ----------------------------------------------------------------------------------------------------------- values
 
 
@@ -199,7 +210,7 @@ def test_values_of_every_type_are_json(store: Store) -> None:
     node = {"labels": ["Thing"], "properties": {"name": "a", "when": "2020-02-29"}}
     other = {"labels": ["Other"], "properties": {}}
     edge = {"type": "R", "properties": {"w": 2}}
-    assert row["path"] == {"nodes": [node, other], "relationships": [edge]}
+    assert row["path"] == {"nodes": [node, other], "relationships": [edge], "forward": [True]}
     assert (row["a"], row["r"], row["nested"]) == (node, edge, [node, {"inner": other}])
     assert (row["date"], row["span"], row["map"]) == ("2020-01-02", "P1Y2DT3S", {"a": "2020-01-01"})
     assert row["moment"].startswith("2020-01-02T03:04:05")

@@ -52,17 +52,22 @@ _FLAGS = {name: flag(name) for name in ("mode", "answer_style", "route", "top_k"
 
 
 class AskCommand(TyperCommand):
-    """The command, whose help ends with the options of all readers."""
+    """The command, whose help ends with the options of the reader that is named, else with the names of all."""
+
+    _reader = ""
 
     @property
     def epilog(self) -> str:
-        """The readers, and a paragraph for each option."""
-        from kgplatform.readers.readers import names
+        """The readers and their options; a paragraph for each option of the one that was named."""
+        from kgplatform.readers.readers import READERS
 
-        *first, last = names()
-        lines = [f"{name} ({readers}): {does}" for name, readers, does in options_table()]
-        readers = f"Readers: {', '.join(first)} or {last}. Default: {first[0]}."
-        return "\n\n".join([readers, "Options of the readers, for --option NAME=VALUE:", *lines])
+        if reader := next((each for each in READERS if each.name == self._reader), None):
+            rows = options_table()
+            lines = [f"{name}: {does}" for name, who, does in rows if reader.name in who.split(", ") or who == "all"]
+            return "\n\n".join([f"Options of {reader.name}, for --option NAME=VALUE:", *lines])
+        lines = [f"{each.name}: {', '.join(option.name for option in each.options)}" for each in READERS]
+        about = f"Readers (default: {READERS[0].name}) and their options, for --option NAME=VALUE. "
+        return "\n\n".join([f"{about}`kgplatform ask --reader NAME --help` explains them.", *lines])
 
     @epilog.setter
     def epilog(self, given: object) -> None:
@@ -72,6 +77,8 @@ class AskCommand(TyperCommand):
         """See Click. For one release: an option of a reader that was a flag is refused with its new form."""
         known = {opt for param in self.params for opt in param.opts}
         given = [arg.partition("=")[0] for arg in args if arg.startswith("--")]
+        parts = [part for arg in args for part in (arg.split("=", 1) if arg.startswith("--reader=") else [arg])]
+        self._reader = parts[parts.index("--reader") + 1] if "--reader" in parts[:-1] else ""
         if unknown := set(given) - known:
             for option in _owners():
                 if (was := flag(f"no_{option.singular}" if option.default is True else option.singular)) in unknown:

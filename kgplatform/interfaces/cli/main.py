@@ -225,6 +225,7 @@ def cypher(
     with open_at(home) as graph:
         rows = graph.cypher(statement, parameters, write=write, limit=limit, timeout=timeout)
     document = {"columns": rows.columns, "rows": [*rows], "truncated": rows.truncated, "changes": rows.counters}
+    document["notes"] = rows.notes
     terminal.show(as_json, rows, reports.show_rows, document)
 
 

@@ -17,7 +17,9 @@ const VIEWS = {
   schema: { name: "Schema", load: () => import("./documents/schema-view.js") },
   cypher: { name: "Cypher", load: () => import("./ask/cypher-view.js") },
   models: { name: "Models", load: () => import("./ask/models-view.js") },
+  http: { load: () => import("./http-view.js") }, // where /docs leads; without a name it is not among the links
 };
+const NAMED = Object.keys(VIEWS).filter((id) => VIEWS[id].name);
 const KEYS = "kgplatform.keys";
 
 const main = document.getElementById("panel");
@@ -32,8 +34,7 @@ let followed = 0;
 let shownFor = "";
 
 function drawNav(view) {
-  fill(nav, Object.entries(VIEWS).map(([id, { name }]) => el("a", { href: `#/${id}`, "aria-current": id === view ? "page" : null }, name)));
-  nav.querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
+  fill(nav, NAMED.map((id) => el("a", { href: `#/${id}`, "aria-current": id === view ? "page" : null }, VIEWS[id].name)));
 }
 
 /** Bring the page to what the address says. */
@@ -90,7 +91,7 @@ const SHORTCUTS = [
   { key: "[", what: "Previous step", does: () => current?.timeline?.()?.step(-1) },
   { key: "]", what: "Next step", does: () => current?.timeline?.()?.step(1) },
   { key: "t", what: "Light or dark theme", does: () => window.toggleTheme() },
-  { key: `1 … ${Object.keys(VIEWS).length}`, what: "Go to a view" },
+  { key: `1 … ${NAMED.length}`, what: "Go to a view" },
   { key: "+ − 0", what: "In the picture: zoom in, zoom out, show all" },
   { key: "Shift ←↑↓→", what: "In the picture: choose the next node in that direction; without Shift, pan" },
   { key: "Enter", what: "In the picture: draw the neighbours of the chosen node" },
@@ -106,7 +107,7 @@ function onKey(event) {
   if (event.defaultPrevented || isCommand || document.querySelector("dialog[open]")) return;
   if (event.key === "Escape") return stage.closeOne();
   if (!keysAllowed() || event.target.closest("input, textarea, select, [role=application], [role=tree], [role=separator]")) return;
-  const view = Object.keys(VIEWS)[Number(event.key) - 1];
+  const view = NAMED[Number(event.key) - 1];
   const shortcut = SHORTCUTS.find(({ key, does }) => does && key === event.key);
   if (view) navigate(view);
   else if (shortcut) shortcut.does();

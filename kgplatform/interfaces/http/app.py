@@ -24,6 +24,7 @@ from pydantic import BaseModel, Field
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import RedirectResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -221,12 +222,16 @@ def add_examples(app: FastAPI) -> None:
 
 
 def add_explorer(app: FastAPI) -> None:
-    """The explorer's files, at ``/`` and ``/static`` of ``app``."""
+    """The explorer's files, at ``/`` and ``/static`` of ``app``; ``/docs`` leads to its page on this interface."""
     files = _Files(directory=EXPLORER)
 
     @app.get("/", include_in_schema=False)
     async def page(request: Request) -> Response:
         return await files.get_response("index.html", request.scope)
+
+    @app.get("/docs", include_in_schema=False)
+    async def reference() -> Response:
+        return RedirectResponse("./#/http")
 
     @app.get("/favicon.ico", include_in_schema=False)
     async def icon() -> Response:

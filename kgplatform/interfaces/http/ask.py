@@ -203,4 +203,4 @@ def _rows(graph: KnowledgeGraph, body: CypherBody) -> dict[str, Any]:
         raise InputError(str(error)) from error
     except RecursionError as error:
         raise InputError("A parameter or the result is nested too deeply.") from error
-    return {"columns": table.columns, "rows": table.rows, "truncated": table.truncated}
+    return {"columns": table.columns, "rows": table.rows, "truncated": table.truncated, "notes": table.notes}

@@ -103,6 +103,7 @@ def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
         "documents": nodes.get("Document", 0),
         "entities": nodes.get("Entity", 0),
         "has_tree": nodes.get("Community", 0) > 0,
+        "outside_tree": graph.look.outside_tree() if nodes.get("Community") else 0,
         "has_gists": nodes.get("Page", 0) > 0,
         "types": graph.look.types(),
         "token_needed": parts.token_needed,

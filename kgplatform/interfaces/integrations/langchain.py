@@ -45,9 +45,10 @@ _SAID = {"facts": ("text", "key_elements"), "attributes": ("entity", "key", "val
 class KgRetriever(BaseRetriever):
     """A search by one of the platform's routes. Each document is a passage, with its place in the metadata.
 
-    With ``facts``, the facts that were found follow, as documents with ``citations``. ``invoke`` and ``ainvoke`` also
-    take ``top_k``, ``route`` and ``where`` (metadata of documents, as in ``KnowledgeGraph.search``), for one question.
-    ``filter`` is ``where`` as LangChain's stores of vectors write it: ``{"year": {"$in": [1869, 1870]}}``.
+    With ``facts``, the facts that were found follow, as documents with ``citations``. ``k`` is ``top_k`` as LangChain's
+    retrievers call it. ``invoke`` and ``ainvoke`` also take ``top_k``, ``k``, ``route`` and ``where`` (metadata of
+    documents, as in ``KnowledgeGraph.search``), for one question. ``filter`` is ``where`` as LangChain's stores of
+    vectors write it: ``{"year": {"$in": [1869, 1870]}}``.
     """
 
     graph: SkipValidation[KnowledgeGraph]
@@ -57,7 +58,11 @@ class KgRetriever(BaseRetriever):
     where: dict[str, Any] | None = None
     filter: dict[str, Any] | None = None
 
-    def __init__(self, graph: KnowledgeGraph, **more: Any) -> None:
+    def __init__(self, graph: KnowledgeGraph, *, k: int | None = None, **more: Any) -> None:
+        for name in more.keys() - type(self).model_fields.keys():  # pydantic leaves them out without a word
+            raise InputError(unknown("option of KgRetriever", name, type(self).model_fields))
+        if k is not None:
+            more["top_k"] = k
         # Theirs takes names only; the other adapters take the graph without one too.
         super().__init__(graph=graph, **more)  # type: ignore[call-arg]  # what pydantic makes of the fields
 
@@ -67,11 +72,12 @@ class KgRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun | None = None,
         top_k: int | None = None,
+        k: int | None = None,
         route: str | None = None,
         where: dict[str, Any] | None = None,
         filter: dict[str, Any] | None = None,
     ) -> list[Document]:
-        count = self.top_k if top_k is None else top_k
+        count = next(each for each in (top_k, k, self.top_k) if each is not None)
         only = where_of(filter or self.filter, where or self.where)
         result = self.graph.search(query, route or self.route, count, where=only)
         documents = [

@@ -166,6 +166,7 @@ class RowsRead(Result):
     columns: list[str]
     rows: list[list[Any]]
     truncated: bool = Field(description="Whether there are more rows.")
+    notes: list[str] = Field(description="Names in the statement that the graph does not have.")
 
 
 class SchemaShown(Result):
@@ -329,7 +330,7 @@ class ReadingTools:
         return await self._answer(
             lambda graph: _fields(
                 graph.cypher(statement, parameters, guarded=True, limit=limit, timeout=timeout),
-                *("columns", "rows", "truncated"),
+                *("columns", "rows", "truncated", "notes"),
             ),
             "Return fewer columns, or page with SKIP and LIMIT.",
         )

@@ -202,7 +202,7 @@ def test_search_for_programs(ada: Path, run: Run) -> None:
         assert (refused.code, said in refused.err) == (2, True)
     found = done.document
     assert done.err == ""
-    assert set(found) == {"question", "passages", "facts", "seconds", "paths", "communities", "fits"}
+    assert set(found) == {"question", "passages", "facts", "seconds", "paths", "communities", "fits", "missing"}
     passage = found["passages"][0]
     assert {"document", "title", "start", "end", "page", "text", "score", "routes"} <= set(passage)
     assert passage["text"] == ADA[passage["start"] : passage["end"]]
@@ -293,9 +293,7 @@ def test_a_reader_that_fails_shows_what_it_found(ada: Path, run: Run, monkeypatc
         done = run("ask", "Where was Ada Lovelace born?")
         for_programs = run("ask", "Where was Ada Lovelace born?", "--json")
     assert done.code == for_programs.code == 1
-    assert done.out.startswith(
-        "The reader failed. What was found until then: the first of 1 passage\n  1. ada, characters 0–"
-    )
+    assert done.out.startswith("The reader failed. What was found until then: 1 passage\n  1. ada, characters 0–")
     assert "Ada Lovelace was born in London in 1815." in done.out
     cost, sentence = done.err.splitlines()
     assert cost.startswith("no reply from the model, ")
@@ -387,7 +385,11 @@ def test_options_of_ask_reach_their_reader_with_their_values(
             chosen = {"documents": (document["id"],)} if "--document" in line else {}
             assert got.pop() == options_for(reader, values | chosen)
     shown = re.sub(r"[\s│]+", " ", run("ask", "--help").out)
-    assert all(f"{option.name} (" in shown for reader in READERS for option in find(reader.name).options)
+    for reader in READERS:
+        names = [option.name for option in find(reader.name).options]
+        assert f"{reader.name}: {', '.join(names)}" in shown
+        own = re.sub(r"[\s│]+", " ", run("ask", "--reader", reader.name, "--help").out)
+        assert all(f" {name}: " in own for name in names)
 
 
 # -------------------------------------------------------------------------------------------------------------- errors

@@ -212,7 +212,7 @@ def test_no_character_breaks_the_link_to_neo4j_browser(
 
 
 def search(page: Page, question: str, route: str) -> None:
-    page.get_by_label("Route").select_option(route)
+    page.get_by_label("Search by").select_option(route)
     page.get_by_role("textbox", name="Question").fill(question)
     page.get_by_role("button", name="Search", exact=True).click()
 

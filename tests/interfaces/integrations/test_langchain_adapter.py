@@ -43,6 +43,10 @@ def test_documents_with_their_places_and_facts_with_their_citations(graph: Knowl
     assert TEXTS[cited["title"]][cited["start"] : cited["end"]] == "Ida Fenn designed the Marigold"
     found = KgRetriever(graph).invoke(QUESTION, top_k=1, route="bm25")
     assert [each.metadata["routes"] for each in found] == [["bm25"]]
+    for retriever, more in ((KgRetriever(graph, k=2), {}), (KgRetriever(graph), {"k": 2})):
+        assert len(retriever.invoke(QUESTION, **more)) == 2
+    with pytest.raises(InputError, match='Unknown option of KgRetriever "topk". Did you mean top_k?'):
+        KgRetriever(graph, topk=2)
     with pytest.raises(InputError, match="Unknown route"):
         KgRetriever(graph=graph, route="entitty").invoke(QUESTION)
 

@@ -140,7 +140,8 @@ def _show_cited(out: Console, text: str, answer: Answer | Turn) -> None:
 def _show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> None:
     """The first few passages, where there are any; ``--json`` has all."""
     if passages:
-        out.print(f"[bold]{what}: the first of {counted(len(passages), 'passage')}[/bold]")
+        of = f"{_FIRST} of " if len(passages) > _FIRST else ""
+        out.print(f"[bold]{what}: {of}{counted(len(passages), 'passage')}[/bold]")
         _show_passages(out, passages[:_FIRST])
 
 

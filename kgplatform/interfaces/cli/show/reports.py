@@ -344,6 +344,8 @@ def show_rows(rows: Table) -> None:
     changes = _numbers({name.replace("_", " "): count for name, count in rows.counters.items()})
     more = "; there are more (--limit)" if rows.truncated else ""
     out.print(f"{counted(len(rows.rows), 'row')}{more}{'; ' + changes if changes else ''}")
+    for note in rows.notes:
+        out.print(safe(note))
 
 
 def show_documents(documents: Sequence[DocumentInfo]) -> None:
@@ -425,9 +427,10 @@ def _cell(value: object) -> str:
             return f"(:{':'.join(shown)} {json.dumps(name, ensure_ascii=False)})"
         case {"type": str(kind), "properties": dict(), **rest} if not rest:
             return f"[:{kind}]"
-        case {"nodes": list(nodes), "relationships": list(relationships), **rest} if not rest:
-            steps = zip([_cell(each) for each in relationships], [_cell(each) for each in nodes[1:]], strict=True)
-            return _cell(nodes[0]) + "".join(f"-{relationship}-{node}" for relationship, node in steps)
+        case {"nodes": list(nodes), "relationships": list(between), "forward": list(forward), **rest} if not rest:
+            steps = zip(map(_cell, between), forward, map(_cell, nodes[1:]), strict=True)
+            arrows = (f"-{each}->{node}" if ahead else f"<-{each}-{node}" for each, ahead, node in steps)
+            return _cell(nodes[0]) + "".join(arrows)
         case [*items]:
             return f"[{', '.join(_cell(item) for item in items)}]"
     return json.dumps(plain(value), ensure_ascii=False)

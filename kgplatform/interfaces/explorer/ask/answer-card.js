@@ -117,7 +117,13 @@ export function waitingCard(name, stop) {
   const draft = el("div", { class: "answer-text", dir: "auto" });
   const written = el("div", { hidden: true }, el("p", { class: "muted" }, "A draft:"), draft);
   const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${name}: at work …`));
-  const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, button("stop", "Stop", stop)), written);
+  const spends = el("span", { class: "muted" });
+  const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, spends, el("span", { class: "spacer" }), button("stop", "Stop", stop)), written);
+  const began = performance.now();
+  const tick = window.setInterval(() => {
+    if (!card.isConnected) return window.clearInterval(tick);
+    fill(spends, [`${Math.floor((performance.now() - began) / 1000)} s`, spentIn(steps)].filter(Boolean).join(" · "));
+  }, 1000);
   const say = (text) => fill(says.lastChild, text);
   const steps = [];
   const done = (step, number) => (steps.push(step), say(`${name}: step ${number} is done (${stepName(step.name)}) …`));

@@ -98,12 +98,12 @@ export function createView({ stage }) {
     if (hadFocus) (control ? stop : run).focus();
   }
 
-  function draw({ columns, rows, truncated }, seconds) {
+  function draw({ columns, rows, truncated, notes }, seconds) {
     const ids = [...new Set(rows.flatMap((row) => row.flatMap(idsIn)))];
     const summary = `${counted(rows.length, "row")}${truncated ? ", more not shown" : ""}, ${duration(seconds)}`;
     const toGraph = button("node", `Show ${counted(Math.min(ids.length, 500), "node")}`, () => (stage.showGraph(), show(ids)));
-    fill(result, el("div", { class: "section-head" }, el("p", { class: "muted", role: "status" }, summary), ids.length ? toGraph : null), rows.length ? table(columns, rows) : null);
-    announce(summary);
+    fill(result, el("div", { class: "section-head" }, el("p", { class: "muted", role: "status" }, summary), ids.length ? toGraph : null), notes.map((note) => el("p", { class: "note" }, icon("warning"), note)), rows.length ? table(columns, rows) : null);
+    announce([summary, ...notes].join(". "));
     if (ids.length) show(ids);
   }
 
@@ -136,8 +136,21 @@ function table(columns, rows) {
 function cell(value) {
   if (typeof value === "number") return el("td", { class: "number" }, String(value));
   if (value === null) return el("td", { class: "muted" }, "null");
-  if (value?.labels) return el("td", { dir: "auto" }, `${value.properties.name ?? value.properties.id ?? ""} `, el("span", { class: "muted" }, `:${value.labels.join(":")}`));
-  return el("td", { dir: "auto" }, typeof value === "object" ? JSON.stringify(value) : String(value));
+  return el("td", { dir: "auto" }, shown(value));
+}
+
+/** Labels that every entity has. */
+const PLAIN = new Set(["Entity", "KeyElement"]);
+
+/** A value in words: a node by its name and labels, a relationship by its type, a path by both; all else as JSON. */
+function shown(value) {
+  const quiet = (text) => el("span", { class: "muted" }, text);
+  if (typeof value !== "object" || value === null) return String(value);
+  if (Array.isArray(value)) return value.flatMap((each, at) => [at ? ", " : "", shown(each)].flat());
+  if (value.labels && value.properties) return [`${value.properties.name ?? value.properties.id ?? ""} `, quiet(`:${value.labels.find((label) => !PLAIN.has(label)) ?? value.labels[0] ?? ""}`)];
+  if (value.type && value.properties) return [quiet(`[:${value.type}]`)];
+  if (value.nodes && value.forward) return value.nodes.flatMap((node, at) => [at ? quiet(value.forward[at - 1] ? ` —${value.relationships[at - 1].type}→ ` : ` ←${value.relationships[at - 1].type}— `) : "", shown(node)].flat());
+  return JSON.stringify(value);
 }
 
 /** Ids of the nodes that a value is or holds: a node, a path, a list of them. */

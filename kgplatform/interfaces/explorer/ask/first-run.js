@@ -24,7 +24,7 @@ export class FirstRun {
 
   /** Draw the state as it is now. */
   async draw() {
-    const { documents, entities, has_tree: hasTree, read_only: readOnly, model } = about();
+    const { documents, entities, has_tree: hasTree, outside_tree: outside, read_only: readOnly, model } = about();
     const place = el("div", { class: "questions" });
     fill(this.said);
     fill(this.steps,
@@ -33,8 +33,8 @@ export class FirstRun {
         linkButton(routeTo("documents"), "Add your own"),
         el("p", { class: "muted" }, "The sample is twenty short documents about the first telegraph cables. Its facts were written by hand; no model read them."),
       ]),
-      step(hasTree, "Build the tree", hasTree ? "Related entities are grouped." : "It groups related entities. Some ways to answer need it.", documents && !hasTree && !readOnly
-        ? [button("tree", "Build the tree", () => this.#start("api/tree", { method: null, rebuild: false }), { class: null })] : null),
+      step(hasTree && !outside, hasTree && outside ? "Update the tree" : "Build the tree", treeState(hasTree, outside), documents && (!hasTree || outside) && !readOnly
+        ? [button("tree", hasTree ? "Update the tree" : "Build the tree", () => this.#start("api/tree", { method: null, rebuild: false }), { class: null })] : null),
       step(false, "Ask", documents ? "Type a question above, or begin with one of these:" : "Then ask what the documents say.", documents ? [place] : null),
       el("li", { class: "muted model-line" }, model ? `Answers are written by ${model}.` : "No language model is connected: you see the evidence, and no answer is written.", " ", el("a", { href: routeTo("models") }, model ? "Models" : "Connect a model")));
     const [{ questions }] = await Promise.all([documents ? get("api/questions").catch(() => ({ questions: [] })) : { questions: [] }, this.#drawEarlier()]); // the banner says what is the matter
@@ -90,6 +90,11 @@ export class FirstRun {
     for (const { id } of await conversationsOf(about().graph)) await forget(id);
     await this.#drawEarlier();
   }
+}
+
+function treeState(hasTree, outside) {
+  if (!hasTree) return "It groups related entities. Some ways to answer need it.";
+  return outside ? `${counted(outside, "entity is", "entities are")} not in it yet.` : "Related entities are grouped.";
 }
 
 function step(isDone, title, state, actions) {

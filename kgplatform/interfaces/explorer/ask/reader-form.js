@@ -67,7 +67,7 @@ export class ReaderForm {
     if (this.searchesOnly || options.some(({ name }) => name === "route")) {
       const id = freshId("route");
       this.route = el("select", { id, on: { change: () => this.onChange() } }, about().routes.map((name) => el("option", { value: name }, name)));
-      fill(this.routeField, el("label", { for: id }, "Route"), this.route);
+      fill(this.routeField, el("label", { for: id }, "Search by"), this.route);
     }
     const others = options.filter(({ name }) => name !== "route");
     this.options.hidden = this.searchesOnly || !(others.length || this.extra);
@@ -87,7 +87,7 @@ export class ReaderForm {
     const id = freshId("option");
     const { input, read } = inputFor(option, id);
     this.fields.set(option.name, { read, initial: option.default ?? null });
-    const field = el("span", { class: input.type === "checkbox" ? "field check" : "field" }, el("label", { for: id }, readable(option.name)), input);
+    const field = el("span", { class: input.type === "checkbox" ? "field check" : "field" }, el("label", { for: id }, WORDS[option.name] ?? readable(option.name)), input);
     if (!option.help) return field;
     input.setAttribute("aria-describedby", `${id}-help`);
     const { least, most } = option;
@@ -96,6 +96,9 @@ export class ReaderForm {
   }
 }
 
+/** What people call options and their values that have other names in programs. */
+const WORDS = { top_k: "passages at most", reject: "decline to answer", open: "answer from its own knowledge" };
+
 /** The input of one option, and how its value is read: null where it is left empty. */
 function inputFor({ type, default: initial, choices, least, most, example }, id) {
   if (/bool/.test(type)) {
@@ -103,7 +106,7 @@ function inputFor({ type, default: initial, choices, least, most, example }, id)
     return { input, read: () => input.checked };
   }
   if (choices?.length && !isList(type)) {
-    const input = el("select", { id }, choices.map((each) => el("option", { value: each, selected: each === initial }, each)));
+    const input = el("select", { id }, choices.map((each) => el("option", { value: each, selected: each === initial }, WORDS[each] ?? each)));
     return { input, read: () => input.value };
   }
   if (/int|float|number/.test(type)) {

@@ -30,6 +30,7 @@ export class Turn {
       this.timeline.append(step);
       this.replay.happened(step);
       done(step, number);
+      this.#foundSoFar(step.passages ?? []);
       announce(`Step ${number} is done: ${stepName(step.name)}`);
     };
     const started = performance.now();
@@ -45,6 +46,16 @@ export class Turn {
     } finally {
       this.running = null;
     }
+  }
+
+  /** The passages that a step found, while the answer is not there yet. */
+  async #foundSoFar(passages) {
+    if (!passages.length) return;
+    const { nodes } = await subgraphOf(passages.slice(0, SO_FAR)).catch(() => ({ nodes: [] }));
+    const shown = nodes.filter(({ kind }) => kind === "Chunk").sort((one, other) => passages.indexOf(one.id) - passages.indexOf(other.id));
+    if (!this.running || !shown.length) return; // the answer has them
+    fill(this.found, el("section", { class: "evidence", "aria-label": "Found so far" }, el("p", { class: "muted" }, "Found so far, the nearest first:"),
+      el("ol", {}, shown.map((node) => el("li", { class: "passage" }, el("strong", { dir: "auto" }, named(node.name)), el("p", { dir: "auto", class: "clamp" }, node.text))))));
   }
 
   /** End what is running, because something else takes its place. */
@@ -96,7 +107,7 @@ export class Turn {
     this.result = found;
     const summary = `${counted(found.passages.length, "passage")} and ${counted(found.facts.filter(speaks).length, "fact")} in ${duration(found.seconds)}`;
     const isEmpty = !found.passages.length && !found.facts.length;
-    fill(this.place, el("p", { class: "muted" }, summary), isEmpty ? emptyState("search", "Nothing matches this question", "Try other words or another route.") : this.#evidence(found, true));
+    fill(this.place, el("p", { class: "muted" }, summary), isEmpty ? emptyState("search", "Nothing matches this question", "Try other words or another way to search.") : this.#evidence(found, true));
     announce(summary);
     if (draws) this.draw();
   }
@@ -138,6 +149,7 @@ export class Turn {
 // away those that do not; paths of facts, communities.
 
 const FOUND = 10;
+const SO_FAR = 5;
 
 /** `open(document, start, end)` opens a document there; `pick(node)` shows a node in the graph. */
 function evidenceList(result, { open, pick, unfolded = false }) {
@@ -161,9 +173,8 @@ function fold(one, found, open, item, many = undefined) {
 
 function passageItem(passage, open) {
   const best = passage.sentence ?? passage;
-  return el("li", { class: "passage" },
+  return el("li", { class: "passage", title: passage.routes.length ? `found by ${passage.routes.join(", ")}` : null },
     placeButton({ ...passage, start: best.start, end: best.end, location: best.location }, open),
-    el("span", { class: "muted routes" }, passage.routes.join(", ")),
     el("p", { dir: "auto", class: "clamp" }, best.text),
     passage.copies.length ? el("p", { class: "muted places" }, "The same text: ", passage.copies.slice(0, 3).map((copy) => placeOf(copy, open))) : null);
 }

@@ -94,7 +94,10 @@ export class GraphPanel {
   /** The shortest ways from one node to another. */
   showWays(from, to, seen) {
     const address = `api/graph/ways?${new URLSearchParams({ source: from, target: to })}`;
-    return this.#showLoaded(() => get(address), seen, ({ nodes }) => (nodes.length ? "The shortest ways between the two" : "Nothing joins the two"));
+    return this.#showLoaded(() => get(address), seen, ({ nodes }) => {
+      if (!nodes.length) return "Nothing joins the two";
+      return nodes.some(({ kind }) => kind === "Chunk") ? "No fact joins the two: they are named together, in these passages" : "The shortest ways between the two";
+    }, "No fact joins the two, and no passages that name them do.");
   }
 
   /** These nodes (ids), and the edges among them. */
@@ -102,10 +105,10 @@ export class GraphPanel {
     return this.#showLoaded(() => subgraphOf(ids), seen, ({ nodes }) => counted(nodes.length, "node"));
   }
 
-  #showLoaded(load, { hide, view }, title) {
+  #showLoaded(load, { hide, view }, title, none) {
     return this.#draw(load, async (graph) => {
       const { scene } = this;
-      await this.show(graph, title(graph));
+      await this.show(graph, title(graph), none);
       this.scene = scene;
       this.#look(hide, view);
     });
@@ -147,7 +150,7 @@ export class GraphPanel {
   }
 
   /** Exactly these nodes and edges. */
-  async show(graph, title) {
+  async show(graph, title, none = "None of this is in the graph any more.") {
     this.turn += 1;
     this.isLoading = false;
     this.scene = null;
@@ -156,7 +159,7 @@ export class GraphPanel {
     this.#take(graph);
     this.#drawLegend();
     this.view.setGraph({ nodes: graph.nodes, edges: graph.edges.map(quiet) });
-    fill(this.notice, graph.nodes.length ? null : emptyState("node", "Nothing to draw", "None of this is in the graph any more."));
+    fill(this.notice, graph.nodes.length ? null : emptyState("node", "Nothing to draw", none));
     this.#changed(title);
   }
 
@@ -352,10 +355,11 @@ function quiet(edge) {
 }
 
 /** "87 entities of type Person, with 3 facts or more". */
-function titleOf({ ids, total_nodes: total }, only) {
+function titleOf({ ids, total_nodes: total, together }, only) {
   const entities = counted(ids.length, "entity", "entities");
-  if (!only && total > ids.length) return `The ${count(ids.length)} most connected of ${counted(total, "entity", "entities")}`;
-  if (!only) return total ? `All ${entities}` : ""; // what fills an empty graph is drawn beneath this line
+  const lines = together ? `; ${counted(together, "line joins", "lines join")} names of the same sentence` : "";
+  if (!only && total > ids.length) return `The ${count(ids.length)} most connected of ${counted(total, "entity", "entities")}${lines}`;
+  if (!only) return total ? `All ${entities}${lines}` : ""; // what fills an empty graph is drawn beneath this line
   const { type, relation, community, document, least, where } = only;
   const metadata = Object.entries(whereOf(where)).map(([name, value]) => `${name} ${shortened([value].flat().join(" or "), 40)}`);
   const said = [type && `of type ${type}`, relation && `with the relation ${readable(relation)}`, community && "in one community", document && "in one document", metadata.length && `in documents with ${metadata.join(" and ")}`, least && `with ${counted(Number(least), "fact")} or more`];

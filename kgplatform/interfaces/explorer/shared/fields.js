@@ -106,16 +106,19 @@ export function choiceBox({ label, placeholder, look, nameOf, onChoose }) {
     const found = await look(input.value.trim()).catch(() => []);
     for (const each of found) known.set(each.name, each.id);
     options.replaceChildren(...found.map(({ name }) => el("option", { value: name })));
+    return found[0] ?? null;
   }
 
   async function take() {
     window.clearTimeout(timer);
-    const text = input.value.trim();
-    if (text && !known.has(text)) await propose();
+    let text = input.value.trim();
+    const best = text && !known.has(text) ? await propose() : null;
+    if (text !== input.value.trim()) return; // the person went on meanwhile
+    if (best && !known.has(text)) text = input.value = best.name; // a part of a name stands for the best that has it
     const next = text ? (known.get(text) ?? null) : null;
     const isUnknown = Boolean(text) && next === null;
     input.setAttribute("aria-invalid", String(isUnknown));
-    unknown.textContent = isUnknown ? "Nothing has this name. Choose one that is proposed." : "";
+    unknown.textContent = isUnknown ? "Nothing here has a name like this." : "";
     if (next === chosen || isUnknown) return;
     chosen = next;
     onChoose(next);
