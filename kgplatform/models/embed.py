@@ -9,7 +9,7 @@ import os
 import pickle
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Protocol, cast

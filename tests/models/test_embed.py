@@ -300,7 +300,9 @@ class TestWhatAServerRefuses:
             client.within().embed([f"other {n}" for n in range(60)])
             assert [len(request.body["input"]) for request in server.requests[first:]] == [8] * 7 + [4]
 
-    @pytest.mark.parametrize("how", [400, 403, 413, 422, 424, 500, 503, None, "x", [None], [0.0] * 64, [1.0], [1e99] * 64])
+    @pytest.mark.parametrize(
+        "how", [400, 403, 413, 422, 424, 500, 503, None, "x", [None], [0.0] * 64, [1.0], [1e99] * 64]
+    )
     def test_a_text_without_a_vector_costs_that_alone(self, how: object) -> None:
         def fault(request: Any) -> Fault | None:
             texts = request.body["input"]
