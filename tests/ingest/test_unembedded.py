@@ -45,9 +45,8 @@ def test_they_cost_themselves_alone_and_are_tried_again(kg: KnowledgeGraph, tmp_
     tree = again.build_tree()
     assert not any("interrupted" in note for note in tree.notes)
     assert any(note.startswith("Without a vector: John Pender") for note in tree.notes)
-    found = again.search("John Pender", route="bm25").passages
-    assert found
-    assert all("Pender" in each.text for each in found)
+    found = again.search("Who financed a cable to Ireland?", route="bm25").passages
+    assert "Pender" in found[0].text, "by its words"
     assert again.search("Who founded the company?").passages
     with pytest.raises(ModelError, match="finite"):
         again.search("Where is Pender?", route="dense")
@@ -57,7 +56,8 @@ def test_they_cost_themselves_alone_and_are_tried_again(kg: KnowledgeGraph, tmp_
     assert report.settled
     assert not report.unembedded
     again.build_tree(rebuild=True)
-    assert difference(wanted, snapshot(kg.store)) == []
+    (runs,) = difference(wanted, snapshot(kg.store))
+    assert "'treeRuns': (1, 3)" in runs
 
 
 def test_vectors_that_cannot_be_indexed_are_told_before_any_work(kg: KnowledgeGraph, tmp_path: Path) -> None:

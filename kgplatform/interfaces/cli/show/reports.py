@@ -39,6 +39,7 @@ _STAGES = {
     "forms": "merging",
 }
 """What people call the stages that the reports have under shorter names."""
+_UNEMBEDDED = {"passages": "passage", "facts": "fact", "entities": "name", "elements": "name"}
 _FLAGS = {
     "beginning": "the first words of the page instead, because the model wrote none",
     "own text": "the page itself instead, because the model's was longer",
@@ -194,7 +195,8 @@ def _show_unfinished(out: Console, report: IngestReport) -> None:
             )
     _show_some(out, [f"Without a vector: {each.name}: {each.reason}" for each in report.unembedded])
     if report.unembedded:
-        parts = _numbers(Counter(each.kind for each in report.unembedded))
+        kinds = Counter(_UNEMBEDDED[each.kind] for each in report.unembedded)
+        parts = ", ".join(counted(number, kind) for kind, number in kinds.items())
         out.print(f"Without a vector, and not found by meaning: {parts}. Run the same command again to retry.")
     if report.stopped:
         out.print(_in_flags(report.stopped))
