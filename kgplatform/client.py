@@ -342,7 +342,10 @@ class KnowledgeGraph:
             self._forget_embedder()
             *_, whole = self._wholes()  # the embedder that is set, whichever the graph was embedded with
             whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger, whole._report)
-            return reembed(turn.store, self.embedder, self.settings, progress)
+            done = reembed(turn.store, self.embedder, self.settings, progress)
+        for note in done.all_notes():
+            self._report(note)
+        return done.seconds
 
     def build_tree(
         self,

@@ -1,6 +1,6 @@
 // Communities that have no vector of their present name and summary yet.
 // mode: read
-// returns: id, text
+// returns: id, name, text
 MATCH (c:Community:Pending)
 USING SCAN c:Pending
-RETURN c.id AS id, c.name + '\n' + c.summary AS text
+RETURN c.id AS id, c.name AS name, c.name + '\n' + c.summary AS text

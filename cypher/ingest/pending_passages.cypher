@@ -1,6 +1,6 @@
 // Passages that have no vector yet.
 // mode: read
-// returns: id, text
+// returns: id, name, text
 MATCH (c:Chunk:Pending)-[:FROM_DOCUMENT]->(d:Document)
 USING SCAN c:Pending
-RETURN c.id AS id, d.name + '\n' + c.text AS text
+RETURN c.id AS id, c.name AS name, d.name + '\n' + c.text AS text

@@ -1,4 +1,4 @@
-// What key elements are forms of, which completes them: they point at the one that most passages mention, and are never
+// What key elements are forms of, which completes those with a vector: they point at the one that most passages mention, and are never
 // merged. Where there is a tree, the entities are due in its next update, as others that are settled.
 // mode: write
 // param $ids: list<string>: all that this touches
@@ -22,5 +22,7 @@ CALL () {
   UNWIND $ids AS id
   MATCH (k:KeyElement {id: id})
   SET k.treeDue = CASE WHEN k:Entity THEN g.treeRuns END
-  REMOVE k:Pending, k.joinDue
+  REMOVE k.joinDue
+  FOREACH (done IN CASE WHEN coalesce(k.embedding, k.elementEmbedding) IS NULL THEN [] ELSE [k] END |
+    REMOVE done:Pending)
 }

@@ -6,6 +6,7 @@
 // returns: id, others
 UNWIND $ids AS id
 MATCH (e:Entity {id: id})
+WHERE e.embedding IS NOT NULL
 CALL (e) {
   CALL db.index.vector.queryNodes('entity_embedding', $candidates, e.embedding) YIELD node, score
   WHERE node <> e

@@ -231,8 +231,8 @@ def _finish(
         _recount(store, elements)
         store.write(("exchange/unmark", {}))
         # Nodes that are not settled yet are marked as such: the next ingest, or the same import, continues with them.
-        settle(store, embedder(), settings, progress)
-        return (LEFT_OUT,)
+        done = settle(store, embedder(), settings, progress)
+        return (LEFT_OUT, *done.all_notes())
     graph = work.contents.graph
     more = [kind.lower() for kind in ("Community", "Page") if kind in work.contents.present]
     progress("indexes", 0, 1)

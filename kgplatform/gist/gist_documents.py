@@ -103,7 +103,9 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
                 run.notes.append(f"{error} It was read again.")
     if stopped and not breaker.broke:
         run.notes.append(_RESUMES)
-    watch.add(embed_pending(tools.store, tools.embedder, "pages", tools.progress))
+    done = embed_pending(tools.store, tools.embedder, "pages", tools.progress)
+    watch.add(done.seconds)
+    run.notes.extend(done.all_notes())
     rows = survey(tools.store, documents, options.question)
     return _report(run, rows, due.keys(), tools.ledger.by_stage(), watch, stopped)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kgplatform.errors import EmbeddingMismatchError, StoreError
+from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
 from kgplatform.ingest.rows import proposal_rows
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import refuse_meanwhile
@@ -80,7 +80,15 @@ def define_graph(store: Store, embedder: Embedder) -> None:
 
 
 def record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> None:
-    """Record the format, and that the graph's vectors are by ``embedder``; ``reembedding``: not all of them yet."""
+    """Record the format, and that the graph's vectors are by ``embedder``; ``reembedding``: not all of them yet.
+
+    Raises ``InputError`` for vectors that are too long to be indexed.
+    """
+    if embedder.dimension > _MOST_NUMBERS:
+        raise InputError(
+            f"The embedding model {embedder.name} makes vectors of {embedder.dimension:,} numbers, and Neo4j indexes "
+            f"vectors of at most {_MOST_NUMBERS:,}. Choose another model, with KGPLATFORM_EMBEDDER."
+        )
     store.write(
         set_state(
             format=FORMAT_VERSION,
@@ -142,6 +150,8 @@ def word_rows(passages: Iterable[Row]) -> list[Row]:
 
 
 _INDEX_SECONDS = 3600
+_MOST_NUMBERS = 4096
+"""Of a vector that Neo4j indexes."""
 _VECTOR_KINDS = ("chunk", "fact", "entity", "element", "community", "page")
 _VECTOR_INDEX: dict[str, Any] = {"vector.similarity_function": "cosine", "vector.quantization.enabled": False}
 # Passages matter most, and have the links and candidates of Neo4j's default. For the many facts and entities half of

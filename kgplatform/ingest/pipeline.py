@@ -38,7 +38,7 @@ from kgplatform.ingest.graph_state import (
     set_state,
 )
 from kgplatform.ingest.schema_expansion import KnownGrowth, fill_in
-from kgplatform.ingest.settle import settle
+from kgplatform.ingest.settle import Settled, Unembedded, settle
 from kgplatform.ingest.window import FailedPassage, PassagesRead, Tools, extract_passages
 from kgplatform.ingest.write import remove
 from kgplatform.models.embed import MULTILINGUAL, knows_english_only, shared
@@ -72,7 +72,8 @@ class IngestReport(Shown):
     ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
     ``reread``: documents that were as they are in the graph, and were read again all the same. ``gone``: files beneath
     the folders named that are not there any more; the documents that went with them, or from a corpus, are ``removed``.
-    ``settled``: names, facts and passages that got their vectors and their likenesses now.
+    ``settled``: names, facts and passages that got their vectors and their likenesses now; ``unembedded``: those that
+    the embedding model has no vector for, which a search by meaning does not find.
     """
 
     extractor: str
@@ -110,6 +111,7 @@ class IngestReport(Shown):
     facts_found: int = 0
     facts_failed: list[FailedPassage] = field(default_factory=list)
     settled: int = 0
+    unembedded: list[Unembedded] = field(default_factory=list)
     unread: int = 0
     facts_unread: int = 0
     stopped: str = ""
@@ -118,7 +120,8 @@ class IngestReport(Shown):
     @property
     def complete(self) -> bool:
         """Whether nothing is left to do for these files."""
-        return not (self.stopped or self.failed or self.facts_failed or self.unread or self.facts_unread)
+        left = (self.failed, self.facts_failed, self.unembedded, self.unread, self.facts_unread)
+        return not (self.stopped or any(left))
 
 
 _TOLD = (
@@ -191,11 +194,12 @@ def ingest(
             report = _with_facts(report, facts, "these files")
         embedder = shared(tools.embedder, tools.settings, workers, tools.store.stop)
         (due,) = tools.store.read("ingest/pending_counts")
-        watch.add(settle(tools.store, embedder, tools.settings, tools.progress))
+        report = _with_vectors(report, settle(tools.store, embedder, tools.settings, tools.progress), watch)
         _record(tools)
         tools.progress("counting", 0, 1)
         with watch.stage("count"):
-            report = replace(report, settled=sum(due[kind] for kind in _SETTLED), **_counts(tools.store, plan))
+            settled = sum(due[kind] for kind in _SETTLED) - len(report.unembedded)
+            report = replace(report, settled=settled, **_counts(tools.store, plan))
         tools.progress("counting", 1, 1)
         report.notes.extend(_note_on_languages(tools, languages))
     return _finished(report, tools, watch)
@@ -256,8 +260,13 @@ def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
     turn.alone()
     report = IngestReport(BY_PASS, tools.schema.name, tools.mode, unnamed=facts.unnamed, malformed=facts.malformed)
     report = replace(report, left_out=_commonest(facts.left_out))
-    watch.add(settle(tools.store, tools.embedder, tools.settings, tools.progress))
+    report = _with_vectors(report, settle(tools.store, tools.embedder, tools.settings, tools.progress), watch)
     return _finished(_with_facts(report, facts, "the graph"), tools, watch)
+
+
+def _with_vectors(report: IngestReport, done: Settled, watch: Stopwatch) -> IngestReport:
+    watch.add(done.seconds)
+    return replace(report, unembedded=done.unembedded, notes=report.notes + done.notes())
 
 
 def _with_facts(report: IngestReport, facts: FactsRead, where: str) -> IngestReport:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ from kgplatform.ingest.graph_state import (
     record_embedder,
     word_rows,
 )
-from kgplatform.models.embed import Embedder, least_cosines
+from kgplatform.models.embed import Embedder, embed_what_can_be, least_cosines
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Progress
@@ -46,12 +47,49 @@ from kgplatform.resolution import (
     words_of,
 )
 from kgplatform.settings import Settings
+from kgplatform.text import clipped, counted
 
 _BATCH = 1000
+_NAME_SHOWN = 120
 
 
-def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> dict[str, float]:
-    """Complete every pending node and bring the indexes online. Returns the seconds of each stage."""
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """What the embedding model has no vector for; it stays pending, and the next ingest tries again.
+
+    ``kind``: "passages", "facts", "entities", "elements", "communities" or "pages".
+    """
+
+    kind: str
+    id: str
+    name: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Settled:
+    """What was done: the ``seconds`` of each stage. ``in_parts``: texts that were too long for the embedding model."""
+
+    seconds: dict[str, float]
+    unembedded: list[Unembedded] = field(default_factory=list)
+    in_parts: int = 0
+
+    def notes(self) -> list[str]:
+        """What of it people are told."""
+        if not self.in_parts:
+            return []
+        return [
+            f"{counted(self.in_parts, 'text')} longer than the embedding model takes: embedded in parts, whose "
+            "vectors were averaged."
+        ]
+
+    def all_notes(self) -> list[str]:
+        """``notes``, with what has no vector, for reports that do not list that."""
+        return self.notes() + [f"Without a vector: {each.name}: {each.reason}" for each in self.unembedded]
+
+
+def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> Settled:
+    """Complete every pending node that can be embedded, and bring the indexes online."""
     bring_up_to_date(store)
     vectors = _Vectors(store, embedder, progress)
     watch, elements = vectors.watch, vectors.due["entities"] + vectors.due["elements"]
@@ -74,23 +112,20 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
         progress("indexes", 0, 1)
         define_indexes(store, embedder.dimension)
         progress("indexes", 1, 1)
-    return watch.seconds
+    return vectors.settled()
 
 
 def embed_pending(
     store: Store, embedder: Embedder, kind: Literal["communities", "pages"], progress: Progress
-) -> dict[str, float]:
-    """Embed the communities, or the pages, whose vectors are due, and bring their index online.
-
-    Returns the seconds of each stage.
-    """
+) -> Settled:
+    """Embed the communities, or the pages, whose vectors are due, and bring their index online."""
     vectors = _Vectors(store, embedder, progress)
     with vectors.watch.stage("vectors"):
         vectors.complete(kind)
     with vectors.watch.stage("indexes"):
         define_vector_indexes(store, ["community" if kind == "communities" else "page"], embedder.dimension)
         await_indexes(store)
-    return vectors.watch.seconds
+    return vectors.settled()
 
 
 class _Vectors:
@@ -104,7 +139,13 @@ class _Vectors:
         self.watch.add({"embedding": 0.0})
         (self.due,) = store.read("ingest/pending_counts")
         self._done = Counter[str]()
+        self._unembedded: list[Unembedded] = []
+        self._in_parts = 0
         self._store, self._embedder, self._progress = store, embedder, progress
+
+    def settled(self) -> Settled:
+        """What was done."""
+        return Settled(self.watch.seconds, self._unembedded, self._in_parts)
 
     def begin(self, kind: str) -> None:
         """Tell that the nodes of a kind are next, if any are due: the first of them may take a while."""
@@ -112,7 +153,7 @@ class _Vectors:
             self._tell(kind, 0)
 
     def complete(self, kind: str) -> None:
-        """Give the pending nodes of a kind their vectors, which completes them."""
+        """Give the pending nodes of a kind their vectors, which completes them; those without one stay as they are."""
         self.begin(kind)
         # Passages and gists are long: in smaller batches their progress shows.
         size = _BATCH // 5 if kind in ("passages", "pages") else _BATCH
@@ -120,22 +161,27 @@ class _Vectors:
             for rows in found:
                 self._store.write(
                     *([("ingest/passage_words", {"rows": word_rows(rows)})] if kind == "passages" else ()),
-                    ("ingest/embed", {"rows": self._embedded(rows)}),
+                    ("ingest/embed", {"rows": self._embedded(rows, kind)}),
                 )
                 self._tell(kind, len(rows))
 
     def complete_elements(self, rows: Sequence[Row], kind: str, passed: int) -> None:
-        """Write the vectors of ``rows`` (id, text); ``passed`` elements were looked at for that."""
+        """Write the vectors of ``rows`` (id, name, text); ``passed`` elements were looked at for that."""
         if not rows:
             self._done[kind] += passed
             return
-        self._store.write(("ingest/embed_elements", {"rows": self._embedded(rows)}))
+        self._store.write(("ingest/embed_elements", {"rows": self._embedded(rows, kind)}))
         self._tell(kind, passed)
 
-    def _embedded(self, rows: Sequence[Row]) -> list[Row]:
+    def _embedded(self, rows: Sequence[Row], kind: str) -> list[Row]:
         with self.watch.stage("embedding"):
-            found = self._embedder.embed([row["text"] for row in rows])
-        return vector_rows([row["id"] for row in rows], found)
+            found = embed_what_can_be(self._embedder, [row["text"] for row in rows])
+        self._in_parts += found.in_parts
+        for place, error in found.failures.items():
+            name = clipped(rows[place]["name"], _NAME_SHOWN)
+            self._unembedded.append(Unembedded(kind, rows[place]["id"], name, str(error)))
+        there = [place for place in range(len(rows)) if place not in found.failures]
+        return vector_rows([rows[place]["id"] for place in there], found.vectors[there])
 
     def _tell(self, kind: str, passed: int) -> None:
         self._done[kind] += passed
@@ -166,14 +212,14 @@ def _name_some(store: Store, vectors: _Vectors, rows: Sequence[Row]) -> None:
             stale = is_new and row["embedded"]
             renamed.append({"id": row["id"], "name": name, "aliases": aliases or None, "stale": stale})
         if is_new or not row["embedded"]:
-            unembedded[row["isEntity"]].append({"id": row["id"], "text": name})
+            unembedded[row["isEntity"]].append({"id": row["id"], "name": name, "text": name})
     store.write_rows("ingest/element_names", renamed)
     entities = sum(row["isEntity"] for row in rows)
     vectors.complete_elements(unembedded[True], "entities", entities)
     vectors.complete_elements(unembedded[False], "elements", len(rows) - entities)
 
 
-def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> dict[str, float]:
+def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> Settled:
     """Embed the whole graph again with ``embedder``: every vector, likeness and vector index."""
     bring_up_to_date(store)
     # Before any vector goes, so that those of two models are never taken for those of one, whenever it is interrupted.
@@ -183,14 +229,17 @@ def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Prog
     with closing(store.read_batches("ingest/embedded", _BATCH)) as found:
         for rows in found:
             store.write(("ingest/unembed", {"ids": [row["id"] for row in rows]}))
-    seconds = settle(store, embedder, settings, progress)
+    done = settle(store, embedder, settings, progress)
     more: list[Literal["communities", "pages"]] = ["communities"] if "treeState" in graph_state(store) else []
     more += ["pages"] if store.read("ingest/pending_counts")[0]["pages"] else []
     for kind in more:
-        for stage, spent in embed_pending(store, embedder, kind, progress).items():
-            seconds[stage] = seconds.get(stage, 0.0) + spent
+        also = embed_pending(store, embedder, kind, progress)
+        done.unembedded += also.unembedded
+        done.in_parts += also.in_parts
+        for stage, spent in also.seconds.items():
+            done.seconds[stage] = done.seconds.get(stage, 0.0) + spent
     record_embedder(store, embedder, reembedding=False)
-    return seconds
+    return done
 
 
 _CANDIDATES = 50

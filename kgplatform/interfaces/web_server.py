@@ -16,9 +16,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
+import h11
 import uvicorn
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -42,6 +43,9 @@ class PromptProtocol(H11Protocol):
 
     Uvicorn's own ``timeout_keep_alive`` begins after a response and ends with the next byte: a connection that sends
     nothing, or one byte of a head, would stay open for ever (docs/explanation/decisions.md).
+
+    A request that cannot become one is refused at once: h11 would wait for the line feed behind a carriage return, and
+    for as many bytes as any chunk announces.
     """
 
     patience = 20.0
@@ -50,18 +54,72 @@ class PromptProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         """See asyncio."""
-        super().connection_made(transport)
+        super().connection_made(_Lingering(transport, self))  # type: ignore[arg-type]  # all that it does not have is the transport's
         self._deadline = self.loop.call_later(self.patience, transport.close)
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
+        if self.transport.is_closing():
+            return
         super().data_received(data)
+        if self._waits_in_vain():
+            self.send_400_response("Invalid HTTP request received.")
         is_answering = self.cycle is not None and not self.cycle.response_complete
         if is_answering and self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
         elif not is_answering and self._deadline is None:
             self._deadline = self.loop.call_later(self.patience, self.transport.close)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, and end what works on its beginning."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:  # an answer has begun
+            self.transport.close()
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
+    def _waits_in_vain(self) -> bool:
+        if self.transport.is_closing() or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            return False
+        chunk = getattr(self.conn._reader, "_bytes_in_chunk", 0)  # h11 tells it nowhere else
+        return chunk > _LARGEST_CHUNK or bool(_BARE_RETURN.search(self.conn.trailing_data[0]))
+
+
+_BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
+_LARGEST_CHUNK = 2**40
+"""Bytes: more than any body may have."""
+
+
+class _Lingering:
+    """A transport that, closed before a request was read to its end, first lets the client read the answer; closed
+    twice, it does not.
+
+    A socket that is closed with bytes unread resets the connection, and the answer may be lost with that.
+    """
+
+    def __init__(self, transport: asyncio.Transport, protocol: PromptProtocol) -> None:
+        self._inner, self._protocol = transport, protocol
+        self._is_closing = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def is_closing(self) -> bool:
+        """Whether nothing more is read or written."""
+        return self._is_closing or self._inner.is_closing()
+
+    def close(self) -> None:
+        """See asyncio."""
+        is_first, self._is_closing = not self.is_closing(), True
+        if is_first and self._protocol.conn.their_state in (h11.SEND_BODY, h11.ERROR) and self._inner.can_write_eof():
+            self._inner.write_eof()
+            self._protocol.flow.resume_reading()
+            self._protocol.loop.call_later(self._protocol.patience, self._inner.close)
+        else:
+            self._inner.close()
 
 
 class QuietServer(uvicorn.Server):
@@ -166,7 +224,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 MEGABYTE = 1_000_000
 
-_LONGEST_LINE, _MOST_HEADERS = 16_000, 100
+_LONGEST_LINE, _MOST_HEADERS, _LONGEST_HEADERS = 16_000, 100, 32_000
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -235,6 +293,8 @@ class Guard:
             return refusal(414, "TooLargeError", f"The address is too long: at most {_LONGEST_LINE:,} bytes.")
         if len(scope["headers"]) > _MOST_HEADERS:
             return refusal(431, "TooLargeError", f"The request has more than {_MOST_HEADERS} headers.")
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > _LONGEST_HEADERS:
+            return refusal(431, "TooLargeError", f"The headers are too long: at most {_LONGEST_HEADERS:,} bytes.")
         length = headers.get("content-length", "0")
         if length.isascii() and length.isdigit() and int(length) > most:
             return refusal(413, "TooLargeError", _too_large(most), {"Connection": "close"})

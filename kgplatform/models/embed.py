@@ -8,8 +8,9 @@ import logging
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
@@ -19,10 +20,11 @@ from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.maven import Report
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.threads import side_by_side
 from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import ModelError, SettingError, to_install
 from kgplatform.models.chat import Ledger
+from kgplatform.models.each import WORD as _ONE_WORD
+from kgplatform.models.each import Embedded, Learnt, embed_each, usable
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.onnx_encoder import DEFAULT, OWN_MODELS, WIDTH, OnnxEncoder, Vectors, fetch_weights, unit
 from kgplatform.models.wire import ServedModel
@@ -72,13 +74,18 @@ OPENAI_DEFAULT = "text-embedding-3-small"
 MULTILINGUAL = f"local:{_E5}"
 """An embedding model of a hundred languages, with an extra of ours."""
 _STAGE = "embed"
+_RETRIES_OF_A_PART = 1
+"""Of texts that failed together, or are to tell why."""
 # A text cut inside a word may have a word piece or two more than its share.
 _CUT_MARGIN = 8
 _SLICE = 4096
 
 
 class Embedder(Protocol):
-    """Texts to vectors of one length. ``name`` is stored in the graph: other names mean other vectors."""
+    """Texts to vectors of one length. ``name`` is stored in the graph: other names mean other vectors.
+
+    An embedder may have ``embed_each(texts)``, which returns ``Embedded``: a text that it cannot embed ends nothing.
+    """
 
     name: str
 
@@ -97,6 +104,16 @@ def embed_question(embedder: Embedder, text: str) -> Vectors:
     worded: Callable[[str], str] = getattr(embedder, "question", str)
     vector: Vectors = embedder.embed([worded(text)])[0]
     return vector
+
+
+def embed_what_can_be(embedder: Embedder, texts: Sequence[str]) -> Embedded:
+    """The vectors of ``texts``, and why some have none. Raises ``ModelError`` if the model itself fails."""
+    by_text: Callable[[Sequence[str]], Embedded] | None = getattr(embedder, "embed_each", None)
+    if by_text is not None:
+        return by_text(texts)
+    vectors = embedder.embed(texts)
+    no_vector = ModelError(f"The embedding model {embedder.name} returned no vector for this text.")
+    return Embedded(vectors, {int(row): no_vector for row in np.flatnonzero(~usable(vectors))})
 
 
 def least_cosines(embedder: Embedder) -> tuple[float, float]:
@@ -156,7 +173,9 @@ class LocalEmbedder:
         """See ``Embedder.embed``."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        distinct, rows = _distinct(map(without_lone_surrogates, texts))
+        given = [*map(without_lone_surrogates, texts)]
+        places = {text: row for row, text in enumerate(dict.fromkeys(given))}
+        distinct, rows = [*places], [places[text] for text in given]
         encoder, slices = self._encoder(), range(0, len(distinct), _SLICE)
         parts = [encoder.embed(distinct[at : at + _SLICE], self._batch, self._stop) for at in slices]
         return np.concatenate(parts)[rows]
@@ -220,42 +239,50 @@ class OpenAIEmbedder(ServedModel):
         super().__init__(settings, ledger, **pace)
         self.name: str = f"openai:{model}"
         self._model = model
-        self._batch = settings.embed_batch
         self._threads = settings.calls_at_once
-        self._learnt: dict[str, int] = {}
-        """The dimension, once it is known; shared by all views of this embedder."""
+        self._learnt = Learnt(settings.embed_batch)
+        """Shared by all views of this embedder."""
 
     @property
     def dimension(self) -> int:
         """Learnt from the first answer; asked for with one word if there is none yet."""
-        return self._learnt.get("dimension") or self._ask(["dimension"]).shape[1]
+        return self._learnt.dimension or self._ask([_ONE_WORD], True).shape[1]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See ``Embedder.embed``."""
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        distinct, rows = _distinct(map(_sendable, texts))
-        asked = [partial(self._ask, distinct[at : at + self._batch]) for at in range(0, len(distinct), self._batch)]
-        parts = [asked[0]()] if len(asked) == 1 else side_by_side(asked, self._threads)
-        return np.concatenate(parts)[rows]
+        return self.embed_each(texts).whole()
 
-    def _ask(self, texts: list[str]) -> Vectors:
+    def embed_each(self, texts: Sequence[str]) -> Embedded:
+        """See ``Embedder``."""
+        if not texts:
+            return Embedded(np.zeros((0, self.dimension), dtype=np.float32))
+        return embed_each(self._ask, [*map(_sendable, texts)], self._learnt, self._threads)
+
+    def _ask(self, texts: list[str], waits: bool) -> Vectors:
+        """See ``each.Ask``."""
+
         def read(answer: dict[str, Any]) -> Vectors:
             self._count(_STAGE, _usage(answer, texts))
-            return _vectors(answer, len(texts))
+            return _vectors(answer, len(texts), self._learnt.dimension)
 
         body = {"model": self._model, "input": texts}
         with span(
             f"embeddings {self._model}", {"gen_ai.operation.name": "embeddings", "gen_ai.request.model": self._model}
         ):
             vectors: Vectors = self._wire.post(
-                "/embeddings", body, stage=_STAGE, stop=self._stop, before=self._ledger.check, read=read
+                "/embeddings",
+                body,
+                stage=_STAGE,
+                stop=self._stop,
+                before=self._ledger.check,
+                read=read,
+                retries=None if waits else _RETRIES_OF_A_PART,
             )
-        dimension = self._learnt.setdefault("dimension", vectors.shape[1])
-        if vectors.shape[1] != dimension:
+        self._learnt.dimension = self._learnt.dimension or vectors.shape[1]
+        if vectors.shape[1] != self._learnt.dimension:
             raise ModelError(
-                f"{self.name} sent vectors of {vectors.shape[1]} numbers after vectors of {dimension}: "
-                "another model answers at that address now."
+                f"{self.name} sent vectors of {vectors.shape[1]} numbers after vectors of {self._learnt.dimension}; "
+                "another model may answer at that address now."
             )
         return vectors
 
@@ -335,21 +362,32 @@ def _sentence(model: str) -> SentenceEncoder:
         ) from error
 
 
-def _vectors(answer: dict[str, Any], number: int) -> Vectors:
-    """The vectors of ``answer`` in the order of the texts, of length 1."""
+def _vectors(answer: dict[str, Any], number: int, width: int) -> Vectors:
+    """The vectors of ``answer`` in the order of the texts, as they are. They have ``width`` numbers, or if none has or
+    that is 0, as many as most have; what is no such vector is a row that is not finite."""
     data = answer.get("data")
     items = [item for item in data if isinstance(item, dict)] if isinstance(data, list) else []
     if len(items) != number:
         raise BadAnswerError(f"it has {len(items)} vectors for {number} texts.")
     if {item.get("index") for item in items} == set(range(number)):
         items.sort(key=lambda item: cast(int, item["index"]))
-    try:
-        vectors = np.array([item.get("embedding") for item in items], dtype=np.float32)
-    except (ValueError, TypeError) as error:
-        raise BadAnswerError("its vectors are not lists of numbers of one length.") from error
-    if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
+    found = [_numbers(item.get("embedding")) for item in items]
+    widths = Counter(vector.size for vector in found if vector is not None)
+    if not widths:
         raise BadAnswerError("its vectors are empty, all zero, or not numbers.")
-    return unit(vectors)
+    width = width if width in widths else widths.most_common(1)[0][0]
+    missing = np.full(width, np.nan, dtype=np.float32)
+    return np.stack([missing if vector is None or vector.size != width else vector for vector in found])
+
+
+def _numbers(given: object) -> Vectors | None:
+    """A vector as a server sends it; None for what is none."""
+    try:
+        with np.errstate(over="ignore"):
+            vector = np.array(given, dtype=np.float32)
+    except (ValueError, TypeError):
+        return None
+    return vector if vector.ndim == 1 and usable(vector[None]).all() else None
 
 
 def _usage(answer: dict[str, Any], texts: list[str]) -> Usage:
@@ -361,13 +399,6 @@ def _usage(answer: dict[str, Any], texts: list[str]) -> Usage:
 def _sendable(text: str) -> str:
     """Servers refuse texts without a visible character."""
     return without_lone_surrogates(text) if text.strip() else "-"
-
-
-def _distinct(texts: Iterable[str]) -> tuple[list[str], list[int]]:
-    """Each of ``texts`` once, and for each of ``texts`` the place of its own."""
-    places: dict[str, int] = {}
-    rows = [places.setdefault(text, len(places)) for text in texts]
-    return list(places), rows
 
 
 class HashEmbedder:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar, cast
@@ -17,8 +18,9 @@ import numpy as np
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import OWN, InputError, KgError, ModelError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, ManyModels, Metered, Reply, Wanted
+from kgplatform.models.each import WORD, Embedded, Learnt, embed_each, usable
 from kgplatform.models.embed import Embedder
-from kgplatform.models.onnx_encoder import Vectors, unit
+from kgplatform.models.onnx_encoder import Vectors
 from kgplatform.models.pace import Pace
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
@@ -104,33 +106,39 @@ class FunctionEmbedder:
     def __init__(self, function: EmbedTexts, name: str = "") -> None:
         self.name = name or f"{OWN}{_name_of(function)}"
         self._function = function
-        self._dimension = 0
+        self._learnt = Learnt(sys.maxsize)
 
     @property
     def dimension(self) -> int:
         """Learnt from the first vectors."""
-        return self._dimension or self._embedded(["dimension"]).shape[1]
+        return self._learnt.dimension or self._ask([WORD], True).shape[1]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See ``Embedder.embed``."""
-        return self._embedded(list(texts)) if texts else np.zeros((0, self.dimension), dtype=np.float32)
+        return self.embed_each(texts).whole()
 
-    def _embedded(self, texts: list[str]) -> Vectors:
+    def embed_each(self, texts: Sequence[str]) -> Embedded:
+        """See ``Embedder``."""
+        if not texts:
+            return Embedded(np.zeros((0, self.dimension), dtype=np.float32))
+        return embed_each(self._ask, texts, self._learnt, 1)
+
+    def _ask(self, texts: list[str], waits: bool) -> Vectors:
+        """See ``each.Ask``."""
         found = _called(self._function, texts, f"The embedding model {self.name}")
         try:
             vectors = np.asarray(found, dtype=np.float32)
         except (ValueError, TypeError) as error:
             raise ModelError(f"The embedding model {self.name} returned no numbers.") from error
-        width = self._dimension or (vectors.shape[-1] if vectors.ndim == 2 else 0)
-        is_usable = vectors.shape == (len(texts), width) and width and np.isfinite(vectors).all()
-        if not is_usable or not vectors.any(axis=1).all():
+        width = self._learnt.dimension or (vectors.shape[-1] if vectors.ndim == 2 else 0)
+        if vectors.shape != (len(texts), width) or not usable(vectors).any():
             wanted = f"{len(texts)} vectors" + (f" of {width} numbers" if width else "")
             raise ModelError(
                 f"The embedding model {self.name} must return {wanted}, finite and not all zero; it returned an array "
                 f"of shape {vectors.shape}."
             )
-        self._dimension = width
-        return unit(vectors)
+        self._learnt.dimension = width
+        return vectors
 
 
 def as_chat(given: Chat | AnswerMessages | None) -> Chat | None:

@@ -21,7 +21,7 @@ from kgplatform.errors import InputError
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.ingest.settle import embed_pending, settle
 from kgplatform.models.chat import Chat, Ledger
-from kgplatform.models.embed import Embedder
+from kgplatform.models.embed import Embedder, embed_what_can_be
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
@@ -89,9 +89,11 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     """
     watch, before = Stopwatch(), graph_state(tools.store)
     course = _course(before, method, update, rebuild)
-    if tools.store.read("tree/size")[0]["pending"]:
-        watch.add(settle(tools.store, tools.embedder, tools.settings, tools.progress))
-        course.notes.append(_SETTLED)
+    if pending := tools.store.read("tree/size")[0]["pending"]:
+        done = settle(tools.store, tools.embedder, tools.settings, tools.progress)
+        watch.add(done.seconds)
+        is_news = pending > sum(each.kind == "entities" for each in done.unembedded)
+        course.notes.extend([*([_SETTLED] if is_news else ()), *done.all_notes()])
     with watch.stage("read"):
         size = count_entities(tools.store)
         # Where this is, changes are marked, with its value, which earlier versions counted.
@@ -115,12 +117,14 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
         for statement, ids in (("entities", part.due_entities), ("communities", part.due_communities)):
             for some in batches(ids):
                 tools.store.write((f"tree/{statement}_done", {"ids": some}))
-    watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
+    watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress).seconds)
     tools.store.write(set_state(treeState=COMPLETE))
     tools.turn.step_aside()  # a model takes its time, and writes names alone
     with watch.stage("names"):
         names = _name(tools, part, found, course)
-    watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress))
+    done = embed_pending(tools.store, tools.embedder, "communities", tools.progress)
+    watch.add(done.seconds)
+    course.notes.extend(done.all_notes())
     return _report(tools.store, before, course, part, found, entities | names, watch)
 
 
@@ -169,7 +173,9 @@ def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, dict[str
     """The new tree; an update changes none but the communities that a change is in. And of the entities what the report
     has: how many are new to the tree, have changed since, and are with others than before."""
     graph, method = part.graph, course.method
-    vectors = tools.embedder.embed(graph.relation_names) if named(method).reads_relations else None
+    vectors = None
+    if named(method).reads_relations:  # what has no vector is like no other relation
+        vectors = embed_what_can_be(tools.embedder, graph.relation_names).vectors
     before, changed = part.stored.levels(), part.stored.signatures != part.signed
     start = before[0]
     tools.progress("finding communities", 0, 1)

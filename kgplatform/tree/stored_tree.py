@@ -66,18 +66,19 @@ class EntityColumns:
         self._ids: list[str] = []
         self._names: list[str] = []
         self._types: list[str | None] = []
-        self._vectors: Floats = np.empty((0, 0), np.float32)
+        self._vectors: Floats = np.zeros((size, 0), np.float32)
         self._relations: dict[str, int] = {}
         self._facts: list[tuple[Indices, Indices, NDArray[np.bytes_]]] = []
 
     def take(self, page: list[Row]) -> None:
-        """Take the rows of ``page`` over."""
-        vectors = [row["vector"] for row in page]
-        if self.filled + len(page) > self._size or any(vector is None for vector in vectors):
+        """Take the rows of ``page`` over. What the embedding model has no vector for is like nothing else."""
+        if self.filled + len(page) > self._size:
             raise StoreError(CHANGED)
-        if not self.filled:
-            self._vectors = np.empty((self._size, len(vectors[0])), np.float32)
-        self._vectors[self.filled : self.filled + len(page)] = vectors
+        vectors = {self.filled + at: row["vector"] for at, row in enumerate(page) if row["vector"] is not None}
+        if vectors:
+            if not self._vectors.size:
+                self._vectors = np.zeros((self._size, len(next(iter(vectors.values())))), np.float32)
+            self._vectors[[*vectors]] = [*vectors.values()]
         self._ids += [row["id"] for row in page]
         self._names += [row["name"] for row in page]
         self._types += [row["type"] for row in page]

@@ -261,7 +261,7 @@ class TestOpenAI:
         "fault",
         [
             Fault.refuse(500, "oops"),
-            answer([[1, 0]]),
+            answer([[1, 0]] * 4),
             answer([[1, 0], [1]]),
             answer([[0, 0], [1, 1]]),
             answer([[float("nan"), 1], [1, 1]]),
@@ -269,13 +269,13 @@ class TestOpenAI:
         ids=str,
     )
     def test_a_passing_fault_is_tried_again_a_lasting_one_is_an_error(self, fault: Fault) -> None:
-        with OpenAIServer(faults=[fault]) as server, embedding(server) as client:
-            assert client.embed(["a", "b"]).shape == (2, 64)
+        with OpenAIServer(embed=two_numbers, faults=[fault]) as server, embedding(server) as client:
+            assert client.embed(["a", "b"]).shape == (2, 2)
             assert len(server.requests) == 2
         with OpenAIServer(faults=lambda request: fault) as server, embedding(server, model_retries=1) as client:
             with pytest.raises(ModelError, match="stage embed"):
-                client.embed(["a", "b"])
-            assert len(server.requests) == 2
+                client.embed(["a", "b", "c"])
+            assert len(server.requests) == 4, "a try and a retry, and both for one word"
 
     def test_another_dimension_than_before(self) -> None:
         with OpenAIServer(faults=[answer([[1, 0]]), answer([[1, 0, 0]])]) as server, embedding(server) as client:
@@ -283,16 +283,75 @@ class TestOpenAI:
             with pytest.raises(ModelError, match="vectors of 3 numbers after vectors of 2"):
                 client.embed(["b"])
 
-    def test_an_error_in_one_batch_ends_the_whole(self) -> None:
-        def fault(request: Any) -> Fault | None:
-            return Fault.refuse(401, "no") if "text 7" in request.body["input"] else None
 
-        with (
-            OpenAIServer(faults=fault) as server,
-            embedding(server, embed_batch=2) as client,
-            pytest.raises(ModelError, match="OPENAI_API_KEY"),
-        ):
-            client.embed([f"text {n}" for n in range(10)])
+def two_numbers(texts: list[str]) -> list[list[float]]:
+    return [[1, 2] for _ in texts]
+
+
+class TestWhatAServerRefuses:
+    def test_how_many_texts_a_call_may_have_is_learnt_once(self) -> None:
+        def fault(request: Any) -> Fault | None:
+            return Fault.refuse(400, "batch size is invalid") if len(request.body["input"]) > 10 else None
+
+        texts = [f"text {n}" for n in range(60)]
+        with OpenAIServer(faults=fault) as server, embedding(server, embed_batch=64) as client:
+            np.testing.assert_allclose(client.embed(texts), HashEmbedder().embed(texts), atol=1e-6)
+            first = len(server.requests)
+            client.within().embed([f"other {n}" for n in range(60)])
+            assert [len(request.body["input"]) for request in server.requests[first:]] == [8] * 7 + [4]
+
+    @pytest.mark.parametrize(
+        "how", [400, 403, 413, 422, 424, 500, 503, None, "x", [None], [0.0] * 64, [1.0], [1e99] * 64]
+    )
+    def test_a_text_without_a_vector_costs_that_alone(self, how: object) -> None:
+        def fault(request: Any) -> Fault | None:
+            texts = request.body["input"]
+            if "bad" not in " ".join(texts):
+                return None
+            if isinstance(how, int):
+                return Fault.refuse(how, "unsupported value")
+            return answer([how if "bad" in text else vector for text, vector in zip(texts, hashed(texts), strict=True)])
+
+        texts = [f"text {n}" + " bad" * (n in (3, 17)) for n in range(20)]
+        with OpenAIServer(faults=fault) as server, embedding(server, embed_batch=16) as client:
+            assert client.dimension == 64
+            found = client.embed_each([*texts, texts[3]])
+            assert sorted(found.failures) == [3, 17, 20]
+            assert not found.in_parts
+            good = [row for row in range(20) if row not in found.failures]
+            np.testing.assert_allclose(found.vectors[good], HashEmbedder().embed(texts)[good], atol=1e-6)
+            assert client.embed(["text"] * 30).shape == (30, 64), "the number of texts is not to blame"
+            with pytest.raises(ModelError):
+                client.embed(["good", "bad"])
+
+    @pytest.mark.parametrize("status", [400, 413, 422, 500])
+    def test_a_text_that_is_too_long_is_cut_whatever_the_server_says(self, status: int) -> None:
+        def fault(request: Any) -> Fault | None:
+            return Fault.refuse(status, "长度") if any(len(text) > 500 for text in request.body["input"]) else None
+
+        long, short = "Whales sing in the deep sea. " * 60, "Whales sing."
+        with OpenAIServer(faults=fault) as server, embedding(server, embed_batch=4) as client:
+            found = client.embed_each([short, long, "a", "b"])
+            assert not found.failures
+            assert found.in_parts == 1
+            assert found.vectors[1] @ client.embed(["Whales sing in the deep sea."])[0] > 0.9
+            first = len(server.requests)
+            assert client.embed_each([f"{long} {n}" for n in range(4)]).in_parts == 4
+            assert all(len(text) < 600 for each in server.requests[first:] for text in each.body["input"]), "known"
+            assert client.embed_each([short, "c"]).in_parts == 0
+
+
+def hashed(texts: list[str]) -> list[list[float]]:
+    return [list(map(float, vector)) for vector in HashEmbedder().embed(texts)]
+
+
+class TestSpending:
+    def test_a_refused_key_ends_the_whole(self) -> None:
+        refuses = Fault.refuse(401, "no")
+        with OpenAIServer(faults=lambda request: refuses) as server, embedding(server, embed_batch=2) as client:
+            with pytest.raises(ModelError, match="OPENAI_API_KEY"):
+                client.embed_each(["a", "b", "c"])
+            assert len(server.requests) <= 4
 
     def test_the_budget_counts_embeddings_too(self) -> None:
         with OpenAIServer() as server, embedding(server, Ledger(2)) as client:

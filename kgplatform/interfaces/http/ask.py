@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kgplatform.client import KnowledgeGraph, check_options, follow_up
 from kgplatform.errors import InputError, StatementError
 from kgplatform.interfaces.http.failures import errors
-from kgplatform.interfaces.http.parts import Id, Parts, Served, look_at
+from kgplatform.interfaces.http.parts import Id, Parts, Sent, Served, look_at
 from kgplatform.interfaces.http.streams import STREAM, STREAMED, Asked, answer_events, answer_json, stream
 from kgplatform.readers.run import Hear, Tell
 from kgplatform.readers.thread import Exchange
@@ -30,10 +30,8 @@ _LONGEST_ANSWER = 100_000
 _MOST_EARLIER = 50
 
 
-class SearchBody(BaseModel):
+class SearchBody(Sent):
     """A search."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: str = Field(max_length=_LONGEST_QUESTION)
     route: str = Field("all", description="One of the routes of /api/about.")
@@ -41,19 +39,15 @@ class SearchBody(BaseModel):
     where: dict[str, Any] = Field({}, description=_WHERE)
 
 
-class EarlierTurn(BaseModel):
+class EarlierTurn(Sent):
     """A question that was asked before, as it stands alone, and its answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: str = Field(max_length=_LONGEST_QUESTION)
     answer: str | None = Field(None, max_length=_LONGEST_ANSWER)
 
 
-class TurnBody(BaseModel):
+class TurnBody(Sent):
     """A question of a thread, and the reader that answers it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: str = Field(max_length=_LONGEST_QUESTION)
     reader: str | None = Field(None, description="One of the readers of /api/about; default: the first.")
@@ -73,10 +67,8 @@ class AskBody(TurnBody):
     )
 
 
-class CypherBody(BaseModel):
+class CypherBody(Sent):
     """A read-only Cypher statement."""
-
-    model_config = ConfigDict(extra="forbid")
 
     statement: str = Field(max_length=_LONGEST_STATEMENT)
     parameters: dict[str, Any] = {}

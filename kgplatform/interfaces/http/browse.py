@@ -8,14 +8,14 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import load_prices, worth
 from kgplatform.explore.info import DocumentOrder, MapFilter
 from kgplatform.interfaces.http.failures import error_of, errors
-from kgplatform.interfaces.http.parts import Id, Parts, Served, look_at
+from kgplatform.interfaces.http.parts import HALF_PAIR, Id, Parts, Sent, Served, has_half_pairs, look_at
 from kgplatform.neo4j.browser import browser_url_of
 from kgplatform.query import saved_queries as saved
 from kgplatform.readers.reader import Reader
@@ -33,10 +33,8 @@ _LARGEST_OFFSET = 1_000_000_000
 _WHERE = 'Only entities that documents with these metadata name: `{"author": "Verne"}`, as /api/search takes it.'
 
 
-class SubgraphBody(BaseModel):
+class SubgraphBody(Sent):
     """Ids of facts, passages, key elements, entities, communities and pages, as a step or an answer has them."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ids: list[str] = Field(max_length=_MOST_IDS)
 
@@ -46,10 +44,12 @@ def _asked(where: str) -> dict[str, Any]:
     try:
         asked = json.loads(where)
     except ValueError:
-        asked = None
-    if not isinstance(asked, dict):
+        raise InputError(f"where={where:.100} cannot be used: give a JSON object.") from None
+    if has_half_pairs(asked):
+        raise InputError(f"where={where:.100} cannot be used: {HALF_PAIR}.")
+    if not isinstance(asked, dict | None):
         raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
-    return asked
+    return asked or {}
 
 
 @router.get("/health", tags=["about"], summary="Whether the server and its database are up")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
@@ -25,7 +25,7 @@ from kgplatform.explore.jobs import Claim, Files, Job
 from kgplatform.extract.schema import schema_of_text
 from kgplatform.interfaces.http.failures import HttpRequestError, busy, errors, not_found, where_and_what
 from kgplatform.interfaces.http.jobs import Work
-from kgplatform.interfaces.http.parts import Parts, Served
+from kgplatform.interfaces.http.parts import Parts, Sent, Served
 from kgplatform.interfaces.http.streams import STREAMED, stream
 from kgplatform.interfaces.http.streams import job_events as events_of
 from kgplatform.interfaces.uploads import Uploads, finish_uploads, forget_unused
@@ -46,10 +46,8 @@ _MOST_IDS = 10_000
 DocumentWork = Literal["reread", "gist", "remove"]
 
 
-class UploadFields(BaseModel):
+class UploadFields(Sent):
     """How to read files that are uploaded."""
-
-    model_config = ConfigDict(extra="forbid")
 
     schema_: str = Field(
         "",
@@ -67,29 +65,23 @@ _FIELDS = UploadFields.model_json_schema()
 _FORM = {**_FIELDS, "properties": {"files": _FILES, **_FIELDS["properties"]}, "required": ["files"]}
 
 
-class TreeBody(BaseModel):
+class TreeBody(Sent):
     """How to build the tree."""
-
-    model_config = ConfigDict(extra="forbid")
 
     method: str | None = Field(None, description="How communities are found; default: as in the existing tree.")
     rebuild: bool = Field(False, description="Find all communities again, not only what changed.")
 
 
-class SchemaBody(BaseModel):
+class SchemaBody(Sent):
     """A schema file, and whether the next ingest is to use it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(max_length=_LONGEST_SCHEMA, description="YAML, or JSON if `name` ends in .json.")
     name: str = Field("schema.yaml", max_length=200, description="The name of the file.")
     use: bool = Field(False, description="Use it in the next ingest; otherwise it is only checked.")
 
 
-class DocumentsBody(BaseModel):
+class DocumentsBody(Sent):
     """Documents of the graph, and what is to be done with them."""
-
-    model_config = ConfigDict(extra="forbid")
 
     work: DocumentWork
     documents: list[str] = Field(min_length=1, max_length=_MOST_IDS, description="Ids, as /api/documents has them.")
@@ -242,7 +234,15 @@ async def build_tree(body: TreeBody, request: Request, parts: Served) -> Respons
     """Builds all of it if there is no tree or with `rebuild`; otherwise only what changed."""
     parts.refuse_change()
     asked = {"method": body.method, "rebuild": body.rebuild}
-    return await parts.workers.answer(request, lambda graph: {"job": parts.jobs.add("tree", asked)}, status=202)
+
+    def begin(graph: KnowledgeGraph) -> object:
+        from kgplatform.tree.partition import named  # it loads what takes a second
+
+        if body.method is not None:
+            named(body.method)
+        return {"job": parts.jobs.add("tree", asked)}
+
+    return await parts.workers.answer(request, begin, status=202)
 
 
 @router.get("/jobs", tags=["jobs"], summary="The jobs")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeVar
@@ -15,6 +16,8 @@ from typing import Annotated, Literal, TypeVar
 import anyio
 import anyio.to_thread
 from fastapi import Depends, Path, Request
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
 from kgplatform.client import KnowledgeGraph
@@ -27,6 +30,36 @@ from kgplatform.interfaces.web_server import MEGABYTE, Json
 from kgplatform.shown import encode
 
 T = TypeVar("T")
+
+
+class Sent(BaseModel):
+    """What a request brings: no other fields than these. A field that is null is as if it were not there."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        if has_half_pairs(given):
+            raise PydanticCustomError("half_pair", HALF_PAIR)
+        return {name: value for name, value in given.items() if value is not None}
+
+
+HALF_PAIR = "a text or a name has half of a surrogate pair, which is no character"
+
+
+def has_half_pairs(given: object) -> bool:
+    """Whether a name or a text in ``given`` cannot be written. Raises ``InputError`` for what is nested too deeply."""
+    try:
+        json.dumps(given, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except RecursionError as error:
+        raise InputError("The request is nested too deeply.") from error
+    return False
+
 
 GraphWork = Callable[[KnowledgeGraph], object]
 """What is done for one client, with its own view of the graph."""

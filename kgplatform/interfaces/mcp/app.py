@@ -17,12 +17,16 @@ from urllib.parse import quote, unquote
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, InputRequiredResult, Resource
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, JSONRPCError, Resource
 from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.interfaces.mcp.messages import WellFormed, well_formed_lines
 from kgplatform.interfaces.mcp.tools import SMALLEST, ReadingTools, WritingTools, in_thread
 from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer, address_of
 from kgplatform.prompt import render
@@ -57,6 +61,26 @@ class _Server(MCPServer[Any]):
                 raise
             faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.__cause__.errors()]
             raise ToolError(f"The arguments of {name} cannot be used: {'; '.join(faults)}.") from error
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """See ``MCPServer.get_prompt``."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:  # an unknown name, or arguments that the prompt does not have
+            raise MCPError(INVALID_PARAMS, f"{error}.") from error
+
+    async def run_stdio_async(self) -> None:
+        """See ``MCPServer``."""
+
+        async def refuse(error: JSONRPCError) -> None:
+            await write.send(SessionMessage(error))
+
+        lines: Any = well_formed_lines(refuse)  # all that is asked of a file is its lines
+        async with stdio_server(stdin=lines) as (read, write):
+            served = self._lowlevel_server
+            await served.run(read, write, served.create_initialization_options())
 
     async def list_resources(self) -> list[Resource]:
         """The first documents by title; all others can be read by their ids."""
@@ -122,7 +146,8 @@ def serve_http(server: MCPServer[Any], listening: socket.socket, token: str | No
         allowed_hosts=names,
         allowed_origins=[f"http://{name}" for name in names],
     )
-    app: ASGIApp = server.streamable_http_app(transport_security=security, max_request_body_size=_LARGEST_REQUEST)
+    served = server.streamable_http_app(transport_security=security, max_request_body_size=_LARGEST_REQUEST)
+    app: ASGIApp = WellFormed(served, _LARGEST_REQUEST)
     if token is not None:
         app = Guard(app, hosts=None, token=token, api="/", most=_LARGEST_REQUEST)
     QuietServer(app, grace=_GRACE, lifespan=True).run([listening])

@@ -167,6 +167,75 @@ def test_a_body_whose_length_is_not_told(kg: KnowledgeGraph) -> None:
         assert b"TooLargeError" in answer or b"connection: close" in answer.lower()
 
 
+def sent(address: str, *parts: bytes) -> bytes:
+    """The answer to raw bytes, to its end."""
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=15) as connection:
+        for part in parts:
+            connection.sendall(part)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+POST = b"POST /api/search HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+GET = b"GET /api/health HTTP/1.1\r\nhost: localhost\r\n"
+CHUNKED = POST + b"transfer-encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "parts"),
+    [
+        (413, (POST + b"content-length: 50000000\r\n\r\n", b"x" * 50_000_000)),
+        (413, (CHUNKED, *([b"186a0\r\n" + b"x" * 100_000 + b"\r\n"] * 300))),
+        (431, (GET + b"connection: close\r\nx: " + b"y" * 40_000 + b"\r\n\r\n",)),
+        (400, (GET + b"x: " + b"y" * 5_000_000,)),
+        (400, (CHUNKED + b"FFFFFFFFFFFFFFFFF\r\nhello",)),
+        (400, (CHUNKED + b"5\rhello\r0\r\r",)),
+        (400, (b"GET / HTTP/1.1\rhost: localhost\r\r",)),
+        (400, (b"GET / HTTP/1.1\r\nhost: localhost\r", b"x: 1\r\n")),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_a_request_has_an_answer_at_once(kg: KnowledgeGraph, status: int, parts: tuple[bytes]) -> None:
+    with served(kg) as address:
+        assert sent(address, *parts).startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_what_is_sent_is_json_whose_texts_can_be_written(client: httpx.Client) -> None:
+    for headers in ({}, {"content-type": "text/plain"}, {"content-type": "application/x-www-form-urlencoded"}):
+        said = error(client.post("/api/search", content=b'{"question": "x"}', headers=headers), 415, "InputError")
+        assert "Content-Type: application/json" in said
+    for path, fields in (
+        ("/api/search", '"question": "\\ud800"'),
+        ("/api/search", '"question": "x", "where": {"\\udfff": 1}'),
+        ("/api/ask", '"question": "x", "options": {"a": ["\\ud83d x"]}'),
+        ("/api/cypher", '"statement": "RETURN 1", "parameters": {"\\ud800": 1}'),
+        ("/api/tree", '"\\ud800": 1'),
+    ):
+        json = {"content-type": "application/json"}
+        said = error(client.post(path, content=f"{{{fields}}}".encode(), headers=json), 422, "InputError")
+        assert "half of a surrogate pair" in said
+    error(client.get("/api/graph/map", params={"where": '{"\\ud800": 1}'}), 400, "InputError")
+    assert client.get("/api/graph/map", params={"where": "null"}).status_code == 200
+    form = b'--x\r\ncontent-disposition: form-data; name="%s"%s\r\n\r\nx\r\n--x--\r\n'
+    for name, file in ((b"\xed\xa0\x80", b""), (b"files\xed\xa0\x80", b'; filename="\xed\xa0\x80.txt"')):
+        multipart = {"content-type": "multipart/form-data; boundary=x"}
+        error(client.post("/api/documents", content=form % (name, file), headers=multipart), 400, "InputError")
+
+
+def test_null_is_as_if_it_were_not_there(client: httpx.Client) -> None:
+    for path, names in (("/api/search", ("where", "route", "top_k")), ("/api/ask", ("where", "options", "reader"))):
+        asked = ASKED | dict.fromkeys(names)
+        assert "is empty" in error(client.post(path, json=asked), 400, "InputError")
+    assert client.post("/api/cypher", json={"statement": "RETURN 1", "parameters": None}).json()["rows"] == [[1]]
+    assert "question" in error(client.post("/api/search", json={"question": None}), 422, "InputError")
+
+
+def test_a_tree_by_a_method_that_does_not_exist_is_no_job(client: httpx.Client) -> None:
+    assert "multiplex" in error(client.post("/api/tree", json={"method": "multiplexx"}), 400, "InputError")
+    error(client.post("/api/tree", json={"method": ""}), 400, "InputError")
+    assert client.get("/api/jobs").json() == {"jobs": []}
+
+
 def test_a_server_that_only_reads_an_empty_graph(kg: KnowledgeGraph) -> None:
     with client_of(kg, read_only=True) as client:
         told = client.get("/api/about").json()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,6 +107,62 @@ def test_a_process_over_http(graph: KnowledgeGraph, at_server: None, tmp_path: P
         ):
             assert httpx.post(address, json={}, headers={name: value}, trust_env=False).status_code == status
     assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+MALFORMED = {
+    "{bad": (None, -32700),
+    "[" * 10_000: (None, -32700),
+    '{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}': (None, -32700),
+    "[]": (None, -32600),
+    '[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]': (None, -32600),
+    '"ping"': (None, -32600),
+    "{}": (None, -32600),
+    '{"id": 1, "method": "ping"}': (1, -32600),
+    '{"jsonrpc": "1.0", "id": "a", "method": "ping"}': ("a", -32600),
+    '{"jsonrpc": "2.0", "id": 2}': (2, -32600),
+    '{"jsonrpc": "2.0", "id": 3, "method": 5}': (3, -32600),
+    **{f'{{"jsonrpc": "2.0", "id": {id_}, "method": "ping"}}': (None, -32600) for id_ in ("null", "1.5", "true", "{}")},
+    '{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": "x"}': (4, -32600),
+    '{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": [1]}': (5, -32602),
+    '{"jsonrpc": "2.0", "id": 6, "method": "tools/call"}': (6, -32602),
+    '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "search", "arguments": []}}': (7, -32602),
+    '{"jsonrpc": "2.0", "id": 8, "method": "prompts/get", "params": {"name": "none"}}': (8, -32602),
+    '{"jsonrpc": "2.0", "id": 9, "method": "no/such"}': (9, -32601),
+    '{"jsonrpc": "2.0", "id": 10, "method": "ping"}': (10, None),
+}
+HELLO = {
+    **{"jsonrpc": "2.0", "id": 0, "method": "initialize"},
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "a", "version": "1"},
+    },
+}
+
+
+def test_each_malformed_message_has_its_error(graph: KnowledgeGraph, at_server: None, tmp_path: Path) -> None:
+    def judged(told: Any) -> tuple[Any, Any]:
+        return told["id"], told.get("error", {}).get("code")
+
+    silent = ["", '{"jsonrpc": "2.0", "method": "notifications/none"}']
+    lines = "\n".join([json.dumps(HELLO), *silent, *MALFORMED, ""])
+    command = [sys.executable, "-m", "kgplatform.interfaces.cli.main", "mcp"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(lines)
+        process.stdin.flush()
+        told = [json.loads(process.stdout.readline()) for _ in range(len(MALFORMED) + 1)]
+        process.stdin.close()
+        assert process.stdout.read() == ""
+    assert sorted(map(repr, map(judged, told[1:]))) == sorted(map(repr, MALFORMED.values()))
+    headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+    with served(tmp_path / "log") as address, httpx.Client(headers=headers, trust_env=False) as client:
+        session = client.post(address, json=HELLO).headers["mcp-session-id"]
+        for message, wanted in MALFORMED.items():
+            answer = client.post(address, content=message, headers={"mcp-session-id": session})
+            said = answer.text.partition("data: ")[2] or answer.text
+            assert judged(json.loads(said)) == wanted
+        assert client.post(address, content="{bad", headers={"origin": "http://evil.example"}).status_code == 403
 
 
 def test_elsewhere_than_on_loopback_a_token_is_asked_for(

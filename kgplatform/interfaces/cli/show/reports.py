@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ _STAGES = {
     "forms": "merging",
 }
 """What people call the stages that the reports have under shorter names."""
+_UNEMBEDDED = {"passages": "passage", "facts": "fact", "entities": "name", "elements": "name"}
 _FLAGS = {
     "beginning": "the first words of the page instead, because the model wrote none",
     "own text": "the page itself instead, because the model's was longer",
@@ -121,7 +123,7 @@ def exit_code(report: IngestReport, *, of_files: bool) -> int:
         return 1
     if of_files and not _read(report) + report.unchanged + report.removed:
         return 2
-    return IN_PART if report.skipped or report.failed or report.facts_failed else 0
+    return IN_PART if report.skipped or report.failed or report.facts_failed or report.unembedded else 0
 
 
 def _passages(report: IngestReport) -> str:
@@ -209,6 +211,11 @@ def _show_unfinished(out: Console, report: IngestReport) -> None:
                 f"{counted(final + unread, 'passage')} left unread{what}: the model's reply was unusable. Use "
                 "--retry-failed to ask again."
             )
+    _show_some(out, [f"Without a vector: {each.name}: {each.reason}" for each in report.unembedded])
+    if report.unembedded:
+        kinds = Counter(_UNEMBEDDED[each.kind] for each in report.unembedded)
+        parts = ", ".join(counted(number, kind) for kind, number in kinds.items())
+        out.print(f"Without a vector, and not found by meaning: {parts}. Run the same command again to retry.")
     if report.stopped:
         out.print(_in_flags(report.stopped))
 

@@ -132,6 +132,7 @@ const REPORTS = {
     problems("file skipped", "files skipped", faults(report.skipped, false)),
     problems("part of a file skipped", "parts of files skipped", faults(report.skipped, true)),
     problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason]), AGAIN_BELOW),
+    problems("text without a vector", "texts without a vector", (report.unembedded ?? []).map(({ name, reason }) => [name, reason]), AGAIN_BELOW),
     report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => readable(name)).join(", ")}.`) : null,
     remarks(report),
   ],
