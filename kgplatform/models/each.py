@@ -88,8 +88,7 @@ def embed_each(ask: Ask, texts: Sequence[str], learnt: Learnt, at_once: int) -> 
 
 def usable(vectors: Vectors) -> NDArray[np.bool_]:
     """Which rows are vectors."""
-    is_vector: NDArray[np.bool_] = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
-    return is_vector
+    return np.asarray(np.isfinite(vectors).all(axis=1) & vectors.any(axis=1))
 
 
 def _asked(ask: Ask, texts: list[str], learnt: Learnt, is_up: bool = False) -> list[_One]:
@@ -163,5 +162,5 @@ def _joined(parts: list[_One]) -> _One:
     failed = [part.error for part in parts if part.error is not None]
     if failed:
         return _One(error=failed[0])
-    mean = np.sum([part.vector for part in parts], axis=0, keepdims=True)
-    return _One(unit(mean)[0], in_parts=True)
+    vectors = np.array([part.vector for part in parts], dtype=np.float32)
+    return _One(unit(vectors.sum(axis=0, keepdims=True))[0], in_parts=True)

@@ -15,7 +15,7 @@ from kgplatform.errors import InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import load_prices, worth
 from kgplatform.explore.info import DocumentOrder, MapFilter
 from kgplatform.interfaces.http.failures import error_of, errors
-from kgplatform.interfaces.http.parts import HALF_PAIR, Id, Parts, Sent, Served, has_half_pairs, look_at
+from kgplatform.interfaces.http.parts import Id, Parts, Sent, Served, look_at, refuse_half_pairs
 from kgplatform.neo4j.browser import browser_url_of
 from kgplatform.query import saved_queries as saved
 from kgplatform.readers.reader import Reader
@@ -45,8 +45,7 @@ def _asked(where: str) -> dict[str, Any]:
         asked = json.loads(where)
     except ValueError:
         raise InputError(f"where={where:.100} cannot be used: give a JSON object.") from None
-    if has_half_pairs(asked):
-        raise InputError(f"where={where:.100} cannot be used: {HALF_PAIR}.")
+    refuse_half_pairs(asked)
     if not isinstance(asked, dict | None):
         raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
     return asked or {}

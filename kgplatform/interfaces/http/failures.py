@@ -123,7 +123,7 @@ def _of_ours(_: Request, error: Exception) -> Response:
 def _of_form(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     if any(tuple(each["loc"]) == ("body",) for each in error.errors()) and not _says_json(request):
-        return refusal(415, "InputError", "Send the body as JSON, with the header `Content-Type: application/json`.")
+        return refusal(422, "InputError", "Send the body as JSON, with the header `Content-Type: application/json`.")
     return refusal(422, "InputError", "; ".join(where_and_what(each) for each in error.errors()[:5]) + ".")
 
 

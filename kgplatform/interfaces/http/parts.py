@@ -17,7 +17,6 @@ import anyio
 import anyio.to_thread
 from fastapi import Depends, Path, Request
 from pydantic import BaseModel, ConfigDict, model_validator
-from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
 from kgplatform.client import KnowledgeGraph
@@ -42,23 +41,18 @@ class Sent(BaseModel):
     def _without_nulls(cls, given: object) -> object:
         if not isinstance(given, dict):
             return given
-        if has_half_pairs(given):
-            raise PydanticCustomError("half_pair", HALF_PAIR)
+        refuse_half_pairs(given)
         return {name: value for name, value in given.items() if value is not None}
 
 
-HALF_PAIR = "a text or a name has half of a surrogate pair, which is no character"
-
-
-def has_half_pairs(given: object) -> bool:
-    """Whether a name or a text in ``given`` cannot be written. Raises ``InputError`` for what is nested too deeply."""
+def refuse_half_pairs(given: object) -> None:
+    """Raise ``InputError`` where a name or a text in ``given``, which was JSON, is none that can be written."""
     try:
         json.dumps(given, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
+    except UnicodeEncodeError as error:
+        raise InputError("A text or a name has half of a surrogate pair, which is no character.") from error
     except RecursionError as error:
         raise InputError("The request is nested too deeply.") from error
-    return False
 
 
 GraphWork = Callable[[KnowledgeGraph], object]

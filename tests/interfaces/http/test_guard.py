@@ -202,7 +202,7 @@ def test_what_cannot_be_a_request_has_an_answer_at_once(kg: KnowledgeGraph, stat
 
 def test_what_is_sent_is_json_whose_texts_can_be_written(client: httpx.Client) -> None:
     for headers in ({}, {"content-type": "text/plain"}, {"content-type": "application/x-www-form-urlencoded"}):
-        said = error(client.post("/api/search", content=b'{"question": "x"}', headers=headers), 415, "InputError")
+        said = error(client.post("/api/search", content=b'{"question": "x"}', headers=headers), 422, "InputError")
         assert "Content-Type: application/json" in said
     for path, fields in (
         ("/api/search", '"question": "\\ud800"'),
@@ -212,7 +212,7 @@ def test_what_is_sent_is_json_whose_texts_can_be_written(client: httpx.Client) -
         ("/api/tree", '"\\ud800": 1'),
     ):
         json = {"content-type": "application/json"}
-        said = error(client.post(path, content=f"{{{fields}}}".encode(), headers=json), 422, "InputError")
+        said = error(client.post(path, content=f"{{{fields}}}".encode(), headers=json), 400, "InputError")
         assert "half of a surrogate pair" in said
     error(client.get("/api/graph/map", params={"where": '{"\\ud800": 1}'}), 400, "InputError")
     assert client.get("/api/graph/map", params={"where": "null"}).status_code == 200
