@@ -100,7 +100,7 @@ def named_in(question: str) -> list[list[Phrase]]:
             beside = runs and runs[-1][-1].end + 1 == word.start and len(runs[-1]) < _LONGEST_RUN
             runs[-1].append(word) if beside else runs.append([word])
     numbers = list(_numbers(text))
-    found = []
+    found: list[list[Phrase]] = []
     for run in runs:
         parts = [run[first:last] for first in range(len(run)) for last in range(len(run), first, -1)]
         found.append([])
