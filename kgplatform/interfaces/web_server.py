@@ -251,6 +251,10 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+API = ("/api/", "/v1/")
+"""How the paths of the HTTP interface begin."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Guard:
     """Middleware: refuses requests before anything of their body is read.
@@ -264,7 +268,7 @@ class Guard:
     hosts: Collection[str] | None
     origins: Collection[str] = ()
     token: str | None = field(default=None, repr=False)
-    api: str = "/api/"
+    api: tuple[str, ...] = API
     most: int = MEGABYTE
     most_at: Mapping[str, int] = field(default_factory=dict)
     idle: float = 30.0

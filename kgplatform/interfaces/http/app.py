@@ -29,12 +29,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.http import ask, browse, changes
+from kgplatform.interfaces.http import ask, browse, changes, openai
 from kgplatform.interfaces.http.failures import Reporting, answer_errors, errors, log
 from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.http.parts import Limits, Parts, Workers
 from kgplatform.interfaces.uploads import Uploads
-from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer
+from kgplatform.interfaces.web_server import API, LOOPBACK, Guard, QuietServer
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 EXPLORER = Path(__file__).parent.parent / "explorer"
@@ -54,6 +54,7 @@ _TAGS = {
     "about": "What the server can do and what the graph holds.",
     "documents": "Documents: upload, list, read, remove.",
     "ask": "Search, ask a reader, run a statement.",
+    "chat": "The same in the protocol of OpenAI's chat clients.",
     "graph": "Nodes, neighbours and the map.",
     "tree": "The knowledge tree and its communities.",
     "runs": "Saved runs of readers.",
@@ -98,9 +99,9 @@ def make_app(
 ) -> FastAPI:
     """The application. The caller closes the graph, after the application has shut down.
 
-    ``token``: what every request below ``/api`` must send. ``hosts``: names by which clients may reach it, by default
-    those of loopback; None allows all, which is safe only with a token. ``origins``: other sites whose pages may use
-    it. ``read_only``: uploads, removals, building the tree and saving runs are refused.
+    ``token``: what every request below ``/api`` and ``/v1`` must send. ``hosts``: names by which clients may reach it,
+    by default those of loopback; None allows all, which is safe only with a token. ``origins``: other sites whose pages
+    may use it. ``read_only``: uploads, removals, building the tree and saving runs are refused.
     """
     app = FastAPI(
         title="kgplatform",
@@ -115,7 +116,7 @@ def make_app(
         responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(408, 413, 422, 503)},
     )
     app.state.parts = _parts(graph, limits, read_only=read_only, token_needed=token is not None)
-    for module in (browse, ask, changes):
+    for module in (browse, ask, changes, openai):
         app.include_router(module.router)
     add_examples(app)
     answer_errors(app)
@@ -265,7 +266,7 @@ class SafeHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(self._headers)
-                if scope["path"].startswith("/api/"):
+                if scope["path"].startswith(API):
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.errors import InputError, KgError, ModelError, StoppedError, StoreError
-from kgplatform.interfaces.web_server import Json, refusal
+from kgplatform.interfaces.web_server import API, Json, refusal
 
 log = logging.getLogger("kgplatform.interfaces.http")
 
@@ -146,7 +146,7 @@ def where_and_what(fault: Mapping[str, Any]) -> str:
 
 
 class Reporting:
-    """Middleware: a line in the log for each request below ``/api``, and 500 without details for unforeseen errors."""
+    """Middleware: a line in the log for each request to the API, and 500 without details for unforeseen errors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -173,7 +173,7 @@ class Reporting:
             if not status:
                 await refusal(500, "Fault", FAULT)(scope, receive, noted)
         finally:
-            if scope["path"].startswith("/api/") and scope["path"] != "/api/health":
+            if scope["path"].startswith(API) and scope["path"] != "/api/health":
                 # Still percent-encoded, so that a line stays a line, and without the query, which may be a question.
                 path = scope.get("raw_path", b"").partition(b"?")[0].decode("ascii", "replace")
                 log.info("%s %s %s %.0f ms", scope["method"], path, status, 1000 * (time.perf_counter() - started))

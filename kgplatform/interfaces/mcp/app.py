@@ -149,5 +149,5 @@ def serve_http(server: MCPServer[Any], listening: socket.socket, token: str | No
     served = server.streamable_http_app(transport_security=security, max_request_body_size=_LARGEST_REQUEST)
     app: ASGIApp = WellFormed(served, _LARGEST_REQUEST)
     if token is not None:
-        app = Guard(app, hosts=None, token=token, api="/", most=_LARGEST_REQUEST)
+        app = Guard(app, hosts=None, token=token, api=("/",), most=_LARGEST_REQUEST)
     QuietServer(app, grace=_GRACE, lifespan=True).run([listening])
