@@ -22,7 +22,7 @@ from kgplatform.client import KnowledgeGraph, follow_up
 from kgplatform.errors import InputError
 from kgplatform.interfaces.http.failures import errors
 from kgplatform.interfaces.http.parts import Served, refuse_half_pairs
-from kgplatform.interfaces.http.streams import STREAMED, answer_events, stream
+from kgplatform.interfaces.http.streams import answer_events, stream
 from kgplatform.readers.readers import READERS, find
 from kgplatform.readers.run import Hear, Tell
 from kgplatform.readers.thread import Exchange
@@ -87,11 +87,7 @@ async def models() -> dict[str, Any]:
     return {"object": "list", "data": [{"id": name, "object": "model", "owned_by": "kgplatform"} for name in names]}
 
 
-@router.post(
-    "/chat/completions",
-    summary="An answer in OpenAI's form",
-    responses=STREAMED | errors(400, 429, 502),
-)
+@router.post("/chat/completions", summary="An answer in OpenAI's form", responses=errors(400, 429, 502))
 async def complete(body: Completion, request: Request, parts: Served) -> Response:
     """The answer has its citations as `annotations` and as numbered lines. With `stream`, it comes in chunks once it is
     complete, because its citations are known only then."""

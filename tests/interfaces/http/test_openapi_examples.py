@@ -89,6 +89,8 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield got(f"/api/communities/{top}", "/api/communities/{id}")
     yield from (got("/api/runs"), got(f"/api/runs/{run}", "/api/runs/{id}"))
     yield from jobs(client)
+    yield got("/v1/models")
+    yield sent("/v1/chat/completions", {"model": "retrieve", "messages": [{"role": "user", "content": QUESTION}]})
 
 
 def exploring(client: httpx.Client, field: str) -> Iterator[tuple[str, dict[str, Any]]]:
