@@ -30,6 +30,7 @@ KILLED_AT = (("gist/gist", 3), ("graphreader/facts", 5), ("evaluate/rater_strict
 """A prompt, and which request with it kills the run that sends it; one run after the other, each goes on from the one
 before: in the gists, in a walk, in the ratings."""
 QUESTIONS = 2
+CORPUS = ("Cyrus_Field.md", "People.json", "Voyages.jsonl", "John_Pender.docx")
 
 _DRIVER = """
 import json, os, sys
@@ -79,8 +80,9 @@ class Model:
 
 
 def test_killed_again_and_again_it_comes_to_the_same_results(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    """The sample corpus, without gists and tree, and its first questions."""
-    kg.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
+    """The documents of the first questions, without gists and tree."""
+    files = [EXAMPLES / "corpus" / name for name in CORPUS]
+    kg.ingest(files, extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
     lines = (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     questions, said, model = tmp_path / "questions.jsonl", tmp_path / "said", Model()
     questions.write_text("\n".join(lines[:QUESTIONS]), encoding="utf-8")

@@ -11,7 +11,7 @@ from kgplatform.neo4j.store import Connection, Store
 
 
 @pytest.mark.killed
-@pytest.mark.parametrize("number", (3,))
+@pytest.mark.parametrize("number", (21,))
 def test_whatever_processes_do_at_once_they_could_have_done_in_some_order(
     neo4j_server: Connection, store: Store, tmp_path: Path, number: int
 ) -> None:

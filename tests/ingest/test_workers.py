@@ -78,9 +78,9 @@ def killing(times: int, seed: int) -> Iterator[list[int]]:
 
 @pytest.fixture(scope="module")
 def undisturbed(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    """Thirty notes; what an ingest of them by a model reports, and its graph."""
+    """Notes of more than a window; what an ingest of them by a model reports, and its graph."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    files = invented(folder / "notes", 30)
+    files = invented(folder / "notes", 24)
     with Store(neo4j_server) as store, OpenAIServer(extracted) as server:
         wipe(store)
         report = opened(store, folder / "home", openai_base_url=server.base_url).ingest(files, extractor="llm")
@@ -102,12 +102,12 @@ def counting(prompts: Counter[str], seconds: float) -> Callable[[Messages], str]
 
 
 def test_the_graph_is_the_same_with_any_number_of_workers(store: Store, tmp_path: Path) -> None:
-    files = invented(tmp_path / "notes", 30)
+    files = invented(tmp_path / "notes", 24)
     graphs = []
     for workers in (1, 3):
         wipe(store)
         report = opened(store, tmp_path / "home", workers=workers).ingest(files, extractor="local")
-        assert (report.extracted, report.complete) == (90, True)
+        assert (report.extracted, report.complete) == (72, True)
         graphs.append(snapshot(store))
     assert difference(*graphs) == []
     assert children() == []
@@ -119,7 +119,7 @@ def test_workers_that_are_killed_leave_no_trace_and_pay_for_nothing_twice(
     """Of what was under way in a worker as it was killed, nobody has the answer."""
     files, wanted_report, wanted = undisturbed
     prompts = Counter[str]()
-    with OpenAIServer(counting(prompts, 0.2)) as server, killing(8, seed=19) as dead:
+    with OpenAIServer(counting(prompts, 0.2)) as server, killing(3, seed=19) as dead:
         kg = opened(store, tmp_path / "home", openai_base_url=server.base_url, workers=3, concurrency=2)
         report = kg.ingest(files, extractor="llm")
     assert dead, "some were killed"
@@ -132,14 +132,10 @@ def test_workers_that_are_killed_leave_no_trace_and_pay_for_nothing_twice(
     assert children() == []
 
 
-def test_a_budget_holds_over_all_workers(store: Store, tmp_path: Path) -> None:
-    files = invented(tmp_path / "notes", 60)
+def test_a_budget_holds_over_all_workers(undisturbed: Undisturbed, store: Store, tmp_path: Path) -> None:
+    files, wanted_report, wanted = undisturbed
+    half = sum(each.input_tokens + each.output_tokens for each in wanted_report.usage.values()) // 2
     with OpenAIServer(extracted) as server:
-        whole = opened(store, tmp_path / "one", openai_base_url=server.base_url)
-        whole.ingest(files, extractor="llm")
-        wanted, spent = snapshot(store), whole.ledger.total
-        wipe(store)
-        half = (spent.input_tokens + spent.output_tokens) // 2
         model = {"openai_base_url": server.base_url, "workers": 2, "concurrency": 2}
         kg = opened(store, tmp_path / "home", token_budget=half, **model)
         report = kg.ingest(files, extractor="llm")
