@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
-from kgplatform.client import MODES, KnowledgeGraph, extractors
+from kgplatform.client import MODES, KnowledgeGraph, check_tree_method, extractors
 from kgplatform.concurrency.stopping import NEVER
 from kgplatform.errors import InputError
 from kgplatform.explore.info import DocumentInfo
@@ -233,10 +233,8 @@ async def build_tree(body: TreeBody, request: Request, parts: Served) -> Respons
     asked = {"method": body.method, "rebuild": body.rebuild}
 
     def begin(graph: KnowledgeGraph) -> object:
-        from kgplatform.tree.partition import named  # it loads what takes a second
-
         if body.method is not None:
-            named(body.method)
+            check_tree_method(body.method)
         return {"job": parts.jobs.add("tree", asked)}
 
     return await parts.workers.answer(request, begin, status=202)
