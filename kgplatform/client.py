@@ -175,6 +175,13 @@ def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
     return options_for(reader or READERS[0].name, given)
 
 
+def check_tree_method(method: str) -> None:
+    """Raise ``InputError`` for a method of ``KnowledgeGraph.build_tree`` that does not exist or cannot be used."""
+    from kgplatform.tree.partition import named  # as build_tree's own imports
+
+    named(method)
+
+
 def _verified(answer: Answer, run: Run) -> Answer:
     """``answer`` with what the model says of its statements; as it is where there is no model, or where that fails."""
     if run.chat is None:

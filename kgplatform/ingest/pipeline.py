@@ -54,8 +54,6 @@ from kgplatform.text.languages import language_names
 _COUNTED_AT_ONCE = 500
 _MOST_LEFT_OUT = 1000
 _REPLACED = "Skipped {:,} passages that another process removed or replaced while they were being read."
-_SETTLED = ("entities", "elements", "passages", "facts")
-"""Columns of ``ingest/pending_counts`` that ``settle`` works through."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -193,13 +191,11 @@ def ingest(
             turn.alone()
             report = _with_facts(report, facts, "these files")
         embedder = shared(tools.embedder, tools.settings, workers, tools.store.stop)
-        (due,) = tools.store.read("ingest/pending_counts")
         report = _with_vectors(report, settle(tools.store, embedder, tools.settings, tools.progress), watch)
         _record(tools)
         tools.progress("counting", 0, 1)
         with watch.stage("count"):
-            settled = sum(due[kind] for kind in _SETTLED) - len(report.unembedded)
-            report = replace(report, settled=settled, **_counts(tools.store, plan))
+            report = replace(report, **_counts(tools.store, plan))
         tools.progress("counting", 1, 1)
         report.notes.extend(_note_on_languages(tools, languages))
     return _finished(report, tools, watch)
@@ -266,7 +262,7 @@ def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
 
 def _with_vectors(report: IngestReport, done: Settled, watch: Stopwatch) -> IngestReport:
     watch.add(done.seconds)
-    return replace(report, unembedded=done.unembedded, notes=report.notes + done.notes())
+    return replace(report, settled=done.settled, unembedded=done.unembedded, notes=report.notes + done.notes())
 
 
 def _with_facts(report: IngestReport, facts: FactsRead, where: str) -> IngestReport:

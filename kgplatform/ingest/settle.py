@@ -51,6 +51,8 @@ from kgplatform.text import clipped, counted
 
 _BATCH = 1000
 _NAME_SHOWN = 120
+_SETTLED = ("entities", "elements", "passages", "facts")
+"""What ``settle`` works through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,11 @@ class Unembedded:
 
 @dataclass(slots=True)
 class Settled:
-    """What was done: the ``seconds`` of each stage. ``in_parts``: texts that were too long for the embedding model."""
+    """What was done: the ``seconds`` of each stage; how many names, facts and passages are ``settled``. ``in_parts``:
+    texts that were too long for the embedding model."""
 
     seconds: dict[str, float]
+    settled: int = 0
     unembedded: list[Unembedded] = field(default_factory=list)
     in_parts: int = 0
 
@@ -145,7 +149,8 @@ class _Vectors:
 
     def settled(self) -> Settled:
         """What was done."""
-        return Settled(self.watch.seconds, self._unembedded, self._in_parts)
+        settled = sum(self.due[kind] for kind in _SETTLED) - len(self._unembedded)
+        return Settled(self.watch.seconds, settled, self._unembedded, self._in_parts)
 
     def begin(self, kind: str) -> None:
         """Tell that the nodes of a kind are next, if any are due: the first of them may take a while."""

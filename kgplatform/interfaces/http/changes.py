@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
-from kgplatform.client import KINDS, MODES, KnowledgeGraph, extractors
+from kgplatform.client import KINDS, MODES, KnowledgeGraph, check_tree_method, extractors
 from kgplatform.concurrency.stopping import NEVER
 from kgplatform.concurrency.system import path_of
 from kgplatform.errors import InputError
@@ -236,10 +236,8 @@ async def build_tree(body: TreeBody, request: Request, parts: Served) -> Respons
     asked = {"method": body.method, "rebuild": body.rebuild}
 
     def begin(graph: KnowledgeGraph) -> object:
-        from kgplatform.tree.partition import named  # it loads what takes a second
-
         if body.method is not None:
-            named(body.method)
+            check_tree_method(body.method)
         return {"job": parts.jobs.add("tree", asked)}
 
     return await parts.workers.answer(request, begin, status=202)

@@ -329,7 +329,7 @@ def test_cypher(ada: Path, run: Run) -> None:
     assert '(:Document "ada")' in done.out
     assert done.out.splitlines()[-1] == "1 row"
     path = "MATCH p = (:Chunk)-[:FROM_DOCUMENT]->(:Document) RETURN p"
-    assert '(:Chunk "ada · 1")-[:FROM_DOCUMENT]-(:Document "ada")' in run("cypher", path).out
+    assert '(:Chunk "ada · 1")-[:FROM_DOCUMENT]->(:Document "ada")' in run("cypher", path).out
     found = run("cypher", "UNWIND range(1, 5) AS n RETURN n, 0.0/0.0 AS x", "--limit", 2, "--json").document
     assert found == {
         "columns": ["n", "x"],

@@ -32,7 +32,9 @@ def test_readers_are_models(chat: openai.OpenAI) -> None:
 
 
 def test_an_answer_has_its_citations_as_annotations_and_lines(chat: openai.OpenAI, sample: KnowledgeGraph) -> None:
-    made = chat.chat.completions.create(model="retrieve", messages=[{"role": "user", "content": QUESTION}], temperature=1)
+    made = chat.chat.completions.create(
+        model="retrieve", messages=[{"role": "user", "content": QUESTION}], temperature=1
+    )
     wanted = sample.ask(QUESTION, "retrieve")
     assert wanted.text
     (choice,) = made.choices
