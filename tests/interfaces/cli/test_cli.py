@@ -336,6 +336,7 @@ def test_cypher(ada: Path, run: Run) -> None:
         "rows": [{"n": 1, "x": "nan"}, {"n": 2, "x": "nan"}],
         "truncated": True,
         "changes": {},
+        "notes": [],
     }
     refused = run("cypher", "CREATE (n:Note)")
     assert (refused.code, refused.out) == (2, "")
