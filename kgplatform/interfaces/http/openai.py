@@ -126,9 +126,9 @@ async def _chunks(
     yield chunk({"role": "assistant", "content": ""})
     async for event in events:
         if event.event == "error":
-            yield _event({"error": json.loads(event.data)})
+            yield _event({"error": json.loads(event.data or "{}")})
         elif event.event == "answer":
-            made = json.loads(event.data)
+            made = json.loads(event.data or "{}")
             message = made["choices"][0]["message"]
             for line in message["content"].splitlines(keepends=True):
                 yield chunk({"content": line})
