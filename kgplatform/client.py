@@ -717,6 +717,8 @@ class KnowledgeGraph:
         """The language model, or None if none is configured."""
         if self._whole is not None:
             return within(self._whole.language_model, meter=self.ledger, stop=self.store.stop)
+        if isinstance(self._given_chat, OpenAIChat):  # it has been given its meters
+            return self._given_chat
         if self._given_chat is not None:
             return within(self._given_chat, meter=self.ledger)
         return make_chat(self.settings, self.ledger)
