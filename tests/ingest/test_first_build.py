@@ -191,7 +191,7 @@ def test_killed_anywhere_and_run_again(
     managed: Settings, own: Store, store: Store, tmp_path: Path, quick_java: Path
 ) -> None:
     """While the importer runs, and when that is over but the server does not run yet."""
-    files = invented(tmp_path / "notes", 30)
+    files = invented(tmp_path / "notes", 8)
     opened(store, managed, home=tmp_path / "home").ingest(files, extractor="local")
     neo4j = managed.home_folder / "neo4j"
     mark = neo4j / "importing.json"

@@ -60,7 +60,8 @@ def test_removing_the_second_gives_the_first_alone(kg: KnowledgeGraph, tmp_path:
 
 
 def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
-    """Wherever it stops, the same call again gives the same graph: the documents keep their names to the end."""
+    """It stops at every third statement; the same call again gives the same graph: the documents keep their names to
+    the end."""
     first, others = put(tmp_path, FIELD), put(tmp_path, OTHERS)
     wanted = alone(kg, first, recorded=recording)
     kg.ingest(first + others, recorded=recording)
@@ -80,7 +81,7 @@ def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tm
         with trace(count):
             kg.remove(names)
 
-    for number in range(2, 40):
+    for number in range(2, 40, 3):
         try:
             kill_at(number)
         except KilledError:

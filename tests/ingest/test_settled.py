@@ -40,7 +40,7 @@ _LAST = ("Kelvin", "Kelvyn", "Mendeleev", "Mendeleyev", "Thomson", "Thompson", "
 _PLAIN = ("cable", "cables", "rope", "wire", "wires", "ocean", "sea", "seas", "north sea", "founded", "kelvin")
 _TYPES = ("Person", "Place", None)
 _SAME_AS, _SAME_FORM = 0.2, 0.9
-_DOCUMENTS, _STEPS = 7, 12
+_DOCUMENTS, _STEPS = 5, 8
 
 
 class KilledError(Exception):
