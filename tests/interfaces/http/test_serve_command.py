@@ -128,7 +128,7 @@ def test_the_requests_of_the_page(environment: dict[str, str]) -> None:
     order = ("-F", "api/threads", "api/ask")
     of_page = [each for each in blocks(page("http.md"), "bash") if "curl" in each]
     requests = sorted(of_page, key=lambda each: next((n for n, words in enumerate(order) if words in each), 1))
-    assert len(requests) == 4
+    assert len(requests) == 5
     with serving(environment, "serve", "--port", "0") as (_, address):
         for block in requests:
             here = block.replace("http://127.0.0.1:8600", address)
