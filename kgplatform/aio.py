@@ -134,6 +134,7 @@ class AsyncLook(_View[Look]):
     metadata = _awaited(Look.metadata)
     neighbours = _awaited(Look.neighbours)
     node = _awaited(Look.node)
+    outside_tree = _awaited(Look.outside_tree)
     profile = _awaited(Look.profile)
     questions = _awaited(Look.questions)
     relation_figures = _awaited(Look.relation_figures)
