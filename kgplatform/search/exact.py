@@ -63,6 +63,8 @@ def lifted(scores: Mapping[str, float], terms: Sequence[Term]) -> dict[str, floa
     """``scores`` of passages, dealt out anew so that those come first which have a sign that few have, and the best
     of each other term among the first three.
     """
+    if not terms:
+        return dict(scores)
     order = best(scores, len(scores))
     place = {id_: number for number, id_ in enumerate(order)}
     signs = [term for term in terms if term.is_sign and len(term.passages) <= FEW]

@@ -75,10 +75,9 @@ class _Word:
 def exact_words(text: str) -> str:
     """The words of ``text`` in one spelling, in order, then their parts; joined by blanks."""
     text = _in_one_form(text)
-    words = spellings_of(text)
-    parts = {part for word in dict.fromkeys(words) for part in _parts(word)} | {
-        joined for _, _, joined in _numbers(text)
-    }
+    words = [word.spelling for word in _words(text)]
+    parts = {part for word in dict.fromkeys(words) for part in _parts(word)}
+    parts.update(joined for _, _, joined in _numbers(text))
     return " ".join([*words, *sorted(parts)])
 
 
@@ -153,7 +152,10 @@ def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
         yield *found.span(), _spelling(found[0].replace(" ", ","))
     for found in _TELEPHONE.finditer(text):
         groups = list(re.finditer(r"\d+", found[0]))
-        for first in range(len(groups) - 1):
-            digits = "".join(group[0] for group in groups[first:])
-            if len(digits) in _DIGITS_OF_TELEPHONE and sum(len(group[0]) for group in groups) in _DIGITS_OF_TELEPHONE:
-                yield found.start() + groups[first].start(), found.end(), digits
+        digits = "".join(group[0] for group in groups)
+        if len(digits) not in _DIGITS_OF_TELEPHONE:
+            continue
+        for group in groups[:-1]:
+            if len(digits) in _DIGITS_OF_TELEPHONE:
+                yield found.start() + group.start(), found.end(), digits
+            digits = digits[len(group[0]) :]
