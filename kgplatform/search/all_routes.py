@@ -89,13 +89,8 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
     scores = fuse(graph)
     passage_scores = dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True))
     fact_scores = dict(zip(graph.fact_ids, scores.facts.tolist(), strict=True))
-    parts = (
-        seeds.nearest,
-        facts_found(facts, "triple"),
-        path_found(paths),
-        facts_found(near.facts, "community"),
-        facts_found(about, "entity"),
-    )
+    of_facts = ((facts, "triple"), (near.facts, "community"), (about, "entity"))
+    parts = [seeds.nearest, path_found(paths), *(facts_found(rows, route) for rows, route in of_facts)]
     # Passages that only the walk reached came by the entities that they mention.
     walked = [] if "entity" in without else around["passages"]
     found = Found(
