@@ -16,10 +16,10 @@ from typing import Any
 
 from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.neo4j.statement_guard import why_refused
-from kgplatform.neo4j.store import Store
+from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundFact, FoundPassage, QueryRun
 from kgplatform.search.found import facts_by_id, passages_by_id, traced_read
-from kgplatform.search.live_schema import LiveSchema, live_schema
+from kgplatform.search.live_schema import LiveSchema, live_schema, quoted
 from kgplatform.search.question import full_text_words, names_in
 from kgplatform.text import WORD_RUN, did_you_mean, tidy
 
@@ -27,15 +27,22 @@ WRITTEN = "written for the question"
 """What a statement is called in a trace that stands in no file."""
 
 _NAMES_MEANT = 8
+_TOLD, _KINDS, _READ = 2, 8, 1000
+"""Entities whose relations are told where none is named; kinds of them; relations that are looked at for that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """An entity that a question may mean; ``named`` where it has exactly that name."""
+    """An entity that a question may mean; ``named`` where it has exactly that name.
+
+    ``patterns``: its relations by kind, the most frequent first, as a statement matches them: the entity is ``b``, its
+    name the parameter ``$name``, and the other end ``a``.
+    """
 
     name: str
     label: str
     named: bool
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,18 @@ class Tried:
         return any(map(_tells, self.rows))
 
 
+def _patterns(meant: Row) -> Iterator[str]:
+    """Each kind of relation once. Its direction is told only where it says more than the labels of both ends."""
+    own = f"(b:{quoted(meant['label'])} {{name: $name}})"
+    for each in meant["relations"]:
+        other, relation = f"(a:{quoted(each['label'])})", f"[r:{quoted(each['type'])}]"
+        if each["label"] != meant["label"]:
+            pattern = f"{other}-{relation}-{own}"
+        else:
+            pattern = f"{own}-{relation}->{other}" if each["out"] else f"{other}-{relation}->{own}"
+        yield f"{pattern} {each['count']:,}"
+
+
 def _tells(row: Sequence[Any]) -> bool:
     return any(cell is False or cell not in (None, "", [], {}, 0) for cell in row)
 
@@ -79,8 +98,11 @@ class Statements:
         if not (words := full_text_words(self._question)):
             raise InputError("The question is empty. Ask it in words.")
         given = {"names": list(names_in(self._question)), "words": words, "most": _NAMES_MEANT}
-        rows, queries = traced_read(self._store, "search/names_meant", **given)
-        return tuple(Meant(row["name"], row["label"], row["named"]) for row in rows), queries
+        rows, queries = traced_read(self._store, "search/names_meant", **given, relations=_KINDS, read=_READ)
+        told = [row for row in rows if row["named"]] or rows[:_TOLD]
+        return tuple(
+            Meant(row["name"], row["label"], row["named"], tuple(_patterns(row)) if row in told else ()) for row in rows
+        ), queries
 
     def run(self, statement: str, parameters: dict[str, Any], *, rows: int, timeout: float) -> Tried:
         """Run ``statement``, if it may, for ``timeout`` seconds and ``rows`` rows at most.

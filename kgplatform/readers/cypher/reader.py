@@ -58,8 +58,11 @@ class Rows(Numbering):
         self.text = f"Rows of the statement {statement}{more}:\n{columns}\n{shown}"
 
     def sources(self, number: str) -> tuple[Source, ...] | None:
-        """What stands behind a row, "1.2" or "2"; empty where no passage does, None for a row that was not shown."""
-        row = int(number.rpartition(".")[2]) - 1
+        """What stands behind a row, "1.2" or "2"; empty where no passage does, None for a row that was not shown.
+
+        An answer from one row rests on that one, whatever number a model gives it.
+        """
+        row = int(number.rpartition(".")[2]) - 1 if len(self._lines) > 1 else 0
         if not 0 <= row < len(self._lines):
             return None
         near = (self._lines[row], self._statement, str(self._total))
@@ -200,7 +203,8 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options,
     named = ", ".join(entity.name for entity in meant if entity.named)
     calls.note("look", f"{there}; named in the question: {named or 'nothing that is there'}", (*ran, *looked))
     shown = shown_schema(schema.brief(), min(_SCHEMA_TOKENS, context // _SCHEMA_SHARE))
-    names = "\n".join(f"{entity.name} ({entity.label})" for entity in meant) or "(none)"
+    lines = (line for entity in meant for line in (f"{entity.name} ({entity.label})", *entity.patterns))
+    names = "\n".join(lines) or "(none)"
     fences = {"fence": fence_for(shown), "asked": fence_for(shown, names, question)}
     inputs = {"question": question, "schema": shown, "names": names, "rows": str(options.rows)}
     return render("cypher/write", **fences, **inputs, **example_relation(schema))

@@ -124,7 +124,10 @@ def test_the_model_sees_what_is_in_the_graph_now(graph: KnowledgeGraph) -> None:
     assert f"Person {people} (" in user
     assert f"FOUNDED: Person -> Organization {founded}, " in user
     assert "birth date 10 (" in user
-    assert "Atlantic Telegraph Company (Organization)\n" in user
+    assert (
+        "Atlantic Telegraph Company (Organization)\n(a:Person)-[r:FOUNDED]-(b:Organization {name: $name}) 4\n" in user
+    )
+    assert "Western Telegraph Company (Organization)\nSubmarine" in user, "relations of what is named alone"
     assert "$name" in system, "the examples have parameters"
     assert "MATCH (a:Place)-[r:LOCATED_IN]->(b:Place)" in system, "an example is of what there is most of"
     assert "MEMBER_OF" not in user
@@ -142,6 +145,25 @@ def test_the_schema_is_read_again_only_after_a_change(graph: KnowledgeGraph) -> 
 def test_names_that_are_nearly_meant_are_shown(graph: KnowledgeGraph) -> None:
     _, chat = asked(graph, statement("RETURN 'Morse' AS a"), said("Morse."), question="Who was professor Morse?")
     assert "Samuel Morse (Person)" in chat.calls[0].messages[1]["content"]
+
+
+def test_relations_are_told_with_a_direction_where_labels_do_not_tell_it(graph: KnowledgeGraph) -> None:
+    asks = statement("RETURN 1 AS a"), said("One.")
+    _, chat = asked(graph, *asks, question="Which siblings did Cyrus Field have, and what did he found?")
+    user = chat.calls[0].messages[1]["content"]
+    patterns = re.findall(r"^(.*-\[r:.*) (\d+)$", user, re.MULTILINE)
+    assert ("(a:Person)-[r:SIBLING_OF]->(b:Person {name: $name})", "2") in patterns
+    assert ("(a:Organization)-[r:FOUNDED]-(b:Person {name: $name})", "2") in patterns
+    for pattern, number in patterns:
+        found = graph.cypher(f"MATCH {pattern} RETURN count(r)", {"name": "Cyrus Field"}).rows
+        assert found == [[int(number)]], pattern
+
+
+def test_an_answer_from_one_row_rests_on_it(graph: KnowledgeGraph) -> None:
+    text = FOUNDERS.replace("p.name AS name, r.fact", "count(DISTINCT p) AS number, collect(r.fact)")
+    done, _ = asked(graph, statement(text, **COMPANY), said("Four [2.1]."))
+    assert "[1]" in (done.text or "")
+    assert done.citations
 
 
 # -------------------------------------------------------------------------------------------------------------- repairs
@@ -176,7 +198,7 @@ PARAMETERS = {"name": "Cyrus Field", "first": "Cyrus Field", "second": "Frederic
 def test_each_example_of_the_prompt_runs(graph: KnowledgeGraph) -> None:
     _, chat = asked(graph, statement(FOUNDERS, **COMPANY), said("Cyrus Field [1]."))
     examples = re.findall(r"^- [^:]+: (MATCH .+)$", chat.calls[0].messages[0]["content"], re.MULTILINE)
-    assert len(examples) == 7
+    assert len(examples) == 8
     for example in examples:
         given = {name: value for name, value in PARAMETERS.items() if f"${name}" in example}
         assert graph.cypher(example, given, guarded=True).columns[-1] == "sources"
