@@ -38,9 +38,12 @@ _NOT_OURS = "KGPLATFORM_BENCH_"
 _REMOVED = {
     "cypher_limit": "Give the statement a limit.",
     "cypher_timeout": "Give the statement a time limit.",
-    "expansion_threshold": "A proposed type counts from a confidence of 0.9 on; KGPLATFORM_EXPANSION_SUPPORT stays.",
+    "embed_batch": "How many texts a server takes in a call is found out.",
+    "expansion_support": "A schema gains a type that two documents, or six passages, propose.",
+    "expansion_threshold": "A proposed type counts from a confidence of 0.9 on.",
     "form_threshold": "Key elements are one node of GraphReader from the cosine on that was measured for their model.",
     "facts_tokens": "The reply for a passage has at most 1,024 tokens.",
+    "ray": "`--workers` uses the processors of this machine.",
     "neo4j_start_timeout": "The managed server has ten minutes to start.",
 }
 """What was a setting until the release before, and what to do instead."""
@@ -102,7 +105,6 @@ class Settings(BaseSettings):
         "sentence-transformers), openai:NAME, or a model from a plug-in package. hash:DIMENSION (hashed words, no "
         "model) is for tests.",
     )
-    embed_batch: int = _setting(128, "Texts per embedding call.", unit="texts", gt=0)
 
     openai_api_key: SecretStr | None = _setting(None, "API key of the language-model server.", env=("OPENAI_API_KEY",))
     openai_base_url: str | None = _setting(None, "Base URL of an OpenAI-compatible server.", env=("OPENAI_BASE_URL",))
@@ -165,9 +167,6 @@ class Settings(BaseSettings):
         unit="passages",
         ge=0,
     )
-    ray: str = _setting(
-        "", "Address of a Ray cluster for parsing, reading and embedding; `local` starts one on this machine."
-    )
     token_budget: int | None = _setting(
         None,
         "Token budget of one run, for prompts and replies together; the run stops cleanly when it is used up.",
@@ -182,9 +181,6 @@ class Settings(BaseSettings):
         unit="tokens",
         ge=20,
         env=("KGPLATFORM_PASSAGE_TOKENS", "KGPLATFORM_CHUNK_TOKENS"),
-    )
-    expansion_support: int = _setting(
-        2, "Documents that must propose a type before the schema gains it; three passages count as one document.", ge=1
     )
     same_as_threshold: float | None = _setting(
         None,
@@ -224,7 +220,6 @@ class GivenSettings(TypedDict, total=False):
     neo4j_heap: str | None
     neo4j_page_cache: str | None
     neo4j_jars: str | Path | None
-    embed_batch: int | None
     openai_api_key: SecretStr | str | None
     openai_base_url: str | None
     chat_model: str | None
@@ -241,10 +236,8 @@ class GivenSettings(TypedDict, total=False):
     title_field: str | None
     encoding: str | None
     bulk_import: int | None
-    ray: str | None
     token_budget: int | None
     passage_tokens: int | None
-    expansion_support: int | None
     same_as_threshold: float | None
 
 

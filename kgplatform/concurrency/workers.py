@@ -1,22 +1,19 @@
-"""Functions in other processes, on this machine or on others.
+"""Functions in other processes of this machine.
 
 with LocalWorkers(2) as workers:
     workers.submit(function, argument).result()
 
-A worker that dies is replaced, in a Ray cluster by Ray, and what it was doing is done again. Functions are named, not
+A worker that dies is replaced, and what it was doing is done again. Functions are named, not
 sent: they stand in a module that the worker can import; arguments and results are pickled.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import pickle
 import queue
-import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import traceback
 from collections.abc import Callable
@@ -25,10 +22,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from kgplatform.concurrency.system import own_session
-from kgplatform.errors import KgError, SettingError, to_install
+from kgplatform.errors import KgError
 
 if TYPE_CHECKING:
     from kgplatform.settings import Settings
@@ -41,7 +37,6 @@ _IDLE_SECONDS = 30.0
 """A worker with nothing to do for so long ends, and with it what it holds in memory; the next work starts another."""
 _READING = "kgplatform.ingest.window"
 """What workers import before anything else: it takes a second, while the first files are loaded."""
-_RAY_TRIES, _RAY_SECONDS = 5, 5
 
 
 @dataclass(slots=True)
@@ -120,7 +115,11 @@ class LocalWorkers:
                     said = f"The same task killed {task.deaths} workers in a row, possibly out of memory."
                     task.future.set_exception(KgError(f"{said} Use fewer workers."))
             else:
-                settle(task.future, answer)
+                is_result, value = answer
+                if is_result:
+                    task.future.set_result(value)
+                else:
+                    task.future.set_exception(RuntimeError(f"A worker failed:\n{value}"))
         task.future.cancel()  # where all is over; what is done stays done
         return child
 
@@ -164,15 +163,6 @@ def received(pipe: IO[bytes]) -> bytes:
     if len(length) < _LENGTH or len(content) < int.from_bytes(length, "big"):
         raise EOFError
     return content
-
-
-def settle(future: Future[Any], answer: tuple[bool, Any]) -> None:
-    """Give ``future`` what came back from a worker."""
-    is_result, value = answer
-    if is_result:
-        future.set_result(value)
-    else:
-        future.set_exception(RuntimeError(f"A worker failed:\n{value}"))
 
 
 def ended(child: subprocess.Popen[bytes]) -> None:
@@ -226,69 +216,6 @@ def _end_with_parent(parent: int) -> None:
     os._exit(1)
 
 
-class RayWorkers:
-    """As many workers as the cluster has processors. ``address`` as `ray.init` takes it; "local" starts a cluster here.
-
-    What is sent goes through the cluster's object store: whoever may use the cluster may read it.
-    """
-
-    def __init__(self, address: str) -> None:
-        try:
-            import ray  # it takes seconds to load
-        except ImportError as error:
-            raise SettingError(
-                f"Ray is not installed. Install it with `{to_install('ray')}`, or use workers instead."
-            ) from error
-        self._ray = ray
-        _check(address)
-        # Ray leaves its logs behind, in /tmp/ray unless it is told another folder.
-        self._folder = tempfile.TemporaryDirectory(prefix="kg-ray-", ignore_cleanup_errors=True)
-        of_its_own = {"_temp_dir": self._folder.name, "include_dashboard": False} if address == "local" else {}
-        try:
-            ray.init(address, logging_level=logging.ERROR, log_to_driver=False, **of_its_own)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            self._folder.cleanup()
-            raise SettingError(f"The Ray cluster {address} cannot be used: {error}") from error
-        self.number = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        self._call = ray.remote(max_retries=_RAY_TRIES)(answer_of)
-
-    def __enter__(self) -> RayWorkers:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ray.shutdown()
-        self._folder.cleanup()
-
-    def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
-        """As ``LocalWorkers.submit``."""
-        found: Future[Any] = Future()
-        self._call.remote(function, argument).future().add_done_callback(lambda done: _pass_on(done, found))
-        return found
-
-
-Workers = LocalWorkers | RayWorkers
-
-
-def open_workers(settings: Settings) -> Workers | None:
-    """None if this process is to do the work itself. Raises ``SettingError`` if Ray is not installed or not there."""
-    if settings.ray:
-        return RayWorkers(settings.ray)
+def open_workers(settings: Settings) -> LocalWorkers | None:
+    """None if this process is to do the work itself."""
     return LocalWorkers(settings.workers, _READING) if settings.workers > 1 else None
-
-
-def _check(address: str) -> None:
-    """Raise ``SettingError`` if nobody listens there: Ray tries for minutes, and then ends the process."""
-    found = urlsplit(address if "://" in address else f"ray://{address}")
-    try:
-        if found.port is not None:
-            socket.create_connection((found.hostname or "", found.port), timeout=_RAY_SECONDS).close()
-    except (OSError, ValueError) as error:
-        raise SettingError(f"No Ray cluster listens at {address} ({error}). Is it running?") from error
-
-
-def _pass_on(done: Future[tuple[bool, Any]], found: Future[Any]) -> None:
-    error = done.exception()
-    if error is not None:
-        found.set_exception(SettingError(f"The Ray cluster lost a worker too often: {error}"))
-    else:
-        settle(found, done.result())

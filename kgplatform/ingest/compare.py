@@ -15,7 +15,7 @@ from kgplatform.concurrency.bounded import BoundedCalls
 from kgplatform.concurrency.spool import Spool
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import path_of
-from kgplatform.concurrency.workers import Workers
+from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import InputError
 from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove, waiting_statements
 from kgplatform.neo4j.metadata import metadata_of
@@ -76,7 +76,7 @@ def compare(
     paths: Sequence[str | Path],
     settings: Settings,
     calls: BoundedCalls,
-    workers: Workers | None = None,
+    workers: LocalWorkers | None = None,
     *,
     texts: Texts = NO_TEXTS,
     request: str = "",
@@ -117,7 +117,7 @@ def _cut(
     texts: Texts,
     settings: Settings,
     calls: BoundedCalls,
-    workers: Workers | None,
+    workers: LocalWorkers | None,
     stop: Stop,
 ) -> Iterator[CutDocument | SkippedFile]:
     fields, max_tokens = Fields.of(settings), settings.passage_tokens

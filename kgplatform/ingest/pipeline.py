@@ -23,7 +23,7 @@ import numpy as np
 
 from kgplatform.concurrency.bounded import BoundedCalls, bounded_calls
 from kgplatform.concurrency.stopwatch import Stopwatch
-from kgplatform.concurrency.workers import Workers, open_workers
+from kgplatform.concurrency.workers import LocalWorkers, open_workers
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.bulk import FirstBuild
@@ -41,7 +41,7 @@ from kgplatform.ingest.schema_expansion import KnownGrowth, fill_in
 from kgplatform.ingest.settle import Settled, Unembedded, settle
 from kgplatform.ingest.window import FailedPassage, PassagesRead, Tools, extract_passages
 from kgplatform.ingest.write import remove
-from kgplatform.models.embed import MULTILINGUAL, knows_english_only, shared
+from kgplatform.models.embed import MULTILINGUAL, knows_english_only
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import GoneFile, SkippedFile, Usage
@@ -190,8 +190,7 @@ def ingest(
                 facts = read_facts_of_passages(tools, tools.facts_from, turn, plan)
             turn.alone()
             report = _with_facts(report, facts, "these files")
-        embedder = shared(tools.embedder, tools.settings, workers, tools.store.stop)
-        report = _with_vectors(report, settle(tools.store, embedder, tools.settings, tools.progress), watch)
+        report = _with_vectors(report, settle(tools.store, tools.embedder, tools.settings, tools.progress), watch)
         _record(tools)
         tools.progress("counting", 0, 1)
         with watch.stage("count"):
@@ -206,7 +205,7 @@ def _compared(
     paths: Sequence[str | Path],
     texts: Texts,
     calls: BoundedCalls,
-    workers: Workers | None,
+    workers: LocalWorkers | None,
     *,
     reread: bool,
 ) -> Iterator[Group]:
@@ -360,7 +359,7 @@ def _as_json(schema: Schema) -> str:
 
 def _expansions(tools: Tools) -> str:
     """What the schema has grown by, by what all passages propose: another ingest may have written some meanwhile."""
-    growth = KnownGrowth(tools.store, tools.schema, tools.settings)
+    growth = KnownGrowth(tools.store, tools.schema)
     return json.dumps([asdict(expansion) for expansion in growth.expansions], ensure_ascii=False)
 
 

@@ -26,11 +26,12 @@ from kgplatform.ingest.write import extraction_statements
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage, Proposal
-from kgplatform.settings import Settings
 from kgplatform.text import node_id, tidy, type_key
 
 THRESHOLD = 0.9
 """The least confidence with which a proposal counts (the paper's)."""
+SUPPORT = 2
+"""Documents that must propose a type."""
 AS_A_DOCUMENT = 3
 """Passages that support a proposal as one document does: one author may repeat a whim, but not on every third page."""
 
@@ -90,12 +91,12 @@ class KnownGrowth:
     ``add``. ``expansions``: the types that have the support by now; ``schema``: the seed with these.
     """
 
-    def __init__(self, store: Store, seed: Schema, settings: Settings, without: Iterable[str] = ()) -> None:
+    def __init__(self, store: Store, seed: Schema, without: Iterable[str] = ()) -> None:
         self._store, self._seed = store, seed
-        self._growth = Growth(seed, THRESHOLD, settings.expansion_support)
+        self._growth = Growth(seed, THRESHOLD, SUPPORT)
         self._without = frozenset(without)
         self._read: set[str] = set()
-        bounds = {"least": settings.expansion_support, "threshold": THRESHOLD}
+        bounds = {"least": SUPPORT, "threshold": THRESHOLD}
         types = store.read("ingest/proposed_types", **bounds)
         self._add_known(row["id"] for row in types if seed.lacks(row["kind"], row["name"]))
         self._grow()

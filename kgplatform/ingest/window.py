@@ -29,7 +29,7 @@ from typing import Generic, TypeVar
 
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.threads import Breaker
-from kgplatform.concurrency.workers import Workers
+from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, ReplyError, StoppedError
 from kgplatform.extract import Extractor, make_extractor, request_of
 from kgplatform.extract.bound import Mode, bound
@@ -108,7 +108,7 @@ class PassagesRead:
 
 
 def extract_passages(
-    tools: Tools, plan: Plan, turn: Pass, spill: Sink | None = None, workers: Workers | None = None
+    tools: Tools, plan: Plan, turn: Pass, spill: Sink | None = None, workers: LocalWorkers | None = None
 ) -> PassagesRead:
     """Extract from the passages of ``plan`` that are not done.
 
@@ -122,7 +122,7 @@ def extract_passages(
     request = tools.request
     # What a passage proposed before counts at its place: it does not matter whether it is read now or was before.
     has_proposals: bool = tools.store.read("ingest/has_proposals")[0]["found"]
-    growth = KnownGrowth(tools.store, tools.schema, tools.settings, plan.document_ids if has_proposals else ())
+    growth = KnownGrowth(tools.store, tools.schema, plan.document_ids if has_proposals else ())
     read = 0
     with (
         _reader(tools, plan, workers) as (reader, begin, ahead),
@@ -362,7 +362,7 @@ Begin = Callable[[Sequence[Item], Schema], Iterator[tuple[Item, Outcome]]]
 
 @contextmanager
 def _reader(
-    tools: Tools, plan: Plan, workers: Workers | None
+    tools: Tools, plan: Plan, workers: LocalWorkers | None
 ) -> Iterator[tuple[PassageReader[ReadPassage] | SharedReader, Begin, int]]:
     """What reads, how it begins, and how many windows may be under way before the first of them is written.
 
@@ -515,7 +515,7 @@ class SharedReader:
 
     def __init__(
         self,
-        workers: Workers,
+        workers: LocalWorkers,
         parts: int,
         reading: Reading,
         settings: Settings,

@@ -6,11 +6,9 @@ import copy
 import hashlib
 import logging
 import os
-import pickle
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
@@ -20,7 +18,6 @@ from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.maven import Report
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.workers import Workers
 from kgplatform.errors import ModelError, SettingError, to_install
 from kgplatform.models.chat import Ledger
 from kgplatform.models.each import WORD as _ONE_WORD
@@ -78,6 +75,8 @@ _RETRIES_OF_A_PART = 1
 """Of texts that failed together, or are to tell why."""
 # A text cut inside a word may have a word piece or two more than its share.
 _CUT_MARGIN = 8
+BATCH = 128
+"""Texts per call, of a server as many at most."""
 _SLICE = 4096
 
 
@@ -145,10 +144,10 @@ class LocalEmbedder:
     occurs twice is embedded once; a long one is read to its end.
     """
 
-    def __init__(self, model: str, settings: Settings, report: Report = lambda line: None) -> None:
+    def __init__(self, model: str, settings: Settings, report: Report = lambda line: None, batch: int = BATCH) -> None:
         self.name: str = f"local:{model}"
         self._model = model
-        self._batch = settings.embed_batch
+        self._batch = batch
         self._stop = NEVER
         self._folder = settings.jar_folder
         self._report = report
@@ -235,12 +234,12 @@ class SentenceEncoder:
 class OpenAIEmbedder(ServedModel):
     """``openai:MODEL`` at ``settings.openai_base_url``: in batches, with the retries and the budget of the chat."""
 
-    def __init__(self, model: str, settings: Settings, ledger: Ledger, **pace: Any) -> None:
+    def __init__(self, model: str, settings: Settings, ledger: Ledger, batch: int = BATCH, **pace: Any) -> None:
         super().__init__(settings, ledger, **pace)
         self.name: str = f"openai:{model}"
         self._model = model
         self._threads = settings.calls_at_once
-        self._learnt = Learnt(settings.embed_batch)
+        self._learnt = Learnt(batch)
         """Shared by all views of this embedder."""
 
     @property
@@ -421,57 +420,3 @@ class HashEmbedder:
                 digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
                 vectors[row, int.from_bytes(digest, "big") % self._dimension] += 1
         return unit(vectors)
-
-
-_LEAST_SHARE = 16
-"""Texts that are worth a way to another machine."""
-
-
-def shared(embedder: Embedder, settings: Settings, workers: Workers | None, stop: Stop) -> Embedder:
-    """``embedder``, on the machines of the workers if they have others and it is a model that runs on ours.
-
-    A service is asked from here: it is the network that one waits for, and what is paid is counted here.
-    """
-    if workers is None or not settings.ray or not isinstance(embedder, LocalEmbedder):
-        return embedder
-    return SharedEmbedder(embedder, settings, workers, stop)
-
-
-class SharedEmbedder:
-    """A model of ours on the machines of a cluster, each of whose workers embeds a part of the texts.
-
-    The processes of one machine gain nothing by it: there a model uses all processors as it is. Vectors do not depend
-    on how texts are shared out: each is computed by itself.
-    """
-
-    def __init__(self, inner: LocalEmbedder, settings: Settings, workers: Workers, stop: Stop) -> None:
-        self.name = inner.name
-        self._inner = inner
-        self._settings = pickle.dumps(settings, pickle.HIGHEST_PROTOCOL)
-        self._workers, self._stop = workers, stop
-
-    @property
-    def dimension(self) -> int:
-        """As the model says."""
-        return self._inner.dimension
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """See ``Embedder.embed``."""
-        if len(texts) < 2 * _LEAST_SHARE:
-            return self._inner.embed(texts)
-        size = max(_LEAST_SHARE, -(-len(texts) // self._workers.number))
-        parts = [tuple(texts[at : at + size]) for at in range(0, len(texts), size)]
-        sent = [self._workers.submit(embed_share, (self._settings, part)) for part in parts]
-        return np.concatenate([self._stop.result_of(each) for each in sent])
-
-
-def embed_share(share: tuple[bytes, tuple[str, ...]]) -> Vectors:
-    """In a worker: the vectors (n, d) of texts, which come after the pickled settings."""
-    settings, texts = share
-    return _embedder(settings).embed(texts)
-
-
-@lru_cache(maxsize=2)
-def _embedder(settings: bytes) -> Embedder:
-    """Made once in a worker: weights are loaded, and where they are not there, fetched."""
-    return make_embedder(pickle.loads(settings), Ledger())

@@ -24,7 +24,7 @@ from typing import Any
 from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.bounded import BoundedCalls, ExceededError, bounded_calls
 from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.workers import Workers
+from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import DocumentError, InputError, SettingError
 from kgplatform.records import Document, Passage, SkippedFile
 from kgplatform.settings import Settings
@@ -327,7 +327,7 @@ def load_within(
 
 
 def load_by(
-    workers: Workers, paths: Sequence[str | Path], fields: Fields, calls: BoundedCalls, stop: Stop
+    workers: LocalWorkers, paths: Sequence[str | Path], fields: Fields, calls: BoundedCalls, stop: Stop
 ) -> Iterator[Document | SkippedFile]:
     """What ``load`` gives, parsed by ``workers``, within bounds like those of ``calls``, or by ``calls``.
 
@@ -361,7 +361,7 @@ def _calls(seconds: float, megabytes: int) -> BoundedCalls:
 
 
 def cut_by(
-    workers: Workers, items: Iterable[Document | SkippedFile], max_tokens: int, stop: Stop
+    workers: LocalWorkers, items: Iterable[Document | SkippedFile], max_tokens: int, stop: Stop
 ) -> Iterator[CutDocument | SkippedFile]:
     """``items`` in order, each document with its passages, cut by ``workers``."""
     ahead: deque[tuple[Loaded, Future[list[list[Passage]]]]] = deque()

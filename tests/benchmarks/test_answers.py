@@ -40,7 +40,9 @@ SETS = {
     "counts": "The sample corpus, counts and lists",
 }
 MOST = {"hotpotqa": 100, "musique": 50}
-"""Questions of a set, the first ones; of another ten."""
+"""Questions of a data set, the first ones."""
+_COUNTS, _OTHERS = 20, 10
+"""Of our own sets."""
 
 _WAYS = [each.strip() for each in os.environ.get("KGPLATFORM_BENCH_ANSWERS", "").split(";") if each.strip()]
 _SETS = os.environ.get("KGPLATFORM_BENCH_ANSWERS_SETS", "").split() or list(SETS)
@@ -80,7 +82,7 @@ def test_answers(section: Callable[[str, str], Section], graphs: Graphs, data: D
 
 def _works(name: str, model: str, data: Data) -> list[Work]:
     """What is still to be asked of the set ``name``; nothing where its data is not there."""
-    count = min(_COUNT, MOST.get(name, 10))
+    count = min(_COUNT, MOST.get(name, _COUNTS if name == "counts" else _OTHERS))
     ways = [way for way in WAYS if way.model == model and name in way.sets and way.name in (_WAYS or [way.name])]
     if not count or not ways or (name in MOST and not data.has(f"{name}/questions.json")):
         return []

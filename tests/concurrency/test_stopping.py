@@ -266,7 +266,7 @@ class TestModel:
 
     def test_embedding_in_batches_is_broken_off(self, silent: Silent) -> None:
         before = threads()
-        embedder = OpenAIEmbedder("m", settings_for(silent.server.base_url, embed_batch=2), Ledger())
+        embedder = OpenAIEmbedder("m", settings_for(silent.server.base_url), Ledger(), batch=2)
         silent.silent_from(3)
         working = Working(lambda stop: embedder.within(stop=stop).embed([f"text {each}" for each in range(20)]))
         silent.wait()
@@ -415,7 +415,7 @@ class TestBuilding:
         from kgplatform.models.embed import LocalEmbedder
 
         stop = Stop()
-        embedder = LocalEmbedder("bge-small-en-v1.5-q", load_settings(embed_batch=1))
+        embedder = LocalEmbedder("bge-small-en-v1.5-q", load_settings(), batch=1)
         assert len(embedder.embed(["one", "two"])) == 2
         stop.set()
         with pytest.raises(StoppedError):

@@ -15,6 +15,7 @@ from graph_state import snapshot
 from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError
+from kgplatform.ingest import schema_expansion
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.prompt import Messages
@@ -25,8 +26,8 @@ from kgplatform.testing import ScriptedChat
 Proposals = Sequence[tuple[str, str]]
 
 
-def graph(store: Store, tmp_path: Path, support: int = 2) -> KnowledgeGraph:
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64", expansion_support=support)
+def graph(store: Store, tmp_path: Path) -> KnowledgeGraph:
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64")
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
 
 
@@ -156,8 +157,8 @@ def in_types_of_its_own(messages: Messages) -> str:
     )
 
 
-def opened(store: Store, home: Path, chat: ScriptedChat, support: int = 2) -> KnowledgeGraph:
-    settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", concurrency=1, expansion_support=support)
+def opened(store: Store, home: Path, chat: ScriptedChat) -> KnowledgeGraph:
+    settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", concurrency=1)
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
 
 
@@ -201,8 +202,11 @@ def test_a_run_that_was_stopped_ends_with_the_same_graph(store: Store, book: lis
         assert difference(snapshot(store), wanted) == []
 
 
-def test_passages_of_another_seed_stay_as_they_are(store: Store, book: list[Path], tmp_path: Path) -> None:
-    kg = opened(store, tmp_path, ScriptedChat(in_types_of_its_own), support=9)
+def test_passages_of_another_seed_stay_as_they_are(
+    store: Store, book: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_expansion, "SUPPORT", 9)
+    kg = opened(store, tmp_path, ScriptedChat(in_types_of_its_own))
     kg.ingest(book, schema=tmp_path / "seed.yaml")
     assert kg.cypher("MATCH (c:Chunk) WHERE c.leftOut IS NOT NULL RETURN count(c)").rows == [[8]]
     (tmp_path / "other.yaml").write_text("entities: [Person, Vessel]\n")

@@ -19,6 +19,7 @@ from graph_state import snapshot
 from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.ingest import schema_expansion
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.records import QueryRun
@@ -184,7 +185,9 @@ def test_an_ingest_that_begins_meanwhile_loses_nothing(store: Store, tmp_path: P
     assert difference(found, snapshot(store)) == []
 
 
-def test_the_types_that_another_run_adds_meanwhile_stay(store: Store, tmp_path: Path) -> None:
+def test_the_types_that_another_run_adds_meanwhile_stay(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(tmp_path, {"a.txt": "The vessel sailed.", "b.txt": "The island was near."})
     grown = (("a.txt", "Vessel"), ("b.txt", "Island"))
     told = put_jsonl(
@@ -194,7 +197,8 @@ def test_the_types_that_another_run_adds_meanwhile_stay(store: Store, tmp_path: 
             for name, kind in grown
         ],
     )
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64", expansion_support=1)
+    monkeypatch.setattr(schema_expansion, "SUPPORT", 1)
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64")
     kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
     another = threading.Thread(target=lambda: kg.ingest(tmp_path / "b.txt", recorded=told, mode="flexible"))
 

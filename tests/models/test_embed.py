@@ -54,12 +54,12 @@ def options(**more: Any) -> Settings:
 
 @pytest.fixture(scope="module")
 def mini() -> LocalEmbedder:
-    return LocalEmbedder("all-MiniLM-L6-v2", options(embed_batch=16))
+    return LocalEmbedder("all-MiniLM-L6-v2", options(), batch=16)
 
 
 @pytest.fixture(scope="module", params=sorted(OWN_MODELS))
 def own(request: pytest.FixtureRequest) -> LocalEmbedder:
-    return LocalEmbedder(request.param, options(embed_batch=16))
+    return LocalEmbedder(request.param, options(), batch=16)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ class TestOwnModels:
         assert (vectors @ vectors[0] > 0.85).all()
 
     def test_threads_may_share_it(self) -> None:
-        model = LocalEmbedder(DEFAULT, options(embed_batch=4))
+        model = LocalEmbedder(DEFAULT, options(), batch=4)
         with ThreadPoolExecutor(3) as pool:
             together = list(pool.map(lambda _: model.embed(TEXTS[:8]), range(3)))
         alone = model.embed(TEXTS[:8])
@@ -116,7 +116,7 @@ class TestOwnModels:
     def test_it_prints_nothing_and_needs_no_torch(self) -> None:
         code = (
             "import sys\nfrom kgplatform.models.embed import LocalEmbedder\nfrom kgplatform.settings import Settings\n"
-            f"model = LocalEmbedder({DEFAULT!r}, Settings(embed_batch=8))\nmodel.dimension\n"
+            f"model = LocalEmbedder({DEFAULT!r}, Settings(), batch=8)\nmodel.dimension\n"
             "assert 'tokenizers' not in sys.modules\n"
             "model.embed(['a', 'b' * 3000] * 30 + ['c'])\n"
             "assert not {'torch', 'transformers', 'sentence_transformers', 'openai'} & sys.modules.keys()\n"
@@ -134,11 +134,11 @@ from kgplatform.models.embed import LocalEmbedder
 from kgplatform.settings import Settings
 
 asked = json.load(sys.stdin)
-model = LocalEmbedder(asked["model"], Settings(embed_batch=8))
+model = LocalEmbedder(asked["model"], Settings(), batch=8)
 found = {name: model.embed(texts) for name, texts in asked["texts"].items()}
 found["dimension"] = model.dimension
 try:
-    LocalEmbedder(asked["no model"], Settings(embed_batch=8)).embed(["a"])
+    LocalEmbedder(asked["no model"], Settings(), batch=8).embed(["a"])
 except SettingError as error:
     found["error"] = str(error)
 
@@ -208,14 +208,16 @@ def test_other_models_and_the_bundled_one_beside_sentence_transformers(tmp_path:
 
 
 @contextmanager
-def embedding(server: OpenAIServer, ledger: Ledger | None = None, **more: Any) -> Iterator[OpenAIEmbedder]:
+def embedding(
+    server: OpenAIServer, ledger: Ledger | None = None, batch: int = 128, **more: Any
+) -> Iterator[OpenAIEmbedder]:
     now = [0.0]
 
     def sleep(seconds: float) -> None:
         now[0] += seconds
 
     given = {"openai_api_key": "sk-x", "openai_base_url": server.base_url, "model_retries": 2, **more}
-    client = OpenAIEmbedder("m", options(**given), ledger or Ledger(), clock=lambda: now[0], sleep=sleep)
+    client = OpenAIEmbedder("m", options(**given), ledger or Ledger(), batch, clock=lambda: now[0], sleep=sleep)
     try:
         yield client
     finally:
@@ -231,7 +233,7 @@ class TestOpenAI:
     def test_vectors_batches_and_usage(self) -> None:
         texts = [f"text {n}" for n in range(10)]
         ledger = Ledger()
-        with OpenAIServer() as server, embedding(server, ledger, embed_batch=4) as client:
+        with OpenAIServer() as server, embedding(server, ledger, batch=4) as client:
             vectors = client.embed(texts)
             assert client.dimension == 64
         np.testing.assert_allclose(vectors, HashEmbedder().embed(texts), atol=1e-6)
@@ -294,7 +296,7 @@ class TestWhatAServerRefuses:
             return Fault.refuse(400, "batch size is invalid") if len(request.body["input"]) > 10 else None
 
         texts = [f"text {n}" for n in range(60)]
-        with OpenAIServer(faults=fault) as server, embedding(server, embed_batch=64) as client:
+        with OpenAIServer(faults=fault) as server, embedding(server, batch=64) as client:
             np.testing.assert_allclose(client.embed(texts), HashEmbedder().embed(texts), atol=1e-6)
             first = len(server.requests)
             client.within().embed([f"other {n}" for n in range(60)])
@@ -313,7 +315,7 @@ class TestWhatAServerRefuses:
             return answer([how if "bad" in text else vector for text, vector in zip(texts, hashed(texts), strict=True)])
 
         texts = [f"text {n}" + " bad" * (n in (3, 17)) for n in range(20)]
-        with OpenAIServer(faults=fault) as server, embedding(server, embed_batch=16) as client:
+        with OpenAIServer(faults=fault) as server, embedding(server, batch=16) as client:
             assert client.dimension == 64
             found = client.embed_each([*texts, texts[3]])
             assert sorted(found.failures) == [3, 17, 20]
@@ -330,7 +332,7 @@ class TestWhatAServerRefuses:
             return Fault.refuse(status, "长度") if any(len(text) > 500 for text in request.body["input"]) else None
 
         long, short = "Whales sing in the deep sea. " * 60, "Whales sing."
-        with OpenAIServer(faults=fault) as server, embedding(server, embed_batch=4) as client:
+        with OpenAIServer(faults=fault) as server, embedding(server, batch=4) as client:
             found = client.embed_each([short, long, "a", "b"])
             assert not found.failures
             assert found.in_parts == 1
@@ -349,7 +351,7 @@ def hashed(texts: list[str]) -> list[list[float]]:
 class TestSpending:
     def test_a_refused_key_ends_the_whole(self) -> None:
         refuses = Fault.refuse(401, "no")
-        with OpenAIServer(faults=lambda request: refuses) as server, embedding(server, embed_batch=2) as client:
+        with OpenAIServer(faults=lambda request: refuses) as server, embedding(server, batch=2) as client:
             with pytest.raises(ModelError, match="OPENAI_API_KEY"):
                 client.embed_each(["a", "b", "c"])
             assert len(server.requests) <= 4
