@@ -13,6 +13,7 @@ import pytest
 from conftest import EXAMPLES, wipe
 from corpora import FIELD, OTHERS, difference, extracted, invented, put, put_jsonl
 from graph_state import Snapshot, snapshot
+from other_embedder import OtherEmbedder
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
@@ -24,7 +25,7 @@ from kgplatform.neo4j.store import Connection, Store, trace
 from kgplatform.prompt import Messages
 from kgplatform.query import load_query
 from kgplatform.records import Document, QueryRun
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import load_settings
 from kgplatform.sources.load import load
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 
@@ -473,25 +474,24 @@ def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> Non
 # ----------------------------------------------------------------------------------------------------- embedding models
 
 
-def opened(store: Store, dimension: int) -> KnowledgeGraph:
-    settings: Settings = load_settings(embedder=f"hash:{dimension}")
-    return KnowledgeGraph(store, settings, embedder=HashEmbedder(dimension))
+def opened(store: Store, embedder: HashEmbedder) -> KnowledgeGraph:
+    return KnowledgeGraph(store, load_settings(embedder=embedder.name), embedder=embedder)
 
 
 def test_another_embedding_model_is_refused_and_repaired(store: Store, tmp_path: Path) -> None:
     files = put(tmp_path, FIELD)
-    graph_of(opened(store, 32), files)
-    kg = opened(store, 64)
+    graph_of(opened(store, OtherEmbedder()), files)
+    kg = opened(store, HashEmbedder(64))
     for attempt in (kg.check_model, lambda: kg.ingest(files)):
         with pytest.raises(EmbeddingMismatchError) as caught:
             attempt()
-        for part in ("hash:32 (32 dimensions)", "hash:64 (64 dimensions)", "kgplatform reembed"):
+        for part in ("another:64 (64 dimensions)", "hash:64 (64 dimensions)", "kgplatform reembed"):
             assert part in str(caught.value)
     kg.reembed()
     kg.check_model()
     assert kg.search("Who founded the company?").passages
     with pytest.raises(EmbeddingMismatchError):
-        opened(store, 32).check_model()
+        opened(store, OtherEmbedder()).check_model()
     repaired = snapshot(store)
     assert difference(repaired, graph_of(kg, files)) == []
 
@@ -499,12 +499,12 @@ def test_another_embedding_model_is_refused_and_repaired(store: Store, tmp_path:
 def test_an_emptied_graph_takes_another_embedding_model(store: Store, tmp_path: Path) -> None:
     """Whoever deletes all nodes by Cypher leaves the indexes of the model before; those of others are left alone."""
     files = put(tmp_path, FIELD)
-    opened(store, 32).ingest(files, **OPTIONS)
+    opened(store, HashEmbedder(32)).ingest(files, **OPTIONS)
     theirs = "CREATE VECTOR INDEX theirs FOR (n:Theirs) ON n.vector OPTIONS {indexConfig: {`vector.dimensions`: 7}}"
     store.run_statement(theirs, {}, write=True, timeout=60, limit=1)
     try:
         store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
-        kg = opened(store, 64)
+        kg = opened(store, HashEmbedder(64))
         kg.ingest(files, **OPTIONS)
         assert kg.search("Who founded the company?").passages
         assert {row["name"] for row in store.read("ingest/vector_dimensions") if row["dimension"] != 64} == {"theirs"}
@@ -514,16 +514,16 @@ def test_an_emptied_graph_takes_another_embedding_model(store: Store, tmp_path: 
 
 @pytest.mark.long
 def test_an_interrupted_reembedding_is_said_and_finished(store: Store, tmp_path: Path) -> None:
-    """Wherever it stops after its first write, nothing but ``reembed`` works: at every seventh statement here."""
+    """Wherever it stops after its first write, nothing but ``reembed`` works: at every eleventh statement here."""
     files = put(tmp_path, FIELD | OTHERS)
-    wanted = graph_of(opened(store, 64), files)
-    kg = opened(store, 64)
+    kg = opened(store, HashEmbedder(64))
+    wanted = graph_of(kg, files)
 
     class KilledError(Exception):
         pass
 
-    for number in itertools.count(1, 7):
-        graph_of(opened(store, 32), files[:1]) if number == 1 else None
+    for number in itertools.count(1, 11):
+        graph_of(opened(store, OtherEmbedder()), files[:1]) if number == 1 else None
         told: list[str] = []
 
         def kill(executed: QueryRun, told: list[str] = told, number: int = number) -> None:

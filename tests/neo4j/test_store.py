@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from conftest import define_all
-from neo4j import GraphDatabase
 
 from kgplatform.errors import InputError, ServerError, StatementError
 from kgplatform.neo4j.store import Connection, Store, Table, is_new_enough, trace
@@ -139,8 +136,6 @@ def test_writing_when_asked(store: Store) -> None:
     table = run(store, "CREATE (n:Kept {name: $name}) RETURN n.name AS name", write=True, name="Ada")
     assert table.rows == [["Ada"]]
     assert table.counters == {"labels_added": 1, "nodes_created": 1, "properties_set": 1}
-    run(store, "CREATE INDEX kept_name IF NOT EXISTS FOR (n:Kept) ON (n.name)", write=True)
-    assert run(store, "DROP INDEX kept_name", write=True).counters == {"indexes_removed": 1}
     limited = run(store, "UNWIND range(1, 2000) AS i CREATE (:Kept {i: i}) RETURN i", write=True, limit=3)
     assert (limited.rows, limited.truncated) == ([[1], [2], [3]], True)
     assert run(store, "MATCH (n:Kept) RETURN count(n)").rows == [[2001]]
@@ -295,16 +290,3 @@ def test_an_address_that_is_none(address: str) -> None:
 
 def test_a_connection_does_not_show_its_password() -> None:
     assert "secret" not in repr(Connection("bolt://x", "neo4j", "secret"))
-
-
-def test_constraints_and_indexes_may_be_made_by_several_at_once(neo4j_server: Connection) -> None:
-    """As by first ingests that begin at the same moment: each waits for the others' locks, and one is refused."""
-    ours = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name"
-    with GraphDatabase.driver(neo4j_server.uri, auth=(neo4j_server.username, neo4j_server.password)) as driver:
-        names = {row["name"] for row in driver.execute_query(ours).records}
-        for kind in ("CONSTRAINT", "INDEX"):
-            for name in sorted(names):
-                driver.execute_query(f"DROP {kind} {name} IF EXISTS")
-        with Store(neo4j_server) as store, ThreadPoolExecutor(6) as pool:
-            list(pool.map(lambda _: define_all(store), range(6)))
-        assert {row["name"] for row in driver.execute_query(ours).records} == names

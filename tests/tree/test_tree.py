@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from corpora import put, put_jsonl
+from other_embedder import OtherEmbedder
 from trees import Line, assert_whole, communities, group, ingest, names, rows
 from typer.testing import CliRunner
 
@@ -272,9 +273,11 @@ def test_reembedding_embeds_the_communities_too(
 ) -> None:
     ingest(kg, tmp_path, GROUPS)
     kg.build_tree()
-    other = KnowledgeGraph(store, settings, embedder=HashEmbedder(32))
+    vectors = "MATCH (c:Community) RETURN c.embedding ORDER BY c.id"
+    before = rows(store, vectors)
+    other = KnowledgeGraph(store, settings, embedder=OtherEmbedder())
     other.reembed()
-    assert {size for [size] in rows(store, "MATCH (c:Community) RETURN size(c.embedding)")} == {32}
+    assert rows(store, vectors) == [[vector[::-1]] for [vector] in before]
     assert_whole(store)
     found = rows(store, "SHOW VECTOR INDEXES YIELD name, state WHERE name = 'community_embedding' RETURN name, state")
     assert found == [["community_embedding", "ONLINE"]]
