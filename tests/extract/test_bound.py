@@ -201,9 +201,6 @@ def test_the_first_listed_type_speaks_for_a_name() -> None:
     assert len(bounded.triples) == 1
 
 
-# ------------------------------------------------------------------------------------------ expansions
-
-
 def test_only_the_sure_candidate_is_accepted() -> None:
     proposals = [("c1", "d1", Proposal("relation", "starring", 0.95, "Leigh in Psycho"))]
     proposals += [("c1", "d1", Proposal("relation", "shot_in", 0.85))]

@@ -23,7 +23,6 @@ TIMES = 50
 SMALL = 2000
 GENERAL = load_schema("general")
 
-# --------------------------------------------- texts that are made to take a cutter's time, the same for the same seed
 
 Make = Callable[[Random, int], str]
 

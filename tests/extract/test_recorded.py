@@ -57,9 +57,6 @@ def passage(title: str, text: str, *triples: list[str], entities: tuple[str, ...
     return {"title": title, "text": text, "extracted_entities": list(entities), "extracted_triples": list(triples)}
 
 
-# ---------------------------------------------------------------------------------------------- open IE
-
-
 @pytest.mark.parametrize("name", ["r.json", "r.jsonl"])
 def test_open_ie_belongs_to_its_text(tmp_path: Path, name: str) -> None:
     """As a list, or one passage a line; equal texts are told apart by their titles."""
@@ -123,9 +120,6 @@ def test_hipporags_form(tmp_path: Path) -> None:
     for text, name in (("Ada\nShe was born in London.", "x"), ("She was born in London.", "Ada")):
         document = document_of(text, name)
         assert len(extractor.extract(whole(document), document, SCHEMA).triples) == 1
-
-
-# ------------------------------------------------------------------------------------------------ JSONL
 
 
 def test_every_item_goes_to_one_passage(tmp_path: Path) -> None:

@@ -160,12 +160,6 @@ def without_costs(report: IngestReport) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if name not in ("usage", "seconds", "notes", "settled")}
 
 
-# -------------------------------------------------------------------------------------------------------------- killed
-
-
-# ---------------------------------------------------------------------------------------------------- what is refused
-
-
 def test_a_small_corpus_and_what_a_model_reads_are_written_by_transactions(
     managed: Settings, own: Store, tmp_path: Path
 ) -> None:
@@ -259,9 +253,6 @@ def test_killed_anywhere_and_run_again(
         assert (report.extracted, report.notes) == (0, []), "all came in with the import"
         assert difference(snapshot(again), snapshot(store)) == []
     assert_nothing_is_left(managed)
-
-
-# ----------------------------------------------------------------------------------------------------------- its parts
 
 
 def program(folder: Path, lines: str) -> Path:

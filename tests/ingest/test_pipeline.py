@@ -43,9 +43,6 @@ def graph_of(kg: KnowledgeGraph, files: list[Path], **options: Any) -> Snapshot:
     return snapshot(kg.store)
 
 
-# ------------------------------------------------------------------------------------------------------------ repeating
-
-
 def test_a_second_ingest_changes_nothing(kg: KnowledgeGraph) -> None:
     corpus = EXAMPLES / "corpus"
     first = kg.ingest(corpus, recorded=EXAMPLES / "extraction.jsonl")
@@ -79,9 +76,6 @@ def check_complete(kg: KnowledgeGraph) -> None:
     assert rows(kg, "MATCH (k:KeyElement) WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) } RETURN k.name") == []
     ordered = "MATCH (a:Chunk)-[:NEXT_CHUNK]->(b:Chunk) WHERE b.index <> a.index + 1 OR b.start < a.end RETURN a.name"
     assert rows(kg, ordered) == []
-
-
-# ------------------------------------------------------------------------------------------------------- changed files
 
 
 def test_a_changed_file_replaces_what_it_was(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -154,9 +148,6 @@ def test_smaller_passages_are_a_change(kg: KnowledgeGraph, tmp_path: Path) -> No
     assert difference(snapshot(kg.store), wanted) == []
 
 
-# ------------------------------------------------------------------------------------------------ entities and offsets
-
-
 def test_names_in_their_scripts_and_words_at_their_places(kg: KnowledgeGraph, tmp_path: Path) -> None:
     texts = {
         "鲁迅.txt": "鲁迅生于绍兴。🎉鲁迅写了《呐喊》。",
@@ -216,9 +207,6 @@ def check_offsets(kg: KnowledgeGraph, files: list[Path]) -> None:
         words = texts[uri][start:end]
         assert words.strip() == words
         assert any(letter.isalnum() for letter in words), text
-
-
-# -------------------------------------------------------------------------------------------------- names that are data
 
 
 NASTY = [
@@ -298,9 +286,6 @@ def test_a_schema_may_not_take_our_names_nor_break_out(kg: KnowledgeGraph, tmp_p
     kg.ingest(put(tmp_path, {"a.txt": "Petrel 鲁迅"}), schema=schema, recorded=put_jsonl(tmp_path / "r.jsonl", [line]))
     assert {"ShipX1", "人物"} <= set(kg.stats().nodes)
     assert "SAILS_DELETE_R" in kg.stats().relationships
-
-
-# ------------------------------------------------------------------------------------------------------ language models
 
 
 @pytest.fixture(scope="module")
@@ -471,9 +456,6 @@ def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> Non
     assert rows(kg, "MATCH (v:Vessel) RETURN count(v) > 0, all(v IN collect(v) WHERE v.inSchema)") == [[True, True]]
 
 
-# ----------------------------------------------------------------------------------------------------- embedding models
-
-
 def opened(store: Store, embedder: HashEmbedder) -> KnowledgeGraph:
     return KnowledgeGraph(store, load_settings(embedder=embedder.name), embedder=embedder)
 
@@ -563,7 +545,6 @@ def test_a_search_before_the_first_ingest_is_done_says_what_to_do(kg: KnowledgeG
         kg.search("Who wrote it?")
 
 
-# --------------------------------------------------------------------------------------- statements that no passage has
 # They are kept and counted, and stay out of searches and prompts.
 
 

@@ -34,7 +34,6 @@ with open(sys.argv[1], "w") as file:
     print("held", flush=True)
     sys.stdin.read()
 """
-# --------------------------------------------------------------------------------------------------- copied and moved
 
 
 @pytest.mark.killed
@@ -127,9 +126,6 @@ def test_a_server_on_another_machine_is_left_alone(make: Make, tmp_path: Path) -
     assert not is_locked(lock) and own_record(home) is None
 
 
-# ---------------------------------------------------------------------------------------------------------- full disks
-
-
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small file system. Ask for it before ``make``: its servers end before it is gone."""
@@ -189,9 +185,6 @@ def test_a_server_on_a_disk_that_became_read_only_can_be_ended(disk: Path, make:
         assert make(disk / "home").down() is True
         assert process.wait() != 0
     assert make(disk / "home").down() is False
-
-
-# ---------------------------------------------------------------------------------------------------------------- words
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,6 @@ def run(
     return store.run_statement(statement, given, write=write, timeout=timeout, limit=limit)
 
 
-# ------------------------------------------------------------------------------------------------------ what is refused
-
-
 LOADING = [
     f"LOAD CSV FROM {NOWHERE} AS line RETURN line",
     f"// first\nload /* x */ csv with headers from {NOWHERE} as line return line",
@@ -141,9 +138,6 @@ def test_writing_when_asked(store: Store) -> None:
     assert run(store, "MATCH (n:Kept) RETURN count(n)").rows == [[2001]]
 
 
-# ------------------------------------------------------------------------------------------------- limits and messages
-
-
 def test_rows_are_cut_at_the_limit(opened: Store) -> None:
     endless = run(opened, "UNWIND range(1, 1000000000) AS i RETURN i", limit=3)
     assert (endless.rows, endless.truncated) == ([[1], [2], [3]], True)
@@ -188,9 +182,6 @@ def test_a_name_that_the_graph_does_not_have_is_told_with_the_nearest(store: Sto
     assert run(store, "MATCH (p:Person)-[:KNOWS]->() WHERE p.name = 'b' RETURN p").notes == ()
 
 
-# ----------------------------------------------------------------------------------------------------------- values
-
-
 def test_values_of_every_type_are_json(store: Store) -> None:
     statement = (
         "CREATE path = (a:Thing {name: 'a', embedding: [0.1, 0.2], when: date('2020-02-29')})-[r:R {w: 2}]->(b:Other) "
@@ -224,9 +215,6 @@ def test_parameters_are_data(store: Store) -> None:
     assert several.rows == [[[1, {"k": None}], 2.5, True]]
 
 
-# ---------------------------------------------------------------------------------------- the platform's own statements
-
-
 def test_statements_are_called_as_declared(opened: Store) -> None:
     with pytest.raises(ValueError, match=r"cypher/ingest/documents.cypher is a write statement over \['rows'\]"):
         opened.read("ingest/documents", rows=[])
@@ -257,9 +245,6 @@ def test_tracing_tells_statement_parameters_and_rows(store: Store) -> None:
     assert told[0].parameters == {"state": {"a": 1}}
     assert "MERGE" in told[0].statement
     assert all(each.seconds > 0 for each in told)
-
-
-# ------------------------------------------------------------------------------------------------------- connections
 
 
 def test_servers_that_will_do_and_those_that_are_too_old_or_something_else() -> None:

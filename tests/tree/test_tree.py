@@ -52,9 +52,6 @@ def members(store: Store) -> dict[str, set[str]]:
     return {identity: set(words) for identity, words in found}
 
 
-# ------------------------------------------------------------------------------------------------------------- building
-
-
 def test_the_four_levels_by_cypher(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
     ingest(kg, tmp_path, GROUPS)
     report = kg.build_tree()
@@ -193,9 +190,6 @@ def test_names_from_documents_are_only_data(modelled: KnowledgeGraph, store: Sto
     assert all("\u202e" not in found["name"] for found in communities(store).values())
 
 
-# -------------------------------------------------------------------------------------------------------------- changes
-
-
 def test_a_new_document_costs_what_it_changes(
     modelled: KnowledgeGraph, store: Store, chat: ScriptedChat, tmp_path: Path
 ) -> None:
@@ -282,9 +276,6 @@ def test_reembedding_embeds_the_communities_too(
     found = rows(store, "SHOW VECTOR INDEXES YIELD name, state WHERE name = 'community_embedding' RETURN name, state")
     assert found == [["community_embedding", "ONLINE"]]
     assert other.build_tree().communities_new == 0
-
-
-# ---------------------------------------------------------------------------------------------------------- the command
 
 
 @pytest.fixture

@@ -59,9 +59,6 @@ def ada(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> I
         yield folder / "ada.txt"
 
 
-# ------------------------------------------------------------------------------------------------------------- ingest
-
-
 @pytest.fixture
 def mixed_folder(tmp_path: Path) -> Path:
     """One good PDF, one encrypted PDF, an empty file, and a GIF that is called .txt."""
@@ -139,9 +136,6 @@ def test_progress_on_a_terminal(store: Store, run: Run, texts: Path, monkeypatch
     assert "Documents: 3 new. Passages: 3, all read now by the extractor local." in plain
 
 
-# ------------------------------------------------------------------------------------------------------------- reading
-
-
 def test_search_shows_the_sentence_and_the_facts_that_speak_to_the_question(
     store: Store, run: Run, tmp_path: Path
 ) -> None:
@@ -188,9 +182,6 @@ def test_lists_and_counts_and_what_another_embedder_can_do(store: Store, run: Ru
     assert run("remove", "ada.txt").out == "Removed 1 document: ada\n"
     assert run("documents").out == "0 documents\n"
     assert run("remove", "ada", "--json").code == 2
-
-
-# ---------------------------------------------------------------------------------------------- reading one document
 
 
 def test_search_for_programs(ada: Path, run: Run) -> None:
@@ -392,9 +383,6 @@ def test_options_of_ask_reach_their_reader_with_their_values(
         assert all(f" {name}: " in own for name in names)
 
 
-# -------------------------------------------------------------------------------------------------------------- errors
-
-
 def test_an_error_is_one_sentence(store: Store, run: Run, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("Ada Lovelace", encoding="utf-8")
     graphreader = ["ask", "Who?", "--reader", "graphreader"]
@@ -466,9 +454,6 @@ def test_help_version_and_status_need_no_server(run: Run, tmp_path: Path) -> Non
     assert run("status", "--json").document["running"] is False
     assert run("down", "--json").document == {"stopped": False}
     assert run("down").out == "Neo4j was not running.\n"
-
-
-# -------------------------------------------------------------------------------------- processes of their own
 
 
 def test_help_and_status_import_little_and_the_client_no_other_librarys_adapter(tmp_path: Path) -> None:

@@ -104,9 +104,6 @@ def count(name: str, rows: list[list[Any]]) -> int:
     return len(rows[0][0]) if load_query(name).each else len(rows)
 
 
-# ------------------------------------------------------------------------------------------------------------ printed
-
-
 @pytest.mark.parametrize("reader", ["retrieve", "youtu"])
 def test_every_printed_statement_gives_the_same_rows(
     letters: KnowledgeGraph, reader: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -192,9 +189,6 @@ def test_json_has_the_trace_as_data(letters: KnowledgeGraph, capsys: pytest.Capt
     assert [run["parameters"] for run in runs] == [run.parameters for step in answer.trace for run in step.queries]
     show_run(answer, as_json=True, trace=False)
     assert json.loads(capsys.readouterr().out)["trace"] == [{**step, "queries": []} for step in steps]
-
-
-# --------------------------------------------------------------------------------------------------------------- kept
 
 
 def test_a_kept_run_holds_its_steps_and_their_evidence_and_stays_without_its_documents(graph: KnowledgeGraph) -> None:

@@ -50,9 +50,6 @@ def asked(graph: KnowledgeGraph) -> Iterator[tuple[KnowledgeGraph, OpenAIServer]
         yield KnowledgeGraph(graph.store, settings, embedder=graph.embedder), server
 
 
-# --------------------------------------------------------------------------------------------------- ours in theirs
-
-
 def test_a_whole_answer_by_their_graphrag(asked: tuple[KnowledgeGraph, OpenAIServer]) -> None:
     graph, _ = asked
     part = graph.within()
@@ -154,9 +151,6 @@ def test_errors_are_theirs(graph: KnowledgeGraph) -> None:
     )
     with pytest.raises(EmbeddingsGenerationError):
         KgEmbedder(KnowledgeGraph(graph.store, closed)).embed_query("x")
-
-
-# ------------------------------------------------------------------------------------------------------- theirs on ours
 
 
 def test_their_vector_retriever(graph: KnowledgeGraph) -> None:

@@ -48,9 +48,6 @@ def call(graph: KnowledgeGraph, tool: str, most: int = 20_000, **arguments: Any)
     return talk(make_server(graph, most=most), lambda client: client.call_tool(tool, arguments))
 
 
-# ------------------------------------------------------------------------------------------------------- real processes
-
-
 def test_a_process_over_standard_input_and_output(
     graph: KnowledgeGraph, at_server: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,9 +208,6 @@ def test_options_that_do_not_go_together(
     assert complaint in capsys.readouterr().err
 
 
-# --------------------------------------------------------------------------------------------------------------- tools
-
-
 def test_every_reading_tool(graph: KnowledgeGraph) -> None:
     uri = graph.documents()[0].uri
 
@@ -322,9 +316,6 @@ def test_resources_and_the_prompt(graph: KnowledgeGraph) -> None:
     assert "Traceback" not in complaint
 
 
-# --------------------------------------------------------------------------------------------------------------- bounds
-
-
 def test_no_result_is_larger_than_allowed(graph: KnowledgeGraph) -> None:
     calls = (
         ("search", {"question": QUESTION, "top_k": 50}),
@@ -391,9 +382,6 @@ def test_a_cancelled_statement_ends_on_the_server(graph: KnowledgeGraph) -> None
         return content(await client.call_tool("stats", {}))
 
     assert talk(make_server(graph), work)["nodes"]
-
-
-# -------------------------------------------------------------------------------------------------------------- writing
 
 
 def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:
