@@ -9,13 +9,7 @@ from proposals import accepted
 
 from kgplatform.extract.bound import Tally, bound
 from kgplatform.extract.schema import AttributeType, EntityType, Expansion, RelationType, Schema, load_schema
-from kgplatform.records import (
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-    Proposal,
-)
+from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Proposal
 
 SCHEMA = Schema(
     "films",

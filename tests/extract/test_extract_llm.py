@@ -347,10 +347,7 @@ def test_facts() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("confidence", "expected"),
-    [("0.95", 0.95), ("95%", 0.95), (95, 0.95), (None, 0.9), (1, 1.0)],
-)
+@pytest.mark.parametrize(("confidence", "expected"), [("0.95", 0.95), ("95%", 0.95), (95, 0.95), (None, 0.9), (1, 1.0)])
 def test_confidence(confidence: object, expected: float) -> None:
     item = {"kind": "Entity Type", "name": "Engine", "confidence": confidence}
     assert read_extraction({"proposals": [item]}).proposals == (Proposal("entity", "Engine", expected),)

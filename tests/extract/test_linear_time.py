@@ -82,13 +82,7 @@ TEXTS: dict[str, Make] = {
 }
 """Of ``size`` characters, or a few less."""
 
-PAGES = {
-    "cells": "<td></td>",
-    "blank elements": "<b> </b>",
-    "items": "<li>",
-    "open tags": "<a ",
-    "entities": "&nbsp;",
-}
+PAGES = {"cells": "<td></td>", "blank elements": "<b> </b>", "items": "<li>", "open tags": "<a ", "entities": "&nbsp;"}
 
 
 def took(work: Callable[[], object], times: int) -> float:

@@ -162,15 +162,7 @@ def test_every_item_goes_to_one_passage(tmp_path: Path) -> None:
     assert [each.predicate for each in bounded.triples] == ["knew"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "ada.txt",
-        "ADA.TXT",
-        "file:///home/x/texts/ada.txt",
-        "Countess of Lovelace",
-    ],
-)
+@pytest.mark.parametrize("name", ["ada.txt", "ADA.TXT", "file:///home/x/texts/ada.txt", "Countess of Lovelace"])
 def test_names_of_a_document(tmp_path: Path, name: str) -> None:
     """In a line, or in a list of such entries."""
     content = {"document": name, "entities": ["Ada"]}

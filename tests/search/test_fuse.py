@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from kgplatform.search import fuse as scoring
-from kgplatform.search.fuse import (
-    Neighbourhood,
-    best_first,
-    fuse,
-)
+from kgplatform.search.fuse import Neighbourhood, best_first, fuse
 
 
 def pairs(*rows: tuple[int, int]) -> np.ndarray:
@@ -59,11 +55,7 @@ def neighbourhood(
     )
 
 
-CHAIN = neighbourhood(
-    [0.8, np.nan, 0.3],
-    entity_passages=[2, 1],
-    mentions=pairs((0, 0), (1, 0), (2, 1)),
-)
+CHAIN = neighbourhood([0.8, np.nan, 0.3], entity_passages=[2, 1], mentions=pairs((0, 0), (1, 0), (2, 1)))
 """p0 and p1 share e0; p2 stands apart with e1. Only p0 is like the question."""
 
 

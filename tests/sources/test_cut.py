@@ -160,13 +160,7 @@ def test_graphemes_stay_whole_where_there_is_room() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "a" * 100_000,
-        "中文字符" * 25_000,
-        '."' * 50_000,
-        "e\u0301" * 50_000,
-        "Name\n\n" * 20_000,
-    ],
+    ["a" * 100_000, "中文字符" * 25_000, '."' * 50_000, "e\u0301" * 50_000, "Name\n\n" * 20_000],
     ids=lambda text: repr(text[:6]),
 )
 def test_a_hundred_thousand_characters_without_structure(text: str) -> None:

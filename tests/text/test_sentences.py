@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.text.sentences import (
-    LIKELY,
-    LONGEST_SENTENCE,
-    PARAGRAPH,
-    SENTENCE,
-    ranked_sentences,
-    sentences,
-)
+from kgplatform.text.sentences import LIKELY, LONGEST_SENTENCE, PARAGRAPH, SENTENCE, ranked_sentences, sentences
 
 
 def cut(text: str) -> list[str]:

@@ -338,20 +338,20 @@ def test_cypher(ada: Path, run: Run) -> None:
 OPTIONS = {
     "readagent": {
         "--mode open --option lookup=sequential --option pages=3 --option interim=true --document ada": {
-            **{"mode": "open", "lookup": "sequential", "pages": 3, "interim": True},
+            **{"mode": "open", "lookup": "sequential", "pages": 3, "interim": True}
         },
         "--option by_importance=true --option choices=1866 --option choices=1867 --option window_tokens=3000": {
-            **{"by_importance": True, "choices": ("1866", "1867"), "window_tokens": 3000},
+            **{"by_importance": True, "choices": ("1866", "1867"), "window_tokens": 3000}
         },
         "--option preset=paper --answer-style phrase": {"preset": "paper", "answer_style": "phrase"},
     },
     "longagent": {
         "--option member_tokens=none --option member_model=small --option members=retrieved:3": {
-            **{"member_tokens": None, "member_model": "small", "members": "retrieved:3"},
-        },
+            **{"member_tokens": None, "member_model": "small", "members": "retrieved:3"}
+        }
     },
     "youtu": {
-        "--top-k 3 --option agent=false --option without=path": {"top_k": 3, "agent": False, "without": ("path",)},
+        "--top-k 3 --option agent=false --option without=path": {"top_k": 3, "agent": False, "without": ("path",)}
     },
     "cypher": {"--option timeout=2.5": {"timeout": 2.5}},
 }

@@ -254,7 +254,7 @@ def test_the_function_calls_of_kept_walks_are_counted(
     assert calls is not None
     assert (calls.runs, calls.paths, calls.calls, calls.per_run, calls.per_path) == (2, 3, 11, 5.5, 3.67)
     assert [(each.stage, each.calls, each.share) for each in calls.stages] == [
-        *(("facts", 4, 0.3636), ("chunk", 3, 0.2727), ("neighbours", 4, 0.3636)),
+        *(("facts", 4, 0.3636), ("chunk", 3, 0.2727), ("neighbours", 4, 0.3636))
     ]
     functions = {(at.stage, each.name): (each.calls, each.share) for at in calls.stages for each in at.functions}
     assert functions == {

@@ -11,10 +11,7 @@ import pytest
 from event_loops import run_in_own_loop
 from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError, Text2CypherRetrievalError
 from neo4j_graphrag.generation import GraphRAG
-from neo4j_graphrag.retrievers import (
-    Text2CypherRetriever,
-    VectorRetriever,
-)
+from neo4j_graphrag.retrievers import Text2CypherRetriever, VectorRetriever
 from neo4j_graphrag.types import RetrieverResultItem
 from small_graph import QUESTION, TEXTS, small_graph
 

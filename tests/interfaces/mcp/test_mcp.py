@@ -115,11 +115,7 @@ MALFORMED = {
 }
 HELLO = {
     **{"jsonrpc": "2.0", "id": 0, "method": "initialize"},
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "a", "version": "1"},
-    },
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
 }
 
 
