@@ -45,9 +45,6 @@ def given(neo4j_server: Connection, store: Store, at_server: None) -> Connection
     return neo4j_server
 
 
-# ----------------------------------------------------------------------------------------------------------- connecting
-
-
 def test_a_given_server(given: Connection, tmp_path: Path) -> None:
     with connect() as graph:
         assert graph.store.connection.uri == given.uri
@@ -148,9 +145,6 @@ def test_models_that_are_functions(tmp_path: Path) -> None:
         as_embedder(lambda texts: [[1.0]] * (len(texts) + 1)).embed(["x"])
     with pytest.raises(ModelError, match=r"failed \(KeyError: 'x'\)"):
         as_embedder(lambda texts: {}[texts[0]]).embed(["x"])
-
-
-# ------------------------------------------------------------------------------------------------------------ the verbs
 
 
 def test_what_is_asked_wrongly(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -300,9 +294,6 @@ def test_a_reader_without_a_model_or_with_one_that_fails_gives_its_evidence(kg: 
             graph.ask("Who was Matthew Fontaine Maury?", reader)
         assert caught.value.evidence is not None
         assert [passage.id for passage in caught.value.evidence.passages] == found
-
-
-# --------------------------------------------------------------------------------------------------------------- py2neo
 
 
 def test_a_query_through_py2neo(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -42,9 +42,6 @@ def code_of(query: Query) -> str:
     return _LITERAL.sub("''", query.text)
 
 
-# ------------------------------------------------------------------------------------------------------------- the text
-
-
 def test_the_header(subtests: pytest.Subtests) -> None:
     """``load_query`` raises where the parameters that are declared and those that are used differ."""
     for name in NAMES:
@@ -77,9 +74,6 @@ def test_labels_and_types_are_ours_and_have_their_colon(subtests: pytest.Subtest
                     assert kind == reserved_relationship(kind), (
                         f"{kind} is not one of the platform's relationship types"
                     )
-
-
-# -------------------------------------------------------------------------------------------------------- the planner
 
 
 @pytest.fixture(scope="module")
@@ -205,9 +199,6 @@ def shown(value: object) -> object:
     return sorted(map(str, map(shown, value))) if isinstance(value, list) else value
 
 
-# ------------------------------------------------------------------------------------------------------------- the use
-
-
 def test_every_statement_is_run_by_somebody_and_every_name_exists() -> None:
     patterns = {"neo4j/schema/(?:constraint|index)_.*"}  # ``define_graph`` runs all of those
     texts = set()
@@ -227,8 +218,6 @@ def test_every_statement_is_run_by_somebody_and_every_name_exists() -> None:
     unused = [name for name in NAMES if name not in named and not any(re.fullmatch(each, name) for each in usable)]
     assert unused == []
 
-
-# ----------------------------------------------------------------------------------------------------------- the loader
 
 GOOD = """// Things nearest to a question,
 // in order.
@@ -265,8 +254,6 @@ def test_headers_that_do_not_agree(old: str, new: str, said: str) -> None:
     with pytest.raises(ValueError, match=f"cypher/a/b.cypher: .*{said}"):
         parse_query("a/b", GOOD.replace(old, new))
 
-
-# -------------------------------------------------------------------------------------------------------------- prompts
 
 _LABEL = re.compile(r"(?:(?<=\(:)|(?<=\(\w:)|\b(?=[A-Z]\w*\.[a-z]))[A-Z]\w*")
 """A label in a pattern, ``(c:Chunk)``, or before a property, ``Chunk.text``."""

@@ -80,7 +80,7 @@ EXCEPTIONS = {
 
 _CYPHER = re.compile(
     r"\b(?:MATCH|MERGE|CREATE)\s*\(|\bUNWIND\s+\S+\s+AS\s|\bDETACH\s+DELETE\b|\bRETURN\s+\w+\.\w+|\]->\(|\)-\["
-    r"|\bCREATE\s+(?:INDEX|CONSTRAINT|VECTOR|FULLTEXT)\b|\bCALL\s+db\.",
+    r"|\bCREATE\s+(?:INDEX|CONSTRAINT|VECTOR|FULLTEXT)\b|\bCALL\s+db\."
 )
 _FLAG = re.compile(r"(?<![\w-])--[a-z]")
 FLAGS_ELSEWHERE = {

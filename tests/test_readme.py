@@ -165,8 +165,6 @@ def test_what_the_demo_prints_is_what_the_readme_shows() -> None:
             assert line in stated or line in questions
 
 
-# ----------------------------------------------------------------------------------------------------------- the papers
-
 PAPERS = sorted(next(DOCS.rglob("papers")).glob("*.md"))
 TESTS = {
     path.relative_to(ROOT / "tests").as_posix(): set(

@@ -228,7 +228,6 @@ def _sentence(rng: Random, subject: str, clauses: list[str], aside: str) -> str:
     return f"{opening} {whole}."
 
 
-# ---------------------------------------------------- words and names that nobody has used, each a function of a number
 # Words are drawn from a vocabulary without end. Its first 5,000 ranks follow Zipf's law with exponent 1, as those of
 # the real corpora do; the later ones fall with exponent 1.5, so that it grows with the power 2/3 of the text.
 

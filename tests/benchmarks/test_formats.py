@@ -141,9 +141,6 @@ def _figures(reading: _Reading, files: int, shares: Sequence[float]) -> tuple[st
     return (*read, *costs, str(len(shares)), f"{mean:.1f}", str(many))
 
 
-# ---------------------------------------------------------------- real files out of repositories, each content once
-
-
 def _collect(folder: Path, formats: Sequence[str], target: Path) -> Mapping[str, list[Path]]:
     """The largest files of each format that lie below ``folder``, copied into ``target``.
 

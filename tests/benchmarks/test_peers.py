@@ -196,7 +196,4 @@ def _grown(peer: Peer, sizes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         [each["peak_megabytes"] - each["before_megabytes"] for each in sizes],
         [each["more_processor"] for each in sizes],
     )
-    return (
-        peer.name,
-        *(f"{exponent(passages, values)} ({exponent(passages[-2:], values[-2:])})" for values in series),
-    )
+    return (peer.name, *(f"{exponent(passages, values)} ({exponent(passages[-2:], values[-2:])})" for values in series))

@@ -119,9 +119,6 @@ def _asked(found: Section, folder: Path, grown: Grown, musique: Grown | None, em
     }
 
 
-# ------------------------------------------------------------------------------------------------------------- searches
-
-
 def _add_search(
     found: Section, name: str, grown: Grown, questions: Sequence[PlantedQuestion], musique: Grown | None
 ) -> dict[str, str]:
@@ -166,9 +163,6 @@ def _add_recall(found: Section, name: str, grown: Grown, questions: Sequence[Pla
     lost = 100 * float(np.mean([is_near and not is_found for is_found, is_near in planted]))
     found.add(f"{name}: planted passages among the first ten", share, "%")
     found.add(f"{name}: of those that exact comparison finds, a search loses", lost, "%", at_most=LOST_LIMIT)
-
-
-# -------------------------------------------------------------------------------------------------------------- changes
 
 
 def _addition(folder: Path, number: int) -> tuple[Path, str]:
@@ -218,9 +212,6 @@ def _timed(grown: Grown, work: Callable[[KnowledgeGraph], object]) -> Took:
         before, started = sum(grown.processor_seconds()), time.perf_counter()
         work(graph)
         return Took(time.perf_counter() - started, sum(grown.processor_seconds()) - before)
-
-
-# --------------------------------------------------------------------------------------------------------------- growth
 
 
 def _add_growth(found: Section, spent: Sequence[Spent]) -> None:

@@ -151,9 +151,6 @@ def _since(started: float) -> float:
     return time.perf_counter() - started
 
 
-# ------------------------------------------------------------ graphs whose communities are known, made with numpy alone
-
-
 def _planted(size: int, seed: int = 1) -> tuple[EntityGraph, Indices]:
     """A graph of ``size`` entities in communities of about ``MEMBERS``, and (n,) the community of each.
 

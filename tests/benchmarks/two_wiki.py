@@ -31,10 +31,7 @@ _OF_DIRECTOR = (
     "What is the place of birth of the director of film {}?",
     "Who is the spouse of the director of film {}?",
 )
-_COMPARED = (
-    "Which film came out first, {} or {}?",
-    "Are {} and {} from the same country?",
-)
+_COMPARED = ("Which film came out first, {} or {}?", "Are {} and {} from the same country?")
 _OLDER = ("Who was born first, {} or {}?", "Who died later, {} or {}?", "Are {} and {} of the same nationality?")
 _BRIDGED = (
     "Which film has the director who was born earlier, {} or {}?",

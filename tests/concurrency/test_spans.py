@@ -98,10 +98,7 @@ def test_a_question_has_its_steps_statements_and_calls_inside(
         answer = KnowledgeGraph(kg.store, settings, embedder=kg.embedder).ask("Where did the cable begin?", "retrieve")
     *before, question = spans.get_finished_spans()
     assert (question.name, question.kind, question.parent) == ("invoke_agent retrieve", trace.SpanKind.INTERNAL, None)
-    assert dict(question.attributes or {}) == {
-        "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.agent.name": "retrieve",
-    }
+    assert dict(question.attributes or {}) == {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "retrieve"}
     assert question.context
     inside = [each for each in before if each.context and each.context.trace_id == question.context.trace_id]
     assert all(each.parent for each in inside)

@@ -112,9 +112,6 @@ class TestLoop:
             loop.result(nothing(), NEVER)
 
 
-# ------------------------------------------------------------------------------------------------- the language model
-
-
 @pytest.fixture
 def silent() -> Iterator[Silent]:
     model = Silent(lambda messages: "Hi.")
@@ -276,9 +273,6 @@ class TestModel:
         assert silent.connections() == 0
 
 
-# ------------------------------------------------------------------------------------------------------- the database
-
-
 @pytest.fixture
 def other(neo4j_server: Connection) -> Iterator[neo4j.Session]:
     """A session of somebody else."""
@@ -352,9 +346,6 @@ class TestStatements:
 def other_session(store: Store) -> Any:
     with store.lend_driver("a test") as driver:
         return driver.session()
-
-
-# ------------------------------------------------------------------------------------------------- building the graph
 
 
 def texts(folder: Path) -> Path:

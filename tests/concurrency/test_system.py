@@ -27,9 +27,7 @@ _POSIX = re.compile(
 _REFUSED = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)', re.IGNORECASE)
 ROOT = PACKAGE.parent
 SHIPPED = ("kgplatform", "cypher", "schemas", "docs", "examples", "tests", "docker")
-ELSEWHERE = {
-    "neo4j/memory.py": "control groups, which are Linux's; elsewhere there are none, and it says so",
-}
+ELSEWHERE = {"neo4j/memory.py": "control groups, which are Linux's; elsewhere there are none, and it says so"}
 
 WITHOUT_POSIX = '''
 import builtins, signal, sys

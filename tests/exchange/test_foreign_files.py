@@ -72,9 +72,6 @@ def test_what_cannot_be_named(kg: KnowledgeGraph, tmp_path: Path) -> None:
             kg.export(path, kind)
 
 
-# ------------------------------------------------------------------------------------------------------------- GraphML
-
-
 def spooled(folder: Path, lines: list[Line]) -> Spool:
     folder.mkdir(exist_ok=True)
     with Spool(folder) as spool:
@@ -125,9 +122,6 @@ def test_igraph_reads_it(graphml: Path) -> None:
     assert sorted(graph.es["label"]) == ["FROM_DOCUMENT", "KNEW"]
 
 
-# ----------------------------------------------------------------------------------------------------------------- CSV
-
-
 def test_what_csv_cannot_say(kg: KnowledgeGraph, tmp_path: Path) -> None:
     lines = good()
     lines[3]["properties"] |= {"where": {"point": {"srid": 4326, "x": 1.5, "y": 2.0}}, "raw": {"bytes": "AP8="}}
@@ -157,9 +151,6 @@ def test_places_that_cannot_be_written_and_names_that_cannot_be_exported(kg: Kno
     with pytest.raises(InputError, match="called 'Bad`Label'.*rename it"):
         kg.export(tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
-
-
-# -------------------------------------------------------------------------------------------------------------- values
 
 
 @pytest.mark.parametrize("value", [[""], ["a\x1fb"]])

@@ -10,11 +10,11 @@ import pytest
 from conftest import wipe
 from graph_state import snapshot
 from killed_import import kill_import
+from other_embedder import OtherEmbedder
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange.importer import LEFT_OUT
-from kgplatform.models.embed import HashEmbedder
 
 ONE = "Ada Lovelace knew Charles Babbage. She was born in London."
 TWO = "Charles Babbage was born in London. Ada Lovelace praised the Engine."
@@ -105,9 +105,7 @@ def test_other_vectors_are_refused(kg: KnowledgeGraph, folder: Path) -> None:
     ingest(kg, folder, "two.txt")
     kg.export(folder / "two.jsonl")
     wipe(kg.store)
-    model = HashEmbedder(64)
-    model.name = "another:64"  # of as many dimensions, so that no index is made anew
-    other = KnowledgeGraph(kg.store, kg.settings, embedder=model)
+    other = KnowledgeGraph(kg.store, kg.settings, embedder=OtherEmbedder())
     ingest(other, folder, "one.txt")
     before = snapshot(kg.store)
     with pytest.raises(InputError, match=r"embedded with another:64 \(64 dimensions\), the file's with hash:64 \(64\)"):

@@ -129,9 +129,6 @@ def test_an_imported_graph_goes_on(exported: Exported, tmp_path: Path) -> None:
     assert (report.added, report.changed, report.extracted) == (0, 0, 0)
 
 
-# ------------------------------------------------------------------------------------------------------- interruptions
-
-
 @pytest.mark.parametrize("parts", [2, 9, 20], ids=["in the nodes", "between", "in the relationships"])
 @pytest.mark.killed
 def test_an_import_that_was_killed_goes_on(exported: Exported, parts: int) -> None:
@@ -168,9 +165,6 @@ def test_two_imports_at_once_do_not_mix(exported: Exported, monkeypatch: pytest.
             exported.graph.import_graph(exported.file("jsonl"))
     exported.graph.import_graph(exported.file("jsonl"))
     assert_equal(exported)
-
-
-# --------------------------------------------------------------------------------------------------- what is not empty
 
 
 def test_a_graph_that_is_not_empty_is_left_alone(exported: Exported) -> None:

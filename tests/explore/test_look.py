@@ -57,9 +57,6 @@ def ids(graph: KnowledgeGraph, statement: str) -> list[str]:
 FIELD = "MATCH (e:Entity {name: 'Cyrus Field'}) RETURN e.id"
 
 
-# ---------------------------------------------------------------------------------------------------- names to look for
-
-
 @pytest.mark.parametrize("text", ["Cyrus Field", "  CYRUS \n FIELD ", "cyrus f", "field cyr"])
 def test_an_entity_is_found_by_its_name_and_parts_of_it(look: Look, text: str) -> None:
     first = look.find(text)[0]
@@ -95,9 +92,6 @@ def test_what_nothing_is_called_finds_nothing_or_what_shares_a_word_and_a_search
         assert len(found) <= 20
     assert len(look.find("a" * 10_000)) <= 20
     assert graph.stats().nodes == before
-
-
-# ----------------------------------------------------------------------------------------------------------- neighbours
 
 
 def is_whole(found: Subgraph) -> bool:
@@ -168,9 +162,6 @@ def test_what_is_not_there_is_said(look: Look) -> None:
         look.node("x" * 1000)
 
 
-# ------------------------------------------------------------------------------------------------------------ subgraphs
-
-
 def test_facts_are_edges_or_nodes(graph: KnowledgeGraph, look: Look) -> None:
     for kind, type_ in (("triple", None), ("attribute", "HAS_ATTRIBUTE"), ("atomic", "MENTIONS")):
         fact = one(graph, f"MATCH (f:Fact {{kind: '{kind}'}})--(:Entity) RETURN f.id ORDER BY f.id LIMIT 1")
@@ -190,9 +181,6 @@ def test_ids_of_any_kind_are_drawn_together(graph: KnowledgeGraph, look: Look) -
     assert [node.id for node in found.nodes] == wanted
     assert {"FROM_CHUNK", "NEXT_PAGE"} <= {edge.type for edge in found.edges}
     assert look.subgraph([]) == look.subgraph(["gone"]) == Subgraph((), (), 0)
-
-
-# -------------------------------------------------------------------------------------------------- nodes and documents
 
 
 def test_the_facts_of_a_node_have_their_places(graph: KnowledgeGraph, look: Look) -> None:
@@ -265,9 +253,6 @@ def test_windows_that_are_none(graph: KnowledgeGraph, look: Look) -> None:
             look.document(info.id, start, end)
 
 
-# ------------------------------------------------------------------------------------------------------- tree and types
-
-
 def test_the_tree_from_the_top_to_the_attributes(graph: KnowledgeGraph, look: Look) -> None:
     entities, attributes, kinds = [], 0, set()
 
@@ -305,9 +290,6 @@ def test_communities_and_their_members(graph: KnowledgeGraph, look: Look) -> Non
         look.community(one(graph, FIELD))
 
 
-# ----------------------------------------------------------------------------------------------------------------- runs
-
-
 def test_kept_runs_can_be_played_again(look: Look) -> None:
     walked, asked, *_ = look.runs()
     assert (walked.reader, asked.reader, asked.question) == ("graphreader", "retrieve", QUESTION)
@@ -343,9 +325,6 @@ def test_how_long_a_call_took(store: Store) -> None:
         "CREATE (r)-[:HAS_STEP]->(:Step {calls: made[0], seconds: made[1]}))",
     )
     assert (Look(store).seconds_per_call("m"), Look(store).seconds_per_call("other")) == (3.0, None)
-
-
-# ---------------------------------------------------------------------------------------- graphs that are made to break
 
 
 def test_a_filter_of_the_map_that_is_no_dictionary_is_refused(store: Store) -> None:
@@ -405,8 +384,6 @@ def test_edges_between_hubs_are_seen(store: Store) -> None:
     )
     assert [edge.fact for edge in Look(store).subgraph(["b", "a"]).edges] == ["f"]
 
-
-# ------------------------------------------------------------------------------------------------------ without a model
 
 LETTERS = {
     "letter": "# March 1\n\nMarta Oyelaran met Daniel Scales in Rotterdam.\n\nInes Kallio has signed.\n",

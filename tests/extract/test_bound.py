@@ -9,13 +9,7 @@ from proposals import accepted
 
 from kgplatform.extract.bound import Tally, bound
 from kgplatform.extract.schema import AttributeType, EntityType, Expansion, RelationType, Schema, load_schema
-from kgplatform.records import (
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-    Proposal,
-)
+from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Proposal
 
 SCHEMA = Schema(
     "films",
@@ -199,9 +193,6 @@ def test_the_first_listed_type_speaks_for_a_name() -> None:
     dropped_first = (ExtractedEntity("Psycho", "Alien"), *both[1:])
     bounded, _ = bound(Extraction(dropped_first, (ExtractedTriple("Psycho", "directed_by", "Ada"),)), SCHEMA, "strict")
     assert len(bounded.triples) == 1
-
-
-# ------------------------------------------------------------------------------------------ expansions
 
 
 def test_only_the_sure_candidate_is_accepted() -> None:

@@ -80,9 +80,6 @@ def extract(*answers: Any, text: str = TEXT, tokens: int = 30) -> tuple[Extracti
     return LlmExtractor(chat).extract(*passage_of(text, tokens), SCHEMA), chat
 
 
-# ---------------------------------------------------------------------------------------------- the call
-
-
 def test_one_call_yields_everything() -> None:
     extraction, chat = extract(REPLY)
     assert extraction == READ
@@ -254,9 +251,6 @@ def test_wrappings(answer: str) -> None:
     assert extract(answer)[0] == READ
 
 
-# ---------------------------------------------------------------------------------------------- shapes
-
-
 def faults(content: dict[str, Any]) -> list[str]:
     return [each.kind for each in read_extraction(content).malformed]
 
@@ -353,10 +347,7 @@ def test_facts() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("confidence", "expected"),
-    [("0.95", 0.95), ("95%", 0.95), (95, 0.95), (None, 0.9), (1, 1.0)],
-)
+@pytest.mark.parametrize(("confidence", "expected"), [("0.95", 0.95), ("95%", 0.95), (95, 0.95), (None, 0.9), (1, 1.0)])
 def test_confidence(confidence: object, expected: float) -> None:
     item = {"kind": "Entity Type", "name": "Engine", "confidence": confidence}
     assert read_extraction({"proposals": [item]}).proposals == (Proposal("entity", "Engine", expected),)
@@ -413,9 +404,6 @@ def test_what_neo4j_cannot_store_is_cleaned() -> None:
     extraction = read_extraction({"triples": [["A\ud800da\x00", "born\u2028in", "Lon\tdon"]]})
     assert extraction.triples == (ExtractedTriple("A da", "born in", "Lon don"),)
     assert read_extraction({"entities": ["\ud800"]}).malformed[0].detail.encode()
-
-
-# ---------------------------------------------------------------------------------------- GraphReader's own extraction
 
 
 KEEPER = "Mira Holt tends the lighthouse of Sund. She has done so since her father drowned off the cape in 1911."

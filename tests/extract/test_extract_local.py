@@ -59,9 +59,6 @@ def triples(text: str, title: str = "notes.txt") -> list[tuple[str, str, str]]:
     return [(triple.subject, triple.predicate, triple.object) for triple in extract(text, title).triples]
 
 
-# --------------------------------------------------------------------------------------------------------------- names
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -148,9 +145,6 @@ def test_recurring_terms_of_a_text_that_names_nothing() -> None:
     assert names("the bone marrow makes cells. we rest.") == []
 
 
-# -------------------------------------------------------------------------------------------------------------- titles
-
-
 def test_title_forms() -> None:
     assert title_forms("The Cure (band)") == ("The Cure (band)", "The Cure", "Cure")
     assert title_forms("annual_report_2020") == title_forms("notes.txt") == title_forms("1984") == ()
@@ -194,9 +188,6 @@ def test_headlines_are_no_names() -> None:
     assert names("it was late then.", "Separation of quills and state in Varland") == [
         "Separation of quills and state in Varland"
     ]
-
-
-# --------------------------------------------------------------------------------------------------------------- kinds
 
 
 @pytest.mark.parametrize(
@@ -251,9 +242,6 @@ def test_types_come_from_the_schema_and_from_no_other() -> None:
     assert {entity.type for entity in extract(text, schema=other).entities} == {None, "location"}
 
 
-# ------------------------------------------------------------------------------------------------------------- manuals
-
-
 @pytest.mark.parametrize(
     ("line", "left_out"),
     [
@@ -302,9 +290,6 @@ def test_terms_of_a_manual_stand_behind_an_article_and_are_no_possessives_and_no
     assert not {"pack's owner", "pack orders", "right side"} & set(found)
 
 
-# -------------------------------------------------------------------------------------------------------------- German
-
-
 def test_german_names_show_by_themselves() -> None:
     assert kinds(GERMAN) == {
         "Karsten Quellin": "Person",
@@ -346,9 +331,6 @@ def test_german_headings_titles_and_acronyms() -> None:
 
 def test_an_english_text_about_germans_is_english() -> None:
     assert "Varburg" in names("Ada Quill lived in Varburg, and so did Otto von Stein. In Varburg he was known to all.")
-
-
-# ----------------------------------------------------------------------------------------------------- relations, facts
 
 
 @pytest.mark.parametrize(

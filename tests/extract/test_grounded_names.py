@@ -15,8 +15,7 @@ PASSAGE = Passage("c", "d", "n", 0, 0, len(TEXT), None, TEXT, 30)
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["Cyrus Field", "CYRUS FIELD", "1866", "Cork mayor", "mayors of Cork", "US", "Atlantic", "cables"],
+    "name", ["Cyrus Field", "CYRUS FIELD", "1866", "Cork mayor", "mayors of Cork", "US", "Atlantic", "cables"]
 )
 def test_what_the_text_or_its_title_names(name: str) -> None:
     assert is_named(name, TEXT, "The Atlantic")

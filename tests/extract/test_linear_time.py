@@ -23,7 +23,6 @@ TIMES = 50
 SMALL = 2000
 GENERAL = load_schema("general")
 
-# --------------------------------------------- texts that are made to take a cutter's time, the same for the same seed
 
 Make = Callable[[Random, int], str]
 
@@ -83,13 +82,7 @@ TEXTS: dict[str, Make] = {
 }
 """Of ``size`` characters, or a few less."""
 
-PAGES = {
-    "cells": "<td></td>",
-    "blank elements": "<b> </b>",
-    "items": "<li>",
-    "open tags": "<a ",
-    "entities": "&nbsp;",
-}
+PAGES = {"cells": "<td></td>", "blank elements": "<b> </b>", "items": "<li>", "open tags": "<a ", "entities": "&nbsp;"}
 
 
 def took(work: Callable[[], object], times: int) -> float:

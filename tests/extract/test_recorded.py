@@ -57,9 +57,6 @@ def passage(title: str, text: str, *triples: list[str], entities: tuple[str, ...
     return {"title": title, "text": text, "extracted_entities": list(entities), "extracted_triples": list(triples)}
 
 
-# ---------------------------------------------------------------------------------------------- open IE
-
-
 @pytest.mark.parametrize("name", ["r.json", "r.jsonl"])
 def test_open_ie_belongs_to_its_text(tmp_path: Path, name: str) -> None:
     """As a list, or one passage a line; equal texts are told apart by their titles."""
@@ -125,9 +122,6 @@ def test_hipporags_form(tmp_path: Path) -> None:
         assert len(extractor.extract(whole(document), document, SCHEMA).triples) == 1
 
 
-# ------------------------------------------------------------------------------------------------ JSONL
-
-
 def test_every_item_goes_to_one_passage(tmp_path: Path) -> None:
     entry = {
         "document": "ada.txt",
@@ -168,15 +162,7 @@ def test_every_item_goes_to_one_passage(tmp_path: Path) -> None:
     assert [each.predicate for each in bounded.triples] == ["knew"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "ada.txt",
-        "ADA.TXT",
-        "file:///home/x/texts/ada.txt",
-        "Countess of Lovelace",
-    ],
-)
+@pytest.mark.parametrize("name", ["ada.txt", "ADA.TXT", "file:///home/x/texts/ada.txt", "Countess of Lovelace"])
 def test_names_of_a_document(tmp_path: Path, name: str) -> None:
     """In a line, or in a list of such entries."""
     content = {"document": name, "entities": ["Ada"]}

@@ -39,9 +39,6 @@ def saved(folder: Path, text: str, name: str = "mine.yaml") -> Path:
     return path
 
 
-# ------------------------------------------------------------------------------------------------ names
-
-
 @pytest.mark.parametrize(
     ("name", "label", "relationship"),
     [
@@ -66,9 +63,6 @@ def test_a_label_matches_its_name(name: str) -> None:
         assert type_key(relationship_for(name)) == type_key(name.upper())
         assert label_for(name).isprintable()
     assert all(word.strip() for word in words_of(name))
-
-
-# ----------------------------------------------------------------------------------------------- lookup
 
 
 def test_lookup_is_tolerant_and_canonical() -> None:
@@ -136,9 +130,6 @@ def test_expansions_are_added_once_and_bring_no_text_along() -> None:
     assert FILMS.entity("Studio") is None
 
 
-# ----------------------------------------------------------------------------------------------- faults
-
-
 @pytest.mark.parametrize(
     "schema",
     [
@@ -184,9 +175,6 @@ def test_unknown_ends_are_named_with_the_nearest() -> None:
         Schema("x", (EntityType("Film"),), (RelationType("shows", pairs=(("Film", "Person"),)),))
     with pytest.raises(SchemaError, match="'year' names the entity type 'Book'"):
         Schema("x", (EntityType("Film"),), (), (AttributeType("year", entities=("Book",)),))
-
-
-# ------------------------------------------------------------------------------------------------ files
 
 
 def test_shipped_schemas_load_and_are_described() -> None:

@@ -160,7 +160,43 @@ def without_costs(report: IngestReport) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if name not in ("usage", "seconds", "notes", "settled")}
 
 
-# -------------------------------------------------------------------------------------------------------------- killed
+def test_a_small_corpus_and_what_a_model_reads_are_written_by_transactions(
+    managed: Settings, own: Store, tmp_path: Path
+) -> None:
+    server = pid_of(managed)
+    report = opened(own, managed, bulk_import=10).ingest(invented(tmp_path / "small", 3), extractor="local")
+    assert (report.passages, report.extracted, report.notes) == (9, 9, [])
+    wipe(own)
+    with OpenAIServer(extracted) as model:
+        graph = opened(own, managed, openai_base_url=model.base_url)
+        report = graph.ingest(invented(tmp_path / "read", 2), extractor="llm")
+    assert (report.extracted, report.notes) == (6, [])
+    assert pid_of(managed) == server
+
+
+def test_what_somebody_wrote_meanwhile_is_not_lost(managed: Settings, own: Store, tmp_path: Path) -> None:
+    def write(stage: str, done: int, total: int) -> None:
+        if (stage, done) == ("importing", 0):
+            own.run_statement("CREATE (:Note {id: 'x'})", {}, write=True, timeout=30, limit=1)
+
+    graph = opened(own, managed)
+    with pytest.raises(StoreError, match="Another process wrote to the graph"):
+        graph.ingest(invented(tmp_path, 3), extractor="local", progress=write)
+    assert_nothing_is_left(managed)
+    report = graph.ingest(invented(tmp_path, 3), extractor="local")
+    assert (report.extracted, report.notes) == (9, [])
+
+
+def test_a_disk_without_room(managed: Settings, own: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr("kgplatform.ingest.bulk.shutil.disk_usage", lambda path: usage)
+    with pytest.raises(InputError, match=r"needs .* GB in .*KGPLATFORM_HOME, or set KGPLATFORM_BULK_IMPORT=0"):
+        opened(own, managed).ingest(invented(tmp_path, 3), extractor="local")
+    assert own.read("ingest/is_empty")[0]["empty"]
+    assert_nothing_is_left(managed)
+
+
+# Last of what needs the server: after it, that is a new one, which plans every statement anew.
 
 
 def killed(settings: Settings, folder: Path, java: Path, when: Callable[[list[str]], bool]) -> None:
@@ -217,48 +253,6 @@ def test_killed_anywhere_and_run_again(
         assert (report.extracted, report.notes) == (0, []), "all came in with the import"
         assert difference(snapshot(again), snapshot(store)) == []
     assert_nothing_is_left(managed)
-
-
-# ---------------------------------------------------------------------------------------------------- what is refused
-
-
-def test_a_small_corpus_and_what_a_model_reads_are_written_by_transactions(
-    managed: Settings, own: Store, tmp_path: Path
-) -> None:
-    server = pid_of(managed)
-    report = opened(own, managed, bulk_import=10).ingest(invented(tmp_path / "small", 3), extractor="local")
-    assert (report.passages, report.extracted, report.notes) == (9, 9, [])
-    wipe(own)
-    with OpenAIServer(extracted) as model:
-        graph = opened(own, managed, openai_base_url=model.base_url)
-        report = graph.ingest(invented(tmp_path / "read", 2), extractor="llm")
-    assert (report.extracted, report.notes) == (6, [])
-    assert pid_of(managed) == server
-
-
-def test_what_somebody_wrote_meanwhile_is_not_lost(managed: Settings, own: Store, tmp_path: Path) -> None:
-    def write(stage: str, done: int, total: int) -> None:
-        if (stage, done) == ("importing", 0):
-            own.run_statement("CREATE (:Note {id: 'x'})", {}, write=True, timeout=30, limit=1)
-
-    graph = opened(own, managed)
-    with pytest.raises(StoreError, match="Another process wrote to the graph"):
-        graph.ingest(invented(tmp_path, 3), extractor="local", progress=write)
-    assert_nothing_is_left(managed)
-    report = graph.ingest(invented(tmp_path, 3), extractor="local")
-    assert (report.extracted, report.notes) == (9, [])
-
-
-def test_a_disk_without_room(managed: Settings, own: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
-    monkeypatch.setattr("kgplatform.ingest.bulk.shutil.disk_usage", lambda path: usage)
-    with pytest.raises(InputError, match=r"needs .* GB in .*KGPLATFORM_HOME, or set KGPLATFORM_BULK_IMPORT=0"):
-        opened(own, managed).ingest(invented(tmp_path, 3), extractor="local")
-    assert own.read("ingest/is_empty")[0]["empty"]
-    assert_nothing_is_left(managed)
-
-
-# ----------------------------------------------------------------------------------------------------------- its parts
 
 
 def program(folder: Path, lines: str) -> Path:

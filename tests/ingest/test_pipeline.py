@@ -13,6 +13,7 @@ import pytest
 from conftest import EXAMPLES, wipe
 from corpora import FIELD, OTHERS, difference, extracted, invented, put, put_jsonl
 from graph_state import Snapshot, snapshot
+from other_embedder import OtherEmbedder
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
@@ -24,7 +25,7 @@ from kgplatform.neo4j.store import Connection, Store, trace
 from kgplatform.prompt import Messages
 from kgplatform.query import load_query
 from kgplatform.records import Document, QueryRun
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import load_settings
 from kgplatform.sources.load import load
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 
@@ -40,9 +41,6 @@ def graph_of(kg: KnowledgeGraph, files: list[Path], **options: Any) -> Snapshot:
     wipe(kg.store)
     kg.ingest(files, **(options or OPTIONS))
     return snapshot(kg.store)
-
-
-# ------------------------------------------------------------------------------------------------------------ repeating
 
 
 def test_a_second_ingest_changes_nothing(kg: KnowledgeGraph) -> None:
@@ -78,9 +76,6 @@ def check_complete(kg: KnowledgeGraph) -> None:
     assert rows(kg, "MATCH (k:KeyElement) WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) } RETURN k.name") == []
     ordered = "MATCH (a:Chunk)-[:NEXT_CHUNK]->(b:Chunk) WHERE b.index <> a.index + 1 OR b.start < a.end RETURN a.name"
     assert rows(kg, ordered) == []
-
-
-# ------------------------------------------------------------------------------------------------------- changed files
 
 
 def test_a_changed_file_replaces_what_it_was(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -153,9 +148,6 @@ def test_smaller_passages_are_a_change(kg: KnowledgeGraph, tmp_path: Path) -> No
     assert difference(snapshot(kg.store), wanted) == []
 
 
-# ------------------------------------------------------------------------------------------------ entities and offsets
-
-
 def test_names_in_their_scripts_and_words_at_their_places(kg: KnowledgeGraph, tmp_path: Path) -> None:
     texts = {
         "鲁迅.txt": "鲁迅生于绍兴。🎉鲁迅写了《呐喊》。",
@@ -215,9 +207,6 @@ def check_offsets(kg: KnowledgeGraph, files: list[Path]) -> None:
         words = texts[uri][start:end]
         assert words.strip() == words
         assert any(letter.isalnum() for letter in words), text
-
-
-# -------------------------------------------------------------------------------------------------- names that are data
 
 
 NASTY = [
@@ -297,9 +286,6 @@ def test_a_schema_may_not_take_our_names_nor_break_out(kg: KnowledgeGraph, tmp_p
     kg.ingest(put(tmp_path, {"a.txt": "Petrel 鲁迅"}), schema=schema, recorded=put_jsonl(tmp_path / "r.jsonl", [line]))
     assert {"ShipX1", "人物"} <= set(kg.stats().nodes)
     assert "SAILS_DELETE_R" in kg.stats().relationships
-
-
-# ------------------------------------------------------------------------------------------------------ language models
 
 
 @pytest.fixture(scope="module")
@@ -470,28 +456,24 @@ def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> Non
     assert rows(kg, "MATCH (v:Vessel) RETURN count(v) > 0, all(v IN collect(v) WHERE v.inSchema)") == [[True, True]]
 
 
-# ----------------------------------------------------------------------------------------------------- embedding models
-
-
-def opened(store: Store, dimension: int) -> KnowledgeGraph:
-    settings: Settings = load_settings(embedder=f"hash:{dimension}")
-    return KnowledgeGraph(store, settings, embedder=HashEmbedder(dimension))
+def opened(store: Store, embedder: HashEmbedder) -> KnowledgeGraph:
+    return KnowledgeGraph(store, load_settings(embedder=embedder.name), embedder=embedder)
 
 
 def test_another_embedding_model_is_refused_and_repaired(store: Store, tmp_path: Path) -> None:
     files = put(tmp_path, FIELD)
-    graph_of(opened(store, 32), files)
-    kg = opened(store, 64)
+    graph_of(opened(store, OtherEmbedder()), files)
+    kg = opened(store, HashEmbedder(64))
     for attempt in (kg.check_model, lambda: kg.ingest(files)):
         with pytest.raises(EmbeddingMismatchError) as caught:
             attempt()
-        for part in ("hash:32 (32 dimensions)", "hash:64 (64 dimensions)", "kgplatform reembed"):
+        for part in ("another:64 (64 dimensions)", "hash:64 (64 dimensions)", "kgplatform reembed"):
             assert part in str(caught.value)
     kg.reembed()
     kg.check_model()
     assert kg.search("Who founded the company?").passages
     with pytest.raises(EmbeddingMismatchError):
-        opened(store, 32).check_model()
+        opened(store, OtherEmbedder()).check_model()
     repaired = snapshot(store)
     assert difference(repaired, graph_of(kg, files)) == []
 
@@ -499,12 +481,12 @@ def test_another_embedding_model_is_refused_and_repaired(store: Store, tmp_path:
 def test_an_emptied_graph_takes_another_embedding_model(store: Store, tmp_path: Path) -> None:
     """Whoever deletes all nodes by Cypher leaves the indexes of the model before; those of others are left alone."""
     files = put(tmp_path, FIELD)
-    opened(store, 32).ingest(files, **OPTIONS)
+    opened(store, HashEmbedder(32)).ingest(files, **OPTIONS)
     theirs = "CREATE VECTOR INDEX theirs FOR (n:Theirs) ON n.vector OPTIONS {indexConfig: {`vector.dimensions`: 7}}"
     store.run_statement(theirs, {}, write=True, timeout=60, limit=1)
     try:
         store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
-        kg = opened(store, 64)
+        kg = opened(store, HashEmbedder(64))
         kg.ingest(files, **OPTIONS)
         assert kg.search("Who founded the company?").passages
         assert {row["name"] for row in store.read("ingest/vector_dimensions") if row["dimension"] != 64} == {"theirs"}
@@ -514,16 +496,16 @@ def test_an_emptied_graph_takes_another_embedding_model(store: Store, tmp_path: 
 
 @pytest.mark.long
 def test_an_interrupted_reembedding_is_said_and_finished(store: Store, tmp_path: Path) -> None:
-    """Wherever it stops after its first write, nothing but ``reembed`` works: at every seventh statement here."""
+    """Wherever it stops after its first write, nothing but ``reembed`` works: at every eleventh statement here."""
     files = put(tmp_path, FIELD | OTHERS)
-    wanted = graph_of(opened(store, 64), files)
-    kg = opened(store, 64)
+    kg = opened(store, HashEmbedder(64))
+    wanted = graph_of(kg, files)
 
     class KilledError(Exception):
         pass
 
-    for number in itertools.count(1, 7):
-        graph_of(opened(store, 32), files[:1]) if number == 1 else None
+    for number in itertools.count(1, 11):
+        graph_of(opened(store, OtherEmbedder()), files[:1]) if number == 1 else None
         told: list[str] = []
 
         def kill(executed: QueryRun, told: list[str] = told, number: int = number) -> None:
@@ -563,7 +545,6 @@ def test_a_search_before_the_first_ingest_is_done_says_what_to_do(kg: KnowledgeG
         kg.search("Who wrote it?")
 
 
-# --------------------------------------------------------------------------------------- statements that no passage has
 # They are kept and counted, and stay out of searches and prompts.
 
 

@@ -127,9 +127,6 @@ def test_a_damaged_line_removes_no_document_and_a_removed_line_does(kg: Knowledg
     assert titles(kg) == ["One"]
 
 
-# -------------------------------------------------------------------------------------- files and folders that are gone
-
-
 ADA = "Ada Lovelace was born in London in 1815."
 CHARLES = "Charles Babbage designed the Analytical Engine in London."
 GRACE = "Grace Hopper was born in New York City in 1906."

@@ -6,14 +6,7 @@ import pytest
 
 from kgplatform.extract.schema import EntityType, RelationType, Schema
 from kgplatform.ingest.rows import Rows, rows_of
-from kgplatform.records import (
-    AtomicFact,
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-    Passage,
-)
+from kgplatform.records import AtomicFact, ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage
 from kgplatform.text import count_tokens, node_id
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Sea vessel")), (RelationType("sailed on"),))
@@ -54,10 +47,7 @@ def test_a_sentence_that_stands_twice_is_where_its_number_says() -> None:
     assert (row["start"] - 100, row["end"] - 100) == (24, 34)
 
 
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [("10 December 1815", True), ("1816", False), ("40 years", True)],
-)
+@pytest.mark.parametrize(("value", "found"), [("10 December 1815", True), ("1816", False), ("40 years", True)])
 def test_a_sentence_does_not_state_a_year_that_the_passage_lacks(value: str, found: bool) -> None:
     said = ExtractedAttribute("Ada", "born", value, sentence=2)
     (row,) = rows(Extraction((ADA,), attributes=(said,))).attributes.values()

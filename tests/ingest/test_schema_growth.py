@@ -130,9 +130,6 @@ def make_older(kg: KnowledgeGraph, documents: dict[str, Proposals]) -> None:
     kg.cypher("MATCH (g:Graph) SET g.format = 2", write=True)
 
 
-# ----------------------------------------------------------------------------------------- what was read before it grew
-
-
 SHIPS = ("Alca", "Brisa", "Corvo", "Delfin", "Estrela", "Falcao", "Gaivota", "Harpia")
 BOOK = "\n\n".join(
     f"In the year {1800 + at} the captain Mira Holt sailed with the {ship} from Sund, and nobody heard of her for nine "

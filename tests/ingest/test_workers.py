@@ -76,11 +76,19 @@ def killing(times: int, seed: int) -> Iterator[list[int]]:
         thread.join()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_windows() -> Iterator[None]:
+    """A few notes are more than a window."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kgplatform.ingest.window.WINDOW", 24)
+        yield
+
+
 @pytest.fixture(scope="module")
 def undisturbed(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     """Notes of more than a window; what an ingest of them by a model reports, and its graph."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    files = invented(folder / "notes", 24)
+    files = invented(folder / "notes", 12)
     with Store(neo4j_server) as store, OpenAIServer(extracted) as server:
         wipe(store)
         report = opened(store, folder / "home", openai_base_url=server.base_url).ingest(files, extractor="llm")
@@ -102,12 +110,12 @@ def counting(prompts: Counter[str], seconds: float) -> Callable[[Messages], str]
 
 
 def test_the_graph_is_the_same_with_any_number_of_workers(store: Store, tmp_path: Path) -> None:
-    files = invented(tmp_path / "notes", 24)
+    files = invented(tmp_path / "notes", 12)
     graphs = []
-    for workers in (1, 3):
+    for workers in (1, 2):
         wipe(store)
         report = opened(store, tmp_path / "home", workers=workers).ingest(files, extractor="local")
-        assert (report.extracted, report.complete) == (72, True)
+        assert (report.extracted, report.complete) == (36, True)
         graphs.append(snapshot(store))
     assert difference(*graphs) == []
     assert children() == []
@@ -142,7 +150,7 @@ def test_a_budget_holds_over_all_workers(undisturbed: Undisturbed, store: Store,
         assert "budget" in report.stopped
         assert 0 < report.extracted < report.passages
         used = kg.ledger.total
-        assert half <= used.input_tokens + used.output_tokens < 1.2 * half
+        assert half <= used.input_tokens + used.output_tokens < 1.5 * half, "four were under way"
         assert opened(store, tmp_path / "home", **model).ingest(files, extractor="llm").complete
     assert difference(snapshot(store), wanted) == []
 
@@ -173,7 +181,7 @@ def test_a_worker_outlives_an_error_and_is_replaced_where_it_ends(monkeypatch: p
 
     elsewhere.__module__, elsewhere.__qualname__ = "of_a_notebook", "elsewhere"
     monkeypatch.setitem(sys.modules, "of_a_notebook", SimpleNamespace(elsewhere=elsewhere))
-    monkeypatch.setattr(work, "_DEATHS", 3)
+    monkeypatch.setattr(work, "_DEATHS", 2)
     with LocalWorkers(1) as workers:
         for function, argument, error in (
             (len, 7, "object of type 'int' has no len"),
@@ -182,7 +190,7 @@ def test_a_worker_outlives_an_error_and_is_replaced_where_it_ends(monkeypatch: p
             with pytest.raises(RuntimeError, match=rf"A worker failed:\nTraceback[\s\S]*{error}"):
                 workers.submit(function, argument).result()
         assert workers.submit(len, "four").result() == 4
-        with pytest.raises(KgError, match="The same task killed 3 workers in a row"):
+        with pytest.raises(KgError, match="The same task killed 2 workers in a row"):
             workers.submit(os._exit, 9).result()
         assert workers.submit(len, "four").result() == 4
     monkeypatch.setattr(work, "_IDLE_SECONDS", 0.1)

@@ -49,8 +49,6 @@ def difference(one: Snapshot, other: Snapshot) -> list[str]:
     return lines
 
 
-# ------------------------------------------------------------------------------------------------- what two files share
-
 FIELD = {
     "field.txt": (
         "Cyrus Field was born in Stockbridge in 1819. Cyrus Field founded the Atlantic Telegraph Company. "
@@ -118,7 +116,6 @@ RECORDING: list[dict[str, Any]] = [
     },
 ]
 
-# ------------------------------------------------------------------------------------------------------ invented notes
 
 _PEOPLE = ("Ada Norrby", "Ben Okafor", "Chloé Marchand", "Dong Wei", "Elif Şahin", "Finn Aalto", "Grace Mbeki")
 _FIRMS = ("Harbour Works", "Kestrel Lines", "Northern Cable", "Ostrava Steel")

@@ -126,9 +126,6 @@ def _json(said: Fields) -> str:
     return json.dumps(said, ensure_ascii=False)
 
 
-# --------------------------------------------------------------------------------------------------------- the counting
-
-
 @dataclass
 class Tally:
     """What came of questions. ``uncited``: refused, not cited, or with a mark; ``failed``: ended with an error of the
@@ -227,9 +224,6 @@ def _said(graph: KnowledgeGraph, reader: str, question: Asked, tally: Tally, opt
 def cites_an_invention(statement: Statement) -> bool:
     """Whether what stands in no text is cited, and has no mark. A statement that cites nothing claims no sentence."""
     return bool(statement.citations and not statement.unread and _INVENTED.search(statement.text))
-
-
-# --------------------------------------------------------------------------------------------------------- the checking
 
 
 def check(none: Tally, some: Tally, *, measured: float, most: int) -> None:

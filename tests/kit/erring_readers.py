@@ -20,8 +20,6 @@ from model_by_prompt import Prompt
 FLEET = planted(30)
 """The corpus that all are asked about."""
 
-# ----------------------------------------------------------------------------------------------- whatever the reader
-
 
 def other(words: str, chance: random.Random) -> str:
     """Another of the same kind: a ship for a ship, a builder, a place, a year."""
@@ -110,9 +108,6 @@ def _number_of(said: Said, asked: Prompt) -> str:
     return asked.number_of(said.words) or (noted[1] if noted else "")
 
 
-# ---------------------------------------------------------------------------------------------------------------- youtu
-
-
 def _decompose(asked: Prompt) -> Fields:
     subject, relations = hops(asked.question)
     filled = [ASKS[relation].format(subject if n == 0 else f"#{n}") for n, relation in enumerate(relations)]
@@ -192,7 +187,6 @@ YOUTU: Mapping[str, Rule] = {
     ),
 }
 
-# ---------------------------------------------------------------------------------------------------------- graphreader
 
 _NODES = ("Harbour Board of 1799", "the old shipyard", "Captain Nemo Drake")
 """That no graph has."""
@@ -326,8 +320,6 @@ GRAPHREADER: Mapping[str, Rule] = {
     ),
 }
 
-# ------------------------------------------------------------------------------------------------------------ readagent
-
 
 def _lookup(asked: Prompt) -> Fields:
     gists = asked.pages
@@ -361,7 +353,6 @@ READAGENT: Mapping[str, Rule] = {
     "answer": Rule(_remembered, {"another entity": another_entity, "none": says_nothing("answer")}),
 }
 
-# ------------------------------------------------------------------------------------------------------------ longagent
 
 _STATED = {"builder": "The {} was built by {}", "launched": "The {} was launched in {}", "born": "{} was born in {}"}
 
@@ -447,7 +438,6 @@ LONGAGENT: Mapping[str, Rule] = {
     "end": Rule(lambda asked: _envelope("answer", _known(asked).answer), _LEADER),
 }
 
-# --------------------------------------------------------------------------------------------------------------- cypher
 
 _WORDS = {"builder": "built by", "launched": "launched in", "born": "born in"}
 _ONE_HOP = (
@@ -505,7 +495,6 @@ CYPHER: Mapping[str, Rule] = {
     ),
 }
 
-# ------------------------------------------------------------------------------ retrieve, and readers of whole texts
 
 RETRIEVE: Mapping[str, Rule] = {
     "answer": replace(YOUTU["answer"], slips={**YOUTU["answer"].slips, "invented name": invented_name})

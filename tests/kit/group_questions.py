@@ -157,8 +157,6 @@ def _in_common(told: Told, shared: dict[str, str]) -> list[Asked]:
     return asked
 
 
-# ----------------------------------------------------------------------------------------------------------- the model
-
 Sentences = Sequence[tuple[Any, str]]
 """What a prompt shows, each with its number."""
 

@@ -120,9 +120,6 @@ def _popular(entities: int, size: int, rng: np.random.Generator) -> Indices:
     return (entities * rng.random(size) ** 4).astype(np.int64)
 
 
-# ------------------------------------------------------------------------------------------------------------- its text
-
-
 def _documents(graph: LargeGraph) -> Iterator[tuple[Document, list[tuple[Passage, Extraction]]]]:
     """Documents of 20 passages, each of 12 sentences that state one triple each."""
     pieces = [graph.joined[at : at + _SENTENCES] for at in range(0, len(graph.joined), _SENTENCES)]

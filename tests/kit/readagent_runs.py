@@ -70,9 +70,6 @@ def document_ids(evidence: Evidence) -> dict[str, str]:
     return {row[0]: row[1] for row in found}
 
 
-# ----------------------------------------------------------------------------------------------------------- the model
-
-
 class Asked(Prompt):
     """A prompt of the reader, taken apart."""
 
@@ -146,9 +143,6 @@ def ask(evidence: Evidence, model: Rereader, question: str, **options: Any) -> A
 def details(answer: Answer, name: str) -> list[str]:
     """What the steps of this name say, in order."""
     return [each.detail for each in answer.trace if each.name == name]
-
-
-# ------------------------------------------------------------ a run that is kept
 
 
 def first_sentence(messages: Messages) -> str:

@@ -41,9 +41,6 @@ def reply(messages: Messages) -> str:
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 
-# ----------------------------------------------------------------------------------------- retrieve, youtu, plain texts
-
-
 def _answer(asked: Prompt) -> Fields:
     told = tell(asked.question, asked.sentences.values())
     cited = [(asked.number_of(each), each) for each in told.sentences]
@@ -101,9 +98,6 @@ def _from_piece(asked: Prompt) -> Fields:
     text = " ".join(f"{each} [{number}]" for each, number in said if number)
     is_done = bool(text) and not told.lead(asked.question)
     return {"evidence": [], "answer": text if is_done else "", "sufficient": is_done, "notes": text}
-
-
-# ---------------------------------------------------------------------------------------------------------- graphreader
 
 
 def _nodes(asked: Prompt) -> Fields:
@@ -179,9 +173,6 @@ def _step(notebook: str, action: str, **more: object) -> Fields:
     return {"reasoning": "By shared words.", "notebook": notebook.strip(), "action": action, **more}
 
 
-# --------------------------------------------------------------------------------------------------------------- cypher
-
-
 def _write_cypher(asked: Prompt) -> Fields:
     """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
     question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
@@ -193,9 +184,6 @@ def _write_cypher(asked: Prompt) -> Fields:
         "RETURN DISTINCT f.text AS fact, f.id AS sources ORDER BY fact"
     )
     return {"statement": statement, "parameters": {"names": names}}
-
-
-# ------------------------------------------------------------------------------------------------------------ readagent
 
 
 def _pause(asked: Prompt) -> Fields:
@@ -243,9 +231,6 @@ def _choose(asked: Prompt) -> Fields:
     letter, _ = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
     numbers = [number for line, number in _numbered(asked.data).items() if line in told]
     return {"evidence": numbers, "choice": letter}
-
-
-# ------------------------------------------------------------------------------------------------------------ longagent
 
 
 def _member(asked: Prompt) -> Fields:
@@ -296,9 +281,6 @@ def _envelope(kind: str, content: str) -> Fields:
     return {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
 
 
-# --------------------------------------------------------------------------------------------------------------- global
-
-
 def _from_communities(asked: Prompt) -> Fields:
     """The facts that say most, or the statements that remain."""
     listed = dict(re.findall(r"^\[(\d+)\] (.+)$", asked.data, re.MULTILINE))
@@ -316,9 +298,6 @@ def _from_findings(asked: Prompt) -> Fields:
     return {"evidence": [], "answer": text, "sufficient": bool(text)}
 
 
-# --------------------------------------------------------------------------------------------------- building the graph
-
-
 def _extract(asked: Prompt) -> Fields:
     """Facts alone, and what they name: all of it people, since nothing tells them from other things."""
     named = [(str(number), names_in(said)) for number, said in asked.sentences.items()]
@@ -330,9 +309,6 @@ def _extract(asked: Prompt) -> Fields:
 def _name_communities(asked: Prompt) -> Fields:
     centres = re.findall(r"^Community (\d+), \d+ members?: (.+?)(?: \(|;|$)", asked.data, re.MULTILINE)
     return {"communities": [[f"Around {centre}", f"{n}.1"] for n, centre in centres]}
-
-
-# --------------------------------------------------------------------------------------------------------------- rating
 
 
 def _strict(asked: Prompt) -> Fields:
@@ -411,7 +387,6 @@ RULES: dict[str, Callable[[Prompt], str | Fields]] = {
 }
 
 
-# ------------------------------------------------------------------- sentences that answer a question, by shared words
 # Nothing is understood. The sentence that shares enough words with the question comes first; where it lacks some of
 # them, one that has a name of it and words of those follows.
 

@@ -68,9 +68,6 @@ def _invention(chance: random.Random, passage: str) -> str:
     return chance.choice(names) if names and chance.random() < 0.5 else invented_name(chance, RARE_NAME)
 
 
-# ---------------------------------------------------------------------------------------------------------- what is so
-
-
 def told(*tasks: NeedleTask) -> Knows:
     """Members know the needle of a task, each of which has one, where they see it whole."""
 
@@ -80,9 +77,6 @@ def told(*tasks: NeedleTask) -> Knows:
         return next((task.answers[0] for task in asked if _folded(task.hidden[0]) in text), "")
 
     return knows
-
-
-# ------------------------------------------------------------------------------------------------------------- prompts
 
 
 def _without_reminder(messages: Messages) -> Messages:

@@ -59,8 +59,6 @@ def says(text: str, *sentences: str) -> Callable[[Prompt], str]:
     return reply
 
 
-# -------------------------------------------------------------------------------------------------------------- graphs
-
 SCHEMA = Schema.from_dict(
     {
         "name": "lives",

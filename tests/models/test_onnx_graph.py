@@ -6,14 +6,7 @@ import numpy as np
 import onnxruntime  # type: ignore[import-untyped]  # it has no types
 from tokenizers import Tokenizer
 
-from kgplatform.models.onnx_encoder import (
-    DEFAULT,
-    HEADS,
-    fetch_weights,
-    ranges_of,
-    read_jar,
-    with_fixed_ranges,
-)
+from kgplatform.models.onnx_encoder import DEFAULT, HEADS, fetch_weights, ranges_of, read_jar, with_fixed_ranges
 from kgplatform.settings import load_settings
 
 TEXTS = [

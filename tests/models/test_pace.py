@@ -73,8 +73,7 @@ class Simulated:
 
 class TestSpeed:
     @pytest.mark.parametrize(
-        ("slots", "number", "streams", "noise"),
-        [(1, 21, False, 0.4), (4, 100, True, 0.4), (64, 2560, False, 0.0)],
+        ("slots", "number", "streams", "noise"), [(1, 21, False, 0.4), (4, 100, True, 0.4), (64, 2560, False, 0.0)]
     )
     def test_nearly_as_fast_as_the_best_fixed_number(
         self, slots: int, number: int, streams: bool, noise: float

@@ -89,8 +89,7 @@ class TestForm:
         assert forms(server) == ["json_schema", "json_object", "none"]
 
     @pytest.mark.parametrize(
-        ("knows", "asked"),
-        [("maxLength", 2), ("strict", 3), ("json_schema", 4), ("response_format", 5)],
+        ("knows", "asked"), [("maxLength", 2), ("strict", 3), ("json_schema", 4), ("response_format", 5)]
     )
     def test_what_a_server_refuses_is_asked_for_once(self, knows: str, asked: int, tmp_path: Path) -> None:
         """The strictest form first, and then one after the other that asks for less."""

@@ -9,13 +9,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import end_server
 from disks import leave, small_disk
 from neo4j.exceptions import Neo4jError
+from own_servers import Make, keep, notes
 
 from kgplatform.concurrency.files import folder_mark
 from kgplatform.concurrency.system import is_locked
@@ -23,9 +23,9 @@ from kgplatform.errors import ServerError
 from kgplatform.neo4j.failures import trouble_of
 from kgplatform.neo4j.install import VERSION
 from kgplatform.neo4j.process import COPIED, RECORD, ServerRecord, StartError, load_record, own_record, process_mark
-from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import Connection, Store
-from kgplatform.settings import load_settings
+from kgplatform.neo4j.store import Connection
+
+pytest_plugins = ["own_servers"]
 
 HOLD = """
 import fcntl, sys
@@ -34,41 +34,6 @@ with open(sys.argv[1], "w") as file:
     print("held", flush=True)
     sys.stdin.read()
 """
-Make = Callable[..., LocalNeo4j]
-
-
-@pytest.fixture
-def make(quick_java: Path) -> Iterator[Make]:
-    """Servers of homes. Whatever runs at the end is stopped."""
-
-    def build(home: Path, report: Callable[[str], object] = lambda line: None) -> LocalNeo4j:
-        small = {"neo4j_heap": "256m", "neo4j_page_cache": "32m"}
-        server = LocalNeo4j(load_settings(home=home, **small), report, java=quick_java)
-        built.append(server)
-        return server
-
-    built: list[LocalNeo4j] = []
-    yield build
-    for server in built:
-        end_server(server)
-
-
-def keep(connection: Connection, *names: str) -> None:
-    with Store(connection) as store:
-        store.run_statement(
-            "UNWIND $names AS name CREATE (:Note {name: name})", {"names": names}, write=True, timeout=60, limit=1
-        )
-
-
-def kept(connection: Connection) -> list[str]:
-    with Store(connection) as store:
-        rows = store.run_statement(
-            "MATCH (n:Note) RETURN n.name ORDER BY n.name", {}, write=False, timeout=60, limit=10**6
-        ).rows
-    return [name for (name,) in rows]
-
-
-# --------------------------------------------------------------------------------------------------- copied and moved
 
 
 @pytest.mark.killed
@@ -95,15 +60,15 @@ def test_a_copy_of_a_running_home_has_a_server_of_its_own_and_a_moved_one_is_res
     assert other.status().pid != original.status().pid
     assert [line for line in said if "copied while its server ran" in line]
     keep(its, "in the copy")
-    assert (kept(connection), kept(its)) == (["before"], ["before", "in the copy"])
+    assert (notes(connection), notes(its)) == (["before"], ["before", "in the copy"])
     assert other.down() and not (copy / "neo4j" / COPIED).exists()
-    assert kept(connection) == ["before"]
+    assert notes(connection) == ["before"]
 
     home.rename(moved)
     said.clear()
     again = make(moved, said.append).up()
     assert said[0].startswith("This home was moved while its server ran")
-    assert kept(again) == ["before"]
+    assert notes(again) == ["before"]
     assert not home.exists()
 
     store = copy / "neo4j" / "data" / "databases" / "neo4j" / "neostore"
@@ -161,9 +126,6 @@ def test_a_server_on_another_machine_is_left_alone(make: Make, tmp_path: Path) -
     assert not is_locked(lock) and own_record(home) is None
 
 
-# ---------------------------------------------------------------------------------------------------------- full disks
-
-
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small file system. Ask for it before ``make``: its servers end before it is gone."""
@@ -186,13 +148,13 @@ def test_a_disk_that_fills_up_loses_nothing(disk: Path, make: Make) -> None:
     keep(connection, "before")
     fill_up(disk, connection)
     with pytest.raises(ServerError, match="has stopped working"):
-        kept(connection)
+        notes(connection)
     with pytest.raises(StartError, match=r"did not start: the disk of .* is full; make room"):
         server.up()
     assert any("has stopped working after an error; it is restarted" in line for line in said)
     (disk / "filler").unlink()
     again = server.up()
-    assert kept(again) == ["before"]
+    assert notes(again) == ["before"]
     assert (server.status().pid != before.pid, server.status().uri) == (True, before.uri)
 
     fill_up(disk, again)
@@ -200,7 +162,7 @@ def test_a_disk_that_fills_up_loses_nothing(disk: Path, make: Make) -> None:
     assert server.down() is True
     again = server.up()
     keep(again, "after")
-    assert kept(again) == ["after", "before"]
+    assert notes(again) == ["after", "before"]
 
 
 def fill_up(disk: Path, connection: Connection) -> None:
@@ -223,9 +185,6 @@ def test_a_server_on_a_disk_that_became_read_only_can_be_ended(disk: Path, make:
         assert make(disk / "home").down() is True
         assert process.wait() != 0
     assert make(disk / "home").down() is False
-
-
-# ---------------------------------------------------------------------------------------------------------------- words
 
 
 @pytest.mark.parametrize(

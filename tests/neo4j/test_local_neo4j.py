@@ -11,7 +11,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -19,26 +19,20 @@ from typing import Any
 
 import psutil
 import pytest
-from conftest import ROOT, end_server
+from conftest import ROOT, define_all, end_server
 from disks import leave, small_disk
 from jar_repository import flipped, linked_jars, one_jar, serve, spoil
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, ClientError
+from own_servers import Make, keep, notes, small
 
 from kgplatform.errors import ServerError, SettingError
 from kgplatform.neo4j.install import VERSION
-from kgplatform.neo4j.process import (
-    Ports,
-    ServerRecord,
-    StartError,
-    StartFault,
-    choose_ports,
-    find_fault,
-    load_record,
-)
+from kgplatform.neo4j.process import Ports, ServerRecord, StartError, StartFault, choose_ports, find_fault, load_record
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import Connection
-from kgplatform.settings import Settings, load_settings
+from kgplatform.neo4j.store import Connection, Store
+
+pytest_plugins = ["own_servers"]
 
 UP = """
 import sys
@@ -51,12 +45,6 @@ managed = server.LocalNeo4j(settings, lambda line: print(line, flush=True), java
 managed.up()
 print("up", managed.status().pid, flush=True)
 """
-Make = Callable[..., LocalNeo4j]
-
-
-def settings_for(home: Path, **more: Any) -> Settings:
-    small = {"neo4j_heap": "256m", "neo4j_page_cache": "32m"}
-    return load_settings(**{"home": home, **small, **more})
 
 
 def up_elsewhere(home: Path, ports: Ports, java: Path) -> subprocess.Popen[str]:
@@ -79,36 +67,6 @@ def processes_of(home: Path) -> list[int]:
     return found
 
 
-def driver_for(connection: Connection) -> Any:
-    return GraphDatabase.driver(connection.uri, auth=(connection.username, connection.password))
-
-
-def keep_note(connection: Connection, text: str) -> None:
-    with driver_for(connection) as driver:
-        driver.execute_query("CREATE (:Note {text: $text})", text=text)
-
-
-def notes(connection: Connection) -> list[str]:
-    with driver_for(connection) as driver:
-        return sorted(record["text"] for record in driver.execute_query("MATCH (n:Note) RETURN n.text AS text").records)
-
-
-@pytest.fixture
-def make(tmp_path: Path, quick_java: Path) -> Iterator[Make]:
-    """Build a server in this test's home; whatever runs at the end is stopped."""
-
-    def build(home: Path = tmp_path / "home", report: Any = lambda line: None, **more: Any) -> LocalNeo4j:
-        java = more.pop("java", quick_java)
-        server = LocalNeo4j(settings_for(home, **more), report, java=java)
-        built.append(server)
-        return server
-
-    built: list[LocalNeo4j] = []
-    yield build
-    for server in built:
-        end_server(server)
-
-
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory, quick_java: Path, usual_ports: Ports) -> Iterator[LocalNeo4j]:
     """A server that two processes brought up at once, while the usual ports were taken, in a home with a hard name."""
@@ -121,7 +79,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, quick_java: Path, usual_por
                 continue
         both = [up_elsewhere(home, usual_ports, quick_java) for _ in range(2)]
         said = [process.communicate()[0] for process in both]
-    server = LocalNeo4j(settings_for(home), java=quick_java)
+    server = LocalNeo4j(small(home), java=quick_java)
     server.said = said  # type: ignore[attr-defined]  # for the one test that reads it
     yield server
     end_server(server)
@@ -183,7 +141,7 @@ def test_server_gets_none_of_the_callers_secrets(shared: LocalNeo4j, running: Co
 
 def test_files_of_this_machine_and_addresses_cannot_be_loaded(running: Connection) -> None:
     statement = "LOAD CSV FROM $address AS line RETURN line"
-    with driver_for(running) as driver:
+    with Store(running) as store, store.lend_driver("the tests") as driver:
         with pytest.raises(ClientError, match="allow_csv_import_from_file_urls"):
             driver.execute_query(statement, address="file:///etc/hostname")
         with pytest.raises(ClientError, match="blocked"):
@@ -191,7 +149,7 @@ def test_files_of_this_machine_and_addresses_cannot_be_loaded(running: Connectio
 
 
 def test_nothing_is_logged_for_queries_and_logs_stay_small(shared: LocalNeo4j, running: Connection) -> None:
-    keep_note(running, "a very private note")
+    keep(running, "a very private note")
     logs = [path for path in (shared.status().home / "logs").iterdir() if path.is_file()]
     assert not any(b"very private" in path.read_bytes() for path in logs)
     assert sum(path.stat().st_size for path in logs) < 20_000
@@ -203,7 +161,7 @@ def test_it_runs_with_its_memory_and_says_when_its_graph_has_outgrown_it(
     """The files of a graph of 8 TB appear in its folder, as if it had been written while the server ran."""
     names = ["server.memory.heap.max_size", "server.memory.pagecache.size"]
     asked = "SHOW SETTINGS YIELD name, value WHERE name IN $names RETURN value ORDER BY name"
-    with driver_for(running) as driver:
+    with Store(running) as store, store.lend_driver("the tests") as driver:
         told = [record["value"] for record in driver.execute_query(asked, names=names).records]
     assert told == ["256.00MiB", "32.00MiB"]
     status = shared.status()
@@ -234,12 +192,31 @@ def test_password_file_that_was_changed_or_lost_says_so_and_leaves_the_server(
     assert shared.status().running and shared.up() == running
 
 
+def test_constraints_and_indexes_may_be_made_by_several_at_once_and_by_users(
+    running: Connection, neo4j_server: Connection
+) -> None:
+    """As by first ingests that begin at the same moment: each waits for the others' locks, and one is refused.
+
+    Here, since whenever an index comes or goes, a server plans every statement anew.
+    """
+
+    def run(store: Store, statement: str) -> Any:
+        return store.run_statement(statement, {}, write=True, timeout=60, limit=1000)
+
+    ours = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name ORDER BY name"
+    with Store(running) as store, ThreadPoolExecutor(6) as pool, Store(neo4j_server) as other:
+        list(pool.map(lambda _: define_all(store), range(6)))
+        assert run(store, ours).rows == run(other, ours).rows
+        run(store, "CREATE INDEX kept_name IF NOT EXISTS FOR (n:Kept) ON (n.name)")
+        assert run(store, "DROP INDEX kept_name").counters == {"indexes_removed": 1}
+
+
 @pytest.mark.killed
 def test_stopped_and_killed_it_keeps_data_ports_and_password(
     shared: LocalNeo4j, running: Connection, usual_ports: Ports, quick_java: Path
 ) -> None:
     """Down and up again; up by a process that is killed on its way; and killed itself."""
-    keep_note(running, "kept")
+    keep(running, "kept")
     pid = shared.status().pid
     assert shared.down() is True
     assert not psutil.pid_exists(pid or 0) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
@@ -268,7 +245,7 @@ def test_stopped_and_killed_it_keeps_data_ports_and_password(
     assert shared.up() == running
     assert shared.status().pid == pid and "kept" in notes(running)
 
-    keep_note(running, "written before the crash")
+    keep(running, "written before the crash")
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(shared.up)

@@ -52,9 +52,6 @@ def database(tmp_path: Path) -> Path:
     return folder
 
 
-# ------------------------------------------------------------------------------------------------------- the rule
-
-
 def test_the_files_are_told_apart(database: Path, tmp_path: Path) -> None:
     assert read_store(database) == StoreSize(paged=20 * GB, mapped=12 * GB)
     assert read_store(tmp_path / "nothing") == EMPTY
@@ -119,9 +116,6 @@ def test_it_never_takes_what_is_not_there(total: int, free: int, paged: int, map
     assert bytes_of(chosen.heap) <= 31 * GB
 
 
-# ---------------------------------------------------------------------------------------------------- what it says
-
-
 def test_it_says_what_to_do(database: Path) -> None:
     store = read_store(database)
     large, full, small = Machine(64 * GB, 60 * GB), Machine(64 * GB, 10 * GB), Machine(16 * GB, 12 * GB)
@@ -144,9 +138,6 @@ def test_the_machine_that_it_names_is_large_enough() -> None:
         store = StoreSize(size, size)
         machine = Machine(machine_for(store) * GB, machine_for(store) * GB)
         assert advice(machine, store, choose(machine, store)) == ""
-
-
-# ----------------------------------------------------------------------------------------------------- the machine
 
 
 def test_this_machine() -> None:
@@ -177,9 +168,6 @@ def test_older_containers_limit_it(tmp_path: Path) -> None:
     (root / "memory.usage_in_bytes").write_text(f"{GB}\n")
     (root / "memory.stat").write_text(f"total_inactive_file {GB // 2}\n")
     assert _group_limits(tmp_path / "groups", own) == [(3 * GB, GB // 2)]
-
-
-# ---------------------------------------------------------------------------------------------------- a real server
 
 
 def test_a_managed_server_bounds_the_memory_of_statements(store: Store) -> None:

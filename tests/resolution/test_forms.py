@@ -38,8 +38,6 @@ from kgplatform.resolution import (
 from kgplatform.settings import Settings
 from kgplatform.text import normalise_name
 
-# ------------------------------------------------------------------------------------------------------------- stems
-
 
 @pytest.mark.parametrize(
     "names",
@@ -88,9 +86,6 @@ def test_a_stem_is_never_empty() -> None:
 )
 def test_numbers_and_opposites_must_agree(one: str, other: str, may: bool) -> None:
     assert may_be_one(one, other) is may_be_one(other, one) is may
-
-
-# ------------------------------------------------------------------------------------------------------------ groups
 
 
 def elements(**stems: str) -> dict[str, KeyElement]:
@@ -156,9 +151,6 @@ def test_only_what_differs_is_written() -> None:
     assert changes([stays, moves], [stays, new]) == (["b"], [new])
     assert changes([stays], []) == (["a"], [])
     assert changes([stays], [stays]) == ([], [])
-
-
-# ------------------------------------------------------------------------------------------------------ in the graph
 
 
 class MeaningEmbedder(HashEmbedder):
@@ -258,9 +250,6 @@ def test_an_older_graph_gets_its_stems_with_the_next_change(kg: KnowledgeGraph, 
     kg.cypher("MATCH (g:Graph) SET g.format = 1", write=True)
     kg.ingest(files, recorded=told)
     assert difference(snapshot(kg.store), wanted) == []
-
-
-# --------------------------------------------------------------------------------------- names that are likely the same
 
 
 ALIKE = [

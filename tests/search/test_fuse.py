@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from kgplatform.search import fuse as scoring
-from kgplatform.search.fuse import (
-    Neighbourhood,
-    best_first,
-    fuse,
-)
+from kgplatform.search.fuse import Neighbourhood, best_first, fuse
 
 
 def pairs(*rows: tuple[int, int]) -> np.ndarray:
@@ -59,11 +55,7 @@ def neighbourhood(
     )
 
 
-CHAIN = neighbourhood(
-    [0.8, np.nan, 0.3],
-    entity_passages=[2, 1],
-    mentions=pairs((0, 0), (1, 0), (2, 1)),
-)
+CHAIN = neighbourhood([0.8, np.nan, 0.3], entity_passages=[2, 1], mentions=pairs((0, 0), (1, 0), (2, 1)))
 """p0 and p1 share e0; p2 stands apart with e1. Only p0 is like the question."""
 
 
@@ -130,18 +122,12 @@ def test_bm25_decides_between_equal_cosines() -> None:
     assert best_first(scores.passages, ["a", "b", "c"]) == [1, 0, 2]
 
 
-# ---------------------------------------------------------------------------------------------- rare named entities
-
-
 def test_a_rare_entity_that_the_question_names_leads_to_its_passage() -> None:
     graph = neighbourhood([0.8, 0.3, 0.3], entity_passages=[1], entity_named=[True], mentions=pairs((2, 0)))
     assert best_first(fuse(graph).passages, graph.passage_ids) == [0, 2, 1]
     two = neighbourhood([0.8], entity_passages=[1, 4], entity_named=[True, True], mentions=pairs((0, 0), (0, 1)))
     rare, common = fuse(two).entities
     assert rare > common, "the rarer of two gets more"
-
-
-# ---------------------------------------------------------------------------------------------------------- titles
 
 
 def test_a_passage_that_names_a_title_leads_to_that_document() -> None:
@@ -164,9 +150,6 @@ def test_the_best_passage_of_a_title_stands_before_its_others() -> None:
     assert best_first(fuse(twice).passages, twice.passage_ids) == [0, 2, 1]
     assert (fuse(alone).passages - fuse(twice).passages)[1] == pytest.approx(scoring.AGAIN / whole)
     assert (fuse(unknown).passages == fuse(alone).passages).all()
-
-
-# ---------------------------------------------------------------------------------------------------------- scales
 
 
 def test_scores_do_not_depend_on_how_far_a_models_cosines_lie_apart() -> None:

@@ -71,9 +71,7 @@ def test_triples_count_where_a_passage_has_no_atomic_fact(nodes: Nodes) -> None:
     ]
 
 
-def test_of_many_passages_the_nearest_to_the_question_are_shown_and_all_are_counted(
-    graph: KnowledgeGraph,
-) -> None:
+def test_of_many_passages_the_nearest_to_the_question_are_shown_and_all_are_counted(graph: KnowledgeGraph) -> None:
     evidence = Evidence(graph.store, graph.embedder)
     for question, title in (("Her captain was Ruth Moss", "one"), ("Ruth Moss was born in Whitby", "two")):
         found = evidence.nodes(question).facts("Ruth Moss", 1)

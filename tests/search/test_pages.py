@@ -99,9 +99,6 @@ def test_the_text_of_a_page_is_put_together_from_its_passages(evidence: Evidence
     assert evidence.pages(QUESTION).texts(["gone"]).texts == {}
 
 
-# ---------------------------------------------------------------------------------------------------------------- ranks
-
-
 def test_okapi_by_hand() -> None:
     """ "kiln" is in two of three texts, "bricks" in one; of two that have a word as often the shorter one is better."""
     texts = [("b", "Kiln cold"), ("a", "kiln fired bricks. KILN"), ("c", "it was raining")]

@@ -52,9 +52,6 @@ def sentences_in_one_piece(text: str, max_tokens: int, *sentences: str) -> None:
             assert any(sentence in passage for passage in found), (size, sentence, found)
 
 
-# ----------------------------------------------------------------------------------------------- promises
-
-
 PIECES = [
     *("Ada met Dr. Babbage in London. ", "Why? ", "It cost 3.5 pounds! ", "no capital here "),
     *("\n", "\n\n", "\r\n", " ", "- item\n", "# Heading\n"),
@@ -105,9 +102,6 @@ def test_names_count_from_one_and_ids_depend_on_the_text() -> None:
     assert (first.name, first.index, second.name, second.index) == ("The name · 1", 0, "The name · 2", 1)
     assert passages("One one one. Two two twi.", 4)[0].id == first.id
     assert passages("One one one. Two two twi.", 4)[1].id != second.id
-
-
-# ----------------------------------------------------------------------------------------- sentence ends
 
 
 @pytest.mark.parametrize(
@@ -166,20 +160,11 @@ def test_graphemes_stay_whole_where_there_is_room() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "a" * 100_000,
-        "中文字符" * 25_000,
-        '."' * 50_000,
-        "e\u0301" * 50_000,
-        "Name\n\n" * 20_000,
-    ],
+    ["a" * 100_000, "中文字符" * 25_000, '."' * 50_000, "e\u0301" * 50_000, "Name\n\n" * 20_000],
     ids=lambda text: repr(text[:6]),
 )
 def test_a_hundred_thousand_characters_without_structure(text: str) -> None:
     passages(text, 400)
-
-
-# ----------------------------------------------------------------------------------------------- packing
 
 
 def test_a_paragraph_end_is_preferred_if_the_passage_is_half_full() -> None:
@@ -209,9 +194,6 @@ def test_a_list_of_short_lines_is_no_row_of_headings() -> None:
 def test_no_tiny_tail_where_it_can_be_balanced() -> None:
     sizes = [passage.tokens for passage in passages("One two three four. " * 8 + "End.", 40)]
     assert sizes == [20, 22]
-
-
-# ------------------------------------------------------------------------------------------------- pages
 
 
 def paged(*pages: str) -> Document:

@@ -57,9 +57,6 @@ def reason(path: Path, content: bytes | str) -> str:
     return result.reason
 
 
-# ----------------------------------------------------------------------------------------------- finding
-
-
 def test_finds_files_in_folders_sorted_once_and_without_hidden_ones(tmp_path: Path) -> None:
     for name in ("b/z.txt", "b/a.txt", "a.txt", ".hidden.txt", ".git/config", "b/.cache/x.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -160,9 +157,6 @@ def test_closed_files_and_folders_are_reported(without_rights: Path) -> None:
     closed.chmod(0o700)
 
 
-# -------------------------------------------------------------------------------------------- plain text
-
-
 def test_a_text_file_has_its_uri_identity_name_and_digest(tmp_path: Path) -> None:
     path = tmp_path / "annual_report-of-Ada 2020-05.txt"
     found = document(path, "First line.\r\nSecond\rThird\n")
@@ -224,9 +218,6 @@ def test_no_bytes_make_loading_fail(tmp_path_factory: pytest.TempPathFactory, co
             result.text.encode()
 
 
-# -------------------------------------------------------------------------------------- unusable content
-
-
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
@@ -273,9 +264,6 @@ def test_a_title_among_the_fields_of_a_head_is_the_title(tmp_path: Path) -> None
         assert document(tmp_path / f"{name}.txt", other).title == name
 
 
-# ---------------------------------------------------------------------------------------------- Markdown
-
-
 MARKDOWN = """---
 title: "Front: title"
 tags: [a]
@@ -320,9 +308,6 @@ def test_markdown_names_come_from_front_matter_heading_or_file_and_a_rule_is_no_
     assert document(tmp_path / "a.md", "Intro.\n\nThe heading\n===\n\nText.").title == "The heading"
     assert document(tmp_path / "my_file.md", "Only text.").title == "my file"
     assert document(tmp_path / "a.md", "---\n\nText one.\n\n---\n\nText two.").text == "Text one.\n\nText two."
-
-
-# -------------------------------------------------------------------------------------------------- HTML
 
 
 HTML = """<!doctype html><html><head><title>Ada &ndash; page</title><style>p {}</style></head><body>
@@ -399,9 +384,6 @@ def test_html_believes_its_declared_charset_if_it_is_not_utf8(tmp_path: Path) ->
     assert document(tmp_path / "b.html", wrong).text == "Это мир."
 
 
-# --------------------------------------------------------------------------------------------------- PDF
-
-
 def protected(content: bytes, user: str, owner: str, algorithm: str) -> bytes:
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(content)))
     writer.encrypt(user, owner, algorithm=algorithm)
@@ -466,9 +448,6 @@ def test_damaged_pdf_is_reported_and_nothing_is_printed(tmp_path: Path, capfd: p
     list(load([tmp_path]))
     one(tmp_path / "c.pdf", good.replace(b"startxref", b"startxxxx"))
     assert capfd.readouterr() == ("", "")
-
-
-# -------------------------------------------------------------------------------------------------- DOCX
 
 
 def word(*paragraphs: str, title: str = "") -> bytes:
@@ -563,9 +542,6 @@ def test_a_homes_own_files_are_left_out(tmp_path: Path) -> None:
     (home / "neo4j" / "data" / "databases" / "system" / "a").unlink()
     (home / "neo4j" / "data" / "databases" / "system").rmdir()
     assert home / "neo4j" / "conf" / "neo4j.conf" in list(find_files([tmp_path]))
-
-
-# ------------------------------------------------------------------------------------------ JSON, JSONL
 
 
 def members(path: Path, content: object) -> list[Document | SkippedFile]:
@@ -727,9 +703,6 @@ def test_a_page_nested_very_deeply_keeps_its_text(tmp_path: Path) -> None:
     deep = f"{'<div>' * 20_000}Deep.{'</div>' * 20_000}"
     found = document(tmp_path / "a.html", f"<html><title>T</title><script>x()</script><p>First.{deep}<p>Last.</html>")
     assert (found.title, found.text) == ("T", "First.\n\nDeep.\n\nLast.")
-
-
-# ----------------------------------------------------------------------------------------------------------- by workers
 
 
 @pytest.fixture

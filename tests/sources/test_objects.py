@@ -90,10 +90,7 @@ def test_all_that_people_have_in_hand(kg: KnowledgeGraph, tmp_path: Path) -> Non
     assert known["ship"].uri == other.as_uri()
     assert known["book"].uri == "https://example.org/book"
     assert known["book (2)"].metadata == {"page": 2, "source": "https://example.org/book"}
-    assert known["a.md"].metadata == {
-        **{"file_path": "notes/a.md", "source": "notes/a.md"},
-        "written": "1901-02-03",
-    }
+    assert known["a.md"].metadata == {**{"file_path": "notes/a.md", "source": "notes/a.md"}, "written": "1901-02-03"}
     assert "A text without a name." in known
     again = kg.ingest(
         [*given[2:6], path, other, Node("What LlamaIndex has read.", file_path="notes/a.md", written="1901-02-03")],
@@ -117,12 +114,7 @@ def test_loaders_and_tables(kg: KnowledgeGraph) -> None:
     assert metadata(kg) == {"Field": {"tags": ["cable", "sea"]}, SHIP: {"year": 1858.0}, BOOK: {}}
     lists = {"pages": (1, 2), "shares": [1, 0.5], "read": [True, False], "tags": ["cable", 7], "deep": [[1]]}
     report = kg.ingest([[Text(CABLE, id="lists", metadata=lists)], []], extractor="local")
-    assert metadata(kg)[CABLE] == {
-        "pages": [1, 2],
-        "read": [True, False],
-        "shares": [1.0, 0.5],
-        "tags": ["cable", "7"],
-    }
+    assert metadata(kg)[CABLE] == {"pages": [1, 2], "read": [True, False], "shares": [1.0, 0.5], "tags": ["cable", "7"]}
     assert [note.partition(":")[2] for note in report.notes] == [" deep.", " tags."]
     names = {each.name: each for each in kg.look.metadata(limit=1)}
     assert (names["tags"].values, names["tags"].distinct) == ((("cable", 2),), 3)

@@ -20,9 +20,6 @@ def found(words: str, text: str) -> str | None:
     return text[place.start : place.end] if place else None
 
 
-# ------------------------------------------------------------------------------------------- find_words
-
-
 def test_words_to_the_letter() -> None:
     assert find_words("appeared in 1818", SHELLEY) == Place(36, 52, True)
     assert find_words("  appeared in 1818\n", SHELLEY) == Place(36, 52, True)
@@ -128,9 +125,6 @@ def test_folding_leads_back(text: str) -> None:
     )
 
 
-# ------------------------------------------------------------------------------------------- find_names
-
-
 def names(name: str, text: str) -> list[str]:
     return [text[place.start : place.end] for place in find_names(name, text)]
 
@@ -163,9 +157,6 @@ def test_marks_belong_to_words() -> None:
     assert not is_bounded("क्षि", 0, 1)
     assert is_bounded("भाषा हिन्दी", 0, 4)
     assert names("ক", "কি ক") == ["ক"]
-
-
-# --------------------------------------------------------------------------------------- find_statement
 
 
 TURING = (

@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.text.sentences import (
-    LIKELY,
-    LONGEST_SENTENCE,
-    PARAGRAPH,
-    SENTENCE,
-    ranked_sentences,
-    sentences,
-)
+from kgplatform.text.sentences import LIKELY, LONGEST_SENTENCE, PARAGRAPH, SENTENCE, ranked_sentences, sentences
 
 
 def cut(text: str) -> list[str]:
@@ -24,9 +17,6 @@ def cut(text: str) -> list[str]:
 
 def ranks(text: str, least: int = LIKELY) -> list[int]:
     return [rank for _, _, rank in ranked_sentences(text, least)]
-
-
-# --------------------------------------------------------------------------------------------- full stops
 
 
 @pytest.mark.parametrize(
@@ -68,9 +58,6 @@ def test_a_full_stop_after_a_number_is_likely_an_end(text: str, passages: int, s
     assert (len(ranks(text, SENTENCE)), len(cut(text))) == (passages, sentences_)
 
 
-# ---------------------------------------------------------------------------------------------- scripts
-
-
 @pytest.mark.parametrize(
     "expected",
     [
@@ -99,9 +86,6 @@ def test_scripts_in_one_line() -> None:
         "She left.",
         "हाँ।",
     ]
-
-
-# ------------------------------------------------------------------------------------------------- lines
 
 
 def test_lists_tables_and_headings_end_with_their_lines() -> None:
@@ -146,9 +130,6 @@ def test_a_sentence_runs_on_over_a_page() -> None:
     found = [text[start:end] for start, end, _ in ranked_sentences(text, page_starts=pages)]
     assert found == ["It starts on\n\npage two.", "Next one.", "new page"]
     assert len(ranks(text, SENTENCE)) == 4
-
-
-# ---------------------------------------------------------------------------------------------- promises
 
 
 PIECES = [

@@ -54,9 +54,6 @@ def found_by(method: str, graph: EntityGraph) -> Indices:
     return partition.partition(graph, method, relation_vectors=relation_vectors(graph))
 
 
-# --------------------------------------------------------------------------------------------------- the paper, by hand
-
-
 def test_an_entity_is_the_mean_of_its_triples() -> None:
     """0 -r0-> 1, 0 -r1-> 2, 1 -r1-> 2 and 3 alone; every third of the concatenation has length 1."""
     graph = graph_of(np.eye(4), [(0, 0, 1), (0, 1, 2), (1, 1, 2)], relations=2)
@@ -111,18 +108,12 @@ def test_k_follows_the_papers_formula(size: int, count: int) -> None:
     assert paper.initial_count(size) == count
 
 
-# -------------------------------------------------------------------------------------------------------------- fusion
-
-
 def test_the_nearest_are_fused_once_a_round_and_never_beyond_the_limit() -> None:
     labels = np.repeat(np.arange(4), [60, 40, 10, 30])
     apart = np.array([[0, 0.1, 0.2, 0.9], [0.1, 0, 0.3, 0.4], [0.2, 0.3, 0, 0.45], [0.9, 0.4, 0.45, 0]])
     assert np.bincount(paper.fuse(labels, apart)).tolist() == [100, 0, 40]
     assert np.bincount(paper.fuse(labels, apart, limit=99)).tolist() == [70, 70]
     assert np.bincount(paper.fuse(labels, np.full((4, 4), 0.5))).tolist() == [60, 40, 10, 30]
-
-
-# -------------------------------------------------------------------------------------------------- planted partitions
 
 
 def crossed() -> tuple[EntityGraph, Floats, Indices]:
@@ -175,9 +166,6 @@ def test_the_default_method_finds_groups_that_only_both_layers_tell() -> None:
 def test_communities_are_as_large_in_a_graph_ten_times_as_large() -> None:
     graph, groups = half_known(80)
     assert adjusted_rand_score(groups, partition.partition(graph)) > 0.97
-
-
-# ------------------------------------------------------------------------------------------------ what must always hold
 
 
 def random_graph(size: int, told: int, seed: int, relations: int = 5) -> EntityGraph:
@@ -261,9 +249,6 @@ def test_the_order_of_statements_does_not_matter(method: str) -> None:
     assert found_by(method, replace(graph, **rows)).tolist() == found_by(method, graph).tolist()
 
 
-# ------------------------------------------------------------------------------------------------------ only some move
-
-
 def test_new_entities_find_their_communities() -> None:
     graph, groups = half_known()
     new = np.arange(graph.size) % 7 == 3
@@ -271,9 +256,6 @@ def test_new_entities_find_their_communities() -> None:
     assert adjusted_rand_score(groups, labels) == 1
     everything = partition.partition(graph, start=groups, movable=np.ones(graph.size, np.bool_))
     assert everything.tolist() == partition.partition(graph).tolist()
-
-
-# ----------------------------------------------------------------------------------------------- nesting and the small
 
 
 def test_a_large_community_is_divided_along_what_is_inside() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from corpora import put, put_jsonl
+from other_embedder import OtherEmbedder
 from trees import Line, assert_whole, communities, group, ingest, names, rows
 from typer.testing import CliRunner
 
@@ -49,9 +50,6 @@ def members(store: Store) -> dict[str, set[str]]:
         "RETURN c.id, collect(DISTINCT split(e.name, ' ')[0])",
     )
     return {identity: set(words) for identity, words in found}
-
-
-# ------------------------------------------------------------------------------------------------------------- building
 
 
 def test_the_four_levels_by_cypher(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
@@ -192,9 +190,6 @@ def test_names_from_documents_are_only_data(modelled: KnowledgeGraph, store: Sto
     assert all("\u202e" not in found["name"] for found in communities(store).values())
 
 
-# -------------------------------------------------------------------------------------------------------------- changes
-
-
 def test_a_new_document_costs_what_it_changes(
     modelled: KnowledgeGraph, store: Store, chat: ScriptedChat, tmp_path: Path
 ) -> None:
@@ -272,16 +267,15 @@ def test_reembedding_embeds_the_communities_too(
 ) -> None:
     ingest(kg, tmp_path, GROUPS)
     kg.build_tree()
-    other = KnowledgeGraph(store, settings, embedder=HashEmbedder(32))
+    vectors = "MATCH (c:Community) RETURN c.embedding ORDER BY c.id"
+    before = rows(store, vectors)
+    other = KnowledgeGraph(store, settings, embedder=OtherEmbedder())
     other.reembed()
-    assert {size for [size] in rows(store, "MATCH (c:Community) RETURN size(c.embedding)")} == {32}
+    assert rows(store, vectors) == [[vector[::-1]] for [vector] in before]
     assert_whole(store)
     found = rows(store, "SHOW VECTOR INDEXES YIELD name, state WHERE name = 'community_embedding' RETURN name, state")
     assert found == [["community_embedding", "ONLINE"]]
     assert other.build_tree().communities_new == 0
-
-
-# ---------------------------------------------------------------------------------------------------------- the command
 
 
 @pytest.fixture

@@ -49,9 +49,6 @@ def named_by(store: Store) -> Counter[str]:
     return Counter(each["nameBy"] for each in communities(store).values())
 
 
-# --------------------------------------------------------------------------------------------------------------- asking
-
-
 def test_five_communities_a_call(store: Store, settings: Settings, tmp_path: Path) -> None:
     chat = ScriptedChat(names)
     kg = opened(store, settings, chat, at_once=4)
@@ -93,9 +90,6 @@ def test_a_community_is_that_of_the_numbers_behind_its_name() -> None:
     assert names_of(["A"], ["B"]) == {1: ("A", []), 2: ("B", [])}
     assert names_of(["A", "1.1", "2.1"], ["", "2.1"], ["C", "3.1"]) == {1: ("A", [1])}
     assert names_of(["A", "1.1"], ["Another", "1.2"]) == {}
-
-
-# --------------------------------------------------------------------------------------------------------------- faults
 
 
 def test_a_community_that_is_left_out_and_one_that_is_named_twice(
@@ -156,9 +150,6 @@ def test_a_model_that_fails_throughout_is_asked_no_more() -> None:
     )
     assert naming.stopped.startswith("10 calls to name communities in a row failed, the last: No such key.")
     assert (found, len(naming.failed), len(asked)) == (["mill 0", "mill 1", "mill 2"], 10, 13)
-
-
-# -------------------------------------------------------------------------------------------------------------- cut off
 
 
 class Killed(BaseException):
@@ -235,9 +226,6 @@ def test_a_rebuild_that_dies_while_naming_leaves_a_tree_that_can_be_searched(
     opened(store, settings, ScriptedChat(names)).build_tree()
     assert named_by(store) == {"model": len(communities(store))}
     assert_whole(store)
-
-
-# ---------------------------------------------------------------------------------------------------------------- words
 
 
 def test_names_from_members() -> None:

@@ -161,9 +161,6 @@ def _timed(server: Callable[[], float], work: Callable[[], None]) -> tuple[float
     return time.perf_counter() - began, time.process_time() - computed, server() - of_server
 
 
-# ----------------------------------------------------------------------------------------------------------- kgplatform
-
-
 def kgplatform(given: Given) -> dict[str, Any]:
     """``ingest`` into its managed server, the passages as documents; the recording is read by kgplatform itself."""
     from kgplatform import connect, load_schema
@@ -200,9 +197,6 @@ def kgplatform(given: Given) -> dict[str, Any]:
             return Held(counts["entities"], counts["facts"], len(names), len(facts))
 
         return measure(given, add, held, of_server)
-
-
-# -------------------------------------------------------------------------------------------------------- nano-graphrag
 
 
 _NANO_FIELD, _NANO_RECORD, _END = "<|>", "##", "<|COMPLETE|>"
@@ -262,9 +256,6 @@ def nano_graphrag(given: Given) -> dict[str, Any]:
         return Held(graph.number_of_nodes(), graph.number_of_edges(), *wanted)
 
     return measure(given, lambda passages, _: peer.insert([each.text for each in passages]), held)
-
-
-# ------------------------------------------------------------------------------------------------------------- LightRAG
 
 
 _LIGHT_FIELD = "<|#|>"
@@ -333,9 +324,6 @@ def lightrag(given: Given) -> dict[str, Any]:
         loop.run_until_complete(peer.finalize_storages())
 
 
-# ----------------------------------------------------------------------------------------------------------- HippoRAG 2
-
-
 _UNUSED = ("vllm", "transformers", "gritlm", "litellm", "boto3", "botocore", "botocore.exceptions", "ipdb")
 """Packages it names that only load models: empty modules stand in for them."""
 _PARAGRAPH = re.compile(r"Paragraph:\n```\n(.*)\n```\n", re.DOTALL)
@@ -390,9 +378,6 @@ def hipporag(given: Given) -> dict[str, Any]:
         )
 
     return measure(given, lambda passages, _: peer.index([each.text for each in passages]), held)
-
-
-# ------------------------------------------------------------------------------------------------------- neo4j-graphrag
 
 
 _NEO4J_BEFORE = "\nInput text:\n\n"
@@ -470,9 +455,6 @@ def neo4j_graphrag(given: Given) -> dict[str, Any]:
             return Held(found["entities"], found["relations"], sum(len(each.names) for each in passages), triples)
 
         return measure(given, lambda passages, _: asyncio.run(add(passages)), held)
-
-
-# ---------------------------------------------------------------------------------------------------------- the program
 
 
 DRIVERS = {each.__name__: each for each in (kgplatform, nano_graphrag, lightrag, hipporag, neo4j_graphrag)}

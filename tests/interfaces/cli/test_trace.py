@@ -104,9 +104,6 @@ def count(name: str, rows: list[list[Any]]) -> int:
     return len(rows[0][0]) if load_query(name).each else len(rows)
 
 
-# ------------------------------------------------------------------------------------------------------------ printed
-
-
 @pytest.mark.parametrize("reader", ["retrieve", "youtu"])
 def test_every_printed_statement_gives_the_same_rows(
     letters: KnowledgeGraph, reader: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -194,9 +191,6 @@ def test_json_has_the_trace_as_data(letters: KnowledgeGraph, capsys: pytest.Capt
     assert json.loads(capsys.readouterr().out)["trace"] == [{**step, "queries": []} for step in steps]
 
 
-# --------------------------------------------------------------------------------------------------------------- kept
-
-
 def test_a_kept_run_holds_its_steps_and_their_evidence_and_stays_without_its_documents(graph: KnowledgeGraph) -> None:
     reading = with_model(graph)
     answer = reading.ask(QUESTION, "youtu", keep=True)
@@ -260,7 +254,7 @@ def test_the_function_calls_of_kept_walks_are_counted(
     assert calls is not None
     assert (calls.runs, calls.paths, calls.calls, calls.per_run, calls.per_path) == (2, 3, 11, 5.5, 3.67)
     assert [(each.stage, each.calls, each.share) for each in calls.stages] == [
-        *(("facts", 4, 0.3636), ("chunk", 3, 0.2727), ("neighbours", 4, 0.3636)),
+        *(("facts", 4, 0.3636), ("chunk", 3, 0.2727), ("neighbours", 4, 0.3636))
     ]
     functions = {(at.stage, each.name): (each.calls, each.share) for at in calls.stages for each in at.functions}
     assert functions == {

@@ -291,8 +291,6 @@ def test_stopping_a_reader(page: Page, sample: KnowledgeGraph, allowed_errors: l
         expect(page.get_by_role("button", name="Ask again")).to_be_visible()
 
 
-# ----------------------------------------------------------------------------------------------------- how answers look
-
 DRAWN = """async ([text, cited]) => {
     const { markdown } = await import("/static/shared/markdown.js");
     const place = document.createElement("div");

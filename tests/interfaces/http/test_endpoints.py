@@ -282,8 +282,6 @@ def test_the_page_and_the_map_that_is_packed(client: httpx.Client) -> None:
         assert len(json.loads(gzip.decompress(b"".join(response.iter_raw())))["ids"]) > 50
 
 
-# -------------------------------------------------------------------------------------------------------------- threads
-
 CAPTAIN = "Who was the captain of the Great Eastern?"
 FOLLOW_UP = "Which cable did he lay?"
 

@@ -35,9 +35,6 @@ def client(kg: KnowledgeGraph) -> Iterator[httpx.Client]:
         yield client
 
 
-# ------------------------------------------------------------------------------------------------------------ who asks
-
-
 def test_a_token(kg: KnowledgeGraph) -> None:
     with client_of(kg, token=TOKEN) as client:
         for given in (None, "", "Bearer", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", "Bearer ü"):
@@ -134,9 +131,6 @@ def test_what_every_response_says(client: httpx.Client) -> None:
     assert page.headers["cache-control"] == "no-cache"
     again = client.get("/", headers={"if-none-match": page.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
-
-
-# ------------------------------------------------------------------------------------------------------------ how much
 
 
 def test_a_body_that_is_too_large(kg: KnowledgeGraph) -> None:

@@ -82,9 +82,6 @@ def test_token_files(tmp_path: Path) -> None:
         read_token(file)
 
 
-# -------------------------------------------------------------------------------------------------- what the pages say
-
-
 @pytest.mark.parametrize(
     ("line", "number"),
     [

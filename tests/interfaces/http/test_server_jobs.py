@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from job_servers import graph_at, server_process
+from conftest import variables
 from simulated_readers import reply
 from stopped import Silent, until
 from web_answers import upload, wait_for
@@ -20,11 +23,25 @@ from kgplatform.explore.jobs import JobQueue
 from kgplatform.interfaces.http import changes
 from kgplatform.interfaces.http.failures import FAULT
 from kgplatform.interfaces.http.parts import Limits
+from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
+from kgplatform.settings import load_settings
 
 FIELD = b"Cyrus Field founded the Atlantic Telegraph Company in London."
 SHIP = b"The Great Eastern laid the cable of 1866."
 ONE = Limits(jobs=1)
+SERVER = """
+import sys
+from kgplatform.client import open_graph
+from kgplatform.interfaces.http.app import AppServer, make_app
+from kgplatform.interfaces.http.parts import Limits
+from kgplatform.interfaces.web_server import address_of, listen
+from kgplatform.settings import load_settings
+
+with listen("127.0.0.1", 0) as listening, open_graph(load_settings()) as graph:
+    print(address_of(listening), flush=True)
+    AppServer(make_app(graph, limits=Limits(lease=float(sys.argv[1])))).run([listening])
+"""
 
 
 @pytest.fixture
@@ -39,7 +56,9 @@ def model() -> Iterator[Silent]:
 @pytest.fixture
 def graph(store: Store, neo4j_server: Connection, tmp_path: Path, model: Silent) -> Iterator[KnowledgeGraph]:
     """The empty graph."""
-    with graph_at(neo4j_server, tmp_path / "home", model.server.base_url) as graph:
+    address = model.server.base_url
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64", openai_base_url=address, model_retries=0)
+    with Store(neo4j_server) as own, KnowledgeGraph(own, settings, embedder=HashEmbedder(64)) as graph:
         yield graph
 
 
@@ -94,14 +113,18 @@ def test_servers_share_their_jobs(graph: KnowledgeGraph, model: Silent) -> None:
 
 @pytest.mark.killed
 def test_the_job_of_a_killed_server_is_taken_up(graph: KnowledgeGraph, neo4j_server: Connection, model: Silent) -> None:
-    home, address = graph.settings.home_folder, model.server.base_url
-    with (
-        server_process(neo4j_server, home, address, lease=2) as (process, at),
-        httpx.Client(base_url=at, timeout=60) as client,
-    ):
-        job = sent(client, "field.txt")
-        model.wait()
-        process.kill()
+    home = graph.settings.home_folder
+    ours = {"OPENAI_BASE_URL": model.server.base_url, "KGPLATFORM_HOME": str(home), "KGPLATFORM_EMBEDDER": "hash:64"}
+    environment = os.environ | variables(neo4j_server) | ours
+    command = [sys.executable, "-c", SERVER, "2"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            with httpx.Client(base_url=process.stdout.readline().strip(), timeout=60) as client:
+                job = sent(client, "field.txt")
+            model.wait()
+        finally:
+            process.kill()
     model.silent_from(None)
     with client_of(graph, limits=Limits(lease=2)) as client:
         end = wait_for(client, job)

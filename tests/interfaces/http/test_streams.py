@@ -45,9 +45,6 @@ def stuck(sample: KnowledgeGraph, silent: Silent, tmp_path: Path) -> KnowledgeGr
     return opened(sample.store, tmp_path / "stuck", openai_base_url=silent.server.base_url)
 
 
-# -------------------------------------------------------------------------------------------------------------- streams
-
-
 @pytest.mark.parametrize("reader", ["retrieve", "longagent"])
 def test_steps_as_they_happen_then_the_answer(client: httpx.Client, reader: str) -> None:
     with client.stream("POST", "/api/ask", json={"question": QUESTION, "reader": reader}, headers=STREAM) as response:
@@ -76,9 +73,6 @@ def test_what_fails_is_told(sample: KnowledgeGraph, tmp_path: Path) -> None:
         assert (name, told["kind"]) == ("error", "RefusedError")
         assert told["evidence"]["passages"] == failed.json()["error"]["evidence"]["passages"] != []
         error(client.post("/api/ask", json={"question": "?", "reader": "no"}, headers=STREAM), 400, "InputError")
-
-
-# ----------------------------------------------------------------------------------------------------------------- text
 
 
 def put_together(told: list[tuple[str, Any]]) -> list[str]:
@@ -175,9 +169,6 @@ def test_a_fault_of_the_platform_has_no_details(sample: KnowledgeGraph, caplog: 
     assert "ZeroDivisionError at test_streams.py" in caplog.text
     assert "secret words" not in caplog.text
     assert all("\n" not in record.getMessage() for record in caplog.records)
-
-
-# ------------------------------------------------------------------------------------------------- clients that go away
 
 
 @pytest.mark.parametrize(("reader", "headers"), [("longagent", STREAM), ("youtu", {})])
@@ -298,9 +289,6 @@ def test_a_head_that_does_not_come_is_not_waited_for(
         with client.stream("POST", "/api/ask", json={"question": QUESTION}, headers=STREAM) as response:
             pings = (line for line in response.iter_lines() if line == ": ping")
             assert len([next(pings) for _ in range(12)]) == 12
-
-
-# --------------------------------------------------------------------------------------------------------- many at once
 
 
 @pytest.mark.long

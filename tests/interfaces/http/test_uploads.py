@@ -190,9 +190,6 @@ def test_an_upload_while_the_graph_is_embedded_again_waits_as_a_job(client: http
     assert wait_for(client, job)["report"]["added"] == 1
 
 
-# ----------------------------------------------------------------------------------------------- all uploads together
-
-
 def test_all_uploads_together_are_bounded(slow: KnowledgeGraph) -> None:
     """What waits counts until it is ingested or forgotten, what arrives as it comes."""
     with client_of(slow, limits=Limits(upload=3_000, uploads=5_000, jobs=1)) as client:
@@ -242,9 +239,6 @@ def test_a_disk_that_cannot_be_written_to_is_told(kg: KnowledgeGraph, folder: Pa
         assert "File exists" in told
         assert str(folder) not in told
         assert client.get("/api/jobs").json() == {"jobs": []}
-
-
-# --------------------------------------------------------------------------------------------- after a killed process
 
 
 def abandoned(folder: Path, process: str, names: list[str]) -> Path:

@@ -11,10 +11,7 @@ import pytest
 from event_loops import run_in_own_loop
 from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError, Text2CypherRetrievalError
 from neo4j_graphrag.generation import GraphRAG
-from neo4j_graphrag.retrievers import (
-    Text2CypherRetriever,
-    VectorRetriever,
-)
+from neo4j_graphrag.retrievers import Text2CypherRetriever, VectorRetriever
 from neo4j_graphrag.types import RetrieverResultItem
 from small_graph import QUESTION, TEXTS, small_graph
 
@@ -48,9 +45,6 @@ def asked(graph: KnowledgeGraph) -> Iterator[tuple[KnowledgeGraph, OpenAIServer]
     with OpenAIServer(reply) as server:
         settings = graph.settings.model_copy(update={"openai_base_url": server.base_url})
         yield KnowledgeGraph(graph.store, settings, embedder=graph.embedder), server
-
-
-# --------------------------------------------------------------------------------------------------- ours in theirs
 
 
 def test_a_whole_answer_by_their_graphrag(asked: tuple[KnowledgeGraph, OpenAIServer]) -> None:
@@ -154,9 +148,6 @@ def test_errors_are_theirs(graph: KnowledgeGraph) -> None:
     )
     with pytest.raises(EmbeddingsGenerationError):
         KgEmbedder(KnowledgeGraph(graph.store, closed)).embed_query("x")
-
-
-# ------------------------------------------------------------------------------------------------------- theirs on ours
 
 
 def test_their_vector_retriever(graph: KnowledgeGraph) -> None:

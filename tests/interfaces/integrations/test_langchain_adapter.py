@@ -27,9 +27,6 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
         yield graph
 
 
-# ---------------------------------------------------------------------------------------------------------- retriever
-
-
 def test_documents_with_their_places_and_facts_with_their_citations(graph: KnowledgeGraph) -> None:
     found = KgRetriever(graph=graph, top_k=2).invoke(QUESTION)
     ours = graph.search(QUESTION, top_k=2)
@@ -49,9 +46,6 @@ def test_documents_with_their_places_and_facts_with_their_citations(graph: Knowl
         KgRetriever(graph, topk=2)
     with pytest.raises(InputError, match="Unknown route"):
         KgRetriever(graph=graph, route="entitty").invoke(QUESTION)
-
-
-# ----------------------------------------------------------------------------------------------------- graph documents
 
 
 def by_title(graph: KnowledgeGraph) -> dict[str, GraphDocument]:

@@ -48,9 +48,6 @@ def call(graph: KnowledgeGraph, tool: str, most: int = 20_000, **arguments: Any)
     return talk(make_server(graph, most=most), lambda client: client.call_tool(tool, arguments))
 
 
-# ------------------------------------------------------------------------------------------------------- real processes
-
-
 def test_a_process_over_standard_input_and_output(
     graph: KnowledgeGraph, at_server: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,20 +92,6 @@ def test_a_process_over_standard_input_and_output(
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
-def test_a_process_over_http(graph: KnowledgeGraph, at_server: None, tmp_path: Path) -> None:
-    with served(tmp_path / "log", "--host", "127.0.0.2") as address:
-        found = talk(address, lambda client: client.call_tool("search", {"question": QUESTION}))
-        assert content(found)["passages"]
-        for name, value, status in (
-            ("Host", "evil.example", 421),
-            ("Host", "127.0.0.1.evil.example:80", 421),
-            ("Origin", "http://evil.example", 403),
-            ("Origin", "null", 403),
-        ):
-            assert httpx.post(address, json={}, headers={name: value}, trust_env=False).status_code == status
-    assert "Traceback" not in (tmp_path / "log").read_text()
-
-
 MALFORMED = {
     "{bad": (None, -32700),
     "[" * 10_000: (None, -32700),
@@ -132,11 +115,7 @@ MALFORMED = {
 }
 HELLO = {
     **{"jsonrpc": "2.0", "id": 0, "method": "initialize"},
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "a", "version": "1"},
-    },
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
 }
 
 
@@ -156,13 +135,23 @@ def test_each_malformed_message_has_its_error(graph: KnowledgeGraph, at_server: 
         assert process.stdout.read() == ""
     assert sorted(map(repr, map(judged, told[1:]))) == sorted(map(repr, MALFORMED.values()))
     headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-    with served(tmp_path / "log") as address, httpx.Client(headers=headers, trust_env=False) as client:
+    with (
+        served(tmp_path / "log", "--host", "127.0.0.2") as address,
+        httpx.Client(headers=headers, trust_env=False) as client,
+    ):
         session = client.post(address, json=HELLO).headers["mcp-session-id"]
         for message, wanted in MALFORMED.items():
             answer = client.post(address, content=message, headers={"mcp-session-id": session})
             said = answer.text.partition("data: ")[2] or answer.text
             assert judged(json.loads(said)) == wanted
-        assert client.post(address, content="{bad", headers={"origin": "http://evil.example"}).status_code == 403
+        for name, value, status in (
+            ("Host", "evil.example", 421),
+            ("Host", "127.0.0.1.evil.example:80", 421),
+            ("Origin", "http://evil.example", 403),
+            ("Origin", "null", 403),
+        ):
+            assert client.post(address, content="{bad", headers={name: value}).status_code == status
+    assert "Traceback" not in (tmp_path / "log").read_text()
 
 
 def test_elsewhere_than_on_loopback_a_token_is_asked_for(
@@ -209,9 +198,6 @@ def test_options_that_do_not_go_together(
         cli.main()
     assert ended.value.code == 2
     assert complaint in capsys.readouterr().err
-
-
-# --------------------------------------------------------------------------------------------------------------- tools
 
 
 def test_every_reading_tool(graph: KnowledgeGraph) -> None:
@@ -322,9 +308,6 @@ def test_resources_and_the_prompt(graph: KnowledgeGraph) -> None:
     assert "Traceback" not in complaint
 
 
-# --------------------------------------------------------------------------------------------------------------- bounds
-
-
 def test_no_result_is_larger_than_allowed(graph: KnowledgeGraph) -> None:
     calls = (
         ("search", {"question": QUESTION, "top_k": 50}),
@@ -391,9 +374,6 @@ def test_a_cancelled_statement_ends_on_the_server(graph: KnowledgeGraph) -> None
         return content(await client.call_tool("stats", {}))
 
     assert talk(make_server(graph), work)["nodes"]
-
-
-# -------------------------------------------------------------------------------------------------------------- writing
 
 
 def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:

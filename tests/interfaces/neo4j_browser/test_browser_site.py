@@ -184,9 +184,6 @@ def test_names_of_a_document_are_text_in_the_guide_and_its_statements_only_read(
     assert kg.stats().nodes == before
 
 
-# ------------------------------------------------------------------------------------------------- the parts around it
-
-
 def test_a_jar_that_is_none_is_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "x.jar").write_text("no jar")
     with pytest.raises(ServerError, match="Neo4j Browser cannot be read from"):
@@ -221,8 +218,6 @@ def test_the_browser_that_runs_is_found_and_only_for_its_graph(settings: Setting
     assert browser_url_of(settings, ours) == "http://127.0.0.1:7474"
     assert not said.exists()
 
-
-# ---------------------------------------------------------------------------------------------------------------- links
 
 AWKWARD = [
     "it's",
@@ -276,8 +271,6 @@ def test_a_value_stays_a_value(store: Store) -> None:
         assert table.counters == {"nodes_created": 1, "labels_added": 1}
 
 
-# ---------------------------------------------------------------------------------------------------------------- style
-
 ODD = ["人物", "Risk Factor", "risk factor", "", "toString", "constructor", "__proto__", "É", "🙂", "x" * 500]
 
 
@@ -315,9 +308,6 @@ def test_the_type_decides_over_entity_and_key_element() -> None:
     assert properties(sheet, "Entity", "KeyElement")["color"] == KINDS["Entity"]
     assert properties(sheet, "KeyElement")["color"] == KINDS["KeyElement"]
     assert properties(sheet, "Stranger")["caption"] == "{name}"
-
-
-# -------------------------------------------------------------------------------------------------------------- command
 
 
 @pytest.fixture

@@ -140,8 +140,6 @@ def test_it_draws_in_our_colours_and_runs_what_links_bring_and_nothing_leaves_th
         assert "http://outside.example/" in asked, "so it would have been seen"
 
 
-# ------------------------------------------------------------------------------------------------------ the next start
-
 _BY_HAND = {"color": "#123456", "border-color": "#000000", "text-color-internal": "#FFFFFF"}
 _CHANGED = "// The knowledge tree from the top\nRETURN 'changed by hand'"
 _MINE = {"id": "mine", "content": "// Mine\nRETURN 1", "folder": "my-folder"}
@@ -207,9 +205,6 @@ def test_what_is_ones_own_stays(chromium: Browser, site: Site) -> None:
     order = list(style)
     assert order.index("node.Entity") < order.index("node.Person")
     assert "node.Gone" not in style
-
-
-# ------------------------------------------------------------------------------------------ last: it empties the graph
 
 
 def test_names_of_a_document_are_run_by_nobody(chromium: Browser, kg: KnowledgeGraph, tmp_path: Path) -> None:
