@@ -128,7 +128,5 @@ def test_the_reader_reads_the_end_of_chosen_documents(evidence: Evidence) -> Non
 def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
     with pytest.raises(InputError, match="The question is empty"):
         answer("?", Run(evidence, ScriptedChat([]), Ledger()), Options())
-    with pytest.raises(InputError, match="leaves no room for a text"):
+    with pytest.raises(InputError, match="leaves room for"):
         answer("word " * 4000, Run(evidence, ScriptedChat([]), Ledger()), SMALL)
-    with pytest.raises(InputError, match="window_tokens must be at least"):
-        Options(window_tokens=10)

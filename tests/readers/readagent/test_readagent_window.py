@@ -11,8 +11,7 @@ from readagent_runs import Rereader, ask, cites, details, document_ids, fill, in
 from texts import lines
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.readers.readagent.gist_memory import make_brief
-from kgplatform.readers.readagent.options import Options
+from kgplatform.readers.readagent.gist_memory import Options, make_brief
 from kgplatform.readers.window import cost, tokens
 from kgplatform.records import Answer
 from kgplatform.search.evidence import Evidence
@@ -62,8 +61,7 @@ def ask_about(evidence: Evidence, name: str, model: Rereader, question: str = QU
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expanded", "refused"),
-    [([2, 1, 3, 4], [1, 2], [3, 4]), ([3, 2, 1, 0], [2, 3], [1, 0])],
+    ("wanted", "expanded", "refused"), [([2, 1, 3, 4], [1, 2], [3, 4]), ([3, 2, 1, 0], [2, 3], [1, 0])]
 )
 def test_by_importance_stops_at_the_first_page_that_does_not_fit(
     evidence: Evidence, wanted: list[int], expanded: list[int], refused: list[int]
@@ -95,11 +93,7 @@ def test_a_sequential_look_up_ends_early_where_the_next_page_does_not_fit(eviden
 
 @pytest.mark.parametrize(
     ("options", "replies"),
-    [
-        ({}, {"lookup": [pages(1, 0)]}),
-        ({"lookup": "sequential"}, {"next": [page(1)]}),
-        ({"lookup": "bm25"}, {}),
-    ],
+    [({}, {"lookup": [pages(1, 0)]}), ({"lookup": "sequential"}, {"next": [page(1)]}), ({"lookup": "bm25"}, {})],
 )
 def test_a_page_that_does_not_fit_by_itself_is_cut_and_that_is_said(
     evidence: Evidence, options: dict[str, Any], replies: dict[str, list[str]]
