@@ -284,12 +284,6 @@ def _said(asked: Prompt) -> dict[str, str]:
     return dict(lines)
 
 
-def _rivals(replies: str) -> Fields:
-    """All replies contradict each other."""
-    members = list(range(1, len(replies.splitlines()) + 1))
-    return {"groups": [{"members": members, "relation": "conflicting"}]}
-
-
 def _envelope(kind: str, content: str) -> Fields:
     """Of the leader, whichever form is asked for."""
     return {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
@@ -409,7 +403,9 @@ RULES: dict[str, Callable[[Prompt], str | Fields]] = {
     "longagent/instruct": lambda asked: _envelope("instruction", asked.section("Objective")),
     "longagent/member": _member,
     "longagent/joint": _member,
-    "longagent/group": lambda asked: _rivals(asked.section("Replies")),
+    "longagent/group": lambda asked: {  # all replies contradict each other
+        "groups": [{"members": [*range(1, 1 + len(asked.section("Replies").splitlines()))], "relation": "conflicting"}]
+    },
     "longagent/decide": _decide,
     "longagent/end": _decide,
     "longagent/batch": _batch,

@@ -26,7 +26,6 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
-from kgplatform.readers.baselines.retrieve import answer_from
 from kgplatform.readers.readers import names
 from kgplatform.records import Step
 from kgplatform.settings import load_settings
@@ -140,14 +139,6 @@ def test_the_one_step_without_a_model_is_told_too(opened: tuple[Store, Silent]) 
         answer = graph.ask(QUESTION, reader, on_step=told)
         assert len(told.steps) == 1, reader
         compare(told.steps, answer.trace)
-
-
-def test_passages_of_another_retriever(graph: KnowledgeGraph) -> None:
-    told, found = Told(), graph.search(QUESTION)
-    with graph.run(on_step=told) as run:
-        answer = answer_from(found, run, "reject", "elsewhere")
-    assert len(told.steps) == len(answer.trace) > 1
-    compare(told.steps, answer.trace)
 
 
 @pytest.mark.parametrize(
