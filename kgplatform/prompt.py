@@ -46,10 +46,11 @@ def render(name: str, **inputs: str) -> Messages:
     ]
 
 
-def with_reminder(messages: Messages, reminder: str) -> Messages:
-    """The same prompt with ``reminder`` at its very end: an answer that cannot be used would not fit beside it."""
+def with_reminder(messages: Messages, name: str, **inputs: str) -> Messages:
+    """The same prompt with what the prompt ``name`` asks at its very end: an answer that cannot be used would not fit
+    beside it."""
     *before, last = messages
-    return [*before, {**last, "content": last["content"] + reminder}]
+    return [*before, {**last, "content": f"{last['content']}\n\n{render(name, **inputs)[1]['content']}"}]
 
 
 def _inputs(template: Template) -> set[str]:

@@ -32,10 +32,8 @@ from kgplatform.gist.memory import (
     forget,
     open_memory,
     replace_pages,
-    set_made,
     survey,
     write_compression,
-    write_failure,
     write_gist,
 )
 from kgplatform.gist.options import GistOptions, GistReport, LongMemory
@@ -56,7 +54,6 @@ from kgplatform.text import count_tokens, node_id
 _PAUSING, _GISTING, _OPENING = range(3)
 """What goes first: the next pause, on which all else of a document waits; then gists; new documents last, so that few
 texts are in memory at once."""
-
 _RESUMES = "Finished gists are kept. Make gists again with the same options to continue."
 _HALF_THERE = "Some of its passages are missing: an ingest of it was interrupted. Ingest it again."
 
@@ -192,7 +189,7 @@ def _gists(run: GistRun, reading: Reading, pages: Iterable[Page]) -> list[Work]:
         return _follow(run, reading)
 
     def fail(page: Page, reason: str) -> None:
-        write_failure(run.store, page, reason)
+        run.store.write(("gist/failures", {"rows": [{"id": page.id, "failure": reason}]}))
         run.advanced(gists=1)
 
     works = []
@@ -212,29 +209,30 @@ def _follow(run: GistRun, reading: Reading) -> Iterable[Work]:
         run.gists += len(missing)
         return _gists(run, reading, missing)
     write_compression(run.store, memory)
-    if run.options.fit is not None and memory.gist_tokens > run.options.fit:
-        return _shrink(run, reading)
-    return ()
+    if run.options.fit is None or memory.gist_tokens <= run.options.fit:
+        return ()
+    # Both ways end: merging leaves fewer pages each time, and a gist is shortened again only as long as that makes it a
+    # tenth shorter at least. What still does not fit then is reported.
+    works = (_merge if run.options.shrink == "merge" else _older)(run, reading)
+    if not works:
+        run.too_long.append(LongMemory(memory.title, memory.gist_tokens))
+    return works
 
 
 STAGE = "gist"
 _PROMPT = "gist/gist"
-
 BEGINNING = "beginning"
 OWN_TEXT = "own text"
 """Flags of a page: its gist is its first words, for the model wrote none; or all of it, for the model's was longer."""
-
 TAGGED = "gist with a page tag"
 LONGER = "gist longer than its page"
 LOOPED = "gist that repeats itself"
 PUT_RIGHT = "gist in a reply that was mended or asked for again"
 NO_GIST = "no gist in two replies"
-
 _FIRST_WORDS = 60
 _FIRST_TOKENS = 160
 _LEAST_REPLY = 200
-_REPLY_SHARE = 2
-"""Of the tokens of a page, the most that a reply may have, with its JSON: what is longer is no gist."""
+_REPLY_SHARE = 2  # of the tokens of a page, the most that a reply may have, with its JSON: what is longer is no gist
 
 _AGAIN = (
     "- It was shortened before. Shorten it again, to about half: what happened long ago is remembered in outline only."
@@ -324,31 +322,27 @@ _SHORTER = 0.9
 SHORTEST_PAIR = "merged, as the shortest pair"
 
 
-def _shrink(run: GistRun, reading: Reading) -> list[Work]:
-    """The work that makes the gists of ``reading`` fit, after which ``_follow`` looks again; none if nothing can.
-
-    Pages are merged where the model sees no new part begin (appendix I), or gists shortened again. Both ways end:
-    merging leaves fewer pages each time, and a gist is shortened again only as long as that makes it a tenth shorter
-    at least. What still does not fit then is reported.
-    """
-    found = (_merge if run.options.shrink == "merge" else _older)(run, reading)
-    if not found:
-        run.too_long.append(LongMemory(reading.memory.title, reading.memory.gist_tokens))
-    return found
-
-
 def _merge(run: GistRun, reading: Reading) -> list[Work]:
+    """Pages are merged where the model sees no new part begin (appendix I)."""
     memory = reading.memory
     pairs = candidates(memory.pages, run.options.longest_merged)
     asked = [at for at in pairs if _key(reading, at) not in reading.verdicts]
     if pairs and not asked:
         return list(_apply(run, reading))
     run.gists += len(asked)
+
+    def take(at: int, verdict: str) -> Iterable[Work]:
+        reading.verdicts[_key(reading, at)] = verdict
+        run.merged[f"said {verdict}"] += 1
+        run.malformed.update([NO_VERDICT] if verdict == UNUSABLE else [])
+        run.advanced(gists=1)
+        return () if reading.waiting or reading.failed else _apply(run, reading)
+
     works = []
     for at in asked:
         one, other = memory.text_of(memory.pages[at]), memory.text_of(memory.pages[at + 1])
-        call, taken = partial(ask_verdict, run.chat, one, other, run.options), partial(_take, run, reading, at)
-        works.append(reading.work(run, _GISTING, call, taken, at, lambda reason: run.advanced(gists=1)))
+        call = partial(ask_verdict, run.chat, one, other, run.options)
+        works.append(reading.work(run, _GISTING, call, partial(take, at), at, lambda reason: run.advanced(gists=1)))
     return works
 
 
@@ -356,15 +350,6 @@ def _key(reading: Reading, at: int) -> tuple[int, int, int]:
     """What the verdict on page ``at`` and the next one is about: merging others does not change it."""
     one, other = reading.memory.pages[at : at + 2]
     return one.start, other.start, other.end
-
-
-def _take(run: GistRun, reading: Reading, at: int, verdict: str) -> Iterable[Work]:
-    reading.verdicts[_key(reading, at)] = verdict
-    run.merged[f"said {verdict}"] += 1
-    if verdict == UNUSABLE:
-        run.malformed[NO_VERDICT] += 1
-    run.advanced(gists=1)
-    return () if reading.waiting or reading.failed else _apply(run, reading)
 
 
 def _apply(run: GistRun, reading: Reading) -> Iterable[Work]:
@@ -389,31 +374,29 @@ def _older(run: GistRun, reading: Reading) -> list[Work]:
     if not left:
         return []
     if memory.made != run.options.made_to_fit:
-        set_made(run.store, memory, run.options.made_to_fit)
+        memory.made = run.options.made_to_fit
+        run.store.write(("gist/made", {"memory": memory.id, "made": memory.made}))
     page = min(left, key=lambda each: (each.again, each.index))
     run.gists += 1
-    call = partial(shorten_again, run.chat, page.gist or "", run.options)
-    return [reading.work(run, _GISTING, call, partial(_take_shorter, run, reading, page), page.index)]
 
+    def take(gist: Gist) -> Iterable[Work]:
+        shorter = page.with_gist(replace(gist, flag="" if page.flag == OWN_TEXT else page.flag))
+        is_shorter = bool(gist.text) and shorter.gist_tokens <= _SHORTER * page.gist_tokens
+        run.shortened += is_shorter
+        kept = shorter if is_shorter else replace(page, final=True)
+        write_gist(run.store, memory, replace(kept, again=page.again + 1))
+        run.malformed.update(gist.malformed)
+        run.advanced(gists=1)
+        return _follow(run, reading)
 
-def _take_shorter(run: GistRun, reading: Reading, page: Page, gist: Gist) -> Iterable[Work]:
-    shorter = page.with_gist(replace(gist, flag="" if page.flag == OWN_TEXT else page.flag))
-    if gist.text and shorter.gist_tokens <= _SHORTER * page.gist_tokens:
-        page = shorter
-        run.shortened += 1
-    else:
-        page = replace(page, final=True)
-    write_gist(run.store, reading.memory, replace(page, again=page.again + 1))
-    run.malformed.update(gist.malformed)
-    run.advanced(gists=1)
-    return _follow(run, reading)
+    return [
+        reading.work(run, _GISTING, partial(shorten_again, run.chat, page.gist or "", run.options), take, page.index)
+    ]
 
 
 YES, NO, NOT_SURE, UNUSABLE = "yes", "no", "not sure", "unusable"
 """Whether the second of two pages begins a new part. Pages are merged on NO alone."""
-
 _VERDICT_TOKENS = 300
-
 NO_VERDICT = "reply about two pages without yes or no"
 
 

@@ -113,7 +113,6 @@ class Memory:
         return 100 * (1 - sum(page.gist_words for page in self.pages) / words)
 
     def text_of(self, page: Page) -> str:
-        """The text of ``page``."""
         return self.text[page.start : page.end]
 
     def page(self, index: int, start: int, end: int) -> Page:
@@ -206,7 +205,21 @@ def _write(
         "there": [{"id": page.id, "end": page.end} for page in there],
         "new": list(new),
         "gone": list(gone),
-        "rows": [_row(memory, page) for page in pages],
+        "rows": [
+            {
+                "id": page.id,
+                "memory": memory.id,
+                "made": memory.made,
+                "name": f"{memory.title} · page {page.index}",
+                "index": page.index,
+                "start": page.start,
+                "end": page.end,
+                "words": page.words,
+                "tokens": page.tokens,
+                "hasGist": page.gist is not None,
+            }
+            for page in pages
+        ],
         "following": [{"id": one.id, "next": other.id} for one, other in pairwise(following)],
     }
     if not store.write(("gist/pages", chosen))[0]:
@@ -218,21 +231,6 @@ class ChangedMeanwhileError(StoreError):
 
     def __init__(self, memory: Memory) -> None:
         super().__init__(f"The document {memory.title} was changed or removed while it was read.")
-
-
-def _row(memory: Memory, page: Page) -> Row:
-    return {
-        "id": page.id,
-        "memory": memory.id,
-        "made": memory.made,
-        "name": f"{memory.title} · page {page.index}",
-        "index": page.index,
-        "start": page.start,
-        "end": page.end,
-        "words": page.words,
-        "tokens": page.tokens,
-        "hasGist": page.gist is not None,
-    }
 
 
 def write_gist(store: Store, memory: Memory, page: Page) -> None:
@@ -254,17 +252,6 @@ def write_gist(store: Store, memory: Memory, page: Page) -> None:
     if not store.write(("gist/gists", {"rows": [row]}))[0]:
         raise ChangedMeanwhileError(memory)
     memory.pages[page.index] = page
-
-
-def write_failure(store: Store, page: Page, reason: str) -> None:
-    """Note why ``page`` has no gist."""
-    store.write(("gist/failures", {"rows": [{"id": page.id, "failure": reason}]}))
-
-
-def set_made(store: Store, memory: Memory, made: str) -> None:
-    """Note that ``memory`` is made in another way from now on."""
-    memory.made = made
-    store.write(("gist/made", {"memory": memory.id, "made": made}))
 
 
 def write_compression(store: Store, memory: Memory) -> None:

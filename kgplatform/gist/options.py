@@ -14,15 +14,9 @@ from kgplatform.text import tidy, unknown
 
 Style = Literal["prose", "turns", "scenes"]
 """What begins a paragraph besides a blank line: nothing; whoever speaks next; the next scene."""
-
-_LEAST_REST = 350
-"""Words. What is left of a document and shorter is its last page; the model is not asked."""
-
+_LEAST_REST = 350  # words. What is left of a document and shorter is its last page; the model is not asked.
 _PIECES = 4
-
-_MERGED_PAGES = 3
-"""The longest page that merging makes, in times ``max_words``."""
-
+_MERGED_PAGES = 3  # the longest page that merging makes, in times ``max_words``
 SHRINK = ("merge", "older")
 
 
@@ -85,7 +79,6 @@ PRESETS = {
     ),
 }
 """By name. QuALITY: ``article``; NarrativeQA: ``book`` and ``script``; QMSum: ``transcript``. ``report`` is ours."""
-
 USUAL = "report"
 _FEWEST_WORDS = 30
 

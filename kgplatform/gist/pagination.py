@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
@@ -37,8 +37,7 @@ _LINE = re.compile(r"\n\s*")
 _SPEAKER = re.compile(r"[^\W_a-z][\w.'’-]*(?: [^\W_a-z(][\w.'’-]*){0,5}(?: \([^()\n]{1,40}\))? ?[:：](?!//|\d)")
 _SCENE = re.compile(r"(?:INT|EXT|EST|I/E)\b[./ ]|SCENE\b|ACT\b|(?:CUT|FADE|DISSOLVE) (?:TO|IN|OUT)\b")
 _FEWEST_SPEAKERS = 2
-_TOKENS_PER_WORD = 4
-"""Of prose, with much to spare (English has 1.3). What has more is hardly parted by white space."""
+_TOKENS_PER_WORD = 4  # of prose, with much to spare (English has 1.3). What has more is hardly parted by white space.
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +81,34 @@ def paragraphs(
     """
     found: list[Paragraph] = []
     most = piece_words or max_words
-    gaps = [(gap.start(), gap.end()) for gap in _BLANK.finditer(text)]
+    gaps = [gap.span() for gap in _BLANK.finditer(text)]
     if style != "prose":
         # The white space before each line that begins with the mark; of turns, before every line, where hardly any has.
         mark = _SPEAKER if style == "turns" else _SCENE
-        lines = [(gap.start(), gap.end()) for gap in _LINE.finditer(text)]
+        lines = [gap.span() for gap in _LINE.finditer(text)]
         marked = [gap for gap in (*lines, *((place, place) for place in {0, *unsure})) if mark.match(text, gap[1])]
         gaps += lines if style == "turns" and len(marked) < _FEWEST_SPEAKERS else marked
     for start, end in _between(text, 0, len(text), sorted(gaps)):
         words = length(text[start:end])
         if words <= max_words:
             found.append(Paragraph(start, end, words))
-        elif whole_lines:
-            lines = _between(text, start, end, [(gap.start(), gap.end()) for gap in _LINE.finditer(text, start, end)])
-            for first, last in _packed(text, lines, most):
-                found += _pieces(text, first, last, most)
-        else:
-            found += _pieces(text, start, end, most)
+            continue
+        spans = [(start, end)]
+        if whole_lines:  # neighbours are joined, as far as they fit
+            spans, joined = [], 0
+            for first, last in _between(text, start, end, [gap.span() for gap in _LINE.finditer(text, start, end)]):
+                more = length(text[first:last])
+                is_next = spans and joined + more <= most
+                spans[-1:] = [(spans[-1][0], last)] if is_next else [*spans[-1:], (first, last)]
+                joined = joined + more if is_next else more
+        for first, last in spans:
+            piece = text[first:last]
+            if length(piece) <= most:
+                found.append(Paragraph(first, last, length(piece)))
+                continue
+            # Passages of as many tokens, since no word has less than one.
+            for passage in cut_document(Document("", "", "", "", piece, ""), most):
+                found.append(Paragraph(first + passage.start, first + passage.end, length(passage.text)))
     return found
 
 
@@ -110,33 +120,9 @@ def _between(text: str, start: int, end: int, gaps: Iterable[tuple[int, int]]) -
         if first > at:
             piece = text[at:first]
             left = at + len(piece) - len(piece.lstrip())
-            right = at + len(piece.rstrip())
-            if left < right:
-                found.append((left, right))
+            found += [(left, at + len(piece.rstrip()))] if piece.strip() else []
         at = max(at, last)
     return found
-
-
-def _packed(text: str, spans: list[tuple[int, int]], max_words: int) -> Iterator[tuple[int, int]]:
-    """Neighbours of ``spans`` joined up to ``max_words``."""
-    first, words = 0, 0
-    for place, (start, end) in enumerate(spans):
-        more = length(text[start:end])
-        if words and words + more > max_words:
-            yield spans[first][0], spans[place - 1][1]
-            first, words = place, 0
-        words += more
-    if spans:
-        yield spans[first][0], spans[-1][1]
-
-
-def _pieces(text: str, start: int, end: int, max_words: int) -> Iterator[Paragraph]:
-    """The span in pieces of at most ``max_words``: passages of as many tokens, since no word has less than one."""
-    if length(text[start:end]) <= max_words:
-        yield Paragraph(start, end, length(text[start:end]))
-        return
-    for passage in cut_document(Document("", "", "", "", text[start:end], ""), max_words):
-        yield Paragraph(start + passage.start, start + passage.end, length(passage.text))
 
 
 def covering(found: list[Paragraph], characters: int) -> list[tuple[int, int]]:
@@ -151,9 +137,7 @@ def covering(found: list[Paragraph], characters: int) -> list[tuple[int, int]]:
 
 STAGE = "paginate"
 _PROMPT = "gist/pause"
-
 _REPLY_TOKENS = 400
-
 NO_PAUSE = "reply without a break point"
 NOT_OFFERED = "break point that was not offered"
 

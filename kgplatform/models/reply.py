@@ -21,7 +21,7 @@ from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.forms import Lost, aside_of, plain, shorter
 from kgplatform.models.json_text import LEAST_REPEATS, circles, json_values, partial_text, value_of, without_thoughts
-from kgplatform.prompt import Messages, render, with_reminder
+from kgplatform.prompt import Messages, with_reminder
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -153,8 +153,8 @@ def _once_more(messages: Messages, wanted: Wanted, first: _Read[Any], *, is_full
     fault = "It repeated itself without an end." if first.looped else _TOO_LONG if first.cut_off else first.fault
     form = wanted.form or BaseModel
     less = "".join(f' Leave out "{name}".' for name in aside_of(form))
-    reminder = render("models/ask_again", error=fault + less)[1]["content"]
-    return with_reminder(messages, f"\n\n{reminder}"), replace(wanted, form=shorter(form), again=True)
+    again = with_reminder(messages, "models/ask_again", error=fault + less)
+    return again, replace(wanted, form=shorter(form), again=True)
 
 
 def parse_reply(text: str, shape: type[M]) -> M:

@@ -19,7 +19,7 @@ from kgplatform.errors import ModelError
 from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, fence_for, render
-from kgplatform.readers.grounding import Grounded, ground, without_numbers
+from kgplatform.readers.grounding import ground, without_numbers
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.run import Calls, Tell, search_step
@@ -40,7 +40,7 @@ NOT_CITED = "The model cites no sentence for this answer."
 PARTIAL = "According to the model, what it read answers the question only in part, if at all."
 NONE = "(none)"
 _NOT_COMPARED = "Names and numbers were not compared: answer and sources are in different languages."
-_PROMPT = "readers/answer"
+PROMPT = "readers/answer"
 
 # The two modes differ in this clause alone (Youtu-GraphRAG, appendix A).
 INSUFFICIENT: dict[AnswerMode, str] = {
@@ -64,7 +64,6 @@ _EXAMPLES: dict[AnswerStyle, str] = {
     '"evidence": ["2.3", "4.1"]',
 }
 """Answer and evidence in each style."""
-
 REPLY_TOKENS: dict[AnswerStyle, int] = {"phrase": 200, "sentences": 500, "report": 3000}
 """The most tokens of a reply."""
 _REPLY_SHARE = 8
@@ -154,8 +153,8 @@ def write_answer(
         calls.note(name, "nothing was found, so the model was not asked")
         return Answered(REFUSAL, note=NOTHING_NEAR)
     shown = shown or Numbering()
-    messages = answer_messages(question, selected, shown, mode, notes, style, fence)
-    return ask_answer(calls, messages, shown, mode, prompt=_PROMPT, tokens=REPLY_TOKENS[style], name=name)
+    messages = answer_messages(question, selected.text(shown), mode, notes, style, fence)
+    return ask_answer(calls, messages, shown, mode, prompt=PROMPT, tokens=REPLY_TOKENS[style], name=name)
 
 
 def ask_answer(
@@ -189,40 +188,29 @@ def answer_of(reply: AnswerReply, shown: Numbering, mode: AnswerMode) -> Answere
     if not without_numbers(reply.answer):
         return Answered(REFUSAL, sufficient=False)
     grounded = ground(reply.answer, shown, numbers_in(reply.evidence))
-    note = _note(grounded, reply.sufficient, mode)
-    return Answered(grounded.text, grounded.citations, note, reply.sufficient, grounded.statements, grounded.dropped)
-
-
-def _note(grounded: Grounded, sufficient: bool, mode: AnswerMode) -> str:
-    if mode == "open" and not sufficient and not grounded.citations:
-        return OWN_KNOWLEDGE
     cited, dropped = [each for each in grounded.statements if each.citations], grounded.dropped
     were, they = ("was", "It names a sentence") if dropped == 1 else ("were", "They name sentences")
-    return joined(
-        "" if sufficient else PARTIAL,
+    note = joined(
+        "" if reply.sufficient else PARTIAL,
         "" if cited else NOT_CITED,
         _NOT_COMPARED if cited and not any(each.compared for each in cited) else "",
         f"{dropped} of the model's citations {were} left out: {they} that the model was not shown." if dropped else "",
     )
+    if mode == "open" and not reply.sufficient and not grounded.citations:
+        note = OWN_KNOWLEDGE
+    return Answered(grounded.text, grounded.citations, note, reply.sufficient, grounded.statements, dropped)
 
 
 def answer_messages(
-    question: str,
-    selected: Selection,
-    shown: Numbering,
-    mode: AnswerMode,
-    notes: str = "",
-    style: AnswerStyle = "sentences",
-    fence: str = "",
+    question: str, evidence: str, mode: AnswerMode, notes: str = "", style: AnswerStyle = "sentences", fence: str = ""
 ) -> Messages:
-    """The prompt: numbered sentences and facts between tags that no passage can contain, and the question after them.
+    """The prompt: numbered ``evidence`` between tags that no passage can contain, and the question after it.
 
     ``fence``: the tags of an earlier prompt, which stay while they can: what is the same to the letter need not be read
     again.
     """
-    evidence = selected.text(shown)
     return render(
-        _PROMPT,
+        PROMPT,
         question=question,
         **cited_manner(style, mode),
         fence=fence_for(evidence, notes, used=fence),

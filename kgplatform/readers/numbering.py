@@ -158,10 +158,8 @@ def joined(citations: Sequence[Citation]) -> list[Citation]:
     return kept
 
 
-_NUMBER = "9999"
-"""Of a passage, with more digits than most: a text is counted before it has its number."""
-_HEADING = 8
-"""Tokens of a line "Passage 12: " and the empty line before it."""
+_NUMBER = "9999"  # of a passage, with more digits than most: a text is counted before it has its number
+_HEADING = 8  # tokens of a line "Passage 12: " and the empty line before it
 
 
 @lru_cache(maxsize=4096)

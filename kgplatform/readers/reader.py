@@ -30,16 +30,12 @@ from kgplatform.text import unknown
 
 AnswerMode = Literal["reject", "open"]
 """What happens where the documents do not say: a refusal, or the model's own knowledge."""
-
 Need = Literal["entities", "facts", "gists", "tree"]
 """What a reader reads beside the texts: extracted entities, atomic facts by a model, gists of pages, the tree."""
-
 AnswerStyle = Literal["phrase", "sentences", "report"]
 """How long an answer is: the bare answer, one to three sentences, or as long as it takes, with headings."""
-
 Preset = Literal["window", "paper"]
 """Where a reader's sizes come from: the window of the model that is set, or its paper."""
-
 LARGEST = 1_000_000
 """The largest number of an option that has no other bound."""
 
@@ -205,13 +201,13 @@ class AnswerOptions:
         check(self)
 
 
-def window_option(default: int | None = None) -> Any:
+def window_option() -> Any:
     """The option of the readers that divide the window of the model among the parts of their prompts.
 
     None: the window that the model has (``Run.context``).
     """
     return option(
-        default,
+        None,
         "maximum tokens of a prompt and its reply; by default the model's context window",
         least=SMALLEST,
         example="8192",
@@ -230,25 +226,19 @@ def documents_option() -> Any:
 
 def options_of(kind: type[Any]) -> tuple[Option, ...]:
     """The options that the fields of the dataclass ``kind`` are, in their order."""
-    hints = get_type_hints(kind)
-    return tuple(_option(field.name, hints[field.name], field.default, field.metadata) for field in fields(kind))
+    found, hints = [], get_type_hints(kind)
+    for each in fields(kind):
+        hint = hints[each.name]
+        kinds = [arg for arg in get_args(hint) if arg is not type(None)]
+        optional, is_choice = type(None) in get_args(hint), get_origin(hint) is Literal
+        is_list = get_origin(hint) is tuple
+        type_ = "list" if is_list else "string" if is_choice else _TYPES[kinds[0] if optional else hint]
+        said = {**each.metadata, **({"choices": tuple(kinds)} if is_choice else {})}
+        found.append(Option(each.name, type_, each.default, optional=optional, **said))
+    return tuple(found)
 
 
 def check(options: Any) -> None:
     """Raise ``InputError`` where a number of ``options`` is out of bounds, or a text is not one of the choices."""
     for option in options_of(type(options)):
         option.check(getattr(options, option.name))
-
-
-def _option(name: str, hint: Any, default: Any, said: Mapping[str, Any]) -> Option:
-    kinds = [arg for arg in get_args(hint) if arg is not type(None)]
-    optional = type(None) in get_args(hint)
-    if get_origin(hint) is tuple:
-        type_ = "list"
-    elif get_origin(hint) is Literal:
-        type_ = "string"
-    else:
-        type_ = _TYPES[kinds[0] if optional else hint]
-    choices = tuple(kinds) if get_origin(hint) is Literal else said.get("choices", ())
-    about = {key: value for key, value in said.items() if key != "choices"}
-    return Option(name, type_, default, choices=choices, optional=optional, **about)

@@ -29,10 +29,7 @@ FIRST = 2
 """A fact is shown if the best sentence of one of so many passages states it."""
 LEAST = 0.2
 """And if it has so much of the question, each word by its weight."""
-_RELEVANCE = {
-    "local:bge-small-en-v1.5-q": (-17.1, 21.9, 3.6),
-    "local:all-MiniLM-L6-v2": (-6.5, 6.7, 5.3),
-}
+_RELEVANCE = {"local:bge-small-en-v1.5-q": (-17.1, 21.9, 3.6), "local:all-MiniLM-L6-v2": (-6.5, 6.7, 5.3)}
 """Of an embedder: intercept, weight of the cosine, and of the share of the question in the passage's best sentence and
 its title, of a logistic regression. ``make bench ONLY=fits`` fits and measures those of the default."""
 FITS = 0.06
@@ -41,8 +38,7 @@ FITS_IF_HELD, FITS_IF_MISSING = 0.04, 0.5
 """The same where passages have all that the question names, and where none has some of it."""
 _HEADING = 0.5
 """What counts of a line without an end mark: a heading has the words, the sentence below it says something."""
-_MOST = 100
-"""Passages that are looked at; a reader may have read thousands."""
+_MOST = 100  # passages that are looked at; a reader may have read thousands
 _ENDS = SPACED_ENDS + FULL_ENDS
 _CLOSERS = "\"'”’»)]*_"
 

@@ -31,10 +31,8 @@ from kgplatform.text import counted
 
 Tell = Callable[[Step], None]
 """Called with each step of a run as it is made."""
-
 Hear = Callable[[str], None]
 """Called with the answer so far, while it is written; what is written anew begins with an empty text."""
-
 CONTEXT = 32_768
 """Tokens of a model's window, where neither the setting nor the server tells."""
 
@@ -244,8 +242,7 @@ def search_step(found: Retrieved, detail: str = "") -> Step:
     return Step("search", detail, result.seconds, queries=found.queries, facts=facts, passages=passages)
 
 
-_MOST = 10
-"""Passages; those of the last steps, which knew most."""
+_MOST = 10  # passages; those of the last steps, which knew most
 
 
 @contextlib.contextmanager

@@ -25,12 +25,9 @@ PASSAGES = 5
 FACTS = 5
 MORE = 2
 """Times as many passages are looked at."""
-_LEAST = 0.34
-"""What share of the question a fact has that is shown."""
-_PER_LINE = 6
-"""Tokens of a sentence's number."""
-_PER_PASSAGE = 6
-"""Tokens of a passage's number and the empty line before it."""
+_LEAST = 0.34  # what share of the question a fact has that is shown
+_PER_LINE = 6  # tokens of a sentence's number
+_PER_PASSAGE = 6  # tokens of a passage's number and the empty line before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +52,6 @@ class Selection:
         passages = shown.passages(self.result.passages, self.only)
         facts = shown.facts(self.result.facts)
         return "\n\n".join(filter(None, (passages, f"Facts:\n{facts}" if facts else "")))
-
-    def best_last(self) -> Selection:
-        """The same in reverse: a small model cites more of what is needed if the best passage is nearest to the
-        question (docs/explanation/benchmarks/answers.md)."""
-        return replace(self, result=replace(self.result, passages=self.result.passages[::-1]))
 
 
 def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int = FACTS) -> Selection:

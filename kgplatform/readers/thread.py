@@ -21,15 +21,11 @@ from kgplatform.readers.window import Window
 from kgplatform.text import clipped, count_tokens, tidy
 
 FAILED = "The follow-up question could not be rewritten to stand alone, so it was asked unchanged."
-
 _PROMPT = "readers/standalone"
-_TOKENS = 600
-"""Of the reply."""
-_LONGEST_ANSWER = 1200
-"""Characters of an earlier answer that are shown."""
+_TOKENS = 600  # of the reply
+_LONGEST_ANSWER = 1200  # characters of an earlier answer that are shown
 _MOST_TURNS = 10
-_LONGER = 400
-"""Characters that a question may have more than the follow-up that it was made of."""
+_LONGER = 400  # characters that a question may have more than the follow-up that it was made of
 _MARK = re.compile(r"\s*\[\d+\]")
 _NUMBER = re.compile(r"\d+")
 _ASKS = re.compile(r"[?？؟]\W*$")

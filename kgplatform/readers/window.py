@@ -23,20 +23,12 @@ from kgplatform.text.tokens import tokens_more
 
 SMALLEST = 1000
 """Tokens. In less, no prompt of the readers leaves room for data."""
-
-_LEAST_ROOM = 100
-"""Tokens of text that a prompt must have room for."""
-
+_LEAST_ROOM = 100  # tokens of text that a prompt must have room for
 NAME_TOKENS = 60
 """A longer name is shown cut."""
-
-_SHARE = 0.9
-"""Of the window that a prompt may fill by our count, which can be a tenth below the server's."""
-
+_SHARE = 0.9  # of the window that a prompt may fill by our count, which can be a tenth below the server's
 _PER_MESSAGE = 4
-_LETTERS = 5
-"""Of a token, about: where the end of a part is looked for first."""
-
+_LETTERS = 5  # of a token, about: where the end of a part is looked for first
 _LINES = re.compile(r"\n+")
 _LONG_NAME = re.compile(r"[A-Z][a-z]{5,}")
 _LONG_WORD = re.compile(r"[A-Za-z]{12,}")
@@ -59,15 +51,19 @@ class Window:
         """How many tokens of data ``messages`` leave room for; below 0 where they are too large already."""
         return self.limit - cost(messages)
 
-    def check_question(self, question: str, lacking: int) -> None:
-        """Raise ``InputError`` for a question that must lose ``lacking`` tokens, where it has more than that."""
-        length = tokens(question)
+    def check(self, question: str, room: int, least: int, what: str) -> None:
+        """Raise ``InputError`` where ``room`` tokens are fewer than the ``least`` for ``what``, which says if a shorter
+        ``question`` would do."""
+        length, lacking = tokens(question), least - room
         if 0 < lacking < length:
             raise InputError(
                 f"The question has about {length:,} tokens, and a window of {self.tokens:,} tokens leaves room for "
                 f"{length - lacking:,}. Ask it in fewer words, or raise window_tokens.",
                 "window_tokens",
             )
+        if lacking > 0:
+            said = f"A window of {self.tokens:,} tokens has no room for {what}. Raise window_tokens."
+            raise InputError(said, "window_tokens")
 
 
 def window_of(window_tokens: int | None, preset: str, context: int, paper: int) -> int:
@@ -75,18 +71,10 @@ def window_of(window_tokens: int | None, preset: str, context: int, paper: int) 
     return window_tokens or (paper if preset == "paper" else context)
 
 
-def room_for(window: Window, messages: Messages, reserved: int = 0) -> int:
-    """Tokens of text that fit into ``messages``, next to the reply and to what is ``reserved``.
-
-    Raises ``InputError`` where they leave no room.
-    """
+def room_for(window: Window, question: str, messages: Messages, reserved: int = 0) -> int:
+    """Tokens of text that fit into ``messages``, beside the reply and what is ``reserved``. Raises ``InputError``."""
     room = window.room(messages) - reserved
-    if room < _LEAST_ROOM:
-        raise InputError(
-            f"The question leaves no room for a text in a window of {window.tokens:,} tokens. "
-            "Shorten it, or raise window_tokens.",
-            "window_tokens",
-        )
+    window.check(question, room, _LEAST_ROOM, "a text")
     return room
 
 

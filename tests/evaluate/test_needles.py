@@ -14,7 +14,7 @@ import pytest
 from doc_pages import blocks, page
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated_team import SimulatedTeam, told
+from simulated_readers import reply
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate import needles
@@ -251,7 +251,7 @@ def test_a_reader_is_asked_as_the_page_says(
     first, second = blocks(PAGE, "python")[:2]
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(first, "needle-tasks.md", "exec"), names)
-    with OpenAIServer(SimulatedTeam(told(names["task"]), invents=0.2)) as model:
+    with OpenAIServer(reply) as model:
         monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
         exec(compile(second, "needle-tasks.md", "exec"), names)
     assert capsys.readouterr().out.splitlines()[-1] == "True"

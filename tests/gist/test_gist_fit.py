@@ -13,15 +13,7 @@ from graph_state import snapshot
 from model_by_prompt import Prompt
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.gist.gist_documents import (
-    NO,
-    NOT_SURE,
-    UNUSABLE,
-    YES,
-    candidates,
-    joints,
-    shortest_pair,
-)
+from kgplatform.gist.gist_documents import NO, NOT_SURE, UNUSABLE, YES, candidates, joints, shortest_pair
 from kgplatform.gist.memory import Page
 from kgplatform.gist.options import GistOptions
 from kgplatform.neo4j.store import Store

@@ -20,8 +20,6 @@ from kgplatform.testing import OpenAIServer
 
 pytestmark = pytest.mark.killed
 
-PAGES, GISTS = "paginating, in characters", "gisting"
-
 
 @pytest.fixture(scope="module")
 def passes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
@@ -51,23 +49,19 @@ def test_killed_at_pages_and_gists_and_run_again(store: Store, tmp_path: Path, k
 
     with OpenAIServer(counted) as server:
         model = {"openai_base_url": server.base_url}
-        killed((PAGES, 2), "gist", settings=model)
-        assert len(pages_of(kg)) == 2, "a page is there as soon as its end is known"
-        assert len(pages_of(kg, "long")) == 1
         killed(("gist/pages", 3), "gist", settings=model)
-        assert len(pages_of(kg, "long")) == 3, "what was not committed is not there"
-        for point in ((GISTS, 2), ("gist/gists", 3), ("ingest/embed", 1)):
-            killed(point, "gist", settings=model)
-        assert all(page["gist"] for page in pages_of(kg))
+        assert len(pages_of(kg)) == 2, "a page is there as soon as its end is known; what was not committed is not"
+        killed(("gist/gists", 3), "gist", settings=model)
+        assert sum("gist" in page for page in pages_of(kg)) == 2
         last = opened(store, tmp_path / "home", None, openai_base_url=server.base_url)
         report = last.gist()
-        assert (report.complete, report.written, report.usage) == (True, 0, {})
+        assert report.complete
     assert difference(snapshot(store), wanted) == []
     assert len(assert_memory(last, "long")) == undisturbed.pages - 1
     assert len(prompts) == 2 * undisturbed.pages - 2, (
         "one for each gist, and for the end of each page but the last ones"
     )
-    assert sum(prompts.values()) - len(prompts) <= 2 * 5, "at most what two threads had under way at each kill"
+    assert sum(prompts.values()) - len(prompts) <= 2 * 2, "at most what two threads had under way at each kill"
 
 
 def test_a_removal_that_is_killed_takes_all_pages_or_none(store: Store, tmp_path: Path, killed: Killer) -> None:
@@ -76,9 +70,6 @@ def test_a_removal_that_is_killed_takes_all_pages_or_none(store: Store, tmp_path
     kg.gist()
     one = assert_memory(kg, "one")
     held = "MATCH (d:Document {name: 'ten'}) RETURN COUNT { (:Chunk)-[:FROM_DOCUMENT]->(d) } > 0"
-    killed(("ingest/remove_passages", 1), "remove", "ten")
-    assert kg.cypher(held).rows == [[True]], "killed before its transaction was committed"
-    assert len(assert_memory(kg, "ten")) == 4
     killed(("ingest/remove_documents", 1), "remove", "ten")
     assert kg.cypher(held).rows == [[False]]
     assert pages_of(kg, "ten") == []

@@ -39,7 +39,6 @@ def paragraph(name: str, words: int) -> str:
 
 
 def story(lengths: Sequence[int], name: str = "p") -> str:
-    """Paragraphs of so many words."""
     return "\n\n".join(paragraph(f"{name}{_letters(number)}q", words) for number, words in enumerate(lengths))
 
 
@@ -49,17 +48,14 @@ def _letters(number: int) -> str:
 
 
 def labels(messages: Messages) -> list[int]:
-    """The labels that a prompt offers."""
     return [int(each) for each in re.findall(r"^<(\d+)>$", Prompt(messages).data, re.M)]
 
 
 def paused(label: int) -> str:
-    """A reply that pauses there."""
     return json.dumps({"reasoning": "So much was said.", "break_point": label})
 
 
 def shortened(text: str) -> str:
-    """A reply with ``text`` as the gist."""
     return json.dumps({"gist": text}, ensure_ascii=False)
 
 

@@ -103,7 +103,6 @@ def step(action: str, notebook: str = "", **more: Any) -> str:
 
 
 def reads(*chunks: int, notebook: str = "") -> str:
-    """Reads the passages of these numbers."""
     return step("read_chunk", notebook, chunks=chunks)
 
 
@@ -139,7 +138,6 @@ def ask(evidence: Evidence, model: Walker, question: str, **options: Any) -> Ans
 
 
 def walked(done: Answer, path: int = 1) -> list[str]:
-    """The names of a walk's steps."""
     return [each.name for each in done.trace if each.path == path]
 
 

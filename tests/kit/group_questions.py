@@ -7,7 +7,7 @@
 Each document tells of a town: in which valley it lies, what it keeps, has and sings of. A question is about a whole
 valley or about all towns, so that no few documents answer it. The model reads the sentences that it is shown, those of
 facts and those of passages alike. What it gets right says what was brought before its eyes, and nothing of how well a
-real model reads. ``erring_groups`` has it err.
+real model reads.
 """
 
 from __future__ import annotations

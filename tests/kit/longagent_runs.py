@@ -57,7 +57,6 @@ class Asked(Prompt):
 
     @property
     def size(self) -> int:
-        """Tokens, by our count."""
         return cost(self.messages)
 
 

@@ -107,7 +107,6 @@ class Rereader(Model[Asked]):
 
 
 def pages(*numbers: int) -> str:
-    """A reply that asks for pages."""
     return json.dumps({"reasoning": "To see.", "pages": numbers})
 
 
@@ -117,12 +116,10 @@ def page(number: int | str) -> str:
 
 
 def chosen(letter: str, *evidence: str) -> str:
-    """A reply that chooses an option."""
     return json.dumps({"evidence": evidence, "choice": letter})
 
 
 def said(answer: str, *evidence: str, sufficient: bool = True) -> str:
-    """A reply with an answer."""
     return json.dumps({"evidence": evidence, "answer": answer, "sufficient": sufficient})
 
 

@@ -22,7 +22,6 @@ from math import log
 from typing import Any
 
 from model_by_prompt import Prompt
-from rule_reader import extract
 
 from kgplatform.evaluate.needles import RANKS
 from kgplatform.prompt import Messages
@@ -270,12 +269,6 @@ def _said(asked: Prompt) -> dict[str, str]:
     return dict(lines)
 
 
-def _rivals(replies: str) -> Fields:
-    """All replies contradict each other."""
-    members = list(range(1, len(replies.splitlines()) + 1))
-    return {"groups": [{"members": members, "relation": "conflicting"}]}
-
-
 def _envelope(kind: str, content: str) -> Fields:
     """Of the leader, whichever form is asked for."""
     return {"type": kind, "content": content, "answer": content, "sufficient": bool(content)}
@@ -304,6 +297,23 @@ def _extract(asked: Prompt) -> Fields:
     facts = [[number, *names] for number, names in named if names]
     entities = [[name, "Person"] for name in sorted({name for _, names in named for name in names})]
     return {"facts": facts, "entities": entities, "statements": [], "proposals": []}
+
+
+_STATED = re.compile(r"\b[Tt]he ([a-z]+) of ((?:the )?[A-Z][\w ]*?) is (\w+(?: [A-Z]\w+)*)\.")
+_ARTICLE = re.compile(r"\A(?:The|A|An|Since|Nobody|Some|It|On|In) (?=[A-Z])")
+_NO_NAMES = {"The", "Since", "Nobody", "Some", "It", ""}
+
+
+def _atomic_facts(asked: Prompt) -> Fields:
+    """One fact a sentence that names something, with its names, or what it states of them, as key elements."""
+    facts: list[list[str]] = []
+    for number, sentence in asked.sentences.items():
+        names = [_ARTICLE.sub("", name) for name in re.findall(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*", sentence)]
+        elements = [each for each in dict.fromkeys(names) if each not in _NO_NAMES]
+        if stated := _STATED.search(sentence):
+            elements = [stated[2].removeprefix("the "), stated[1], stated[3]]
+        facts += [[str(number), "", *elements]] if elements else []
+    return {"facts": facts}
 
 
 def _name_communities(asked: Prompt) -> Fields:
@@ -355,7 +365,7 @@ RULES: dict[str, Callable[[Prompt], str | Fields]] = {
     "graphreader/chunk": _passage,
     "graphreader/neighbours": _neighbours,
     "graphreader/answer": _from_notebooks,
-    "ingest/atomic_facts": lambda asked: extract(asked.sentences),
+    "ingest/atomic_facts": _atomic_facts,
     "cypher/write": _write_cypher,
     "gist/pause": _pause,
     "gist/gist": _gist,
@@ -369,7 +379,9 @@ RULES: dict[str, Callable[[Prompt], str | Fields]] = {
     "longagent/instruct": lambda asked: _envelope("instruction", asked.section("Objective")),
     "longagent/member": _member,
     "longagent/joint": _member,
-    "longagent/group": lambda asked: _rivals(asked.section("Replies")),
+    "longagent/group": lambda asked: {  # all replies contradict each other
+        "groups": [{"members": [*range(1, 1 + len(asked.section("Replies").splitlines()))], "relation": "conflicting"}]
+    },
     "longagent/decide": _decide,
     "longagent/end": _decide,
     "longagent/batch": _batch,

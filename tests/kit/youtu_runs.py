@@ -39,7 +39,6 @@ def looks_for(query: str) -> str:
 
 
 def concludes(answer: str) -> str:
-    """The last step of the reflection."""
     return json.dumps({"reasoning": "All is there.", "query": "", "answer": answer})
 
 

@@ -65,7 +65,7 @@ def written(text: str, *evidence: str, sufficient: bool = True) -> str:
 
 def test_sentences_are_numbered_between_tags_that_they_cannot_contain() -> None:
     def prompt(result: SearchResult) -> str:
-        return answer_messages("Who?", select(result, 1_000), Numbering(), "reject")[1]["content"]
+        return answer_messages("Who?", select(result, 1_000).text(Numbering()), "reject")[1]["content"]
 
     user = prompt(RESULT)
     assert "Passage 1: note\n[1.1] Anna built it.\n[1.2] She was young.\n\nPassage 2: note\n[2.1] It is old." in user

@@ -11,7 +11,7 @@ from kgplatform.readers.grounding import ground
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.selection import select
 from kgplatform.records import Citation, SearchResult
-from kgplatform.text.numbered import lines, numbered, numbers_in
+from kgplatform.text.numbered import lines, numbered
 
 CABLE = replace(
     passage("cable", "The cable broke. It was mended in 1858.\n\nField paid for it.", title="Cable"), start=50
@@ -32,21 +32,6 @@ def test_rows_items_and_lines_of_code_are_sentences() -> None:
     text = "Ships laid it.\n| name | year |\n| Agamemnon | 1858 |\n- one item\n- another\nint main()\n{ return 0; }"
     assert [text[each.start : each.end] for each in numbered(text)] == text.replace("it.\n", "it.\n").split("\n")
     assert lines(text, "3", only={2, 3}).splitlines() == ["…", "[3.2] | name | year |", "[3.3] | Agamemnon | 1858 |"]
-
-
-@pytest.mark.parametrize(
-    ("said", "numbers"),
-    [
-        (["2.3", "[4.1]"], ["2.3", "4.1"]),
-        ("[2.3-5]", ["2.3", "2.4", "2.5"]),
-        ("2, 3", ["2", "2.3"]),
-        (2.5, ["2.5"]),
-        ("2.5-3", []),
-        (True, []),
-    ],
-)
-def test_numbers_that_replies_name(said: object, numbers: list[str]) -> None:
-    assert numbers_in(said) == numbers
 
 
 # ------------------------------------------------------------------------------------------------------------- answers

@@ -1,11 +1,15 @@
-"""Every reader tells its steps as they happen, and ends where it is stopped."""
+"""Every reader tells its steps as they happen, ends where it is stopped, and stands a model that errs."""
 
 from __future__ import annotations
 
+import json
+import random
+import re
 import threading
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import neo4j
@@ -21,10 +25,11 @@ from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.baselines.retrieve import answer_from
+from kgplatform.prompt import Messages
 from kgplatform.readers.readers import names
 from kgplatform.records import Step
 from kgplatform.settings import load_settings
+from kgplatform.testing import Fault, OpenAIServer
 
 QUESTION = "Who designed the ship that laid the Atlantic cable of 1866, and who paid for it?"
 RUNS: list[tuple[str, dict[str, Any], int]] = [
@@ -136,14 +141,6 @@ def test_the_one_step_without_a_model_is_told_too(opened: tuple[Store, Silent]) 
         compare(told.steps, answer.trace)
 
 
-def test_passages_of_another_retriever(graph: KnowledgeGraph) -> None:
-    told, found = Told(), graph.search(QUESTION)
-    with graph.run(on_step=told) as run:
-        answer = answer_from(found, run, "reject", "elsewhere")
-    assert len(told.steps) == len(answer.trace) > 1
-    compare(told.steps, answer.trace)
-
-
 @pytest.mark.parametrize(
     ("reader", "options"), [("retrieve", {}), ("graphreader", {"nodes": 3}), ("longagent", {"member_tokens": 512})]
 )
@@ -176,11 +173,7 @@ def test_who_listens_may_end_a_run_by_an_error_or_stop_it(
 
 @every_run
 def test_a_run_that_waits_for_the_model_is_stopped_and_leaves_nothing(
-    opened: tuple[Store, Silent],
-    neo4j_server: Connection,
-    reader: str,
-    options: dict[str, Any],
-    request_number: int,
+    opened: tuple[Store, Silent], neo4j_server: Connection, reader: str, options: dict[str, Any], request_number: int
 ) -> None:
     """Also where several of its threads wait; another run at the same time, on the same graph, is not harmed."""
     store, model = opened
@@ -205,3 +198,73 @@ def transactions(server: Connection) -> int:
     auth = (server.username, server.password)
     with neo4j.GraphDatabase.driver(server.uri, auth=auth) as driver, driver.session() as session:
         return len(list(session.run("SHOW TRANSACTIONS YIELD currentQuery"))) - 1
+
+
+# ------------------------------------------------------------------------------------------------- a model that errs
+
+FORMS: Sequence[Callable[[str], str | Fault]] = (
+    lambda form: f"Sure! Here is my reply:\n\n```json\n{form}\n```\n\nI hope this helps.",
+    lambda form: form.replace("{", "{,", 1).removesuffix("}"),
+    json.dumps,
+    lambda form: Fault.length_limit(form[: len(form) * 2 // 3]),
+    lambda form: "",
+    lambda form: "I am sorry, but I cannot help with that.",
+)
+"""What goes wrong with the form of a reply."""
+SLIPS: Sequence[Callable[[str | float], object]] = (
+    lambda said: "none",
+    lambda said: "" if isinstance(said, str) else 0,
+    lambda said: re.sub(r"\d+(\.\d+)?", "77.3", said) if isinstance(said, str) else 77,
+    lambda said: re.sub(r" ?\[[\d.]+\]", "", said) if isinstance(said, str) else said,
+    lambda said: re.sub(r"\b[A-Z]\w+", "Nemo", said) if isinstance(said, str) else said,
+)
+"""And with all that it says: nothing, numbers that were not shown, none at all, names that nobody has."""
+MOST_CALLS = 400
+
+
+class Erring:
+    """Replies as ``simulated_readers`` do, of which each errs with the same chance."""
+
+    def __init__(self, errs: float) -> None:
+        self.errs = errs
+        self.sent: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def __call__(self, messages: Messages) -> str | Fault:
+        key, right = json.dumps(messages), reply(messages)
+        with self._lock:
+            self.sent[key] += 1
+            chance = random.Random(f"{self.sent[key]}/{key}")
+        if chance.random() >= self.errs:
+            return right
+        if chance.random() < 0.5:
+            return chance.choice(FORMS)(right)
+        return json.dumps(slipped(json.loads(right), chance.choice(SLIPS)))
+
+
+def slipped(said: Any, slip: Callable[[str | float], object]) -> Any:
+    if isinstance(said, dict):
+        return {key: slipped(each, slip) for key, each in said.items()}
+    if isinstance(said, list):
+        return [slipped(each, slip) for each in said]
+    return said if isinstance(said, bool) else slip(said)
+
+
+@every_run
+def test_a_model_that_errs_leads_to_an_end_and_nothing_that_it_invents_is_cited_without_a_mark(
+    opened: tuple[Store, Silent], tmp_path: Path, reader: str, options: dict[str, Any], request_number: int
+) -> None:
+    for errs in (0.3, 1.0):
+        model = Erring(errs)
+        with OpenAIServer(model) as server:
+            home = tmp_path / str(errs)
+            settings = load_settings(home=home, openai_base_url=server.base_url, embedder="hash:64")
+            graph = KnowledgeGraph(opened[0], settings, embedder=HashEmbedder(64))
+            try:
+                said = graph.ask(QUESTION, reader, **options).statements
+            except ModelError as error:
+                said = ()
+                assert "cannot be used" in str(error) or "gave no answer" in str(error)
+        invented = [each for each in said if "Nemo" in each.text and each.citations and each.compared]
+        assert all(each.unread for each in invented)
+        assert 0 < model.sent.total() <= MOST_CALLS

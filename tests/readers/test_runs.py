@@ -75,9 +75,7 @@ def test_a_part_of_the_work_has_the_runs_in_it(graph: KnowledgeGraph) -> None:
     assert second.ledger.total == answers[2].usage
 
 
-def test_who_traces_is_told_what_is_begun_there_in_all_threads_and_nothing_else(
-    graph: KnowledgeGraph,
-) -> None:
+def test_who_traces_is_told_what_is_begun_there_in_all_threads_and_nothing_else(graph: KnowledgeGraph) -> None:
     others, over = threading.Event(), threading.Event()
 
     def another() -> None:

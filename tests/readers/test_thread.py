@@ -162,14 +162,6 @@ def test_what_cannot_be_the_question_is_not_asked(graph: KnowledgeGraph, model: 
         assert thread.turns[1].note == FAILED
 
 
-def test_a_question_that_stands_alone_stays_as_it_is(graph: KnowledgeGraph, model: Model[Prompt]) -> None:
-    thread = graph.chat()
-    thread.ask(FOUNDER)
-    model.rules["standalone"] = asked_as(BORN)
-    second = thread.ask(BORN)
-    assert (second.question, second.note) == (BORN, "")
-
-
 # -------------------------------------------------------------------------------------------------------- the rewriting
 
 

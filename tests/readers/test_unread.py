@@ -25,15 +25,7 @@ def test_a_name_with_its_number_counts_as_a_whole() -> None:
     assert marked("The council rejected PEPs 637 and 640.", text) == ("640",)
 
 
-@pytest.mark.parametrize(
-    "mark",
-    [
-        "",
-        "\u00a0",
-        "’",
-        ",",
-    ],
-)
+@pytest.mark.parametrize("mark", ["", "\u00a0", "’", ","])
 def test_thousands_are_parted_by_many_marks(mark: str) -> None:
     text = f"The toll at the gate was 1{mark}200 crowns in the year 1640."
     for written in ("1200", "1,200", "1.200", "1 200", "1\u202f200", "1’200", "one thousand two hundred", "１２００"):

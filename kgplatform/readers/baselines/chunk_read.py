@@ -32,7 +32,7 @@ from kgplatform.readers.answer import (
     without_model,
     write_answer,
 )
-from kgplatform.readers.baselines.full_text import PAPER_WINDOW, bare_messages
+from kgplatform.readers.baselines.full_text import PAPER_WINDOW
 from kgplatform.readers.numbering import Numbering, cost_of, pieces
 from kgplatform.readers.reader import AnswerOptions, Preset, Reader, option, preset_option, window_option
 from kgplatform.readers.run import Calls, Run, StepFound
@@ -44,13 +44,9 @@ from kgplatform.search.question import asked
 from kgplatform.text.numbered import numbers_in
 
 _PROMPT, _PROMPT_WITH_NOTES = "readers/answer", "baselines/chunk_notes"
-
-_NOTES_SHARE = 8
-"""Of the window, the part that notes may fill."""
-
+_NOTES_SHARE = 8  # of the window, the part that notes may fill
 _IN_BRACKETS = re.compile(r"\[[\d.,\s-]+\]")
-_NOTED = 100
-"""Passages of which something was noted that are kept as evidence: the last ones."""
+_NOTED = 100  # passages of which something was noted that are kept as evidence: the last ones
 
 
 class NotesReply(AnswerReply):
@@ -108,16 +104,16 @@ class _Pass:
     def room(self) -> int:
         """Tokens of a piece: next to the longest notes that there may be. Raises ``InputError`` where there is none."""
         if self.takes_notes:
-            return room_for(self.window, self._with_notes("", LARGEST_FENCE), self.notes_room)
-        return room_for(self.window, bare_messages(self.question, "reject", self.options.answer_style))
+            return room_for(self.window, self.question, self._with_notes("", LARGEST_FENCE), self.notes_room)
+        bare = answer_messages(self.question, "", "reject", style=self.options.answer_style)
+        return room_for(self.window, self.question, bare)
 
     def messages(self, piece: Sequence[FoundPassage]) -> Messages:
         """The prompt that shows ``piece``."""
+        evidence = self.shown.passages(piece)
         if self.takes_notes:
-            evidence = self.shown.passages(piece)
             return self._with_notes(evidence, fence_for(evidence, self.notes))
-        selected = Selection.of(self.question, piece)
-        return answer_messages(self.question, selected, self.shown, "reject", style=self.options.answer_style)
+        return answer_messages(self.question, evidence, "reject", style=self.options.answer_style)
 
     def _with_notes(self, evidence: str, fence: str) -> Messages:
         asks = cited_manner(self.options.answer_style)
@@ -193,7 +189,12 @@ def _read(reading: _Pass, piece: list[FoundPassage], queries: tuple[QueryRun, ..
         if said.answer or reading.takes_notes:
             reading.last, reading.last_piece = (said if said.answer else reading.last), piece
         if isinstance(said, NotesReply) and (notes := said.notes.strip()):
-            _note_down(reading, piece, notes)
+            # They replace the old ones; what of them is too long is cut off at the end of a sentence, and counted.
+            reading.notes = notes[: head(notes, reading.notes_room)].strip()
+            calls.counts["cut.notes"] += len(reading.notes) < len(notes)
+            named = {number.partition(".")[0] for number in numbers_in(_IN_BRACKETS.findall(reading.notes))}
+            of_them = [part for part in piece if str(reading.shown.number_of(part)) in named]
+            reading.noted = [*reading.noted, *(of_them or piece)][-_NOTED:]
     calls.counts[f"read.{'answerable' if is_done else 'unanswerable'}"] += 1
     found = StepFound(queries, passages=tuple(dict.fromkeys(part.id for part in piece)))
     prompt = _PROMPT_WITH_NOTES if reading.takes_notes else _PROMPT
@@ -203,15 +204,6 @@ def _read(reading: _Pass, piece: list[FoundPassage], queries: tuple[QueryRun, ..
         where = f"{first.title}, character {first.start:,}, to {end.title}, character {end.end:,}"
     calls.add("read passage", f"{where}: {told}", mark, prompt=prompt, found=found, notebook=reading.notes or None)
     return is_done
-
-
-def _note_down(reading: _Pass, piece: Sequence[FoundPassage], notes: str) -> None:
-    """New notes replace the old ones; what of them is too long is cut off at the end of a sentence, and counted."""
-    reading.notes = notes[: head(notes, reading.notes_room)].strip()
-    reading.calls.counts["cut.notes"] += len(reading.notes) < len(notes)
-    named = {number.partition(".")[0] for number in numbers_in(_IN_BRACKETS.findall(reading.notes))}
-    of_them = [part for part in piece if str(reading.shown.number_of(part)) in named]
-    reading.noted = [*reading.noted, *(of_them or piece)][-_NOTED:]
 
 
 READER = Reader(

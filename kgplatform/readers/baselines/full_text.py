@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgplatform.readers.answer import answer_messages, record, reply_room, without_model, write_answer
-from kgplatform.readers.numbering import Numbering, cost_of, end_within, pieces
+from kgplatform.readers.numbering import cost_of, end_within, pieces
 from kgplatform.readers.reader import (
-    AnswerMode,
     AnswerOptions,
-    AnswerStyle,
     Preset,
     Reader,
     documents_option,
@@ -32,9 +30,7 @@ from kgplatform.search.question import asked
 
 PAPER_WINDOW = 4096
 """Tokens (GraphReader, section 4.1)."""
-
-_SHORTEST = 40
-"""Tokens of a beginning that is worth a title of its own."""
+_SHORTEST = 40  # tokens of a beginning that is worth a title of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +52,11 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     mode, style = options.mode, options.answer_style
     size = window_of(options.window_tokens, options.preset, run.context, PAPER_WINDOW)
-    room = room_for(Window(size, reply_room(style, size)), bare_messages(question, mode, style))
+    room = room_for(Window(size, reply_room(style, size)), question, answer_messages(question, "", mode, style=style))
     part = read_part(run.evidence, room, options.documents, from_end=options.from_end)
     calls.take(_step(part, run.evidence, options))
     selected = Selection.of(question, part.passages)
     return record(READER.name, write_answer(question, selected, calls, mode, style=style), selected.result, calls)
-
-
-def bare_messages(question: str, mode: AnswerMode, style: AnswerStyle) -> list[dict[str, str]]:
-    """The prompt without any evidence."""
-    return answer_messages(question, Selection.of(question), Numbering(), mode, style=style)
 
 
 @dataclass(frozen=True, slots=True)

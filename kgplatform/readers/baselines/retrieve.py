@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.readers.answer import answer_messages, record, reply_room, without_model, write_answer
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerOptions, AnswerStyle, Need, Reader, option
 from kgplatform.readers.run import Calls, Run, search_step
-from kgplatform.readers.selection import MORE, PASSAGES, Selection, select
+from kgplatform.readers.selection import MORE, PASSAGES, select
 from kgplatform.readers.window import Window
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence, Retrieved
@@ -58,10 +57,13 @@ def _answer(found: Retrieved, run: Run, options: Options, reader: str, step: str
         return without_model(question, reader, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     calls.take(search_step(found, step))
-    bare = answer_messages(question, Selection(replace(found.result, passages=(), facts=()), {}), Numbering(), mode)
-    room = min(options.evidence_tokens, Window(run.context, reply_room(style, run.context)).room(bare))
+    window = Window(run.context, reply_room(style, run.context))
+    room = min(options.evidence_tokens, window.room(answer_messages(question, "", mode)))
     shown = select(found.result, room, options.top_k, options.top_k)
-    return record(reader, write_answer(question, shown.best_last(), calls, mode, style=style), shown.result, calls)
+    # A small model cites more of what is needed if the best passage is nearest to the question, which comes last
+    # (docs/explanation/benchmarks/answers.md).
+    best_last = replace(shown, result=replace(shown.result, passages=shown.result.passages[::-1]))
+    return record(reader, write_answer(question, best_last, calls, mode, style=style), shown.result, calls)
 
 
 def search_parts(search: Callable[..., SearchResult], parts: Sequence[str], top_k: int) -> SearchResult:

@@ -21,7 +21,18 @@ from kgplatform.errors import ModelError
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, fence_for, render, with_reminder
-from kgplatform.readers.answer import NOT_CITED, REFUSAL, Answered, record, without_model, write_answer
+from kgplatform.readers.answer import (
+    NOT_CITED,
+    PROMPT,
+    REFUSAL,
+    REPLY_TOKENS,
+    Answered,
+    answer_messages,
+    ask_answer,
+    record,
+    without_model,
+    write_answer,
+)
 from kgplatform.readers.numbering import Numbering, Source
 from kgplatform.readers.reader import AnswerOptions, Reader, option
 from kgplatform.readers.run import Calls, Run, StepFound
@@ -33,10 +44,8 @@ from kgplatform.search.statement import Sources, Statements, Tried, is_id
 from kgplatform.text import clipped, counted, tidy
 from kgplatform.text.locations import citation_of
 
-_CELL = 400
-"""Characters of a value that are shown."""
-_ITEMS = 20
-"""Of a list."""
+_CELL = 400  # characters of a value that are shown
+_ITEMS = 20  # of a list
 _HIDDEN = ("id", "embedding", "elementEmbedding", "fact")
 
 
@@ -82,20 +91,6 @@ class Rows(Numbering):
                 yield replace(whole, text=_words(passage, passage.start, passage.end))
 
 
-@dataclass(frozen=True, slots=True)
-class RowSelection(Selection):
-    """``Rows``, where a prompt has passages."""
-
-    @property
-    def is_empty(self) -> bool:
-        """There are rows."""
-        return False
-
-    def text(self, shown: Numbering) -> str:
-        """The rows that were ``shown``."""
-        return shown.text if isinstance(shown, Rows) else ""
-
-
 def _words(passage: FoundPassage, start: int, end: int) -> str:
     return " ".join(passage.text[start - passage.start : end - passage.start].split())
 
@@ -134,8 +129,7 @@ _SCHEMA_TOKENS, _SCHEMA_SHARE = 900, 8
 _ROWS_TOKENS, _ROWS_SHARE = 1100, 4
 """At most so many, and in a small window its nth part."""
 _STATEMENT_TOKENS = 500
-_SHOWN = 600
-"""Characters of a statement in a note, and of its parameters."""
+_SHOWN = 600  # characters of a statement in a note, and of its parameters
 _UNCHANGED = "The statement and its parameters are the same as before."
 _NOTHING = "Your statement ran and found nothing."
 NOT_RUN = "No answer: the model wrote no Cypher statement that could be run."
@@ -175,8 +169,8 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     question = tidy(question)
     statements = run.evidence.statements(question)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
-    messages = _look(question, statements, calls, options, run.context)
-    written, tried = _find(messages, statements, calls, options)
+    asking = _look(question, statements, calls, options, run.context)
+    written, tried = _find(asking, statements, calls, options)
     sources = _trace_back(tried, statements, calls)
     seconds = round(tried.query.seconds, 4) if tried.query else 0.0
     passages, facts = tuple(sources.known_passages.values()), tuple(sources.known_facts.values())
@@ -184,8 +178,9 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     shown = replace(tried, rows=sources.rows)
     if shown.tells:
         rows = Rows(shown, sources, str(written), min(_ROWS_TOKENS, run.context // _ROWS_SHARE))
-        mode, style, selected = options.mode, options.answer_style, RowSelection(result, {})
-        answered = write_answer(question, selected, calls, mode, shown=rows, style=style)
+        mode, style = options.mode, options.answer_style
+        messages = answer_messages(question, rows.text, mode, style=style)
+        answered = ask_answer(calls, messages, rows, mode, prompt=PROMPT, tokens=REPLY_TOKENS[style])
         answered = replace(answered, note=answered.note.replace(NOT_CITED, _ROWS_ALONE))
     elif options.mode == "open":  # what the model knows by itself
         answered = write_answer(question, Selection.of(question), calls, options.mode, style=options.answer_style)
@@ -228,8 +223,8 @@ def _find(messages: Messages, statements: Statements, calls: Calls, options: Opt
         # As part of the question: a model repeats what stands as a reply of its own.
         said = f"Your statement cannot be run: {tried.fault}" if tried.fault else "" if tried.tells else _NOTHING
         fault, statement = " ".join(filter(None, (said, *tried.unknown))), str(written)
-        again = render("cypher/again", fault=fault, statement=statement, fence=fence_for(fault, statement))
-        sent = with_reminder(messages, f"\n\n{again[1]['content']}")
+        fence = fence_for(fault, statement)
+        sent = with_reminder(messages, "cypher/again", fault=fault, statement=statement, fence=fence)
     return max(reversed(tries), key=lambda each: (each[1].tells, not each[1].fault))
 
 

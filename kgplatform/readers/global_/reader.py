@@ -11,13 +11,17 @@ it together page by page. A question that speaks of some things is put to what i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
+
+from pydantic import Field
 
 from kgplatform.concurrency.threads import side_by_side
-from kgplatform.errors import InputError, ModelError
+from kgplatform.errors import ModelError
 from kgplatform.models.chat import metered
+from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import (
@@ -32,31 +36,25 @@ from kgplatform.readers.answer import (
     without_model,
     write_answer,
 )
-from kgplatform.readers.global_.parts import Findings, Part, Remaining, Statement, lay_out, said_in, spoken_of, unite
 from kgplatform.readers.numbering import FACTS, Numbering
 from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
+from kgplatform.readers.relevance import Asked, stems_of
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
-from kgplatform.readers.window import Window, head, pack, tokens
+from kgplatform.readers.window import Window, head, pack, short_name, tokens
 from kgplatform.records import Answer, FoundFact, QueryRun, SearchResult, Usage
-from kgplatform.search.communities import Groups
+from kgplatform.search.communities import Group, GroupFact, Groups
 from kgplatform.search.question import asked
-from kgplatform.text import counted, listed, tidy
+from kgplatform.text import counted, listed, normalise_name, tidy
 from kgplatform.text.numbered import numbers_in
 
 _PROMPT, _STAGE = "global_/map", "map"
-_THREADS = 16
-"""Parts that are read at the same time; settings.concurrency may let fewer of them through."""
-
+_THREADS = 16  # parts that are read at the same time; settings.concurrency may let fewer of them through
 _REPLY_SHARE, _LONGEST_REPLY = 4, 8192
 """What a reply may take: a part of the window, and no more tokens than that."""
-
 _LEAST_ROOM = 200
-_SOURCES = 100
-"""Passages that are kept as evidence."""
-
-_MANY = 10
-"""Parts. What more of them cost is said with the answer."""
+_SOURCES = 100  # passages that are kept as evidence
+_MANY = 10  # parts. What more of them cost is said with the answer.
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,9 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     size = options.window_tokens or run.context
     window = Window(size, min(_LONGEST_REPLY, size // _REPLY_SHARE))
-    room = _room(question, window, options)
+    room = window.room(_messages(question, ""))
+    window.check(question, room, _LEAST_ROOM, "communities")
+    room = min(room, options.part_tokens)
     groups = run.evidence.groups(question, options.level, options.communities, options.facts)
     outside = [groups.outside] if groups.outside.facts else []
     read, apart = [*groups.found, *outside], 0
@@ -124,6 +124,212 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     return record(READER.name, answered, result, calls, note, is_shown=False)
 
 
+_UNSAID = 50  # the score of a point that has none
+
+
+class Point(Form):
+    """A statement with the numbers of the facts, or statements, that it was made from. ``score``: 0 to 100."""
+
+    point: str = text(600, ...)
+    facts: list[int] = items(40)
+    score: int = Field(_UNSAID, ge=0, le=100)
+
+
+class Item(Form):
+    """A thing that is counted or listed, with the numbers of the facts that say so."""
+
+    name: str = text(120, ...)
+    facts: list[int] = items(10)
+
+
+class Remaining(Form):
+    """The statements that remain of a page of them."""
+
+    points: list[Point] = items(40)
+
+
+class Findings(Remaining):
+    """What a part says about the question."""
+
+    items: list[Item] = items(300)
+
+
+_WHOLE = 4
+"""A community, or what is about one thing, that takes this part of a prompt's room at most is never divided."""
+_LINE = 4  # no line takes more than this part of the room
+_ALSO = "Also in it: "
+_TELLING = 0.3
+"""Of a question, in a fact: with so much of it in any, the question speaks of some things, and not of all."""
+_LEAST_SHARE = 0.08  # of a question, in one fact at least of a thing that it speaks of
+_LEADING = 10  # facts with most of a question, whose names lead on from it
+_SHORTEST = 4  # characters of a name that is looked for in texts
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one prompt shows. ``facts`` and ``groups``: what it numbers, from 1."""
+
+    number: int
+    text: str
+    facts: tuple[GroupFact, ...]
+    groups: tuple[Group, ...]
+
+
+@dataclass
+class _Sheet:
+    """A part that is being filled."""
+
+    left: int
+    lines: list[str] = field(default_factory=list)
+    facts: list[GroupFact] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
+
+
+def spoken_of(groups: Sequence[Group], question: str) -> tuple[list[Group], int]:
+    """``groups`` with the facts of things that the ``question`` speaks of, and how many others are left out.
+
+    It speaks of those of which a fact has words of it, and of those that the facts with most of it name. Where no fact
+    has much of it, it speaks of no one thing: all facts stay.
+    """
+    facts = [fact for group in groups for fact in group.facts]
+    stems = {fact.id: stems_of(fact.text.replace("_", " ")) for fact in facts}
+    asked = Asked.among(question, list(stems.values()))
+    shares = {fact.id: asked.share(stems[fact.id]) for fact in facts}
+    if max(shares.values(), default=0.0) < _TELLING:
+        return list(groups), 0
+    speaking = [fact for fact in facts if shares[fact.id] >= _LEAST_SHARE]
+    best = sorted(speaking, key=lambda fact: -shares[fact.id])[:_LEADING]
+    names = {fact.about for fact in facts if len(fact.about) >= _SHORTEST and fact.about not in question}
+    led = [name for name in names if any(name in fact.text for fact in best)]
+    near = {fact.about for fact in speaking} | {f.about for f in facts if any(name in f.text for name in led)}
+    kept = [replace(group, facts=tuple(fact for fact in group.facts if fact.about in near)) for group in groups]
+    return [group for group in kept if group.facts], sum(fact.about not in near for fact in facts)
+
+
+def lay_out(groups: Iterable[Group], room: int) -> list[Part]:
+    """``groups`` in parts of at most ``room`` tokens each. Nothing is left out."""
+    sheets = [_Sheet(room)]
+    for group in groups:
+        _add(group, sheets, room)
+    kept = [sheet for sheet in sheets if sheet.lines]
+    return [
+        Part(number, "\n".join(sheet.lines).strip(), tuple(sheet.facts), tuple(sheet.groups))
+        for number, sheet in enumerate(kept, 1)
+    ]
+
+
+def _add(group: Group, sheets: list[_Sheet], room: int) -> None:
+    # A number has no more digits than the tokens of the room.
+    blocks = [
+        [(line, fact, _size([line if fact is None else f"[{room}] {line}"])) for line, fact in block]
+        for block in _blocks(group, room)
+    ]
+    needed = sum(cost for block in blocks for *_, cost in block) + _size(_heading(group, sheets[-1], room))
+    if needed > sheets[-1].left and needed <= room // _WHOLE:
+        sheets.append(_Sheet(room))
+    _begin(group, sheets, room)
+    for block in blocks:
+        together = sum(cost for *_, cost in block)
+        for line, fact, cost in block:
+            if (cost if together > room // _WHOLE else together) > sheets[-1].left:
+                sheets.append(_Sheet(room))
+                _begin(group, sheets, room)
+            together -= cost
+            sheet = sheets[-1]
+            sheet.left -= cost
+            if fact is not None:
+                sheet.facts.append(fact)
+            sheet.lines.append(f"[{len(sheet.facts)}] {line}" if fact is not None else line)
+
+
+def _begin(group: Group, sheets: list[_Sheet], room: int) -> None:
+    """The heading of ``group``, in a new part where this one has no room for it."""
+    heading = _heading(group, sheets[-1], room)
+    if _size(heading) > sheets[-1].left and sheets[-1].lines:
+        sheets.append(_Sheet(room))
+        heading = _heading(group, sheets[-1], room)
+    sheet = sheets[-1]
+    sheet.groups.append(group)
+    sheet.lines += heading
+    sheet.left -= _size(heading)
+
+
+def _heading(group: Group, sheet: _Sheet, room: int) -> list[str]:
+    """Its name, and those of the communities around it where they are not the same as before."""
+    around = sheet.groups[-1].above if sheet.groups else ()
+    new = [_cut(f"= {short_name(name)}: {tidy(said)}", room // _LINE) for name, said in group.above]
+    community = group.community
+    if not community.name:
+        return ["", "# What is in no community"]
+    name = f"# {short_name(community.name)}, {counted(community.size, 'member')}"
+    return ["", *(new if group.above != around else []), name]
+
+
+_Line = tuple[str, GroupFact | None]
+
+
+def _blocks(group: Group, room: int) -> Iterator[list[_Line]]:
+    """What is said of a community, what is about one thing together.
+
+    A summary would only repeat its facts.
+    """
+    most = room // _LINE
+    if group.community.summary and not group.facts:
+        yield [(_cut(tidy(group.community.summary), most), None)]
+    for _, facts in groupby(group.facts, key=lambda fact: fact.about):
+        yield [(_cut(tidy(fact.text), most), fact) for fact in facts]
+    names = [short_name(each) for each in group.members]
+    for line in pack(names, most - tokens(_ALSO)):
+        yield [(_cut(f"{_ALSO}{'; '.join(names[place] for place in line)}", most), None)]
+
+
+def _size(lines: Sequence[str]) -> int:
+    return sum(tokens(line) + 1 for line in lines)
+
+
+def _cut(line: str, most: int) -> str:
+    end = head(line, most)
+    return line if end == len(line) else f"{line[:end].rstrip()}…"
+
+
+_ARTICLE = re.compile(r"^(?:the|a|an|der|die|das|le|la|les|el|los|las|il|lo|gli)\s+(?=\S)|^l['’](?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``text`` and the ids of the facts that it rests on; ``score``: 0 to 100."""
+
+    text: str
+    facts: tuple[str, ...]
+    score: int = 0
+
+
+def said_in(found: Findings, part: Part) -> tuple[list[Statement], list[Statement]]:
+    """The points of a reply to ``part`` that help at all, and its items, with the facts that they name by number."""
+
+    def ids(numbers: Iterable[int]) -> tuple[str, ...]:
+        shown = (part.facts[number - 1].id for number in numbers if 1 <= number <= len(part.facts))
+        return tuple(dict.fromkeys(shown))
+
+    points = [Statement(tidy(each.point), ids(each.facts), each.score) for each in found.points]
+    things = [Statement(tidy(each.name), ids(each.facts)) for each in found.items]
+    return [each for each in points if each.score > 0], things
+
+
+def unite(statements: Iterable[Statement]) -> list[Statement]:
+    """Each thing or statement once, by its words but for case, article and end mark; the facts of all that are one."""
+    united: dict[str, Statement] = {}
+    for each in statements:
+        key = _ARTICLE.sub("", normalise_name(each.text).strip(" .,;:\"'“”«»"))
+        known = united.get(key)
+        if known is None:
+            united[key] = each
+        else:
+            facts = tuple(dict.fromkeys((*known.facts, *each.facts)))
+            united[key] = replace(known, facts=facts, score=max(known.score, each.score))
+    return list(united.values())
+
+
 def _read(
     parts: Sequence[Part], question: str, run: Run, calls: Calls, most: int
 ) -> tuple[list[Statement], list[Statement], list[ModelError]]:
@@ -149,11 +355,11 @@ def _read(
     statements: list[Statement] = []
     things: list[Statement] = []
     errors: list[ModelError] = []
-    for own, points, items, error in side_by_side([partial(read, part) for part in parts], _THREADS):
+    for own, points, found, error in side_by_side([partial(read, part) for part in parts], _THREADS):
         calls.steps += own.steps
         calls.counts["calls.map"] += own.made
         statements += points
-        things += items
+        things += found
         errors += [error] if error else []
     if parts and len(errors) == len(parts):
         raise errors[0]
@@ -163,17 +369,6 @@ def _read(
 def _messages(question: str, communities: str) -> Messages:
     fence = fence_for(communities) if communities else LARGEST_FENCE
     return render(_PROMPT, fence=fence, communities=communities, question=question)
-
-
-def _room(question: str, window: Window, options: Options) -> int:
-    """Tokens of a part. Raises ``InputError`` for a question that leaves none."""
-    room = window.room(_messages(question, ""))
-    if room < _LEAST_ROOM:
-        window.check_question(question, _LEAST_ROOM - room)
-        raise InputError(
-            f"A window of {window.tokens:,} tokens has no room for communities. Raise window_tokens.", "window_tokens"
-        )
-    return min(room, options.part_tokens)
 
 
 def _plan(groups: Groups, apart: int, parts: Sequence[Part], room: int) -> str:
@@ -193,46 +388,31 @@ def _plan(groups: Groups, apart: int, parts: Sequence[Part], room: int) -> str:
 
 def _note(groups: Groups, parts: int, errors: Sequence[ModelError], groundless: int, usage: Usage) -> str:
     """What was not read or did not count, and what many parts cost."""
+    read, left, outside = counted(len(groups.found), "community"), groups.left_out, len(groups.outside.facts)
     facts = sum(group.facts_left_out for group in (*groups.found, groups.outside))
-    outside = len(groups.outside.facts)
-    return joined(
-        f"{counted(len(groups.found), 'community')} nearest to the question were read, {groups.left_out:,} were left "
-        "out."
-        if groups.left_out
-        else "",
-        f"Facts of communities that were left out: {facts:,}." if facts else "",
-        f"Facts in no community were read too: {outside:,}. An update of the tree assigns them to communities."
-        if outside
-        else "",
-        f"{len(errors):,} of {parts:,} parts failed, so their content may be missing; the first error: {errors[0]}"
-        if errors
-        else "",
-        f"Points and things for which no fact was named: {groundless:,}." if groundless else "",
-        f"{parts:,} parts took {usage.calls + usage.cached_calls:,} calls, with {usage.input_tokens:,} tokens "
-        f"in and {usage.output_tokens:,} out."
-        if parts > _MANY
-        else "",
-    )
+    made, spent = usage.calls + usage.cached_calls, f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
+    said = {
+        f"{read} nearest to the question were read, {left:,} were left out.": left,
+        f"Facts of communities that were left out: {facts:,}.": facts,
+        f"Facts in no community were read too: {outside:,}. An update of the tree assigns them to "
+        "communities.": outside,
+        f"{len(errors):,} of {parts:,} parts failed, so their content may be missing; the first error: "
+        f"{errors[0] if errors else ''}": errors,
+        f"Points and things for which no fact was named: {groundless:,}.": groundless,
+        f"{parts:,} parts took {made:,} calls, with {spent}.": parts > _MANY,
+    }
+    return joined(*(words for words, is_so in said.items() if is_so))
 
 
 _REDUCE, _MERGE = "global_/reduce", "global_/merge"
 _ROUNDS = 5
 """Times that statements are put together at most; a page becomes a third as long each time, or is cut to that."""
-
 _SHRINK = 3
-_LEAST = 100
-"""Tokens that a page of statements may always keep."""
-
-_THINGS_SHARE = 2
-"""Of the last prompt's room, the part that things may take where there are statements too."""
-
-_MARKS = 3
-"""Facts of a statement whose numbers stand behind it."""
-
+_LEAST = 100  # tokens that a page of statements may always keep
+_THINGS_SHARE = 2  # of the last prompt's room, the part that things may take where there are statements too
+_MARKS = 3  # facts of a statement whose numbers stand behind it
 _MARK = " [0.999]"
-
-_MOST_MARKS = 20
-"""Facts that stand behind a count."""
+_MOST_MARKS = 20  # facts that stand behind a count
 
 
 @dataclass
@@ -268,8 +448,7 @@ class _Reducer:
         cut = len(things) - len(listed_things) + len(merged) - len(best)
         told = f"Things that were found in all parts and counted: {len(things):,} ({listed([t.text for t in things])})."
         note = joined(
-            told if things else "",
-            f"Things and points that did not fit into the last prompt: {cut:,}." if cut else "",
+            told if things else "", f"Things and points that did not fit into the last prompt: {cut:,}." if cut else ""
         )
         ids = dict.fromkeys(fact for each in (*listed_things, *best) for fact in each.facts)
         facts, queries = self.run.evidence.facts(tuple(ids))
@@ -280,7 +459,6 @@ class _Reducer:
         return replace(answered, note=joined(answered.note, note)), known, queries
 
     def _merged(self, statements: list[Statement], room: int) -> list[Statement]:
-        """Statements put together until they fit into ``room``."""
         for number in range(1, _ROUNDS + 1):
             if _cost(statements) <= room:
                 break

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from kgplatform.errors import InputError
 from kgplatform.models.forms import Form, text
-from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render, with_reminder
+from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import NONE, cited_manner
 from kgplatform.readers.reader import AnswerOptions, Preset, option, preset_option, window_option
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
@@ -65,14 +65,10 @@ class Options(AnswerOptions):
 
 
 Stage = Literal["facts", "chunk", "neighbours"]
-
 FALLBACK: dict[Stage, str] = {"facts": "stop_and_read_neighbor", "chunk": "search_more", "neighbours": "termination"}
 """What is done where a model's reply cannot be used, nor the next one."""
-
-_THOUGHTS = 300
-"""Characters."""
+_THOUGHTS = 300  # characters
 _Numbers = Annotated[list[str], WithJsonSchema({"type": "array", "items": {"type": "integer"}, "maxItems": 20})]
-
 _SENTENCE = {"type": "string", "pattern": r"^[0-9]+\.[0-9]+$"}
 
 
@@ -91,9 +87,7 @@ def _noted(said: object) -> object:
 
 
 _Notebook = Annotated[
-    str,
-    BeforeValidator(_noted),
-    WithJsonSchema({"type": "array", "items": _Note.model_json_schema(), "maxItems": 20}),
+    str, BeforeValidator(_noted), WithJsonSchema({"type": "array", "items": _Note.model_json_schema(), "maxItems": 20})
 ]
 """The form that the server is asked for gives each note the number of a sentence. Prompts show no example: a model of
 1.5 billion parameters noted it as if it had read it (docs/explanation/benchmarks/answers.md)."""
@@ -148,20 +142,16 @@ PROMPTS: dict[Stage, str] = {
 }
 LEAST_PROPOSED = 10
 """Nodes that the model is asked to propose (figure 8)."""
-
 _PLAN_PART = 8
 _ACTIONS_PART = 10
 _NOTEBOOK_PART = 10
 _DATA_PART = 6
 RESERVE = 150
 """Tokens for a reminder, and for the names of page, passage and tags."""
-
 _LONGEST_NOTEBOOK = 500
 _SHORTEST_NOTEBOOK = 60
 _BESIDE_PART = 16
-_MOST_BESIDE = 500
-"""Tokens of a reply beside its notebook: its thoughts, and what it chose."""
-
+_MOST_BESIDE = 500  # tokens of a reply beside its notebook: its thoughts, and what it chose
 _LONGEST_PLAN = 200
 _SHORTEST_LIST = 200
 _HEADING = 8
@@ -262,9 +252,9 @@ def make_brief(question: str, options: Options, context: int) -> Brief:
     templates = max(cost(brief.step_messages(stage, "", "", "", "")) for stage in PROMPTS)
     bounds = _plan_size(window) + limit // _ACTIONS_PART + limit // _DATA_PART + NAME_TOKENS + RESERVE
     spare = window.room(brief.answer_messages([""] * options.nodes)) - RESERVE
-    notebook = min(largest, spare // options.nodes - _HEADING, limit - templates - bounds)
-    lacking = _SHORTEST_NOTEBOOK - (limit - templates - bounds)
-    window.check_question(question, lacking)
+    room = limit - templates - bounds
+    notebook = min(largest, spare // options.nodes - _HEADING, room)
+    window.check(question, room, _SHORTEST_NOTEBOOK, "the steps of a walk")
     if notebook < _SHORTEST_NOTEBOOK:
         raise InputError(
             f"A window of {window.tokens:,} tokens has no room for this question with nodes={options.nodes}. "
@@ -277,8 +267,3 @@ def make_brief(question: str, options: Options, context: int) -> Brief:
 
 def _plan_size(window: Window) -> int:
     return min(_LONGEST_PLAN, window.limit // _PLAN_PART)
-
-
-def reminded(messages: Messages, fault: str) -> Messages:
-    """The same prompt with what was wrong at its end: the faulty reply would not fit into the window."""
-    return with_reminder(messages, f"\n\n{render('graphreader/again', fault=fault)[1]['content']}")

@@ -1,6 +1,6 @@
 """One walk of GraphReader (section 3.3.2): the facts of a node, then passages of text, then a neighbour, and again.
 
-    path = explore(1, "Never Too Loud", brief, nodes, run.chat, run.tell)
+    path = Walk(1, "Never Too Loud", brief, nodes, Calls(chat, ledger, path=1)).walk()
     path.notebook, path.calls.counts, path.calls.steps
 
 At each step the model sees the question, the plan, what it did before, its notebook, and what is there to read; it
@@ -14,27 +14,17 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from kgplatform.errors import ModelError, ReplyError
-from kgplatform.models.chat import Chat, Wanted, metered
+from kgplatform.models.chat import Wanted
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages
-from kgplatform.readers.graphreader.brief import (
-    EMPTY,
-    FALLBACK,
-    FORMS,
-    PROMPTS,
-    Brief,
-    Done,
-    Stage,
-    reminded,
-    same_name,
-)
+from kgplatform.prompt import Messages, with_reminder
+from kgplatform.readers.graphreader.brief import EMPTY, FALLBACK, FORMS, PROMPTS, Brief, Done, Stage, same_name
 from kgplatform.readers.grounding import marks_in, renumbered, settled
 from kgplatform.readers.numbering import Numbering
-from kgplatform.readers.run import Calls, StepFound, Tell
+from kgplatform.readers.run import Calls, StepFound
 from kgplatform.readers.window import cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
 from kgplatform.search.nodes import Nodes, Stated, ToRead
@@ -44,8 +34,7 @@ from kgplatform.text.sentences import sentences
 
 _CHARACTERS_PER_TOKEN = 6
 """More than text has: what lies around a passage is read from the graph by characters, and cut by tokens."""
-_PER_PASSAGE = 8
-"""Tokens of a passage's number and of the empty line before it."""
+_PER_PASSAGE = 8  # tokens of a passage's number and of the empty line before it
 
 
 _NO_ACTION = "no action"
@@ -79,6 +68,7 @@ class Walk:
         self.facts: dict[str, str] = {}
         self._brief, self._options, self._nodes = brief, brief.options, nodes
         self._elements: tuple[str, ...] = ()
+        self._most_pages = None if self._options.is_paper else self._options.list_pages
         self._begin("facts")
 
     def number_of(self, passage: FoundPassage) -> int:
@@ -88,24 +78,21 @@ class Walk:
         return number
 
     def _label(self, passage: FoundPassage) -> str:
-        """Its number and title, as the trace has them."""
         return f"{self.number_of(passage)} ({short_name(passage.title)})"
 
     def _numbers(self, passages: Sequence[FoundPassage]) -> str:
         return listed([str(self.number_of(each)) for each in passages])
 
     def _do(self, stage: str, function: str, where: str, arguments: str = "") -> None:
-        """Note a function call."""
         self.made += 1
         self.calls.counts[f"{stage}.{function}"] += 1
         self.actions.append(f"at {where}: {function}({arguments})")
 
     def _end(self, reason: str) -> None:
-        """The walk is over; its last step says why."""
         self.ended = reason
         self.calls.amend(f"the path ends: {reason}")
 
-    def walk(self) -> None:
+    def walk(self) -> Walk:
         """From the facts of the first node to the end. A failing model ends it: see ``error``."""
         try:
             while not self.ended:
@@ -119,6 +106,7 @@ class Walk:
             self.error = error
             self._add(self.stage, f"at {self.node}: failed: {error}", StepFound(elements=self._elements))
             self._end("the model failed")
+        return self
 
     def _may_continue(self, stage: Stage) -> bool:
         """Whether the path has not ended, and has a call left; the next step begins now."""
@@ -152,7 +140,7 @@ class Walk:
             return "unknown passage" if done.action == "read_chunk" and not self._known(done) else ""
 
         for number, page in enumerate(pages, 1):
-            done = self._ask("facts", node, "\n".join(page), actions, _page(number, len(pages)), judge)
+            done = self._ask("facts", node, "\n".join(page), actions, (number, len(pages)), judge)
             self._take_notebook(done)
             named = {passage.id: passage for passage in self._known(done)}
             chosen |= named
@@ -181,19 +169,16 @@ class Walk:
         if len(pack([piece for _, piece in pieces], room)) > 1:
             groups = sorted(groups, key=lambda group: -group.nearness)
             pieces = _pieces(groups, room, Numbering())
-            kept = {pieces[n][0] for page in self._bounded(pack([piece for _, piece in pieces], room)) for n in page}
+            shown = pack([piece for _, piece in pieces], room)[: self._most_pages]
+            kept = {pieces[n][0] for page in shown for n in page}
             groups = [group for group in groups if group.passage.id in kept]
         for group in groups:
             self.number_of(group.passage)
         pieces = _pieces(groups, room, self.shown)
-        pages = self._bounded(pack([piece for _, piece in pieces], room))
+        pages = pack([piece for _, piece in pieces], room)[: self._most_pages]
         return [[pieces[each][1] for each in page] for page in pages], len(groups)
 
-    def _bounded(self, pages: list[list[int]]) -> list[list[int]]:
-        return pages if self._options.is_paper else pages[: self._options.list_pages]
-
     def _known(self, done: Done) -> list[FoundPassage]:
-        """The passages that a reply wants to read."""
         numbers = done.passages if done.action == "read_chunk" else ()
         return [self.passages[number] for number in numbers if number in self.passages]
 
@@ -287,12 +272,12 @@ class Walk:
 
         actions = self._brief.shown_actions(self.actions)
         listed_names = list(names)
-        pages = self._bounded(pack(listed_names, self._brief.step_room("neighbours", short_name(node), actions)))
+        pages = pack(listed_names, self._brief.step_room("neighbours", short_name(node), actions))[: self._most_pages]
         if (fit := sum(map(len, pages))) < found.total:
             how_many = f"the nearest {fit:,} of {counted(found.total, 'neighbour')}"
         for number, page in enumerate(pages, 1):
-            data, place = "\n".join(listed_names[each] for each in page), _page(number, len(pages))
-            done = self._ask("neighbours", node, data, actions, place, judge)
+            data = "\n".join(listed_names[each] for each in page)
+            done = self._ask("neighbours", node, data, actions, (number, len(pages)), judge)
             if done.action == "read_neighbor_node":
                 self._go(names[same_name(done.node, names) or ""], how_many, shown)
                 return
@@ -315,14 +300,21 @@ class Walk:
             self.node = name
 
     def _ask(
-        self, stage: Stage, node: str, data: str, actions: str, page: str = "", judge: _Judge = lambda done: ""
+        self,
+        stage: Stage,
+        node: str,
+        data: str,
+        actions: str,
+        page: tuple[int, int] = (1, 1),
+        judge: _Judge = lambda done: "",
     ) -> Done:
         """What the model does. A reply that cannot be used is asked for once more; then the stage's fallback."""
-        notebook = self.notebook
-        messages = self._brief.step_messages(stage, short_name(node), data, actions, notebook, page=page)
+        number, pages = page
+        which = f" (page {number} of {pages}; the other pages are asked about apart)" if pages > 1 else ""
+        messages = self._brief.step_messages(stage, short_name(node), data, actions, self.notebook, page=which)
         done, fault = self._sent(messages, stage, judge)
         if fault in _FAULTS:
-            again, first = reminded(messages, _FAULTS[fault]), done
+            again, first = with_reminder(messages, "graphreader/again", fault=_FAULTS[fault]), done
             done, fault = self._sent(again, stage, judge)
             done = replace(done, notebook=done.notebook or first.notebook)
             for sent in (messages, again) if fault else ():
@@ -340,24 +332,18 @@ class Walk:
             fault = judge(done)
         except ReplyError:
             pass
-        for _ in range(self.calls.made - before - bool(done.action)):
-            self._blame(_NO_ACTION)
-        if fault in _FAULTS:
-            self._blame(fault)
+        blamed = [_NO_ACTION] * (self.calls.made - before - bool(done.action)) + ([fault] if fault in _FAULTS else [])
+        self.faults += blamed
+        self.calls.counts.update(f"malformed.{each}" for each in blamed)
         return done, fault
-
-    def _blame(self, fault: str) -> None:
-        self.faults.append(fault)
-        self.calls.counts[f"malformed.{fault}"] += 1
 
     def _take_notebook(self, done: Done) -> None:
         """The new notebook, cut where it is too long; a reply without one leaves the old one."""
         if done.notebook and done.notebook != EMPTY:
-            noted = renewed(self.notebook, done.notebook, self._brief.notebook)
-            self.notebook = noted.text
-            self.calls.counts["cut.notebook"] += "notebook" in noted.said
-            self.calls.counts["kept.forgotten notes"] += "forgot" in noted.said
-            self.faults += [noted.said] if noted.said else []
+            self.notebook, said = renewed(self.notebook, done.notebook, self._brief.notebook)
+            self.calls.counts["cut.notebook"] += "notebook" in said
+            self.calls.counts["kept.forgotten notes"] += "forgot" in said
+            self.faults += [said] if said else []
 
     def _begin(self, stage: Stage) -> None:
         self.stage: Stage = stage
@@ -373,18 +359,6 @@ class Walk:
             self.calls.note(name, detail, found=found)
         else:
             self.calls.add(name, detail, self.mark, prompt=prompt, found=found, notebook=self.notebook or None)
-
-
-def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tell: Tell) -> Walk:
-    """Walk number ``number`` from the node ``start``, at its end."""
-    path = Walk(number, start, brief, nodes, Calls(*metered(chat), tell, path=number))
-    path.walk()
-    return path
-
-
-def _page(number: int, pages: int) -> str:
-    """Which page of a list this is, for a prompt; nothing where there is one only."""
-    return f" (page {number} of {pages}; the other pages are asked about apart)" if pages > 1 else ""
 
 
 def _size(passage: FoundPassage) -> int:
@@ -421,14 +395,6 @@ def _pieces(groups: Sequence[Stated], room: int, shown: Numbering) -> list[tuple
     return pieces
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """A notebook, and what there is to say of it: empty where it is as the model wrote it."""
-
-    text: str
-    said: str = ""
-
-
 def gathered(notebooks: Iterable[tuple[str, Numbering]]) -> tuple[list[str], Numbering]:
     """``notebooks``, each with the numbers of its own walk, by the numbers of one numbering for all.
 
@@ -442,18 +408,19 @@ def gathered(notebooks: Iterable[tuple[str, Numbering]]) -> tuple[list[str], Num
     return [renumbered(text, partial(common, own)) for text, own in notebooks], shown
 
 
-def renewed(old: str, new: str, room: int) -> Noted:
-    """``new`` in place of ``old``, in ``room`` tokens.
+def renewed(old: str, new: str, room: int) -> tuple[str, str]:
+    """``new`` in place of ``old``, in ``room`` tokens; and what there is to say of it, empty where it is as the model
+    wrote it.
 
     The model is asked to repeat what shall stay, and may forget it: notes whose numbers, such as [2.3], stand nowhere
     in ``new`` are kept before it. Where that is too long, the oldest are left out: first what ``old`` has too, from its
     beginning.
     """
-    new = settled(new)
+    new, old = settled(new), settled(old)
+    before, after = ([text[each.start : each.end].strip() for each in sentences(text)] for text in (old, new))
     marked = set(marks_in(new))
-    before = _notes(settled(old))
     forgotten = [note for note in before if (own := set(marks_in(note))) and not own & marked]
-    notes = [*forgotten, *_notes(new)]
+    notes = [*forgotten, *after]
     known = {normalise_name(note) for note in before}
     oldest = sorted(range(len(notes)), key=lambda place: (normalise_name(notes[place]) not in known, place))
     size = sum(tokens(note) + 1 for note in notes)
@@ -463,17 +430,10 @@ def renewed(old: str, new: str, room: int) -> Noted:
             break
         dropped.add(place)
         size -= tokens(notes[place]) + 1
-    kept = "\n".join(note for place, note in enumerate(notes) if place not in dropped)
-    text = ("\n".join([*forgotten, new])) if not dropped else kept
+    left = [note for place, note in enumerate(notes) if place not in dropped]
+    text = "\n".join(left if dropped else [*forgotten, new])
     start = 0 if (over := tokens(text) - room) <= 0 else head(text, over + 1)
-    return Noted(text[start:].strip(), _said(len(forgotten), len(dropped), start))
-
-
-def _notes(notebook: str) -> list[str]:
-    return [notebook[each.start : each.end].strip() for each in sentences(notebook)]
-
-
-def _said(forgotten: int, dropped: int, cut: int) -> str:
-    told = [f"{counted(forgotten, 'earlier note')} kept that it forgot"] if forgotten else []
-    told += [f"notebook too long: its {counted(dropped, 'oldest note')} left out"] if dropped else []
-    return "; ".join([*told, *([f"notebook cut by {cut:,} characters"] if cut else [])])
+    told = [f"{counted(len(forgotten), 'earlier note')} kept that it forgot"] if forgotten else []
+    told += [f"notebook too long: its {counted(len(dropped), 'oldest note')} left out"] if dropped else []
+    told += [f"notebook cut by {start:,} characters"] if start else []
+    return text[start:].strip(), "; ".join(told)

@@ -25,7 +25,7 @@ from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, fence_for, render
 from kgplatform.readers.answer import NOTHING_NEAR, REFUSAL, REPLY_TOKENS, Answered, ask_answer, record, without_model
 from kgplatform.readers.graphreader.brief import PROMPTS, RESERVE, Brief, Options, make_brief
-from kgplatform.readers.graphreader.explore import Walk, explore, gathered
+from kgplatform.readers.graphreader.explore import Walk, gathered
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.window import pack, short_name
@@ -68,8 +68,11 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         brief = _plan(brief, calls)
     planned = run.evidence.nodes(f"{question} {brief.plan}") if brief.plan and not options.is_paper else nodes
     starts = initial_nodes(brief, nodes, planned, partial(run.evidence.search, question), run.chat, calls)
-    walks = [partial(explore, number, node, brief, nodes, run.chat, run.tell) for number, node in enumerate(starts, 1)]
-    paths = side_by_side(walks, len(walks))
+    walks = [
+        Walk(number, node, brief, nodes, Calls(*metered(run.chat), run.tell, path=number))
+        for number, node in enumerate(starts, 1)
+    ]
+    paths = side_by_side([walk.walk for walk in walks], len(walks))
     errors = [path.error for path in paths if path.error]
     if errors and len(errors) == len(paths) and not any(path.notebook for path in paths):
         raise errors[0]
@@ -139,40 +142,25 @@ _NODES_PROMPT = "graphreader/nodes"
 _AT_ONCE = 4
 _MOST_PROMPTS = 2
 """Prompts in which candidates are shown: more are needed only where the window is small and the names are long."""
-
-_REDUNDANT = 0.5
-"""What the score of a node is worth that leads where another one leads."""
-
-_FOUND = 30
-"""Passages of a search that nodes are to open."""
+_REDUNDANT = 0.5  # what the score of a node is worth that leads where another one leads
+_FOUND = 30  # passages of a search that nodes are to open
 _FOUND_SHIFT = 10
-_OPENS = 3
-"""How many passages a node counts for."""
-_OPENED = 0.2
-"""What a passage is worth that a node before opens too."""
+_OPENS = 3  # how many passages a node counts for
+_OPENED = 0.2  # what a passage is worth that a node before opens too
 _NEARNESS = 0.1
-_ORDERED = 15
-"""Nodes at the head of the list that are put in order so: more than are chosen."""
+_ORDERED = 15  # nodes at the head of the list that are put in order so: more than are chosen
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
-    """Names for one prompt, and the statements that read them. ``shown`` leads from what is shown to the name."""
+class _Asked:
+    """What the model proposes of ``names``: nodes with ``scores``, 0 to 100, and how many that it ``invented``; the
+    ``error`` where it failed. ``calls`` has the step."""
 
-    number: int
-    shown: dict[str, str]
-    queries: tuple[QueryRun, ...]
-
-
-@dataclass
-class _Gathered:
-    """What came of all batches: nodes with their scores, 0 to 100; ``names``: all that were shown, in order."""
-
+    names: Sequence[str]
+    calls: Calls
     scores: dict[str, float] = field(default_factory=dict)
     invented: int = 0
-    names: list[str] = field(default_factory=list)
-    batches: int = 0
-    errors: list[ModelError] = field(default_factory=list)
+    error: ModelError | None = None
 
 
 def initial_nodes(
@@ -196,20 +184,20 @@ def initial_nodes(
         calls.note(_NODES_STEP, detail, drawn.queries)
         return list(drawn.names)
     if options.is_paper:
-        gathered = _gather(_batches(brief, nodes.pages()), brief, chat, calls)
-        nearest = nodes.near(options.nodes) if not gathered.scores else NearNodes((), (), ())
-        best = sorted(gathered.scores, key=lambda name: -gathered.scores[name])
-        return _begin(best, _fused([nearest]), brief, gathered, calls)
+        asked = _ask_all(_batches(brief, nodes.pages()), brief, chat, calls)
+        scores = _scores(asked)
+        nearest = [] if scores else _fused([nodes.near(options.nodes)])
+        return _begin(sorted(scores, key=lambda name: -scores[name]), nearest, brief, asked, calls)
     near = [nodes.near(options.candidates), *([planned.near(options.candidates)] if planned is not nodes else [])]
     candidates = _fused(near)[: options.candidates]
     found, (places, led) = search(top_k=_FOUND), nodes.places(candidates)
     candidates = opening(candidates, places, [passage.id for passage in found.result.passages])
     queries = chain(*(each.queries for each in near), found.queries, led)
     page = Names(tuple(candidates), len(candidates), tuple(queries))
-    gathered = _gather(islice(_batches(brief, [page]), _MOST_PROMPTS), brief, chat, calls)
-    ordered = sorted(gathered.scores.items(), key=lambda scored: (-scored[1], candidates.index(scored[0])))
+    asked = _ask_all(islice(_batches(brief, [page]), _MOST_PROMPTS), brief, chat, calls)
+    ordered = sorted(_scores(asked).items(), key=lambda scored: (-scored[1], candidates.index(scored[0])))
     first = dict.fromkeys([*(name for each in near for name in each.named), *candidates])
-    return _begin(diverse(ordered, places, options.nodes), list(first), brief, gathered, calls)
+    return _begin(diverse(ordered, places, options.nodes), list(first), brief, asked, calls)
 
 
 def opening(candidates: Sequence[str], places: Mapping[str, NodePlaces], found: Sequence[str]) -> list[str]:
@@ -272,76 +260,82 @@ def _fused(near: Sequence[NearNodes]) -> list[str]:
     return list(dict.fromkeys([*named, *sorted(scores, key=lambda name: -scores[name])]))
 
 
-def _begin(best: Sequence[str], nearest: Sequence[str], brief: Brief, gathered: _Gathered, calls: Calls) -> list[str]:
+def _begin(
+    best: Sequence[str], nearest: Sequence[str], brief: Brief, asked: Sequence[_Asked], calls: Calls
+) -> list[str]:
     """The starts: the ``best`` that the model proposed, and the nearest in place of those that it invented."""
-    if gathered.errors and len(gathered.errors) == gathered.batches:
-        raise gathered.errors[0]
-    starts = list(best[: brief.options.nodes])
-    lacking = min(gathered.invented, brief.options.nodes - len(starts)) if starts else brief.options.nodes
+    errors = [each.error for each in asked if each.error]
+    if errors and len(errors) == len(asked):
+        raise errors[0]
+    starts, scores = list(best[: brief.options.nodes]), _scores(asked)
+    invented = sum(each.invented for each in asked)
+    lacking = min(invented, brief.options.nodes - len(starts)) if starts else brief.options.nodes
     added = [name for name in nearest if name not in starts][:lacking]
     if starts:
-        told = listed([f"{name} ({gathered.scores[name]:g})" for name in starts])
+        told = listed([f"{name} ({scores[name]:g})" for name in starts])
         more = f", and at {listed(added)} for what was invented" if added else ""
-        calls.amend(f"{len(gathered.names):,} nodes shown; begins at {told}{more}")
+        calls.amend(f"{sum(len(each.names) for each in asked):,} nodes shown; begins at {told}{more}")
     else:
         calls.counts["malformed.no initial node"] += 1
         calls.note(_NODES_STEP, f"none of the nodes was proposed; the nearest: {listed(added)}")
     return [*starts, *added]
 
 
-def _gather(batches: Iterable[_Batch], brief: Brief, chat: Chat, calls: Calls) -> _Gathered:
-    """All batches asked about, a few at a time."""
-    gathered = _Gathered()
-    batches = iter(batches)
-    while some := list(islice(batches, _AT_ONCE)):
-        replies = side_by_side([partial(_ask, brief, batch, chat) for batch in some], _AT_ONCE)
-        for batch, (scores, invented, made, error) in zip(some, replies, strict=True):
-            gathered.batches += 1
-            gathered.names += batch.shown.values()
-            gathered.invented += len(invented)
-            calls.counts += made.counts
-            for step in made.steps:
-                calls.steps.append(step)  # it is a span already
-                calls.tell(step)
-            gathered.errors += [error] if error else []
-            for name, score in scores.items():
-                gathered.scores[name] = max(score, gathered.scores.get(name, 0.0))
-    return gathered
+def _scores(asked: Iterable[_Asked]) -> dict[str, float]:
+    """The best score of each node, in the order in which they were proposed."""
+    scores: dict[str, float] = {}
+    for name, score in (scored for each in asked for scored in each.scores.items()):
+        scores[name] = max(score, scores.get(name, 0.0))
+    return scores
 
 
-def _batches(brief: Brief, pages: Iterable[Names]) -> Iterator[_Batch]:
+_Names = tuple[dict[str, str], tuple[QueryRun, ...]]
+"""Names for one prompt, by what is shown of them, and the statements that read them."""
+
+
+def _batches(brief: Brief, pages: Iterable[Names]) -> Iterator[_Names]:
     """The names of ``pages`` in lists that fill the window."""
     room = brief.window.room(brief.nodes_messages("", fence=LARGEST_FENCE)) - RESERVE
     waiting: list[str] = []
     queries: tuple[QueryRun, ...] = ()
-    number = 0
     for page in pages:
         waiting += page.names
         queries += page.queries
         shown = [short_name(name) for name in waiting]
         full = pack(shown, room)
         for group in full[:-1]:
-            number += 1
-            yield _Batch(number, {shown[each]: waiting[each] for each in group}, queries)
+            yield {shown[each]: waiting[each] for each in group}, queries
             queries = ()
         waiting = [waiting[each] for each in full[-1]] if full else []
     if waiting:
-        yield _Batch(number + 1, {short_name(name): name for name in waiting}, queries)
+        yield {short_name(name): name for name in waiting}, queries
 
 
-def _ask(brief: Brief, batch: _Batch, chat: Chat) -> tuple[dict[str, float], list[str], Calls, ModelError | None]:
-    """What the model proposes of a batch: nodes with their scores, and names that are not in the list; its calls, with
-    their step; and the error where it failed.
+def _ask_all(batches: Iterable[_Names], brief: Brief, chat: Chat, calls: Calls) -> list[_Asked]:
+    """All ``batches`` asked about, a few at a time."""
+    asked: list[_Asked] = []
+    numbered = enumerate(batches, 1)
+    while some := list(islice(numbered, _AT_ONCE)):
+        replies = side_by_side([partial(_ask, brief, chat, number, *batch) for number, batch in some], _AT_ONCE)
+        asked += replies
+        for each in replies:
+            calls.counts += each.calls.counts
+            for step in each.calls.steps:
+                calls.steps.append(step)  # it is a span already
+                calls.tell(step)
+    return asked
 
-    A reply that says nothing, twice, proposes nothing. Raises ``BudgetError`` alone.
-    """
+
+def _ask(brief: Brief, chat: Chat, number: int, shown: dict[str, str], queries: tuple[QueryRun, ...]) -> _Asked:
+    """What the model proposes of a batch. A reply that says nothing, twice, proposes nothing. Raises ``BudgetError``
+    alone."""
     calls = Calls(*metered(chat))
-    mark, found = calls.mark(batch.queries), StepFound(batch.queries)
-    messages = brief.nodes_messages("\n".join(batch.shown))
+    mark, found, names = calls.mark(queries), StepFound(queries), list(shown.values())
     scores: dict[str, float] = {}
     invented: list[str] = []
     proposed: list[_Scored] = []
     try:
+        messages = brief.nodes_messages("\n".join(shown))
         proposed = ask(calls, messages, _Reply, stage="nodes", tokens=brief.window.reply)[0].nodes
     except BudgetError:
         raise
@@ -349,21 +343,21 @@ def _ask(brief: Brief, batch: _Batch, chat: Chat) -> tuple[dict[str, float], lis
         calls.counts["malformed.no node"] += 1
     except ModelError as error:
         calls.counts["failed.nodes"] += 1
-        calls.add(_NODES_STEP, f"batch {batch.number} failed: {error}", mark, prompt=_NODES_PROMPT, found=found)
-        return scores, invented, calls, error
+        calls.add(_NODES_STEP, f"batch {number} failed: {error}", mark, prompt=_NODES_PROMPT, found=found)
+        return _Asked(names, calls, error=error)
     calls.counts["malformed.no node"] += calls.made - 1
-    normal = {normalise_name(shown): name for shown, name in reversed(batch.shown.items())}
+    normal = {normalise_name(each): name for each, name in reversed(shown.items())}
     for each in proposed:
-        name = batch.shown.get(each.node) or normal.get(normalise_name(each.node))
+        name = shown.get(each.node) or normal.get(normalise_name(each.node))
         if name is None:
             invented.append(each.node)
         else:
             scores[name] = max(each.score, scores.get(name, 0.0))
     calls.counts["malformed.fabricated node"] += len(invented)
-    detail = f"batch {batch.number}, {len(batch.shown):,} names: {counted(len(scores), 'node')} proposed"
+    detail = f"batch {number}, {len(shown):,} names: {counted(len(scores), 'node')} proposed"
     strange = f", {len(invented)} not in the list: {listed(invented)}" if invented else ""
     calls.add(_NODES_STEP, detail + strange, mark, prompt=_NODES_PROMPT, found=found)
-    return scores, invented, calls, None
+    return _Asked(names, calls, scores, len(invented))
 
 
 READER = Reader(

@@ -1,32 +1,33 @@
 """Who of LongAgent's members contradict each other, and how it is found out who is wrong (LongAgent, section 2.3).
 
-    clusters = clustered({5: Found("1859", ("2.3",)), 7: Found("in 1859"), 9: Found("1866")})
-    united, rivals = sorted_out(clusters, [Group(members=[1, 2], relation="conflicting")])
-    done = tournament(united, rivals, reread, random.Random(0))
-    done.clusters, done.merges
+    united, rivals = sorted_out(clustered(replies), [Group(members=[1, 2], relation="conflicting")])
+    done = tournament(united, rivals, reread, random.Random(0))      # done.clusters, done.merges
 
 A member whose part does not have the answer is prone to invent one, and one whose part has it rarely errs. So a member
 reads the parts of both that contradict each other. How many members say the same counts for nothing. Nothing here calls
 a model: ``reread`` does.
 
 Answers are the same where they are the same date, or differ in nothing but case, punctuation and spaces. That two
-wordings mean the same is for the leader to say, which groups them:
+wordings mean the same is for the leader to say, which groups them.
 
-    same("15 September 1859", "September 15, 1859")       # True
-    is_part("1859", "15 September 1859")                  # True
+>>> same("15 September 1859", "September 15, 1859"), is_part("1859", "15 September 1859")
+(True, True)
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
+from typing import Literal
 
+from kgplatform.errors import ModelError
 from kgplatform.readers.grounding import Date, dates_in
 from kgplatform.readers.longagent.options import Group
+from kgplatform.records import Step
 from kgplatform.text import normalise_name
 from kgplatform.text.matching import find_names
 
@@ -59,23 +60,38 @@ def value_of(answer: str) -> str | Date:
 
 def is_part(part: str, whole: str) -> bool:
     """Whether ``part`` is the less complete of two dates that agree, such as the year."""
-    first, second = _dated(value_of(part)), _dated(value_of(whole))
+    first, second = (  # a number that can be a year is one
+        (int(value), 0, 0) if isinstance(value, str) and _YEAR.fullmatch(value) else value
+        for value in map(value_of, (part, whole))
+    )
     if isinstance(first, str) or isinstance(second, str):
         return False
     return first != second and all(each in (0, other) for each, other in zip(first, second, strict=True))
 
 
-def _dated(value: str | Date) -> str | Date:
-    """A number that can be a year as one."""
-    return (int(value), 0, 0) if isinstance(value, str) and _YEAR.fullmatch(value) else value
+MemberOutcome = Literal["answer", "no mention", "malformed", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A member's answer, and the numbers of the sentences of its part that say so."""
+class MemberReply:
+    """What a member said: ``text`` is empty where it has no answer. ``readers``: it, and whose part it read too.
+    ``sentences``: the numbers of those that say so, as far as they were shown.
 
-    answer: str
+    ``step`` of the trace has what was sent, got and spent in ``calls`` calls.
+    """
+
+    readers: tuple[int, ...]
+    outcome: MemberOutcome
+    text: str = ""
     sentences: tuple[str, ...] = ()
+    step: Step = Step("member", "", 0.0)
+    calls: int = 0
+    error: ModelError | None = None
+
+    @property
+    def member(self) -> int:
+        """The number of the member that replied."""
+        return self.readers[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +118,6 @@ class Duel:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedReading:
-    """What a member says that has read two parts: None for no mention. ``failed``: it said nothing that can be used.
-
-    ``place``: of the reply among those of all readings.
-    """
-
-    answer: str | None
-    failed: bool = False
-    sentences: tuple[str, ...] = ()
-    place: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Merge:
     """A duel, what was read in it (the first reading, and the second if there was one), and the outcome.
 
@@ -123,15 +126,10 @@ class Merge:
     """
 
     duel: Duel
-    readings: tuple[SharedReading, ...]
+    readings: tuple[MemberReply, ...]
     stays: tuple[Cluster, ...] = ()
     aside: tuple[Cluster, ...] = ()
     confirmed: bool = False
-
-    @property
-    def unsettled(self) -> bool:
-        """Whether both answers remain."""
-        return bool(self.aside)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -143,7 +141,14 @@ class Merge:
         """Those of the duel that do not, not even as a part of one that has both."""
         left = set(map(value_of, self.kept))
         gone = [cluster for cluster in (self.duel.x, self.duel.y) if value_of(cluster.answer) not in left]
-        return tuple(each.answer for each in gone if not any(_has(winner, each) for winner in self.stays))
+        return tuple(
+            each.answer
+            for each in gone
+            if not any(
+                set(each.members) <= set(winner.members) and find_names(each.answer, winner.answer)
+                for winner in self.stays
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,26 +160,28 @@ class Resolution:
     unsettled: tuple[Cluster, ...] = ()
 
 
-Reread = Callable[[Sequence[Duel]], Sequence[SharedReading]]
+Reread = Callable[[Sequence[Duel]], Sequence[MemberReply]]
 """Of each duel: what member i says that has read its part and then j's; all of them at the same time."""
 
 
-# -------------------------------------------------------------------------------------------------- who is together
-
-
-def clustered(found: Mapping[int, Found], *, exact: bool = False) -> list[Cluster]:
+def clustered(replies: Sequence[MemberReply], *, exact: bool = False) -> list[Cluster]:
     """Members with the same answer together, in the order of their first members.
 
     An answer that is part of exactly one other, as a year is of a date, is with it. ``exact``: only answers that are
     the same to the letter are together, as in the paper's transcripts.
     """
     by_value: dict[object, list[Cluster]] = {}
-    for number in sorted(found):
-        each = found[number]
-        key = each.answer if exact else value_of(each.answer)
-        by_value.setdefault(key, []).append(Cluster(each.answer, (number,), each.sentences))
+    for reply in replies:
+        key = reply.text if exact else value_of(reply.text)
+        by_value.setdefault(key, []).append(Cluster(reply.text, (reply.member,), reply.sentences))
     clusters = [_union(twins) for twins in by_value.values()]
-    return clusters if exact else _parts_with_wholes(clusters)
+    wholes: dict[int, list[Cluster]] = {}
+    for place, each in enumerate(clusters):
+        fuller = [] if exact else [n for n, other in enumerate(clusters) if is_part(each.answer, other.answer)]
+        fullest = [n for n in fuller if not any(is_part(clusters[n].answer, clusters[m].answer) for m in fuller)]
+        wholes.setdefault(fullest[0] if len(fullest) == 1 else place, []).append(each)
+    united = (_union(sorted(parts, key=lambda each: each is not clusters[whole])) for whole, parts in wholes.items())
+    return sorted(united, key=lambda cluster: cluster.members)
 
 
 def sorted_out(
@@ -199,16 +206,12 @@ def sorted_out(
             root = [min(old) if each in old else each for each in root]
     kept = sorted(set(root))
     united = [_union([clusters[n] for n in range(len(clusters)) if root[n] == each]) for each in kept]
-    return united, _disjoint([{kept.index(root[place]) for place in places} for places in rivals])
-
-
-def _disjoint(sets: Sequence[set[int]]) -> list[tuple[int, ...]]:
-    """Sets of two and more, those with a common member joined."""
-    joined: list[set[int]] = []
-    for each in sets:
-        touching = [other for other in joined if other & each]
-        joined = [other for other in joined if not other & each] + [each.union(*touching)]
-    return [tuple(sorted(each)) for each in joined if len(each) > 1]
+    joined: list[set[int]] = []  # sets with a common member are one
+    for places in rivals:
+        of_them = {kept.index(root[place]) for place in places}
+        of_them = of_them.union(*(other for other in joined if other & of_them))
+        joined = [*(other for other in joined if not other & of_them), of_them]
+    return united, [tuple(sorted(each)) for each in joined if len(each) > 1]
 
 
 def _values_differ(clusters: Sequence[Cluster]) -> bool:
@@ -222,20 +225,7 @@ def _values_differ(clusters: Sequence[Cluster]) -> bool:
     )
 
 
-def _parts_with_wholes(clusters: Sequence[Cluster]) -> list[Cluster]:
-    wholes: dict[int, list[int]] = {}
-    for place, each in enumerate(clusters):
-        fuller = [n for n, other in enumerate(clusters) if n != place and is_part(each.answer, other.answer)]
-        fullest = [n for n in fuller if not any(is_part(clusters[n].answer, clusters[m].answer) for m in fuller)]
-        wholes.setdefault(fullest[0] if len(fullest) == 1 else place, []).append(place)
-    united = [
-        _union([clusters[n] for n in sorted(places, key=lambda n: n != whole)]) for whole, places in wholes.items()
-    ]
-    return sorted(united, key=lambda cluster: cluster.members)
-
-
 def _union(clusters: Sequence[Cluster]) -> Cluster:
-    """One cluster, with the answer of the first."""
     first = clusters[0]
     members = tuple(sorted({number for cluster in clusters for number in cluster.members}))
     sentences = next((cluster.sentences for cluster in clusters if cluster.sentences), ())
@@ -244,14 +234,8 @@ def _union(clusters: Sequence[Cluster]) -> Cluster:
     return Cluster(first.answer, members, sentences, others)
 
 
-# ----------------------------------------------------------------------------------------------------- who is right
-
-
 def tournament(
-    clusters: Sequence[Cluster],
-    rivals: Sequence[tuple[int, ...]],
-    reread: Reread,
-    chance: random.Random,
+    clusters: Sequence[Cluster], rivals: Sequence[tuple[int, ...]], reread: Reread, chance: random.Random
 ) -> Resolution:
     """Of each set of ``rivals`` (places in ``clusters``), two by two, until one is left; all pairs of a round at once.
 
@@ -296,11 +280,11 @@ def once(clusters: Sequence[Cluster], reread: Reread, chance: random.Random) -> 
     while len(queue) >= 2:
         duel = _duel(queue[0], queue[1], chance)
         (reading,) = reread([duel])
-        said, x, y = reading.answer, duel.x, duel.y
-        if reading.failed:
-            merge = Merge(duel, (reading,), (x,), (y,))
-        elif said is None:
+        said, x, y = reading.text, duel.x, duel.y
+        if reading.outcome == "no mention":
             merge = Merge(duel, (reading,))
+        elif not said:
+            merge = Merge(duel, (reading,), (x,), (y,))
         else:
             given = [each for each in (x, y) if same(said, each.answer)]
             base = given[0] if len(given) == 1 else _nearer(said, x, y)
@@ -321,7 +305,7 @@ def _duel(x: Cluster, y: Cluster, chance: random.Random) -> Duel:
 
 def _judged(duels: Sequence[Duel], reread: Reread) -> list[Merge]:
     """What comes of ``duels``: those that one reading does not decide are read by the other member, too."""
-    readings: dict[Duel, tuple[SharedReading, ...]] = {
+    readings: dict[Duel, tuple[MemberReply, ...]] = {
         duel: (reading,) for duel, reading in zip(duels, reread(duels), strict=True)
     }
     doubtful = [duel for duel, (one,) in readings.items() if not one.sentences or _side(duel, one) not in _KNOWN]
@@ -334,16 +318,13 @@ def _judged(duels: Sequence[Duel], reread: Reread) -> list[Merge]:
 _KNOWN = ("x", "y", "both")
 
 
-def _side(duel: Duel, reading: SharedReading) -> str:
-    """Whose answer a reading is: "x", "y", "both", "new", "none" or "failed"."""
-    if reading.failed:
-        return "failed"
-    if reading.answer is None:
-        return "none"
-    said = reading.answer
+def _side(duel: Duel, reading: MemberReply) -> str:
+    """Whose answer a reading is: "x", "y", "both" or "new"; else why it is none."""
+    if not reading.text:
+        return reading.outcome
     wordings = [(cluster.answer, *cluster.others) for cluster in (duel.x, duel.y)]
     for agrees in (same, _names):
-        is_x, is_y = (any(agrees(said, text) for text in texts) for texts in wordings)
+        is_x, is_y = (any(agrees(reading.text, text) for text in texts) for texts in wordings)
         if is_x or is_y:
             return "both" if is_x and is_y else "x" if is_x else "y"
     return "new"
@@ -354,24 +335,24 @@ def _names(said: str, answer: str) -> bool:
     return any(is_part(*two) or find_names(*two) for two in ((said, answer), (answer, said)))
 
 
-def _judge(duel: Duel, readings: tuple[SharedReading, ...]) -> Merge:
+def _judge(duel: Duel, readings: tuple[MemberReply, ...]) -> Merge:
     """What one or two readings make of a duel: where two differ, an answer that was given before outweighs another."""
     sides = [_side(duel, reading) for reading in readings]
     known = [n for n, side in enumerate(sides) if side in _KNOWN]
     if len({sides[n] for n in known}) == 1:
         winner = _winner(duel, sides[known[0]], readings[known[0]])
-    elif sides == ["new", "new"] and same(readings[0].answer or "", readings[1].answer or ""):
+    elif sides == ["new", "new"] and same(readings[0].text, readings[1].text):
         winner = _winner(duel, "new", readings[0])
-    elif sides == ["none", "none"]:
+    elif sides == ["no mention", "no mention"]:
         return Merge(duel, readings)
     else:  # nothing is clear, or one says x, and the other y, or both of them
         return Merge(duel, readings, (duel.x,), (duel.y,), confirmed=bool(known))
     return Merge(duel, readings, (winner,), confirmed=True)
 
 
-def _winner(duel: Duel, side: str, reading: SharedReading) -> Cluster:
+def _winner(duel: Duel, side: str, reading: MemberReply) -> Cluster:
     """``reading`` in the place of the cluster that it is nearest to; of both where it has both their answers."""
-    said = reading.answer or ""
+    said = reading.text
     if side == "both":
         base = replace(_union([duel.x, duel.y]), others=())
     elif side == "new":
@@ -383,7 +364,7 @@ def _winner(duel: Duel, side: str, reading: SharedReading) -> Cluster:
     return _saying(base, said, reading)
 
 
-def _saying(base: Cluster, said: str, reading: SharedReading) -> Cluster:
+def _saying(base: Cluster, said: str, reading: MemberReply) -> Cluster:
     """``base`` with the answer of a ``reading``, and the sentences that this names."""
     return replace(base, answer=said, sentences=reading.sentences or base.sentences)
 
@@ -403,8 +384,3 @@ def _left(settled: Sequence[Cluster], unsettled: Sequence[Cluster], merges: Sequ
     still_open = {value_of(cluster.answer) for cluster in unsettled}
     contradict = tuple(cluster for cluster in left if value_of(cluster.answer) in still_open)
     return Resolution(tuple(left), tuple(merges), contradict if len(contradict) > 1 else ())
-
-
-def _has(winner: Cluster, cluster: Cluster) -> bool:
-    """Whether the winner's answer has that of ``cluster``."""
-    return set(cluster.members) <= set(winner.members) and bool(find_names(cluster.answer, winner.answer))

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from kgplatform.errors import InputError, ModelError, ReplyError
+from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.reply import Show, ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import NONE, AnswerReply, manner
@@ -34,11 +34,11 @@ from kgplatform.readers.longagent.options import (
     Sizes,
     Summed,
 )
-from kgplatform.readers.longagent.team import EXPERTS, Expert, find_expert, listed_experts
+from kgplatform.readers.longagent.team import EXPERTS, Expert
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, cost, head, pack, tokens
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import normalise_name, tidy, type_key
 
 STAGE = "leader"
 _EXPERT = "longagent/expert"
@@ -50,17 +50,10 @@ _GROUP = "longagent/group"
 M = TypeVar("M", bound=BaseModel)
 _Piece = tuple[int, int, str]
 """A line of replies: the numbers of the first and the last member that it speaks for, and what they say."""
-
 _UNUSABLE = "The leader's reply could not be used"
-_LONGEST_STATUS = "No member found " * 20
-"""As many tokens as a status has at most, to measure a prompt with."""
-
-_LEAST_PART = 8
-"""Of the window, the part that members' replies must have room in."""
-
-_LABEL = 12
-"""Tokens of ``Members 1,000-2,000: `` and a line end."""
-
+_LONGEST_STATUS = "No member found " * 20  # as many tokens as a status has at most, to measure a prompt with
+_LEAST_PART = 8  # of the window, the part that members' replies must have room in
+_LABEL = 12  # tokens of ``Members 1,000-2,000: `` and a line end
 _WAYS = {"ways": "two", "conflict": ""}
 _CONFLICT = (
     '"conflict": two or more replies contradict each other, and their members are to read each other\'s parts. The '
@@ -68,10 +61,7 @@ _CONFLICT = (
 )
 _WAYS_AND_CONFLICT = {"ways": "three", "conflict": f"\n  - {_CONFLICT}"}
 """What the leader may decide, without a conflict and with it."""
-
-_MARKS = 4
-"""Sentences of an answer that the leader is shown."""
-
+_MARKS = 4  # sentences of an answer that the leader is shown
 _SHORTEST_SUM = 30
 _WORDS_PER_TOKEN = 0.6
 
@@ -108,20 +98,17 @@ class Leader:
     def __post_init__(self) -> None:
         if self.options.task != "auto":
             self.expert = EXPERTS[self.options.task]
-        lacking = self.sizes.prompt // _LEAST_PART - self._room(_DECIDE)
-        Window(self.sizes.window).check_question(self.objective, lacking)
-        if lacking > 0:
-            raise InputError(
-                f"A window of {self.sizes.window:,} tokens has no room for the leader of a team. Raise window_tokens.",
-                "window_tokens",
-            )
+        room, least = self._room(_DECIDE), self.sizes.prompt // _LEAST_PART
+        Window(self.sizes.window).check(self.objective, room, least, "the leader of a team")
 
     def recruit(self) -> None:
         """The kind of members that fits the objective (A, section 2.1). One that is not there is a QA member."""
         mark = self.calls.mark()
-        messages = render(_EXPERT, experts=listed_experts(), objective=self.objective, fence=fence_for(self.objective))
+        kinds = "\n".join(f"- {expert.name}: {expert.good_at}" for expert in EXPERTS.values())
+        messages = render(_EXPERT, experts=kinds, objective=self.objective, fence=fence_for(self.objective))
         said = self._ask(messages, Chosen)
-        found = find_expert(said.content) if said else None
+        known = {type_key(expert.name).removesuffix("member"): expert for expert in EXPERTS.values()}
+        found = known.get(type_key(said.content).removesuffix("member")) if said else None
         if found is None and said:
             self.calls.counts["malformed.unknown expert"] += 1
         self.expert = found or EXPERTS["qa"]
@@ -134,7 +121,7 @@ class Leader:
         inputs = {"members": f"{members:,}", "task": self.expert.work, "objective": self.objective}
         messages = render(_INSTRUCT, fence=fence_for(self.objective), **inputs)
         said = self._ask(messages, Instructed)
-        instruction = self._instruction(said.content if said else self.objective)
+        instruction = self._cut(tidy(said.content if said else self.objective), self.sizes.instruction, "instruction")
         self.collects = said.collect if said else False
         self._remember(messages[-1]["content"].partition("\n")[0], instruction)
         unusable = "" if said else " (the question itself: no reply could be used)"
@@ -143,13 +130,15 @@ class Leader:
 
     def group(self, clusters: Sequence[Cluster], instruction: str) -> list[Group] | None:
         """How the answers stand to each other, numbered from 1; None where no reply can be used, or they do not fit."""
-        room = self.sizes.prompt - cost(self._grouping("", "", LARGEST_FENCE)) - self.sizes.instruction - AGAIN
+        empty = render(_GROUP, replies="", instruction="", fence=LARGEST_FENCE)
+        room = self.sizes.prompt - cost(empty) - self.sizes.instruction - AGAIN
         replies = self._fitting(clusters, [self._said(each) for each in clusters], room)
         if not replies:
             self.calls.counts["not grouped"] += 1
             return None
         mark = self.calls.mark()
-        messages = self._grouping(replies, instruction, fence_for(replies, instruction))
+        fence = fence_for(replies, instruction)
+        messages = render(_GROUP, replies=replies, instruction=instruction, fence=fence)
         said = self._ask(messages, Grouped)
         if said is None:
             self.calls.add("groups", _UNUSABLE, mark, prompt=_GROUP)
@@ -173,7 +162,8 @@ class Leader:
             self.calls.add("decision", _UNUSABLE, mark, prompt=_DECIDE)
             return None
         if said.type == "instruction":
-            said = said.model_copy(update={"content": self._instruction(said.content)})
+            content = self._cut(tidy(said.content), self.sizes.instruction, "instruction")
+            said = said.model_copy(update={"content": content})
             self.collects = said.collect
             fence = fence_for(seen.shown)
             if seen.number < self.options.rounds:  # else no member is asked it: the end sees the same replies again
@@ -263,9 +253,6 @@ class Leader:
             self.calls.counts["malformed.leader"] += 1
             return None
 
-    def _grouping(self, replies: str, instruction: str, fence: str) -> Messages:
-        return render(_GROUP, replies=replies, instruction=instruction, fence=fence)
-
     def _rendered(self, prompt: str, instruction: str, replies: str, fence: str = "", **inputs: str) -> Messages:
         answers = manner(self.options.answer_style, self.options.mode, "answer" if prompt == _END else "content")
         return render(
@@ -298,9 +285,6 @@ class Leader:
         """A turn: what of a prompt is not said again in the next ones, and the instruction that followed."""
         reply = json.dumps({"type": "instruction", "content": instruction}, ensure_ascii=False)
         self.history.append([{"role": "user", "content": shown}, {"role": "assistant", "content": reply}])
-
-    def _instruction(self, text: str) -> str:
-        return self._cut(tidy(text), self.sizes.instruction, "instruction")
 
     def _cut(self, text: str, bound: int, what: str) -> str:
         """``text``, or its beginning, at a sentence's end where it can be; counted."""

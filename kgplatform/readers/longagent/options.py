@@ -11,7 +11,7 @@ from pydantic import field_validator, model_validator
 
 from kgplatform.errors import InputError
 from kgplatform.models.forms import Form, items, text
-from kgplatform.prompt import LARGEST_FENCE, Messages, render
+from kgplatform.prompt import LARGEST_FENCE, render
 from kgplatform.readers.answer import AnswerReply
 from kgplatform.readers.grounding import without_numbers
 from kgplatform.readers.reader import AnswerOptions, Preset, documents_option, option, preset_option, window_option
@@ -20,28 +20,21 @@ from kgplatform.readers.window import Window, cost
 Way = Literal["group", "once", "off"]
 """What is done with answers that differ."""
 TaskKind = Literal["qa", "kv", "number", "passkey", "math", "auto"]
-
 MEMBER_PROMPT = "longagent/member"
 JOINT_PROMPT = "longagent/joint"
-
 AGAIN = 120
 """Tokens that asking again adds to a prompt, at most."""
-
 _PAPER_WINDOW = 4096
 _PAPER_TEXT = 1024
-_LEAST_TEXT = 50
-"""Tokens of a member's text, at least."""
-
+_LEAST_TEXT = 50  # tokens of a member's text, at least
 _LARGEST_TEXT = 8192
 """Tokens of a member's text that nobody set: in longer ones models overlook what stands in the middle."""
-
 _INSTRUCTION_PART = 10
 _REPLY_PART = 7
 _SHOWN_PART = 16
 _CLAIM_PART = 100
 _LONGEST_REPLY = 1024
 """Tokens that a reply is left room for, less in a small window: 512 in one of 4,096, as in the paper's experiments."""
-
 _LONGEST_INSTRUCTION = 1024
 _LONGEST_SHOWN = 512
 _JOINT = 12
@@ -55,9 +48,7 @@ class Options(AnswerOptions):
 
     documents: tuple[str, ...] = documents_option()
     members: str = option(
-        "all",
-        "what the team reads: all text, or retrieved:K, the K best passages of a search",
-        example="retrieved:500",
+        "all", "what the team reads: all text, or retrieved:K, the K best passages of a search", example="retrieved:500"
     )
     member_tokens: int | None = option(
         None,
@@ -125,7 +116,8 @@ def sizes_of(options: Options, context: int) -> Sizes:
     instruction = min(_LONGEST_INSTRUCTION, limit // _INSTRUCTION_PART)
     claim, prompt = min(_LONGEST_SHOWN, limit // _CLAIM_PART), Window(window, reply).limit
     texts, rules = (1, MEMBER_PROMPT) if options.conflict == "off" else (2, JOINT_PROMPT)
-    empty = member_messages("", "", LARGEST_FENCE) if texts == 1 else joint_messages("", "", "", LARGEST_FENCE)
+    tags = {"fence": LARGEST_FENCE, "asked": LARGEST_FENCE, **({"claims": ""} if texts == 2 else {})}
+    empty = render(rules, instruction="", passage="", **tags)
     claims = 4 * claim if rules == JOINT_PROMPT and options.conflict == "group" else 0
     largest = (prompt - cost(empty) - AGAIN - instruction - claims - _JOINT) // texts
     if largest < _LEAST_TEXT:
@@ -141,17 +133,6 @@ def sizes_of(options: Options, context: int) -> Sizes:
             "window_tokens",
         )
     return Sizes(window, prompt, instruction, reply, min(_LONGEST_SHOWN, limit // _SHOWN_PART), claim, text)
-
-
-def member_messages(instruction: str, passage: str, fence: str, asked: str = "") -> Messages:
-    """Asks a member for what its text says. ``fence`` is made of the passage alone: it stays from round to round."""
-    return render(MEMBER_PROMPT, instruction=instruction, passage=passage, fence=fence, asked=asked or fence)
-
-
-def joint_messages(instruction: str, passage: str, claims: str, fence: str, asked: str = "") -> Messages:
-    """Asks a member that reads two texts whose of two answers is right."""
-    inputs = {"instruction": instruction, "passage": passage, "claims": claims}
-    return render(JOINT_PROMPT, fence=fence, asked=asked or fence, **inputs)
 
 
 class Chosen(Form):

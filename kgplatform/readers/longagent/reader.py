@@ -18,22 +18,13 @@ from dataclasses import replace
 
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import ManyModels
-from kgplatform.readers.answer import (
-    NOTHING_NEAR,
-    REFUSAL,
-    Answered,
-    AnswerReply,
-    answer_of,
-    record,
-    without_model,
-)
+from kgplatform.readers.answer import NOTHING_NEAR, REFUSAL, Answered, AnswerReply, answer_of, record, without_model
 from kgplatform.readers.longagent.conflict import (
     Cluster,
     Duel,
-    Found,
+    MemberReply,
     Merge,
     Resolution,
-    SharedReading,
     clustered,
     once,
     sorted_out,
@@ -41,7 +32,7 @@ from kgplatform.readers.longagent.conflict import (
 )
 from kgplatform.readers.longagent.leader import Leader, Round
 from kgplatform.readers.longagent.options import JOINT_PROMPT, MEMBER_PROMPT, Decided, Options, sizes_of
-from kgplatform.readers.longagent.team import READ, MemberOutcome, MemberReply, Team, read_parts
+from kgplatform.readers.longagent.team import READ, Team, read_parts
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run
@@ -50,8 +41,7 @@ from kgplatform.search.question import asked
 from kgplatform.text import listed, normalise_name
 from kgplatform.text.matching import find_names
 
-_LARGE = 100
-"""Members. What a larger team costs is said with its answer."""
+_LARGE = 100  # members. What a larger team costs is said with its answer.
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
@@ -119,12 +109,8 @@ NOTHING_CONFIRMED = (
 COLLECTED = (
     "Each of the replies is what one part has; the parts do not overlap: unite the items of a list, add up counts."
 )
-_SOURCES = 100
-"""Passages that are kept as evidence."""
-
-_NAMED = 12
-"""Sentences that stand behind an answer of the leader that names none."""
-
+_SOURCES = 100  # passages that are kept as evidence
+_NAMED = 12  # sentences that stand behind an answer of the leader that names none
 _LISTED = 10
 
 
@@ -153,7 +139,7 @@ class Meeting:
             resolution = self._resolve(number, instruction, found)
             seen = self._seen(number, instruction, resolution, any_found=bool(found))
             self.found.append(resolution.clusters)
-            answers = {member: each.answer for member, each in found.items()}
+            answers = {each.member: each.text for each in found}
             if earlier.get(normalise_name(instruction)) == answers:
                 self.counts["repeated instruction"] += 1
                 break
@@ -190,8 +176,8 @@ class Meeting:
                 ranked.setdefault((passage.id, passage.start), (is_named, passage))
         return [passage for _, passage in sorted(ranked.values(), key=lambda one: not one[0])][:_SOURCES]
 
-    def _ask(self, number: int, instruction: str) -> dict[int, Found]:
-        """What every member found, by its number. Raises ``ModelError`` where all calls failed.
+    def _ask(self, number: int, instruction: str) -> list[MemberReply]:
+        """What every member found. Raises ``ModelError`` where all calls failed.
 
         Of long parts the sentences near the instruction are shown, unless all values count; where nobody finds anything
         in them, these parts are read whole.
@@ -205,8 +191,7 @@ class Meeting:
         self.counts["actions.query"] += 1
         return found
 
-    def _hear(self, number: int, instruction: str, asked: Sequence[int], *, whole: bool) -> dict[int, Found]:
-        """What the members that are ``asked`` find."""
+    def _hear(self, number: int, instruction: str, asked: Sequence[int], *, whole: bool) -> list[MemberReply]:
         started = time.perf_counter()
 
         def heard(reply: MemberReply) -> None:
@@ -216,16 +201,17 @@ class Meeting:
         readers = [(member,) for member in asked]
         replies = self.team.ask(instruction, readers, stage="member", whole=whole, heard=heard)
         self._count("member", replies)
-        outcomes = Counter(reply.outcome for reply in replies)
-        self.counts["no mention"] += outcomes["no mention"]
+        found = [reply for reply in replies if reply.outcome == "answer"]
         silent = sum((reply.step.usage for reply in replies if reply.outcome != "answer"), Usage())
-        detail = f"round {number}; {_asked_in_words(replies, outcomes)}"
+        self.counts["no mention"] += sum(reply.outcome == "no mention" for reply in replies)
+        detail = f"round {number}; {_asked_in_words(replies)}"
         seconds = round(time.perf_counter() - started, 4)
         self.calls.take(Step("members", detail, seconds, prompt=MEMBER_PROMPT, usage=silent))
-        self.calls.steps += [self._member_step(number, reply) for reply in replies if reply.outcome == "answer"]
-        if outcomes["failed"] == len(replies):
-            raise next(reply.error for reply in replies if reply.error is not None)
-        return {reply.member: Found(reply.text, reply.sentences) for reply in replies if reply.outcome == "answer"}
+        self.calls.steps += [self._member_step(number, reply) for reply in found]
+        errors = [reply.error for reply in replies if reply.error is not None]
+        if len(errors) == len(replies):
+            raise errors[0]
+        return found
 
     def _member_step(self, number: int, reply: MemberReply) -> Step:
         """What a member found in round ``number``. Its path is known before the others have answered."""
@@ -239,7 +225,6 @@ class Meeting:
         return self.leader.expert.resolves and not self.leader.collects
 
     def _seen(self, number: int, instruction: str, resolution: Resolution, *, any_found: bool) -> Round:
-        """The round as the leader is shown it."""
         clusters = resolution.clusters
         labels = [str(place) for place, cluster in enumerate(clusters, 1) if cluster in resolution.unsettled]
         status = COLLECTED if self.leader.collects and len(clusters) > 1 else ""
@@ -269,12 +254,12 @@ class Meeting:
             self._seen(seen.number, seen.instruction, resolution, any_found=bool(clusters)), settled=True
         )
 
-    def _resolve(self, number: int, instruction: str, found: dict[int, Found]) -> Resolution:
+    def _resolve(self, number: int, instruction: str, found: Sequence[MemberReply]) -> Resolution:
         """What is left of what was ``found``: members that agree together (by the paper's letters, where its way is
         wanted), once those that contradict each other were put to the test."""
         way = self.options.conflict
         if not self._resolves:
-            return Resolution(tuple(Cluster(each.answer, (member,), each.sentences) for member, each in found.items()))
+            return Resolution(tuple(Cluster(each.text, (each.member,), each.sentences) for each in found))
         clusters = clustered(found, exact=way == "once")
         if way == "off" or len(clusters) < 2:
             return Resolution(tuple(clusters))
@@ -304,36 +289,38 @@ class Meeting:
         told = f"{len(every):,} different answers: {'; '.join(shown)}{more}"
         self.calls.note("conflict", f"CONFLICT in round {number}: {told}")
         chance = random.Random(f"{self.options.seed} {number}{again}")
-        heard: list[MemberReply] = []
 
-        def reread(duels: Sequence[Duel]) -> list[SharedReading]:
+        def reread(duels: Sequence[Duel]) -> list[MemberReply]:
             pairs: list[tuple[int, ...]] = [(duel.i, duel.j) for duel in duels]
             is_group = self.options.conflict == "group"
             claims = dict(zip(pairs, map(self.leader.claims, duels), strict=True)) if is_group else {}
-            replies = self.team.ask(instruction, pairs, stage="merge", claims=claims)
-            heard.extend(replies)
-            return [
-                SharedReading(each.text or None, each.outcome in ("malformed", "failed"), each.sentences, place)
-                for place, each in enumerate(replies, len(heard) - len(replies))
-            ]
+            return self.team.ask(instruction, pairs, stage="merge", claims=claims)
 
         if self.options.conflict == "once":
             done = once(clusters, reread, chance)
         else:
             done = tournament(clusters, rivals, reread, chance)
         for merge in done.merges:
-            replies = [heard[reading.place] for reading in merge.readings]
-            self._count("merge", replies)
-            self.calls.take(self._merge_step(merge, replies))
-        self.counts["unsettled"] += sum(merge.unsettled for merge in done.merges)
+            self._count("merge", merge.readings)
+            self.calls.take(self._merge_step(merge))
+        self.counts["unsettled"] += sum(bool(merge.aside) for merge in done.merges)
         return done
 
-    def _merge_step(self, merge: Merge, replies: Sequence[MemberReply]) -> Step:
-        i, j = merge.duel.i, merge.duel.j
+    def _merge_step(self, merge: Merge) -> Step:
+        replies, i, j = merge.readings, merge.duel.i, merge.duel.j
+        kept, dropped = (", ".join(f"‘{answer}’" for answer in answers) for answers in (merge.kept, merge.dropped))
+        if merge.aside:
+            verdict = f"not settled: {kept}"
+        elif not merge.kept:
+            verdict = f"neither answer stays: {dropped}"
+        elif len(merge.dropped) > 1:
+            verdict = f"{kept} takes the place of {dropped}"
+        else:
+            verdict = f"{kept} stays" + (f", {dropped} is dropped" if dropped else "")
         passages = [each.id for number in (i, j) for each in self.team.member(number).passages]
         return Step(
             "merge",
-            f"members {i} and {j}: {_verdict(merge)}",
+            f"members {i} and {j}: {verdict}",
             max(reply.step.seconds for reply in replies),
             prompt=replies[0].step.prompt,
             reply="\n\n".join(reply.step.reply for reply in replies),
@@ -342,7 +329,6 @@ class Meeting:
         )
 
     def _count(self, kind: str, replies: Sequence[MemberReply]) -> None:
-        """Calls, and what was wrong with them."""
         self.counts[f"calls.{kind}"] += sum(reply.calls for reply in replies)
         for reply in replies:
             if reply.outcome == "malformed":
@@ -352,8 +338,9 @@ class Meeting:
                 self.errors.append(reply.error)
 
 
-def _asked_in_words(replies: Sequence[MemberReply], outcomes: Counter[MemberOutcome]) -> str:
+def _asked_in_words(replies: Sequence[MemberReply]) -> str:
     """``parts: 43; all calls: 45, tokens: 51,234 in and 900 out; found something: 5 …``."""
+    outcomes = Counter(reply.outcome for reply in replies)
     usage = sum((reply.step.usage for reply in replies), Usage())
     calls = sum(reply.calls for reply in replies)
     spent = f"all calls: {calls:,}, tokens: {usage.input_tokens:,} in and {usage.output_tokens:,} out"
@@ -362,17 +349,6 @@ def _asked_in_words(replies: Sequence[MemberReply], outcomes: Counter[MemberOutc
     said += f", gave no reply that can be used: {outcomes['malformed']:,}" if outcomes["malformed"] else ""
     said += f", could not be asked: {outcomes['failed']:,}" if outcomes["failed"] else ""
     return f"parts: {len(replies):,}; {spent}; {said}"
-
-
-def _verdict(merge: Merge) -> str:
-    kept, dropped = (", ".join(f"‘{answer}’" for answer in answers) for answers in (merge.kept, merge.dropped))
-    if merge.unsettled:
-        return f"not settled: {kept}"
-    if not merge.kept:
-        return f"neither answer stays: {dropped}"
-    if len(merge.dropped) > 1:
-        return f"{kept} takes the place of {dropped}"
-    return f"{kept} stays" + (f", {dropped} is dropped" if dropped else "")
 
 
 READER = Reader(

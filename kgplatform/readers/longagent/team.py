@@ -16,30 +16,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-from typing import Literal
 
 from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, fence_for
-from kgplatform.readers.longagent.options import (
-    JOINT_PROMPT,
-    MEMBER_PROMPT,
-    Options,
-    Responded,
-    Sizes,
-    joint_messages,
-    member_messages,
-)
+from kgplatform.prompt import Messages, fence_for, render
+from kgplatform.readers.longagent.conflict import MemberOutcome, MemberReply
+from kgplatform.readers.longagent.options import JOINT_PROMPT, MEMBER_PROMPT, Options, Responded, Sizes
 from kgplatform.readers.numbering import Numbering, cost_of, heading_cost, length_within
 from kgplatform.readers.relevance import Asked
 from kgplatform.readers.run import Calls
 from kgplatform.readers.selection import around_best, weighed
-from kgplatform.records import FoundPassage, QueryRun, Step
+from kgplatform.records import FoundPassage, QueryRun
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.found import part_of
-from kgplatform.text import tidy, type_key
+from kgplatform.text import tidy
 from kgplatform.text.numbered import numbers_in
 
 
@@ -85,31 +77,12 @@ EXPERTS: dict[str, Expert] = {
 }
 
 
-def find_expert(name: str) -> Expert | None:
-    """The kind that ``name`` means, whatever its case and with or without "member"; None if there is none."""
-    wanted = type_key(name).removesuffix("member")
-    return next((expert for expert in EXPERTS.values() if type_key(expert.name).removesuffix("member") == wanted), None)
-
-
-def listed_experts() -> str:
-    """All kinds, one a line."""
-    return "\n".join(f"- {expert.name}: {expert.good_at}" for expert in EXPERTS.values())
-
-
-MemberOutcome = Literal["answer", "no mention", "malformed", "failed"]
-
-_THREADS = 16
-"""Members that are asked at the same time; settings.concurrency may let fewer of them through."""
-
+_THREADS = 16  # members that are asked at the same time; settings.concurrency may let fewer of them through
 READ = 1024
 """Tokens of a part that a member is shown: the usual part in the paper. Of a longer one the sentences around those that
 share most with the instruction."""
-
-_LEAST_SHARE = 0.1
-"""Of an instruction, in a sentence of a long part that is shown."""
-
-_WHOLE = 4
-"""A paragraph that has this part of a member's room at most is never cut."""
+_LEAST_SHARE = 0.1  # of an instruction, in a sentence of a long part that is shown
+_WHOLE = 4  # a paragraph that has this part of a member's room at most is never cut
 
 # A paragraph with the white space round it.
 _PARAGRAPH = re.compile(r"\s*\S(?:(?!\n[^\S\n]*\n).)*\s*", re.DOTALL)
@@ -145,28 +118,6 @@ class Member:
         return only
 
 
-@dataclass(frozen=True, slots=True)
-class MemberReply:
-    """What a member said: ``text`` is empty where it has no answer. ``readers``: it, and whose part it read too.
-    ``sentences``: the numbers of those that say so, as far as they were shown.
-
-    ``step`` of the trace has what was sent, got and spent in ``calls`` calls.
-    """
-
-    readers: tuple[int, ...]
-    outcome: MemberOutcome
-    text: str
-    step: Step
-    calls: int
-    sentences: tuple[str, ...] = ()
-    error: ModelError | None = None
-
-    @property
-    def member(self) -> int:
-        """The number of the member that replied."""
-        return self.readers[0]
-
-
 class Team:
     """The members, ready to be asked. ``shown``: what they are shown, by number. Thread-safe."""
 
@@ -184,7 +135,6 @@ class Team:
         return len(self.members)
 
     def member(self, number: int) -> Member:
-        """The member of this number, from 1."""
         return self.members[number - 1]
 
     def ask(
@@ -236,7 +186,7 @@ class Team:
                 named = [n for n in numbers_in(said.sentences) if int(n.partition(".")[0]) in own]
                 sentences = tuple(filter(self.shown.source, named))
         calls.add(f"member {readers[0]}", f"failed: {failed}" if failed else answer or outcome, mark, prompt=prompt)
-        return MemberReply(readers, outcome, answer, calls.steps[-1], calls.made, sentences, failed)
+        return MemberReply(readers, outcome, answer, sentences, calls.steps[-1], calls.made, failed)
 
     def _messages(self, instruction: str, readers: tuple[int, ...], claims: str, *, whole: bool) -> Messages:
         """The prompt: the text first, under tags made of it alone, so that it begins alike in every round."""
@@ -248,10 +198,10 @@ class Team:
                 for member, shown in zip(members, only, strict=True)
             ]
         text = "\n\n".join(parts)
-        fence, asked = fence_for(text), fence_for(text, claims, instruction)
-        if claims:
-            return joint_messages(instruction, text, claims, fence, asked)
-        return member_messages(instruction, text, fence, asked)
+        inputs = {"instruction": instruction, "passage": text, "fence": fence_for(text)}
+        inputs |= {"claims": claims} if claims else {}
+        asked = fence_for(text, claims, instruction)
+        return render(JOINT_PROMPT if claims else MEMBER_PROMPT, asked=asked, **inputs)
 
 
 def read_parts(

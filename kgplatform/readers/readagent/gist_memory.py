@@ -17,14 +17,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from kgplatform.errors import Code, InputError, coded
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import NONE, cited_manner, reply_room
-from kgplatform.readers.choices import shown_choices
-from kgplatform.readers.readagent.options import Options
+from kgplatform.readers.choices import check_choices, shown_choices
+from kgplatform.readers.reader import AnswerOptions, Preset, documents_option, option, preset_option, window_option
 from kgplatform.readers.run import Calls
-from kgplatform.readers.window import Window, head, room_for, short_name, tokens, window_of
+from kgplatform.readers.window import Window, room_for, short_name, tokens, window_of
 from kgplatform.records import QueryRun
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.found import rank_scores
@@ -32,19 +33,73 @@ from kgplatform.search.pages import MemorySize, Pages, StoredPage
 from kgplatform.search.question import asked
 from kgplatform.text import count_words, counted
 
-_INTERIM_PART = 16
-"""Of the window, the part that an answer so far may take."""
+Lookup = Literal["parallel", "sequential", "none", "nearest", "bm25", "dense"]
+MOST_PAGES = 100
+"""The most that may be read again for one question: a model cannot choose from a longer list."""
 
-_AGAIN_TOKENS = 80
-"""Of what is added where a prompt is sent again."""
 
+@dataclass(frozen=True, slots=True)
+class Options(AnswerOptions):
+    """How the reader works.
+
+    ``lookup``: how the pages are found that are read again. ``parallel``: the model names them at once (ReadAgent-P);
+    ``sequential``: one at a time, seeing those before (ReadAgent-S); ``none``: none is (GistMem); ``nearest``: those
+    whose gists are nearest to the question by meaning, without asking the model (GistMem with neural retrieval, table
+    4). Comparators without gists, from the best pages alone (section 4.2): ``bm25`` by the words of their text, over
+    the pages of the chosen documents alone; ``dense`` by the meaning of their gists, as the paper does for
+    NarrativeQA (section 4.4). ``by_importance`` reads up to the first page that does not fit (appendix I).
+    ``choices``: one of them is always chosen, so that ``mode`` says nothing about them.
+    """
+
+    lookup: Lookup = option(
+        "parallel",
+        "how to choose the pages to read again: the model asks for all at once (parallel) or one by one (sequential), "
+        "the pages with the most similar gists are taken (nearest), or none are (none); bm25 and dense answer from "
+        "the best pages alone, without gists",
+    )
+    pages: int = option(5, "maximum number of pages to read again", least=1, most=MOST_PAGES)
+    by_importance: bool = option(
+        False, "with lookup=parallel: the most important pages first, as many as fit into the window"
+    )
+    interim: bool = option(
+        False, "with lookup=sequential: write an answer after each page and show it in the next request"
+    )
+    choices: tuple[str, ...] = option(
+        (),
+        "an answer to choose from; repeat the option for each; they become (A), (B), …",
+        example="a horse",
+        one="choice",
+    )
+    documents: tuple[str, ...] = documents_option()
+    window_tokens: int | None = window_option()
+    preset: Preset = preset_option()
+
+    def __post_init__(self) -> None:
+        AnswerOptions.__post_init__(self)
+        check_choices(self.choices)
+        if self.by_importance and self.lookup != "parallel":
+            raise InputError(
+                "by_importance orders what is asked for at once: leave it out, or use lookup=parallel.",
+                "by_importance",
+                "lookup",
+            )
+        if self.interim and self.lookup != "sequential":
+            raise InputError(
+                "interim answers come between look-ups: leave them out, or use lookup=sequential.", "interim", "lookup"
+            )
+
+    @property
+    def has_gists(self) -> bool:
+        """Whether the model sees gists, and not the best pages alone."""
+        return self.lookup not in ("bm25", "dense")
+
+
+_INTERIM_PART = 16  # of the window, the part that an answer so far may take
+_AGAIN_TOKENS = 80  # of what is added where a prompt is sent again
 _NUMBER_TOKENS = 4
-
 _OF_SEVERAL = 800
 """Tokens of the gists of several documents that are remembered. The paper remembers one, and all of it."""
-
-_PAPER_WINDOW = 8192
-"""Tokens (section 4)."""
+_PAPER_WINDOW = 8192  # tokens (section 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +150,6 @@ class PageBrief:
         inputs = {} if self.options.choices else cited_manner(style, mode)
         return render(self.answer_prompt, question=self._shown, **inputs, **self._fenced(memory))
 
-    def shortened(self, interim: str) -> str:
-        """An answer so far, cut to what a prompt has room for."""
-        return interim[: head(interim, self.interim_tokens)].strip() if interim else ""
-
     @property
     def interim_tokens(self) -> int:
         """The most tokens of an answer so far."""
@@ -130,27 +181,29 @@ def make_brief(question: str, options: Options, context: int = 32_768) -> PageBr
     elif options.lookup == "sequential":
         interim = brief.interim_tokens if options.interim else 0
         prompts.append((brief.next_messages("", (), ""), _NUMBER_TOKENS * options.pages + interim))
-    return replace(brief, room=min(room_for(kept, messages, more + _AGAIN_TOKENS) for messages, more in prompts))
+    return replace(
+        brief, room=min(room_for(kept, brief._shown, messages, more + _AGAIN_TOKENS) for messages, more in prompts)
+    )
 
 
 NOT_GISTED = "(not gisted)"
 _TAG_TOKENS = 6
-_LONGER = 1.2
-"""How many more tokens a text can have in a window than by the count that is stored with pages."""
-
+_LONGER = 1.2  # how many more tokens a text can have in a window than by the count that is stored with pages
 _TAG = re.compile(r"<(\s*page\s+\d+\s*)>", re.IGNORECASE)
-_PASSAGES = 50
-"""Passages of a search whose pages are remembered first, where not all can be."""
+_PASSAGES = 50  # passages of a search whose pages are remembered first, where not all can be
 
 
 @dataclass(frozen=True, slots=True)
 class GistMemory:
     """Pages by the numbers of their tags, in reading order. ``gists`` is False where only raw pages are shown;
-    ``titled``: they stand under the titles of their documents."""
+    ``titled``: they stand under the titles of their documents. ``of_words``: how many the text has that they stand for;
+    ``note``: what they leave out."""
 
     pages: dict[int, StoredPage]
     gists: bool
     titled: bool
+    of_words: int = 0
+    note: str = ""
 
     def about(self, numbers: Collection[int]) -> GistMemory:
         """The memory of the documents that the pages ``numbers`` are of, to answer from; all of it for no page."""
@@ -178,22 +231,13 @@ class GistMemory:
         return sum(map(count_words, shown))
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A memory, the words of the text that it stands for, and a note on what it leaves out."""
-
-    memory: GistMemory
-    words: int
-    note: str
-
-
 def memory_of(pages: Sequence[StoredPage], *, gists: bool = True) -> GistMemory:
     """The memory of ``pages``, which are in reading order."""
     one = len({page.document for page in pages}) == 1
     return GistMemory({page.index if one else place: page for place, page in enumerate(pages)}, gists, not one)
 
 
-def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -> Remembered:
+def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -> GistMemory:
     """The gists of the chosen documents, as many as fit beside a page that is read again; a step of the trace says so.
 
     Of several documents those that are nearest to the question, in few tokens, but with the paper's preset.
@@ -225,7 +269,7 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
     detail = f"{shown:,} of {counted(size.pages, 'gist')}{chosen}, {cost:,} tokens{more}"
     calls.note("remember", detail, (*size.queries, *queries))
     by_meaning = bool(chosen) or brief.options.lookup == "nearest"
-    return Remembered(memory, size.words, left_out(size, by_meaning=by_meaning))
+    return replace(memory, of_words=size.words, note=left_out(size, by_meaning=by_meaning))
 
 
 def need_pages(pages: Pages) -> MemorySize:

@@ -10,9 +10,10 @@ come on top, and with ``interim`` an answer after each page. The last of them is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import create_model
 
@@ -20,7 +21,7 @@ from kgplatform.errors import InputError, ModelError, ReplyError
 from kgplatform.models.chat import Wanted
 from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, fence_for, render, with_reminder
+from kgplatform.prompt import Messages, fence_for, with_reminder
 from kgplatform.readers.answer import (
     NONE,
     Answered,
@@ -35,8 +36,8 @@ from kgplatform.readers.choices import letter
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.readagent.gist_memory import (
     GistMemory,
+    Options,
     PageBrief,
-    Remembered,
     left_out,
     make_brief,
     memory_of,
@@ -44,7 +45,6 @@ from kgplatform.readers.readagent.gist_memory import (
     need_vectors,
     remember,
 )
-from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
@@ -72,15 +72,14 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     pages = run.evidence.pages(brief.question, options.documents)
     if options.has_gists:
-        remembered = remember(brief, pages, run.evidence, calls)
+        memory = remember(brief, pages, run.evidence, calls)
         ranked: Sequence[str] = ()
     else:
-        remembered, ranked = _retrieved(options, pages, calls)
-    tagged = replace(brief, tag=fence_for(remembered.memory.text({})))
-    return _Run(tagged, pages, calls, remembered).answer(ranked)
+        memory, ranked = _retrieved(options, pages, calls)
+    return _Run(replace(brief, tag=fence_for(memory.text({}))), pages, calls, memory).answer(ranked)
 
 
-def _retrieved(options: Options, pages: Pages, calls: Calls) -> tuple[Remembered, Sequence[str]]:
+def _retrieved(options: Options, pages: Pages, calls: Calls) -> tuple[GistMemory, Sequence[str]]:
     """The best pages by the comparators ``bm25`` and ``dense``: as a memory without gists, and best first."""
     size = need_pages(pages)
     if options.lookup == "dense":
@@ -98,7 +97,7 @@ def _retrieved(options: Options, pages: Pages, calls: Calls) -> tuple[Remembered
     detail = f"the best {len(found.ids):,} of {size.pages:,} by {options.lookup}"
     note = left_out(size, by_meaning=options.lookup == "dense")
     calls.note("find pages", detail, (*size.queries, *found.queries, *named.queries))
-    return Remembered(memory_of(named.pages, gists=False), size.words, note), found.ids
+    return replace(memory_of(named.pages, gists=False), of_words=size.words, note=note), found.ids
 
 
 class PagesReply(Form):
@@ -122,6 +121,9 @@ class ChoiceReply(Form):
     choice: str
 
 
+F = TypeVar("F", bound=Form)
+
+
 @cache
 def choice_reply(count: int) -> type[ChoiceReply]:
     """``ChoiceReply`` among so many options."""
@@ -141,24 +143,18 @@ _TWICE = "named twice"
 _TOO_MANY = "too many pages"
 _NO_ROOM = "no room"
 _GONE = "gone"
-_LEAST_CUT = 50
-"""Tokens of a page that are worth reading by themselves."""
-_PER_SENTENCE = 8
-"""Tokens of the number of a sentence."""
-
-_NEXT = "readagent/next"
+_LEAST_CUT = 50  # tokens of a page that are worth reading by themselves
+_PER_SENTENCE = 8  # tokens of the number of a sentence
+_NEXT, _AGAIN = "readagent/next", "readagent/again"
 _READ_ALREADY = "read again already"
 _NEITHER = "no page and no STOP"
 _ONE_PAGE = 'one single page that is there and was not read again yet, or with "STOP"'
-_FAULTS = {
-    NO_PAGE: "there is no page of that number.",
-    _READ_ALREADY: "that page was read again already.",
-}
+_FAULTS = {NO_PAGE: "there is no page of that number.", _READ_ALREADY: "that page was read again already."}
 
 
 @dataclass
 class _Run:
-    """One question on its way from the memory to the answer, by pages that are read again (section 3.2).
+    """One question on its way from the ``memory`` to the answer, by pages that are read again (section 3.2).
 
     A page takes the place of its gist, under the same tag. One that does not fit beside those before it is left out; if
     the first does not fit at all, as much of it as does is read (appendix I). ``raw``: the pages in full, by number.
@@ -169,18 +165,13 @@ class _Run:
     brief: PageBrief
     pages: Pages
     calls: Calls
-    remembered: Remembered
+    memory: GistMemory
     raw: dict[int, PageText] = field(default_factory=dict)
     shown: Numbering = field(default_factory=Numbering)
     said: dict[str, Answered] = field(default_factory=dict)
     last_words: int = 0
     interim: str = ""
     ended: ModelError | None = None
-
-    @property
-    def memory(self) -> GistMemory:
-        """What is remembered, without the pages that were read again."""
-        return self.remembered.memory
 
     def answer(self, ranked: Sequence[str]) -> Answer:
         """Read pages again in the way that was chosen, and answer; ``ranked``: ids of pages found without gists.
@@ -200,7 +191,7 @@ class _Run:
             self._read(chosen)
         elif not options.has_gists:
             self._read([numbers[id_] for id_ in ranked if id_ in numbers])
-        words, whole = self.last_words if self.ended else self._words, self.remembered.words
+        words, whole = self.last_words if self.ended else self._words, self.memory.of_words
         if words:  # question, options, tags and titles do not count in the compression rate (section 4)
             rate = 100 * compression_rate(words, whole)
             answered = self._ask("answer", f"{words:,} of {whole:,} words in the prompt, compression rate {rate:.1f} %")
@@ -209,7 +200,7 @@ class _Run:
             answered = write_answer(question, Selection.of(question), self.calls, mode)
         ended = f"The look-up ended early: {self.ended}" if self.ended else ""
         passages = tuple(passage for page in self.raw.values() for passage in page.passages)
-        evidence, notes = SearchResult(question, passages, (), 0.0), (self.remembered.note, ended)
+        evidence, notes = SearchResult(question, passages, (), 0.0), (self.memory.note, ended)
         done = record(READER.name, answered, evidence, self.calls, *notes, is_shown=False)
         sizes = {"words.in_context": words, "words.of_text": whole, "pages.looked_up": len(self.raw)}
         return replace(done, counts=dict(sorted((done.counts | sizes).items())))
@@ -253,13 +244,12 @@ class _Run:
         return {n: "\n".join(map(numbering.sentences, page.passages)) for n, (page, numbering) in shown.items()}
 
     def _parallel(self) -> None:
-        """ReadAgent-P: the model names all pages at once. Raises ``ModelError``."""
         calls, mark = self.calls, self.calls.mark()
         messages = self.brief.lookup_messages(self.memory.text(self._in_full()))
         taken, refused, fault = self._ask_pages(messages)
         if refused and not taken:
-            wanted = render("readagent/again", fault=_FAULTS[NO_PAGE], wanted="pages that are there")
-            taken, refused, fault = self._ask_pages(with_reminder(messages, f"\n\n{wanted[1]['content']}"))
+            again = with_reminder(messages, _AGAIN, fault=_FAULTS[NO_PAGE], wanted="pages that are there")
+            taken, refused, fault = self._ask_pages(again)
         told = f"{_listed(taken)}{_refused(refused)}{'; ' if fault else ''}{fault}"
         calls.add("look up", told, mark, prompt=self.brief.lookup_prompt)
         self._read(taken, in_order=self.brief.options.by_importance)
@@ -277,7 +267,8 @@ class _Run:
                     return
                 if self.brief.options.interim:
                     answered = self._ask("interim answer", "")
-                    self.interim = self.brief.shortened(answered.plain if answered.holds else NONE)
+                    said = answered.plain if answered.holds else NONE
+                    self.interim = said[: head(said, self.brief.interim_tokens)].strip()
         except ModelError as error:
             if not self.interim:
                 raise
@@ -293,16 +284,11 @@ class _Run:
 
         A reply that names no page asks for none, which is right where the gists are enough (section 4.5).
         """
-        calls, most, before, fault = self.calls, self.brief.options.pages, self.calls.made, ""
+        calls, most = self.calls, self.brief.options.pages
         taken: list[int] = []
         refused: list[tuple[str, str]] = []
-        numbers: list[int] = []
-        try:
-            numbers = ask(calls, messages, pages_reply(most), stage="look up", tokens=self.brief.reply)[0].pages
-        except ReplyError:  # what is remembered may be enough for the answer
-            fault = NO_LIST
-        calls.counts[f"malformed.{NO_LIST}"] += calls.made - before - (not fault)
-        for number in numbers:
+        said = self._said(messages, pages_reply(most), NO_LIST)  # without any, what is remembered may be enough
+        for number in said.pages if said else ():
             is_one_more = _TOO_MANY if len(taken) >= most else ""
             reason = NO_PAGE if number not in self.memory.pages else _TWICE if number in taken else is_one_more
             if reason:
@@ -310,7 +296,15 @@ class _Run:
                 calls.counts[f"malformed.{reason}"] += 1
             else:
                 taken.append(number)
-        return taken, refused, fault
+        return taken, refused, "" if said else NO_LIST
+
+    def _said(self, messages: Messages, form: type[F], fault: str) -> F | None:
+        """The reply to a look-up; None where there is none, and each that could not be used counts as ``fault``."""
+        calls, before, said = self.calls, self.calls.made, None
+        with suppress(ReplyError):
+            said = ask(calls, messages, form, stage="look up", tokens=self.brief.reply)[0]
+        calls.counts[f"malformed.{fault}"] += calls.made - before - bool(said)
+        return said
 
     def _next(self) -> int | None:
         """The page that the model names; None for STOP, and for a second reply that is of no use."""
@@ -319,8 +313,7 @@ class _Run:
         page, fault = self._ask_next(messages)
         faults = [_faulty(page, fault)] if fault else []
         if fault in (NO_PAGE, _READ_ALREADY):
-            wanted = render("readagent/again", fault=_FAULTS[fault], wanted=_ONE_PAGE)
-            again = with_reminder(messages, f"\n\n{wanted[1]['content']}")
+            again = with_reminder(messages, _AGAIN, fault=_FAULTS[fault], wanted=_ONE_PAGE)
             page, fault = self._ask_next(again)
             faults += [_faulty(page, fault)] if fault else []
             if fault:
@@ -332,17 +325,12 @@ class _Run:
 
     def _ask_next(self, messages: Messages) -> tuple[int | None, str]:
         """The page that the model wants, None for none, and what is wrong with that."""
-        calls, before = self.calls, self.calls.made
-        page, fault = None, ""
-        try:
-            said = ask(calls, messages, NextReply, stage="look up", tokens=self.brief.reply)[0].page
-            page = None if said == "STOP" else int(said)
-        except ReplyError:
-            fault = _NEITHER
-        calls.counts[f"malformed.{_NEITHER}"] += calls.made - before - (not fault)
-        if page is not None:
-            fault = NO_PAGE if page not in self.memory.pages else _READ_ALREADY if page in self.raw else ""
-            calls.counts[f"malformed.{fault}"] += bool(fault)
+        said = self._said(messages, NextReply, _NEITHER)
+        if said is None or said.page == "STOP":
+            return None, "" if said else _NEITHER
+        page = said.page
+        fault = NO_PAGE if page not in self.memory.pages else _READ_ALREADY if page in self.raw else ""
+        self.calls.counts[f"malformed.{fault}"] += bool(fault)
         return page, fault
 
     def _read(self, numbers: Sequence[int], *, in_order: bool = False) -> bool:
@@ -381,23 +369,18 @@ class _Run:
         if number is None or room < _LEAST_CUT:
             return ""
         whole = found.texts[self.memory.pages[number].id]
-        end = _fitting(whole.text, room)
+        end, left = 0, room  # where the last sentence ends that fits with those before it, or within a longer first one
+        for place in numbered(whole.text):
+            left -= tokens(whole.text[place.start : place.end]) + _PER_SENTENCE
+            if left < 0:
+                break
+            end = place.end
+        end = end or len(whole.text[: head(whole.text, room - _PER_SENTENCE)].rstrip())
         last = whole.passages[0].start + end
         parts = (part_of(passage, 0, last) for passage in whole.passages if passage.start < last)
         self.raw[number] = PageText(whole.text[:end], tuple(parts))
         self.calls.counts["cut.page"] += 1
         return f"; page {number} cut to {end:,} of {len(whole.text):,} characters"
-
-
-def _fitting(text: str, room: int) -> int:
-    """Where the last sentence ends that fits into ``room`` with those before it; of a longer first one, within it."""
-    end, left = 0, room
-    for place in numbered(text):
-        left -= tokens(text[place.start : place.end]) + _PER_SENTENCE
-        if left < 0:
-            break
-        end = place.end
-    return end or len(text[: head(text, room - _PER_SENTENCE)].rstrip())
 
 
 def _faulty(page: int | None, fault: str) -> str:

@@ -10,44 +10,40 @@ answer count too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar
+from itertools import islice, product
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from kgplatform.concurrency.threads import side_by_side
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
-from kgplatform.models.forms import Form, text
+from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, fence_for, render
+from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import NONE, Answered, joined, record, reply_room, without_model, write_answer
 from kgplatform.readers.grounding import without_numbers
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
-from kgplatform.readers.run import Calls, Run, search_step
+from kgplatform.readers.run import Calls, Run, SchemaTypes, search_step
 from kgplatform.readers.selection import PASSAGES, Selection, select
-from kgplatform.readers.window import Window, cut, tokens
-from kgplatform.readers.youtu.sub_questions import Decomposition, bare, decompose, fill, fill_in, same_words
+from kgplatform.readers.window import Window, cut, head, tokens
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence, Retrieved
 from kgplatform.search.question import asked
 from kgplatform.search.search import fuse_results
-from kgplatform.text import counted, tidy
+from kgplatform.text import counted, normalise_name, tidy, type_key
 
-_MOST_GROUPS = 5
-"""Communities whose summaries are shown."""
-_LONGEST = 80
-"""Tokens of a summary."""
+_MOST_GROUPS = 5  # communities whose summaries are shown
+_LONGEST = 80  # tokens of a summary
 _GROUPS = "Groups near the question (their facts and passages are in the evidence):"
-
 PARTS = ("entity", "triple", "path", "community", "passage")
 """The routes that a search takes at the same time (eq. 10), and the passages."""
-
-_WHOLE = -1
-"""Stands for the whole question among the positions of sub-questions."""
-
-_RULES = 600
-"""Tokens of the longest prompt without evidence, question and notes."""
+_WHOLE = -1  # stands for the whole question among the positions of sub-questions
+_RULES = 600  # tokens of the longest prompt without evidence, question and notes
 _LEAST = 100
 
 
@@ -92,7 +88,9 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     calls = Calls(run.chat, run.ledger, run.tell, limit=3 + options.steps, hear=run.hear)
     size = options.window_tokens or run.context
     window = Window(size, reply_room(options.answer_style, size))
-    memory = AgentMemory(question, _room(window, question, options), queries=[question])
+    room = window.limit - _RULES - 2 * tokens(question)
+    window.check(question, room // 2, _LEAST // 2, "evidence")  # the question stands in a prompt twice
+    memory = AgentMemory(question, min(options.evidence_tokens, room * 2 // 3), queries=[question])
     schema = run.schema() if options.schema else None
     plan = decompose(question, schema, calls, options.sub_questions, window)
     calls.limit = 3 + options.steps + plan.levels - 1
@@ -107,7 +105,10 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         return record(READER.name, _standing(first, None), seen, calls)
     reflected = Reflected()
     if isinstance(first, (Answered, ReplyError)):
-        memory.thoughts.append(_first_thought(first))
+        if isinstance(first, Answered) and first.holds:
+            memory.thoughts.append(f"First answer: {first.plain}")
+        else:  # a refusal is no thought: only why there is no answer yet is said
+            memory.thoughts.append(joined("There is no answer yet.", first.note if isinstance(first, Answered) else ""))
         reflected = _reflect(memory, run.evidence, calls, options)
     if isinstance(first, Answered) and _stands(first, reflected):
         calls.note("final answer", "the first answer is kept: reflection found nothing new")
@@ -120,16 +121,206 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     return record(READER.name, _standing(first, final), seen, calls, reflected.note)
 
 
-def _room(window: Window, question: str, options: Options) -> int:
-    """Tokens of evidence in a prompt, beside its rules, the question and notes. Raises ``InputError`` for too few."""
-    room = window.limit - _RULES - 2 * tokens(question)
-    if room < _LEAST:
-        raise InputError(
-            f"The question leaves no room for evidence in a window of {window.tokens:,} tokens. "
-            "Shorten it, or raise window_tokens.",
-            "window_tokens",
-        )
-    return min(options.evidence_tokens, room * 2 // 3)
+MOST_ANSWERS = 3
+"""Answers of one sub-question that are filled in, and searches that a sub-question becomes by them."""
+_MARK = re.compile(r"\[\s*#(\d{1,2})\s*\]|(?<![A-Za-z0-9])#(\d{1,2})(?![A-Za-z0-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuestion:
+    """``needs``: positions (from 0) of the earlier sub-questions whose answers replace the marks in ``text``."""
+
+    text: str
+    needs: tuple[int, ...] = ()
+    level: int = 0
+
+
+def arrange(texts: Sequence[str], question: str, most: int) -> tuple[SubQuestion, ...]:
+    """Sub-questions in order, numbered again; what says nothing, comes twice or is beyond ``most`` is left out.
+
+    A mark of an earlier one makes it needed; another one gives way to nothing, unless the question itself has it ("the
+    #1 hit"). A sub-question that is the only one is the question itself: in other words it would ask for no more.
+    """
+    own = {_number(mark) for mark in _MARK.finditer(question)}
+    places: dict[int, int] = {}
+    known: dict[str, int] = {}
+    parts: list[SubQuestion] = []
+    for number, said in enumerate(map(tidy, texts), 1):
+        filled, needs = _with_places(said, places, own)
+        key = same_words(filled)
+        if key and key not in known and len(parts) < most:
+            known[key] = len(parts)
+            level = 1 + max((parts[need].level for need in needs), default=-1)
+            parts.append(SubQuestion(filled, tuple(sorted(needs)), level))
+        if key in known:
+            places[number] = known[key]
+    return tuple(parts) if len(parts) > 1 else (SubQuestion(question),)
+
+
+def _with_places(text: str, places: Mapping[int, int], own: set[int]) -> tuple[str, set[int]]:
+    """``text`` with the marks that count, by position, and the positions that they name."""
+    needs: set[int] = set()
+
+    def put(mark: re.Match[str]) -> str:
+        number = _number(mark)
+        if number in own:
+            return mark[0]
+        if number not in places:
+            return ""
+        needs.add(places[number])
+        return f"#{places[number] + 1}"
+
+    return tidy(_MARK.sub(put, text)), needs
+
+
+def _number(mark: re.Match[str]) -> int:
+    return int(mark[1] or mark[2])
+
+
+def fill(part: SubQuestion, answers: Mapping[int, Sequence[str]]) -> tuple[str, ...]:
+    """``part`` with ``answers`` (by position) in place of its marks: a text for each, at most ``MOST_ANSWERS``."""
+    chosen = islice(product(*(answers[need] for need in part.needs)), MOST_ANSWERS)
+
+    def filled(words: Mapping[int, str]) -> str:
+        return tidy(_MARK.sub(lambda mark: words.get(_number(mark) - 1, mark[0]), part.text))
+
+    return tuple(filled(dict(zip(part.needs, words, strict=True))) for words in chosen)
+
+
+def bare(text: str) -> str:
+    """A question as words inside of another one: without its question mark."""
+    return tidy(text).rstrip("?？؟ ")
+
+
+def same_words(text: str) -> str:
+    """Equal for texts that differ in case, spaces and punctuation only; empty if there is no letter or digit."""
+    return " ".join(re.findall(r"\w+", normalise_name(text).replace("_", " ")))
+
+
+_SPLIT = "decompose"
+_SPLIT_PROMPT = "youtu/decompose"
+_SPLIT_REPLY = 300  # tokens of a decomposition at most
+_LONGEST_PART = 300
+_NO_SCHEMA = "(no schema: leave types empty)"
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """The sub-questions in order, and the names of the schema's types that the question involves.
+
+    ``group``: the question is about a group of things, such as what they have in common.
+    """
+
+    parts: tuple[SubQuestion, ...]
+    types: tuple[str, ...] = ()
+    group: bool = False
+
+    @property
+    def levels(self) -> int:
+        """How many rounds of searches it takes."""
+        return 1 + max(part.level for part in self.parts)
+
+
+class Plan(Form):
+    """The reply: sub-questions, names of types, and whether the question is about a group."""
+
+    sub_questions: list[str] = items(8)
+    types: list[str] = items(12)
+    group: bool = False
+
+
+def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int, window: Window) -> Decomposition:
+    """At most ``most`` sub-questions, and the involved types that ``schema`` has; a schema too long is cut.
+
+    Without a usable answer the question itself, and no types: the step says so. Raises ``BudgetError`` alone.
+    """
+    mark = calls.mark()
+    inputs = {"most": str(most), "question": question}
+    room = window.room(render(_SPLIT_PROMPT, schema="", fence=LARGEST_FENCE, **inputs))
+    shown = _types_shown(schema)[: head(_types_shown(schema), max(1, room))]
+    messages = render(_SPLIT_PROMPT, schema=shown, fence=fence_for(shown), **inputs)
+    try:
+        plan, _ = ask(calls, messages, Plan, stage=_SPLIT, tokens=_SPLIT_REPLY)
+    except BudgetError:
+        raise
+    except ModelError as error:
+        calls.add(_SPLIT, f"failed, so the question is asked as it is: {error}", mark, prompt=_SPLIT_PROMPT)
+        return Decomposition((SubQuestion(question),))
+    parts = arrange([text[:_LONGEST_PART] for text in plan.sub_questions], question, most)
+    types, unknown = known_types(plan.types, schema)
+    more = len(plan.sub_questions) - len(parts)
+    words = [
+        "; ".join(f"{n}. {part.text}" for n, part in enumerate(parts, 1)),
+        f"{more} more were left out" if more > 0 else "",
+        f"types: {', '.join(types)}" if types else "no types",
+        f"not in the schema: {', '.join(unknown)}" if unknown else "",
+    ]
+    calls.add(_SPLIT, " | ".join(filter(None, words)), mark, prompt=_SPLIT_PROMPT)
+    return Decomposition(parts, types, plan.group)
+
+
+def _types_shown(schema: SchemaTypes | None) -> str:
+    """The names of the schema's types; what they mean is not needed to choose among them."""
+    kinds = {"Entities": schema.nodes, "Relations": schema.relations, "Attributes": schema.attributes} if schema else {}
+    return "\n".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names) or _NO_SCHEMA
+
+
+def known_types(named: Sequence[str], schema: SchemaTypes | None) -> tuple[tuple[str, ...], list[str]]:
+    """The named types that ``schema`` has, under its names, and those that it lacks. Case, spaces, ``_`` and ``-``
+    make no difference."""
+    index: dict[str, str] = {}
+    if schema is not None:
+        for name in (*schema.nodes, *schema.relations, *schema.attributes):
+            index.setdefault(type_key(name), name)
+    asked = [name for name in map(tidy, named) if name]
+    types = dict.fromkeys(index[type_key(name)] for name in asked if type_key(name) in index)
+    return tuple(types), [name for name in dict.fromkeys(asked) if type_key(name) not in index]
+
+
+_FILL_IN = "youtu/fill_in"
+_FILL_IN_REPLY = 200  # tokens of a reply at most
+_PASSAGES = 3
+_LONGEST_NAME = 200  # characters: what is longer is not a name, a date, a number or a thing
+Words = Annotated[str, Field(json_schema_extra={"maxLength": _LONGEST_NAME})]
+
+
+class Filled(Form):
+    """The reply: of each question, in order, its answers."""
+
+    answers: Annotated[
+        list[Annotated[list[Words], Field(json_schema_extra={"maxItems": MOST_ANSWERS})]],
+        Field(json_schema_extra={"maxItems": 8}),
+    ]
+
+
+def fill_in(asked: Mapping[int, tuple[str, SearchResult]], calls: Calls, room: int) -> dict[int, tuple[str, ...]]:
+    """Short answers by number, for those of ``asked`` (number to question and its evidence) that have any.
+
+    ``room``: tokens of evidence, shared by the questions. A failure answers none: the step says so. Raises
+    ``BudgetError`` alone.
+    """
+    mark = calls.mark()
+    asked_parts = []
+    for number, (part, found) in enumerate(asked.values(), 1):
+        selected = select(replace(found, question=part), room // len(asked), _PASSAGES, _PASSAGES)
+        asked_parts.append(f"{selected.text(Numbering())}\n\nQuestion {number}: {part}")
+    parts = "\n\n".join(asked_parts)
+    messages = render(_FILL_IN, most=str(MOST_ANSWERS), fence=fence_for(parts), parts=parts)
+    try:
+        reply, _ = ask(calls, messages, Filled, stage="fill_in", tokens=_FILL_IN_REPLY)
+    except BudgetError:
+        raise
+    except ModelError as error:
+        calls.add("fill in", f"failed, so the words of the sub-questions are used: {error}", mark, prompt=_FILL_IN)
+        return {}
+    answers: dict[int, tuple[str, ...]] = {}
+    for question, given in zip(asked, reply.answers, strict=False):
+        said = (without_numbers(tidy(each)) for each in given)
+        named = list(dict.fromkeys(each for each in said if each and len(each) <= _LONGEST_NAME))[:MOST_ANSWERS]
+        answers |= {question: tuple(named)} if named else {}
+    told = {n: " or ".join(answers.get(n, ("not answered, its words are used",))) for n in asked}
+    calls.add("fill in", "; ".join(f"#{n}: {words}" for n, words in told.items()), mark, prompt=_FILL_IN)
+    return answers
 
 
 def _search_parts(memory: AgentMemory, plan: Decomposition, evidence: Evidence, calls: Calls, options: Options) -> None:
@@ -217,16 +408,6 @@ def _write(name: str, memory: AgentMemory, calls: Calls, options: Options) -> An
         return error
 
 
-def _first_thought(first: Answered | ReplyError) -> str:
-    """What is remembered of the first answer. A refusal is none: only why there is no answer yet is said.
-
-    Where the replies were of no use too: the same words would bring the same once more.
-    """
-    if isinstance(first, ReplyError):
-        return "There is no answer yet."
-    return f"First answer: {first.plain}" if first.holds else joined("There is no answer yet.", first.note)
-
-
 def _stands(first: Answered, reflected: Reflected) -> bool:
     """Whether another answer would have nothing to go by that the first had not, nor say anything else."""
     if reflected.grew or isinstance(reflected.error, BudgetError):
@@ -250,8 +431,7 @@ def _standing(first: Answered | ModelError, final: ModelError | None) -> Answere
     return replace(first, note=joined(first.note, note))
 
 
-_NOTES_SHARE = 4
-"""Notes take at most the room of a quarter of the evidence."""
+_NOTES_SHARE = 4  # notes take at most the room of a quarter of the evidence
 
 
 @dataclass
@@ -314,8 +494,7 @@ class AgentMemory:
 
 _STAGE = "reflect"
 _PROMPT = "youtu/reflect"
-_REPLY = 400
-"""Tokens of a reply at most."""
+_REPLY = 400  # tokens of a reply at most
 _LONGEST_QUERY = 500
 
 

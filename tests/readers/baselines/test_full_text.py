@@ -7,12 +7,12 @@ import json
 import pytest
 from answers import cited
 from model_by_prompt import Prompt
+from readagent_runs import document_ids
 from texts import ingest, lines, sizes
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.readers.baselines.full_text import Options, answer, read_part
 from kgplatform.readers.numbering import Numbering
@@ -20,7 +20,6 @@ from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
 from kgplatform.search.evidence import Evidence
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 QUESTION = "Who kept the lamp?"
@@ -59,12 +58,6 @@ def sentences(chat: ScriptedChat) -> list[str]:
     return list(Prompt(chat.calls[0].messages).sentences.values())
 
 
-def ids(evidence: Evidence) -> dict[str, str]:
-    """The ids of the documents, by name."""
-    kg = KnowledgeGraph(evidence._store, load_settings(embedder="hash:64"), embedder=HashEmbedder(64))
-    return {each.title: each.id for each in kg.documents()}
-
-
 def test_the_beginning_is_whole_sentences_in_reading_order_and_fills_the_window(evidence: Evidence) -> None:
     done, chat = ask(evidence, LAMP)
     shown = sentences(chat)
@@ -99,7 +92,7 @@ def test_the_text_is_within_the_room_and_the_next_sentence_would_not_be(
 
 
 def test_of_a_first_or_last_sentence_that_is_too_large_its_words(evidence: Evidence) -> None:
-    alpha = (ids(evidence)["alpha"],)
+    alpha = (document_ids(evidence)["alpha"],)
     (first,) = read_part(evidence, 20, alpha).passages
     assert 0 < len(first.text) < len(LAMP)
     assert LAMP.startswith(first.text)
@@ -109,7 +102,7 @@ def test_of_a_first_or_last_sentence_that_is_too_large_its_words(evidence: Evide
 
 
 def test_the_reader_reads_the_end_of_chosen_documents(evidence: Evidence) -> None:
-    beta = (ids(evidence)["beta"],)
+    beta = (document_ids(evidence)["beta"],)
     done, chat = ask(evidence, "Jon Reed", Options(preset="paper", from_end=True, documents=beta))
     assert sentences(chat)[-1] == "In the end Jon Reed kept the lamp of the coast."
     assert {each.title for each in done.evidence.passages} == {"beta"}
@@ -128,7 +121,5 @@ def test_the_reader_reads_the_end_of_chosen_documents(evidence: Evidence) -> Non
 def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
     with pytest.raises(InputError, match="The question is empty"):
         answer("?", Run(evidence, ScriptedChat([]), Ledger()), Options())
-    with pytest.raises(InputError, match="leaves no room for a text"):
+    with pytest.raises(InputError, match="leaves room for"):
         answer("word " * 4000, Run(evidence, ScriptedChat([]), Ledger()), SMALL)
-    with pytest.raises(InputError, match="window_tokens must be at least"):
-        Options(window_tokens=10)

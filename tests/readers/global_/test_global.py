@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from corpora import put, put_jsonl
-from erring_groups import GLOBAL, TOWNS
-from erring_model import ask_all, check
 from group_questions import RULES, GroupModel, planted
 from model_by_prompt import Line, Model, Prompt
 
@@ -22,6 +19,7 @@ from kgplatform.readers.window import cost
 from kgplatform.records import Answer
 from kgplatform.testing import ScriptedChat
 
+TOWNS = planted(seed=7, towns=45, valleys=3)
 SHARE: dict[str, Any] = {"part_tokens": 1000}
 """About six parts."""
 
@@ -99,15 +97,6 @@ def test_a_count_is_ours_and_cites_what_was_counted(towns: KnowledgeGraph) -> No
     assert set(texts_of(towns, done)) <= asked.needs
     model = playing(map=lambda prompt: json.dumps(RULES["global_/map"](prompt)), reduce=says(str(number)))
     assert asked.is_right(asking(towns, model).ask(asked.text, "global", **SHARE)), "without marks too"
-
-
-def test_models_that_err(towns: KnowledgeGraph, tmp_path: Path) -> None:
-    """As with the other readers in ``test_model_errors``. What is lost is mostly what a part was not said to have."""
-    none, some = (
-        ask_all(towns, "global", replace(GLOBAL, questions=asked), errs=errs, seeds=seeds, folder=tmp_path)
-        for asked, errs, seeds in ((GLOBAL.questions[::8], 0.0, (1,)), (GLOBAL.questions[::3], 0.2, (1,)))
-    )
-    check(none, some, measured=0.82, most=2 * 10)
 
 
 def test_what_is_the_same_for_each_question_comes_first(towns: KnowledgeGraph) -> None:

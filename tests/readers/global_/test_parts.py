@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from kgplatform.readers.global_.parts import lay_out, spoken_of
+from kgplatform.readers.global_.reader import lay_out, spoken_of
 from kgplatform.readers.window import tokens
 from kgplatform.records import FoundCommunity
 from kgplatform.search.communities import Group, GroupFact

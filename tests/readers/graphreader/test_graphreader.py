@@ -75,31 +75,28 @@ def test_facts_of_what_was_read_are_not_shown_again(evidence: Evidence) -> None:
     assert steps_of(done, "facts")[0].detail == "at Osric Vane: all that states its facts was read before"
 
 
-def test_passages_are_read_in_the_order_that_was_given_with_the_next_one_at_the_front(evidence: Evidence) -> None:
-    """And once, though the third comes twice."""
-    model = choosing(1, 3, 5)
-    model.rules["chunk"] = lambda asked: step("read_subsequent_chunk" if day(asked) <= 2 else "search_more")
-    ask(evidence, model, QUESTION, nodes=1)
-    assert [day(each) for each in model.of("chunk")] == [1, 2, 3, 5]
+NEXT, BEFORE = "read_subsequent_chunk", "read_previous_chunk"
 
 
-def test_a_passage_that_was_read_is_not_read_again(evidence: Evidence) -> None:
-    model = choosing(1, 3, 5)
-    wanted = {1: "read_subsequent_chunk", 3: "read_previous_chunk", 5: "read_previous_chunk"}
+@pytest.mark.parametrize(
+    ("chosen", "wanted", "read", "told"),
+    [
+        # In the order that was given, the next one at the front; and once, though the third comes twice.
+        ((1, 3, 5), {1: NEXT, 2: NEXT}, [1, 2, 3, 5], ""),
+        ((1, 3, 5), {1: NEXT, 3: BEFORE, 5: BEFORE}, [1, 2, 3, 5, 4], "2 (journey) was read before"),
+        # Beyond the ends of a document there is nothing.
+        ((1, 6), {1: BEFORE}, [1, 6], "there is none before it, so the queue is next"),
+        ((1, 6), {6: NEXT}, [1, 6], "there is none after it, so the queue is next"),
+    ],
+)
+def test_passages_are_read_in_order_once_and_to_the_ends_of_the_document(
+    evidence: Evidence, chosen: tuple[int, ...], wanted: dict[int, str], read: list[int], told: str
+) -> None:
+    model = choosing(*chosen)
     model.rules["chunk"] = lambda asked: step(wanted.get(day(asked), "search_more"))
     done = ask(evidence, model, QUESTION, nodes=1)
-    assert [day(each) for each in model.of("chunk")] == [1, 2, 3, 5, 4]
-    assert "2 (journey) was read before" in steps_of(done, "read_previous_chunk")[0].detail
-
-
-def test_beyond_the_ends_of_a_document_there_is_nothing(evidence: Evidence) -> None:
-    model = choosing(1, 6)
-    wanted = {1: "read_previous_chunk", 6: "read_subsequent_chunk"}
-    model.rules["chunk"] = lambda asked: step(wanted[day(asked)])
-    done = ask(evidence, model, QUESTION, nodes=1)
-    assert [day(each) for each in model.of("chunk")] == [1, 6]
-    assert "there is none before it, so the queue is next" in steps_of(done, "read_previous_chunk")[0].detail
-    assert "there is none after it" in steps_of(done, "read_subsequent_chunk")[0].detail
+    assert [day(each) for each in model.of("chunk")] == read
+    assert told in " ".join(each.detail for each in done.trace)
     assert walked(done)[-1] == "termination", "then the neighbours"
 
 

@@ -112,15 +112,6 @@ def test_each_reply_has_its_fallback_and_its_count(
     assert all(name.removeprefix("malformed.") in told for name in counts)
 
 
-def test_a_server_error_that_stays_ends_the_path_with_its_notebook(evidence: Evidence, settings: Settings) -> None:
-    model = Walker(["Hollow Ford"], facts=Script(reads(1, notebook="Anna Reed, perhaps.")))
-    model.rules["chunk"] = Script(Fault.refuse(500, "Broken."))
-    done, _ = served(settings, evidence, model)
-    assert walked(done) == ["read_chunk", "chunk"]
-    assert "Path 1 ended early: " in done.note
-    assert model.of("answer")[0].data == "Notebook 1:\nAnna Reed, perhaps."
-
-
 def test_replies_of_no_use_are_forgotten(evidence: Evidence, settings: Settings, tmp_path: Path) -> None:
     """Another run asks the model again, and not its cache."""
     cache = tmp_path / "cache"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from answers import cited, steps_of
-from longagent_runs import Script, actions, answers, ask, by_note, fill, instructs, notes
+from longagent_runs import Asked, Script, actions, answers, ask, by_note, fill, instructs, notes, responds
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.neo4j.store import Store
@@ -76,6 +76,26 @@ def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: P
     calls = {name: number for name, number in done.counts.items() if name.startswith("calls.")}
     assert calls == {"calls.leader": 2, "calls.member": 43, "calls.merge": 2}
     assert done.counts["no mention"] == 43 - 23
+
+
+@pytest.mark.parametrize(("way", "right"), [("group", True), ("once", True), ("off", False)])
+def test_with_conflict_resolution_the_needle_is_found_and_without_it_not(
+    graph: Store, tmp_path: Path, way: str, right: bool
+) -> None:
+    """Every other member invents an answer of its own; who reads the part with the needle says what that has."""
+
+    def member(prompt: Asked) -> str:
+        is_alone, number = len(prompt.numbers) == 1, prompt.numbers[0]
+        invented = f"the Journal of Note {number}" if is_alone and number % 2 else ""
+        return responds("Yale Law Journal" if 5 in prompt.numbers else invented, prompt)
+
+    def leader(prompt: Asked) -> str:
+        """It believes the first reply."""
+        return instructs(SANDER) if prompt.kind == "instruct" else answers(prompt.replies[0].partition(": ")[2])
+
+    done = ask(graph, Script(leader, member), tmp_path, SANDER, documents=("law",), conflict=way)
+    assert ((done.text or "").startswith("Yale Law Journal"), "calls.merge" in done.counts) == (right, right)
+    assert cited(done) == ([("law", SAID)] if right else [])
 
 
 def test_the_running_example(graph: Store, tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ import pytest
 from kgplatform.readers.longagent.conflict import (
     Cluster,
     Duel,
-    Found,
+    MemberReply,
     Resolution,
-    SharedReading,
     clustered,
     is_part,
     once,
@@ -27,11 +26,15 @@ Says = Mapping[tuple[int, int], str | None]
 
 def told(*answers: str, exact: bool = False) -> list[Cluster]:
     """The clusters of members 1, 2, … with these answers."""
-    return clustered({number: Found(answer) for number, answer in enumerate(answers, 1)}, exact=exact)
+    return clustered([reply(number, answer) for number, answer in enumerate(answers, 1)], exact=exact)
 
 
-def reader(said: Says, sentences: tuple[str, ...] = ("1.1",)) -> Callable[[Sequence[Duel]], list[SharedReading]]:
-    return lambda duels: [SharedReading(said[each.i, each.j], sentences=sentences) for each in duels]
+def reply(member: int, answer: str | None, *sentences: str) -> MemberReply:
+    return MemberReply((member,), "answer" if answer else "no mention", answer or "", sentences)
+
+
+def reader(said: Says, sentences: tuple[str, ...] = ("1.1",)) -> Callable[[Sequence[Duel]], list[MemberReply]]:
+    return lambda duels: [reply(each.i, said[each.i, each.j], *sentences) for each in duels]
 
 
 def settle(said: Says, *answers: str, sentences: tuple[str, ...] = ("1.1",), way: str = "group") -> Resolution:
@@ -51,8 +54,8 @@ def left(done: Resolution) -> list[str]:
 
 
 def test_members_with_the_same_answer_are_together_in_order() -> None:
-    answers = {3: "A Lamp", 5: "a lamp!", 4: "Hull"}
-    found = {number: Found(answer, (f"{number}.1",)) for number, answer in answers.items()}
+    answers = {3: "A Lamp", 4: "Hull", 5: "a lamp!"}
+    found = [reply(number, answer, f"{number}.1") for number, answer in answers.items()]
     assert clustered(found) == [Cluster("A Lamp", (3, 5), ("3.1",)), Cluster("Hull", (4,), ("4.1",))]
     assert [each.members for each in clustered(found, exact=True)] == [(3,), (4,), (5,)]
 
@@ -149,7 +152,7 @@ def test_one_reading_decides_between_two_answers_where_it_names_sentences(said: 
     done = settle({(1, 2): said}, "Hull", "York")
     assert left(done) == [kept]
     (merge,) = done.merges
-    assert (merge.duel.i, merge.duel.j, len(merge.readings), merge.unsettled) == (1, 2, 1, False)
+    assert (merge.duel.i, merge.duel.j, len(merge.readings), merge.aside) == (1, 2, 1, ())
     assert merge.dropped == (dropped,)
 
 
@@ -186,7 +189,8 @@ def test_where_no_sentence_is_named_a_second_member_reads(
 
 @pytest.mark.parametrize(("fails", "answers"), [((True, True), ["Hull", "York"]), ((True, False), ["York"])])
 def test_a_member_that_says_nothing_decides_nothing(fails: tuple[bool, bool], answers: list[str]) -> None:
-    readings = iter([[SharedReading(None, failed=fails[0])], [SharedReading("York", failed=fails[1])]])
+    failed = MemberReply((1, 2), "failed")
+    readings = iter([[failed], [failed if fails[1] else reply(2, "York")]])
     done = tournament(told("Hull", "York"), [(0, 1)], lambda _: next(readings), random.Random(0))
     assert left(done) == answers
 
@@ -220,14 +224,11 @@ def test_there_are_fewer_merges_than_answers_whatever_members_say(way: str, coun
 
         def reread(
             duels: Sequence[Duel], chance: random.Random = chance, pool: list[str | None] = pool
-        ) -> list[SharedReading]:
+        ) -> list[MemberReply]:
+            failed = MemberReply((1, 2), "malformed")
+            said = [chance.choice([str(each.i), str(each.j), chance.choice(pool)]) for each in duels]
             return [
-                SharedReading(
-                    chance.choice([str(each.i), str(each.j), chance.choice(pool)]),
-                    chance.random() < 0.1,
-                    chance.choice([(), ("1.1",)]),
-                )
-                for each in duels
+                failed if chance.random() < 0.1 else reply(1, each, *chance.choice([(), ("1.1",)])) for each in said
             ]
 
         clusters = told(*map(str, range(1, count + 1)), exact=way == "once")

@@ -62,37 +62,29 @@ def play(leader: list[str | Fault] | Rule, member: Rule | None = None) -> Script
 # ----------------------------------------------------------------------------------------------------------- members
 
 
-@pytest.mark.parametrize("reply", ["", '{"type": "response"}'])
-def test_a_member_that_cannot_reply_is_asked_twice_and_then_counts_as_silent(
-    graph: Store, tmp_path: Path, reply: str
+@pytest.mark.parametrize(
+    ("reply", "count", "note", "told"),
+    [
+        ("", "malformed", "members' replies that could not be used: 1.", ", gave no reply that can be used: 1"),
+        ('{"type": "response"}', "malformed", "members' replies that could not", ", gave no reply that can be used: 1"),
+        (Fault.refuse(400, "No."), "failed", "members' calls that failed: 1, the first: ", ", could not be asked: 1"),
+    ],
+)
+def test_a_member_that_cannot_reply_or_be_asked_does_not_stop_the_round(
+    graph: Store, tmp_path: Path, reply: str | Fault, count: str, note: str, told: str
 ) -> None:
+    """One that cannot reply is asked twice."""
+
     def member(prompt: Asked) -> str | Fault:
         return reply if prompt.numbers == (5,) else by_note(KNOWS)(prompt)
 
     script = play([instructs(ASKED), answers("Mara Voss")], member)
     done = run(graph, tmp_path, script)
-    assert done.text == "Mara Voss [1]"
-    assert done.counts["malformed.member"] == 1
-    assert (done.counts["no mention"], done.counts["calls.member"]) == (4, 7)
-    assert done.note == "What some members read may be missing here; members' replies that could not be used: 1."
-    assert steps_of(done, "members")[0].detail.endswith(
-        "; found something: 1 (each a step of its own), nothing: 4, gave no reply that can be used: 1"
-    )
-
-
-def test_a_member_that_times_out_does_not_stop_the_round(graph: Store, tmp_path: Path) -> None:
-    def member(prompt: Asked) -> str | Fault:
-        return Fault.hang() if prompt.numbers == (5,) else by_note(KNOWS)(prompt)
-
-    script = play([instructs(ASKED), answers("Mara Voss")], member)
-    with graph_with(graph, script, tmp_path, model_timeout=0.5, model_retries=0, concurrency=16) as kg:
-        done = kg.ask(QUESTION, "longagent", documents=("lamp",), member_tokens=NOTE_TOKENS)
-    assert done.text == "Mara Voss [1]"
-    assert done.counts["failed.member"] == 1
-    assert done.note.startswith(
-        "What some members read may be missing here; members' calls that failed: 1, the first: "
-    )
-    assert steps_of(done, "members")[0].detail.endswith(", nothing: 4, could not be asked: 1")
+    assert (done.text, done.counts[f"{count}.member"]) == ("Mara Voss [1]", 1)
+    assert (done.counts["no mention"], done.counts["calls.member"]) == (4, 7 if count == "malformed" else 6)
+    assert done.note.startswith(f"What some members read may be missing here; {note}")
+    found = "; found something: 1 (each a step of its own), nothing: 4"
+    assert steps_of(done, "members")[0].detail.endswith(found + told)
 
 
 def test_a_member_that_fails_in_a_conflict_leaves_it_open(graph: Store, tmp_path: Path) -> None:
@@ -111,10 +103,9 @@ def test_a_member_that_fails_in_a_conflict_leaves_it_open(graph: Store, tmp_path
 
 
 def test_where_all_members_fail_or_the_leader_does_the_run_does(graph: Store, tmp_path: Path) -> None:
-    script = play([instructs(ASKED)], lambda prompt: Fault.refuse(400, "Out of order."))
-    with pytest.raises(ModelError, match="Out of order"):
-        run(graph, tmp_path / "members", script)
     refused = Fault.refuse(400, "Out of order.")
+    with pytest.raises(ModelError, match="Out of order"):
+        run(graph, tmp_path / "members", play([instructs(ASKED)], lambda prompt: refused))
     with pytest.raises(ModelError, match="stage leader: .* Out of order"):
         run(graph, tmp_path / "leader", play(lambda prompt: instructs(ASKED) if prompt.kind == "instruct" else refused))
 
@@ -147,18 +138,13 @@ def test_replies_and_instructions_are_data(graph: Store, tmp_path: Path) -> None
 # ------------------------------------------------------------------------------------------------------------ leaders
 
 
-@pytest.mark.parametrize(
-    ("replies", "malformed"),
-    [(['{"type": "member", "content": "Poem member"}'], "unknown expert"), (["", ""], "leader")],
-)
-def test_an_expert_that_is_not_there_is_a_reader(
-    graph: Store, tmp_path: Path, replies: list[str], malformed: str
-) -> None:
-    script = play([*replies, instructs(ASKED), answers("Mara Voss")])
-    done = run(graph, tmp_path, script, task="auto")
-    assert steps_of(done, "expert")[0].detail == "QA member, since the reply names none"
-    counts = {name: number for name, number in done.counts.items() if name.startswith("malformed")}
-    assert counts == {f"malformed.{malformed}": 1}
+def test_an_expert_that_is_not_there_is_a_reader(graph: Store, tmp_path: Path) -> None:
+    poem = ['{"type": "member", "content": "Poem member"}']
+    for replies, malformed in ((poem, "unknown expert"), (["", ""], "leader")):
+        script = play([*replies, instructs(ASKED), answers("Mara Voss")])
+        done = run(graph, tmp_path / malformed, script, task="auto")
+        assert steps_of(done, "expert")[0].detail == "QA member, since the reply names none"
+        assert [name for name in done.counts if name.startswith("malformed")] == [f"malformed.{malformed}"]
 
 
 def test_a_leader_that_cannot_reply_asks_the_question_and_is_made_to_answer(graph: Store, tmp_path: Path) -> None:

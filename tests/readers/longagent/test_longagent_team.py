@@ -6,6 +6,7 @@ import math
 import re
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.explore.runs import steps_before
 from kgplatform.interfaces.cli.show.answers import show_trace
-from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
+from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.longagent.options import Options, sizes_of
@@ -254,17 +255,8 @@ def test_members_may_have_a_model_of_their_own(graph: Store, tmp_path: Path) -> 
 
 
 def test_another_model_needs_a_server_that_has_it(evidence: Evidence) -> None:
-    class OneModel:
-        model = "one"
-
-        def send(self, messages: Any, *, stage: str, wanted: Wanted = FREE_TEXT) -> Any:
-            raise AssertionError("nothing is asked")
-
-        def forget(self, messages: Any, *, wanted: Wanted = FREE_TEXT) -> None:
-            raise AssertionError("nothing is asked")
-
     with pytest.raises(InputError, match="one is the only language model here. Leave out member_model."):
-        answer(QUESTION, Run(evidence, OneModel(), Ledger()), Options(member_model="two"))
+        answer(QUESTION, Run(evidence, SimpleNamespace(model="one"), Ledger()), Options(member_model="two"))
 
 
 def test_the_largest_part_that_fits_is_named_and_fits() -> None:

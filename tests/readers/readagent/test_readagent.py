@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from answers import cited
 from readagent_runs import Asked, Rereader, chosen, cites, details, fill, in_lines, page, pages, place_near, said
-from story_with_gists import QUESTIONS, STORY, WRONG
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
@@ -21,6 +20,50 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 from kgplatform.text import count_words
+
+STORY = (
+    (
+        "Bettany saw the balloon first. Out of its basket climbed a man in a coat of feathers, and his box hummed.",
+        "Two harbour guards, Bettany and Rusk, meet a stranger who comes down in a balloon.",
+    ),
+    (
+        "The box broke. So the stranger, Orrin Vale, let Rusk talk for an hour, and then spoke as they do there.",
+        "The stranger, Orrin Vale, learns the language by listening to Rusk.",
+    ),
+    (
+        "A launch came in with a colonel. He had a rope put round the balloon, and round the guards as well.",
+        "A colonel arrives, and has the balloon roped off.",
+    ),
+    (
+        "He was taken to the capital, and nobody saw him for a week. The Council of Ports demanded that he be heard.",
+        "Orrin Vale is taken to the capital. The Council of Ports demands to hear him.",
+    ),
+    (
+        "The quays were black with people. The minister bit his nails: his guest had slept from Monday to Sunday.",
+        "The people wait for great words. The minister is nervous: his guest slept nearly all of the week.",
+    ),
+    (
+        "Orrin Vale was led in. He was no envoy, he told the hall, and gathered beetles for a museum.",
+        "Orrin Vale tells the Council that he is no envoy, and only gathers beetles.",
+    ),
+    (
+        "Nor had he meant to come. The wind had turned, he said, and it had set him down here by mistake.",
+        "He had come by mistake. He leaves, and asks for a goat.",
+    ),
+    (
+        "The balloon rose over the customs house. A small bell could be heard from it, as goats have them.",
+        "The crowd watches the balloon leave in a hurry.",
+    ),
+)
+SLEPT = ("He learned oaths", "He slept nearly all of the time", "He rode goats", "He was too shy to speak")
+LANDED = ("To tell people how to live", "To be mended", "For rare beetles", "The wind set him down by mistake")
+QUESTIONS = (
+    ("Why did Orrin Vale land on the coast?", LANDED, "D", ([5, 6], [3, 4, 5, 6])),
+    ("What happened to Orrin Vale while the ministry had him?", SLEPT, "B", ([3, 4], [0, 1, 3, 6])),
+)
+"""Question, choices, the right one, and the pages that ReadAgent and that the comparator reads."""
+WRONG = ("C", "A")
+"""What the paper's retrieval comparator chose."""
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +162,7 @@ def test_zero_pages_are_an_answer_and_see_what_gist_memory_alone_sees(evidence: 
 def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
     with pytest.raises(InputError, match="The question is empty"):
         answer(" ?", Run(evidence, ScriptedChat([]), Ledger()), Options())
-    with pytest.raises(InputError, match="leaves no room for a text"):
+    with pytest.raises(InputError, match="leaves room for"):
         answer("word " * 8000, Run(evidence, ScriptedChat([]), Ledger()), Options(preset="paper"))
     broken = ScriptedChat(lambda messages: (_ for _ in ()).throw(ModelError("It timed out.")))
     with pytest.raises(ModelError, match="It timed out"):

@@ -11,7 +11,7 @@ from youtu_runs import TYPES
 from kgplatform.models.chat import Ledger
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window
-from kgplatform.readers.youtu.sub_questions import arrange, decompose, known_types
+from kgplatform.readers.youtu.reader import arrange, decompose, known_types
 from kgplatform.testing import ScriptedChat
 
 QUESTION = "Where was the builder of the mill at Hollow Ford born?"
@@ -42,10 +42,7 @@ def test_what_waits_for_what(texts: list[str], filled_in: list[str], levels: lis
 
 def test_a_mark_of_the_question_itself_is_a_word() -> None:
     parts = arrange(["Who sang A?", "Was A the #1 hit of 1990?"], "Who sang the #1 hit of 1990?", 4)
-    assert [(part.text, part.needs) for part in parts] == [
-        ("Who sang A?", ()),
-        ("Was A the #1 hit of 1990?", ()),
-    ]
+    assert [(part.text, part.needs) for part in parts] == [("Who sang A?", ()), ("Was A the #1 hit of 1990?", ())]
 
 
 @pytest.mark.parametrize("reply", [{}, {"sub_questions": [5, None]}])

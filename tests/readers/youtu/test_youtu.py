@@ -23,7 +23,7 @@ from kgplatform.readers.youtu.reader import PARTS, AgentMemory, Options, answer,
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings
-from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
+from kgplatform.testing import OpenAIServer, ScriptedChat
 
 TEXTS = {
     "mill.txt": "The mill at Hollow Ford was built by Anna Reed in 1704. It ground oats for the whole valley.",
@@ -272,10 +272,7 @@ def test_prose_instead_of_a_decomposition_leaves_the_question(evidence: Evidence
 
 def test_what_could_not_be_answered_stays_as_its_words(evidence: Evidence) -> None:
     parts = plan("Who built the mill?", "Who drained the fen?", "Did #1 know #2?")
-    for reply in (
-        filled("Anna Reed", [], "nobody asked", "x"),
-        filled("Anna Reed [1.1]", ["", "very " * 99]),
-    ):
+    for reply in (filled("Anna Reed", [], "nobody asked", "x"), filled("Anna Reed [1.1]", ["", "very " * 99])):
         done = run(evidence, lines(decompose=parts, fill_in=reply))
         assert steps_of(done, "search")[-1].detail.startswith("sub-question 3: Did Anna Reed know Who drained the fen?")
         assert steps_of(done, "fill in")[0].detail == "#1: Anna Reed; #2: not answered, its words are used"
@@ -330,19 +327,8 @@ def test_a_schema_too_long_for_the_window_is_cut(evidence: Evidence) -> None:
 
 
 def test_a_question_too_long_for_the_window(evidence: Evidence) -> None:
-    with pytest.raises(InputError, match="leaves no room for evidence in a window of 2,048 tokens"):
+    with pytest.raises(InputError, match="a window of 2,048 tokens leaves room for"):
         run(evidence, lines(), "Where? " * 900, window_tokens=2_048)
-
-
-def test_a_step_that_times_out_on_the_wire_leads_to_the_final_answer(evidence: Evidence, settings: Settings) -> None:
-    model = wandering(reflect=[numbered, numbered, Fault.hang()])
-    quick = settings.model_copy(update={"model_timeout": 2.0, "model_retries": 0})
-    done = over_the_wire(evidence, quick, model, top_k=1)
-    assert model.kinds == ["decompose", "answer", "reflect", "reflect", "reflect", "answer"]
-    assert done.text == "In Saltmarsh [1]"
-    assert done.note.startswith("The reflection stopped in step 3; the answer is from what was found until then.")
-    assert "no answer in time" in done.note
-    assert "failed: " in steps_of(done, "reflect 3")[0].detail
 
 
 # -------------------------------------------------------------------------------------------------------------- faults
