@@ -82,9 +82,6 @@ def test_an_answer_is_ours_from_what_they_found(graph: KnowledgeGraph) -> None:
     assert [step.name for step in answer.trace] == ["search", "answer"]
 
 
-# ----------------------------------------------------------------------------------------------------- the model alone
-
-
 def closed(*replies: str) -> tuple[Answer, ScriptedChat]:
     chat = ScriptedChat(list(replies))
     return answer_closed(

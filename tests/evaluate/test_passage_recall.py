@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from conftest import EXAMPLES
-
-from kgplatform.client import KnowledgeGraph
 from kgplatform.evaluate.metrics import all_found_at, facts_found, ranks, recall_at, what_was_read
 from kgplatform.evaluate.terms import Text
 from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Step, Usage
@@ -16,9 +13,6 @@ def passage(title: str, text: str, document: str = "") -> FoundPassage:
     return FoundPassage(
         "id", document or f"file:///corpus.json#{title}", title, 0, len(text), None, text, 1.0, ("all",)
     )
-
-
-# ------------------------------------------------------------------------------------------------------------ passages
 
 
 def test_the_first_of_the_passages_counts() -> None:
@@ -57,28 +51,6 @@ def test_recall_and_all_found_by_hand() -> None:
     assert [recall_at(found, k) for k in (1, 2, 3, 9, 10)] == [0.25, 0.25, 0.5, 0.5, 0.75]
     assert [all_found_at((1, 3), k) for k in (1, 2, 3, 10)] == [0, 0, 1, 1]
     assert all_found_at(found, 100) == 0
-
-
-def test_the_documents_of_the_sample_questions_are_found_as_they_are_named(kg: KnowledgeGraph) -> None:
-    """Titles from headings and from the text, files of several formats, and a member of a JSON corpus."""
-    folder = EXAMPLES / "corpus"
-    named = ["Cyrus_Field.md", "Gutta-percha.html", "Charles_Bright.docx", "Cable_francais_de_1869.txt"]
-    kg.ingest([folder / name for name in (*named, "People.json")], extractor="local")
-    found = kg.search("Who laid the cable, and of what was it made?", top_k=100).passages
-    supports = [Text(name) for name in (*named, "Matthew Fontaine Maury", "Samuel_Morse.txt")]
-    *there, missing = ranks(supports, found)
-    assert missing is None
-    assert None not in there
-    assert [each.title for rank in there if rank for each in (found[rank - 1],)] == [
-        "Cyrus Field",
-        "Gutta-percha, the coat of the cables",
-        "Charles Tilston Bright, engineer",
-        "Cable francais de 1869",
-        "Matthew Fontaine Maury",
-    ]
-
-
-# --------------------------------------------------------------------------------------------------------------- facts
 
 
 def test_a_fact_counts_where_its_words_stand() -> None:

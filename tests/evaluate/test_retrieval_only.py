@@ -86,21 +86,6 @@ def test_every_route_is_measured(given: Settings) -> None:
     )
 
 
-def test_recall_is_that_of_the_search(given: Settings) -> None:
-    """To the letter: the figures are those that a person would count by hand with ``kgplatform search``."""
-    found = measured(given, routes=("triple", "dense"), cuts=(1, 2, 3))
-    with Graphs(given) as graphs:
-        for row in found.rows:
-            for at, cut in enumerate((1, 2, 3)):
-                by_hand = []
-                for question in QUESTIONS[:2]:
-                    result = graphs.current().search(question.text, row.route, top_k=3)
-                    titles = [each.title for each in result.passages][:cut]
-                    wanted = [each.title for each in question.supports]
-                    by_hand.append(sum(title in titles for title in wanted) / len(wanted))
-                assert row.recall[at].mean == pytest.approx(sum(by_hand) / 2)
-
-
 def test_a_question_that_the_official_retriever_fails_at(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparators, "escaped", lambda text: text)
     asked = (*QUESTIONS[:2], Question("slash", "Which duck/teal dives?", ("smew",), supports=(Text("Smew"),)))

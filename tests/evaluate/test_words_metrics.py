@@ -41,9 +41,6 @@ def official_f1(prediction: str, reference: str) -> float:
     return 2 * shared / (len(ours) + len(theirs)) if shared else 0.0
 
 
-# ---------------------------------------------------------------------------------------------------------- normal form
-
-
 @pytest.mark.parametrize(
     ("text", "form"),
     [
@@ -68,9 +65,6 @@ def test_citations_are_no_part_of_an_answer() -> None:
     assert plain("[94]") == "[94]"
     assert plain("  ") == ""
     assert exact_match(plain("The Casa Loma. [1]"), ["Casa Loma"]) == 1
-
-
-# --------------------------------------------------------------------------------------------------- exact match and F1
 
 
 @pytest.mark.parametrize(
@@ -120,8 +114,6 @@ def test_f1_and_exact_match_of_ascii_are_the_official_ones(prediction: str, refe
         assert exact_match(prediction, [reference]) == float(official(prediction) == official(reference))
 
 
-# ------------------------------------------------------------------------------------------------------------------ F1*
-
 FIVE, TEN = ["alpha beta gamma delta epsilon"], ["one two three four five six seven eight nine ten"]
 
 
@@ -147,9 +139,6 @@ def test_stop_words_are_needed_and_never_recalled() -> None:
     assert f1_star("of of", ["of of"], keywords) == 0
     # with one word more, 1/6 is too little
     assert f1_star("of of bay", ["bay"], ["battle of the bay of fundy 1866"]) == 0
-
-
-# ---------------------------------------------------------------------------------------------------------------- ROUGE
 
 
 def test_rouge_by_hand() -> None:
@@ -183,9 +172,6 @@ def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.Monk
     need_rouge()
 
 
-# ------------------------------------------------------------------------------------------------ containment, refusals
-
-
 @pytest.mark.parametrize(
     ("prediction", "references", "score"),
     [
@@ -199,9 +185,6 @@ def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.Monk
 )
 def test_contains(prediction: str, references: list[str], score: float) -> None:
     assert contains(prediction, references) == score
-
-
-# ----------------------------------------------------------------------------------------------------- compression rate
 
 
 def test_the_compression_rate_by_hand() -> None:
