@@ -168,15 +168,3 @@ def test_questions_that_failed_end_the_command_with_1(monkeypatch: pytest.Monkey
     assert "closed failed on q01: " in done.stderr
     (scores,) = json.loads((tmp_path / "evaluation" / "results.json").read_text())["setups"]
     assert (scores["answered"], scores["failed"]) == (1, 1)
-
-
-@pytest.mark.usefixtures("sample")
-def test_a_budget_ends_it_with_a_sentence_and_what_is_there_is_kept(server: OpenAIServer, tmp_path: Path) -> None:
-    arguments = ["evaluate", QUESTIONS, "--limit", "4", "--readers", "retrieve,bm25", "--rate", "none"]
-    done = CliRunner().invoke(app, [*arguments, "--token-budget", "4000"])
-    assert "The budget of 4,000 tokens is used up" in str(done.exception)
-    kept = len((tmp_path / "evaluation" / "answers.jsonl").read_text().splitlines())
-    assert 0 < kept < 8
-    asked = len(server.requests)
-    assert CliRunner().invoke(app, arguments).exit_code == 0
-    assert len(server.requests) == asked + 8 - kept

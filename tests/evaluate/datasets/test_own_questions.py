@@ -182,11 +182,3 @@ def test_what_was_written_is_read_back_equal(questions: list[Question]) -> None:
         dataset = load(write_questions(Path(folder) / "q.jsonl", questions))
     assert dataset.faults == ()
     assert dataset.questions == tuple(questions)
-
-
-def test_choices_and_unanswerable_questions_are_written_and_read(tmp_path: Path) -> None:
-    questions = (
-        Question("a", "Which?", ("Ice",), choices=("Ice", "Fire"), supports=(Text("Cold"),)),
-        Question("b", "Whose?", answerable=False),
-    )
-    assert load(write_questions(tmp_path / "new" / "q.jsonl", questions)).questions == questions
