@@ -350,9 +350,9 @@ def _by_key(candidates: Sequence[Candidate]) -> dict[str, _Name]:
         name = names.setdefault(_key(candidate.name), _Name(candidate.label, candidate.is_person, candidate.weight))
         if candidate.label and candidate.label != name.label and (candidate.weight > name.weight or not name.label):
             name.label, name.is_person, name.weight = candidate.label, candidate.is_person, candidate.weight
-        for form in filter(_key, (candidate.name, *candidate.aliases)):
-            spellings = name.forms.setdefault(_key(form), [])
-            if _shown(form) not in spellings and any(map(str.isalpha, form)):
+        for form in (candidate.name, *candidate.aliases):
+            spellings = name.forms.setdefault(_key(form), []) if any(map(str.isalpha, form)) else [_shown(form)]
+            if _shown(form) not in spellings:
                 spellings.append(_shown(form))
     return names
 

@@ -289,8 +289,8 @@ def _of_builds(given: _Builds, folder: Path) -> list[tuple[str, Build]]:
 
 def _build_value(name: str, value: Any, folder: Path) -> Any:
     if name == "gist":  # the sizes of pages belong together: a mapping is one value
-        validate_call(GistOptions.of)(**value)
-        return value
+        options = validate_call(GistOptions.of)(**value)
+        return {option: getattr(options, option) for option in value}
     if name == "passage_tokens":
         load_settings(passage_tokens=value)
         return int(value)

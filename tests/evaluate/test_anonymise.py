@@ -18,14 +18,12 @@ from kgplatform.evaluate.hidden_names import (
     Entity,
     Finder,
     SourceNames,
-    chosen_types,
     graph_names,
     names_from_file,
     number_entities,
     resolve,
     with_edits,
 )
-from kgplatform.extract.schema import load_schema
 
 A, B, C = "[PERSON#1]", "[PERSON#2]", "[LOCATION#3]"
 FORMS = {"Captain Ahab": A, "Ahab": A, "New York City": C, "New York": B, "York City Hall": A}
@@ -147,14 +145,6 @@ def test_numbers_are_stable_and_tell_nothing() -> None:
     assert sorted(int(each[8:-1]) for each in numbers.values()) == [n for n in range(1, 42) if n != 7]
     in_order = [int(numbers[each][8:-1]) for each in names]
     assert in_order != sorted(in_order)
-
-
-def test_types_by_name_and_by_alias() -> None:
-    schema = load_schema("general")
-    assert chosen_types(["Location", "person"], schema) == {"Place": "LOCATION", "Person": "PERSON"}
-    assert chosen_types(["Ship"], schema, ["ship"]) == {"ship": "SHIP"}
-    with pytest.raises(InputError, match='Unknown type "Persn". Did you mean Person. Choose one of Award, '):
-        chosen_types(["Persn"], schema)
 
 
 def test_names_of_a_file(tmp_path: Path) -> None:
