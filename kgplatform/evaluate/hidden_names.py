@@ -316,7 +316,8 @@ def resolve(
         for home in meant[key] if len(meant[key]) == 1 else ():
             told = ([fullest[home]] if home in fullest else []) + name.forms.get(key, [])
             fullest[home] = max(told, key=lambda each: len(each.partition(",")[0].split()))
-    found, forms_of = [], defaultdict[str, list[str]](list)
+    found: list[Entity] = []
+    forms_of: dict[str, list[str]] = defaultdict(list)
     for form, homes in owners.items():
         label = next((names[home].label for home in homes if names[home].label), labels[form])
         if len(homes) == 1:

@@ -45,7 +45,8 @@ def estimate(values: Sequence[float], *, resamples: int = RESAMPLES) -> Mean:
     if not values:
         raise ValueError("there is nothing to estimate from")
     if min(values) == max(values):
-        return Mean(*[float(values[0])] * 3, len(values))
+        mean = float(values[0])
+        return Mean(mean, mean, mean, len(values))
     mean = math.fsum(values) / len(values)
     found = stats.bootstrap(
         (np.sort(np.asarray(values, np.float64)),),  # so that their own order is of no consequence
