@@ -26,7 +26,7 @@ from kgplatform.testing import OpenAIServer
 pytestmark = pytest.mark.killed
 
 READERS = "retrieve,readagent"
-KILLED_AT = (("gist/gist", 2), ("readers/answer", 2), ("evaluate/rater_strict", 2))
+KILLED_AT = (("gist/gist", 1), ("readers/answer", 2), ("evaluate/rater_strict", 1))
 """A prompt, and which request with it kills the run that sends it; one run after the other, each goes on from the one
 before: in the gists, in the answers, in the ratings."""
 OPTIONS = ["--readers", READERS, "--prepare", "--json", "--rate", "judge", "--rate", "lr"]
@@ -52,7 +52,8 @@ def test_killed_again_and_again_it_comes_to_the_same_results(kg: KnowledgeGraph,
 
         def run(out: str, *kill_at: tuple[str, int]) -> int:
             """Run the command, with a home of its own, and say how it ended."""
-            command = [sys.executable, "-m", "kgplatform", "evaluate", "questions.jsonl", *OPTIONS, "--out", out]
+            main = "from kgplatform.interfaces.cli.main import main; main()"
+            command = [sys.executable, "-c", main, "evaluate", "questions.jsonl", *OPTIONS, "--out", out]
             environment = {**os.environ, **given, "KGPLATFORM_HOME": str(tmp_path / f"home of {out}")}
             with lock, (tmp_path / "said").open("wb") as said:
                 waits[:] = kill_at
