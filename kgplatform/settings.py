@@ -43,7 +43,7 @@ _REMOVED = {
     "expansion_threshold": "A proposed type counts from a confidence of 0.9 on.",
     "form_threshold": "Key elements are one node of GraphReader from the cosine on that was measured for their model.",
     "facts_tokens": "The reply for a passage has at most 1,024 tokens.",
-    "ray": "`--workers` uses the processors of this machine.",
+    "ray": "KGPLATFORM_WORKERS uses the processors of this machine.",
     "neo4j_start_timeout": "The managed server has ten minutes to start.",
 }
 """What was a setting until the release before, and what to do instead."""

@@ -78,7 +78,7 @@ def test_secrets_do_not_show_and_nothing_changes(monkeypatch: pytest.MonkeyPatch
 
 def test_values_in_force_and_where_they_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
     Path(".env").write_text(
-        "KGPLATFORM_CONCURRENCY=2\nNEO4J_USER=of_the_file\nOPENAI_API_KEY=s3cret\nKGPLATFORM_RAY=\n"
+        "KGPLATFORM_CONCURRENCY=2\nNEO4J_USER=of_the_file\nOPENAI_API_KEY=s3cret\nKGPLATFORM_ENCODING=\n"
     )
     monkeypatch.setenv("KGPLATFORM_CONCURRENCY", "3")
     monkeypatch.setenv("NEO4J_URI", "bolt://ada:s3cret@example.org:7687")
@@ -94,7 +94,7 @@ def test_values_in_force_and_where_they_come_from(monkeypatch: pytest.MonkeyPatc
     assert found["OPENAI_API_KEY"] == ("********", ".env")
     assert found["NEO4J_PASSWORD"] == ("", "default")
     assert found["NEO4J_URI"] == ("bolt://********@example.org:7687", "environment")
-    assert found["KGPLATFORM_RAY"] == ("", "default")
+    assert found["KGPLATFORM_ENCODING"] == ("", "default")
     assert found["KGPLATFORM_NEO4J_JARS"] == (str(user_cache_path("kgplatform") / "neo4j"), "default")
     assert "s3cret" not in str(found)
     monkeypatch.setenv("KGPLATFORM_CHAT_PARAMETERS", "{")

@@ -1,31 +1,23 @@
 """The objects in a file, one at a time: of a JSON list, or of JSON lines.
 
-Nothing but the object at hand is held, so that a file of hundreds of megabytes costs no memory of its own. What is
-under the keys of an object is checked: a text is a text, a list is a list.
+What is under the keys of an object is checked: a text is a text, a list is a list.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from io import BufferedReader
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.sources.corpus_file import described, shown
 from kgplatform.sources.decode import HEAD_BYTES, foreign_format, is_pdf, is_zip
 from kgplatform.sources.files.file_text import clean
 from kgplatform.text import tidy
-
-_BLOCK = 1 << 16
-_AGAIN = "If it was downloaded, get it again"
-_SIGN = re.compile(r"\S")
 
 
 class UnusableError(Exception):
@@ -135,15 +127,25 @@ class Entry:
 def entries(file: Path) -> Iterator[Entry]:
     """The values in ``file``, in order. A line that is not JSON is an entry with a fault.
 
-    Raises ``InputError``, while it is read, for a file that cannot be read, is not text, or is broken as a whole.
+    Raises ``InputError`` for a file that cannot be read, is not text, or is broken as a whole.
     """
     try:
         with file.open("rb") as stream:
-            yield from _read(file, stream)
+            head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
+            _check(file, head)
+            if not head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
+                yield from _lines(file, stream)
+                return
+            values = json.loads(stream.read().decode("utf-8-sig"))
     except OSError as error:
         raise InputError(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not in UTF-8 throughout: save it again as UTF-8.") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file} is broken ({fault_of(error)}). If it was downloaded, get it again.") from error
+    if not values:
+        raise InputError(f"{file} holds an empty list.")
+    yield from (Entry(file, f"item {number}", value) for number, value in enumerate(values, 1))
 
 
 def some(file: Path, most: int = 20) -> list[Values]:
@@ -151,24 +153,13 @@ def some(file: Path, most: int = 20) -> list[Values]:
     return [Values(entry.value) for entry in islice(entries(file), most) if isinstance(entry.value, dict)]
 
 
-def _read(file: Path, stream: BufferedReader) -> Iterator[Entry]:
-    head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
-    _check(file, head)
-    if head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
-        return _items(file, io.TextIOWrapper(stream, encoding="utf-8-sig"))
-    return _lines(file, stream)
-
-
 def _check(file: Path, head: bytes) -> None:
     if not head.removeprefix(BOM_UTF8).strip():
         raise InputError(f"{file} is empty.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{file} is in UTF-16: save it again as UTF-8.")
-    noun = foreign_format(head)
-    if noun is None and is_zip(head):
-        noun = "an archive (ZIP), not text: unpack it"
-    if noun is None and is_pdf(head, file.suffix):
-        noun = "a PDF, not text"
+    noun = foreign_format(head) or ("an archive (ZIP), not text: unpack it" if is_zip(head) else None)
+    noun = noun or ("a PDF, not text" if is_pdf(head, file.suffix) else None)
     if noun is not None:
         raise InputError(f"{file} is {noun}; questions are read from JSON and JSON lines.")
 
@@ -192,50 +183,3 @@ def _lines(file: Path, stream: Iterable[bytes]) -> Iterator[Entry]:
             except (ValueError, RecursionError) as error:
                 fault = fault_of(error)
             yield Entry(file, f"line {number}", value, fault)
-
-
-def _items(file: Path, stream: TextIO) -> Iterator[Entry]:
-    """The values of a list. At hand is at least one value: where it is cut off, twice as much is read, so that a long
-    one is tried but a few times."""
-    text, at = "", 0
-
-    def more() -> bool:
-        nonlocal text, at
-        read = stream.read(max(_BLOCK, len(text) - at))
-        text, at = text[at:] + read, 0
-        return bool(read)
-
-    def sign() -> str:
-        """The next character that is not white space, where ``at`` is then; empty at the end."""
-        nonlocal at
-        while not (found := _SIGN.search(text, at)) and more():
-            pass
-        at = found.start() if found else len(text)
-        return text[at : at + 1]
-
-    def refuse(reason: str, error: Exception | None = None) -> NoReturn:
-        raise InputError(f"{file} is broken in item {number} ({reason}). {_AGAIN}.") from error
-
-    sign()
-    at += 1
-    if sign() == "]":
-        raise InputError(f"{file} holds an empty list.")
-    for number in count(1):
-        sign()
-        while True:
-            try:
-                value, end = json.JSONDecoder().raw_decode(text, at)
-            except (ValueError, RecursionError) as error:
-                if not more():
-                    refuse(fault_of(error), error)
-            else:
-                if end < len(text) or not more():  # "12" at the end of what was read may continue as "123"
-                    break
-        at = end
-        yield Entry(file, f"item {number}", value)
-        after = sign()
-        if after == "]":
-            return
-        if after != ",":
-            refuse("no comma follows" if after else "the list is not closed")
-        at += 1

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +26,7 @@ from kgplatform.evaluate.comparators import OFFICIAL, is_installed
 from kgplatform.evaluate.costs import less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
+from kgplatform.evaluate.kept_answers import slug
 from kgplatform.evaluate.setups import needs, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Setup
 from kgplatform.ingest.pipeline import IngestReport
@@ -48,13 +48,13 @@ CURRENT = "current"
 """The name of the graph that the settings name."""
 AS_USUAL = Build()
 _FOLDER = "evaluation"
-_LONGEST_NAME = 60
 _DIGITS = 8
 _TOLD = 5
 _MOST_ROWS = 5_000_000
 _SECONDS = 600.0
 _BOOK = 120_000
-"""Characters, some 20,000 words. The articles of QuALITY have 5,000 words, the books of NarrativeQA 70,000."""
+"""Characters of texts whose gists are those of books, where nothing is said of it: some 20,000 words. The articles of
+QuALITY have 5,000 words, the books of NarrativeQA 70,000."""
 
 
 class Graphs:
@@ -217,7 +217,7 @@ class Graphs:
 
     def _own_name(self, name: str, build: Build, model: str) -> str:
         """Other builds, models and embedding models have other graphs: what one has read another may not use."""
-        parts = [_slug(name), *([_slug(build.extractor)] if build.extractor else [])]
+        parts = [slug(name), *([slug(build.extractor)] if build.extractor else [])]
         rest = replace(build, extractor=None)
         embedder = "" if self.settings.embedder == "auto" else self.settings.embedder
         if rest != AS_USUAL or model or embedder:
@@ -252,7 +252,7 @@ class Graphs:
 
     def _corpus_file(self, dataset: DataSet, folder: Path) -> Path:
         """Where the texts are written for ``ingest``; documents are known by this path, so it never changes."""
-        return folder / f"{_slug(dataset.name)}.jsonl"
+        return folder / f"{slug(dataset.name)}.jsonl"
 
     def _ingest(self, graph: KnowledgeGraph, dataset: DataSet, build: Build, file: Path) -> None:
         name = self.name_of(graph)
@@ -284,15 +284,14 @@ class Graphs:
 
     def _tell(self, dataset: DataSet, report: IngestReport) -> None:
         told = [f"not ingested: {each.reason}" for each in report.skipped] + report.notes
-        for line in told[:_TOLD]:
-            self._note(f"{dataset.name}: {line}")
-        if len(told) > _TOLD:
-            self._note(f"{dataset.name}: … and {counted(len(told) - _TOLD, 'more note')}.")
+        more = [f"… and {counted(len(told) - _TOLD, 'more note')}."] if len(told) > _TOLD else []
         if report.failed:
-            self._note(
-                f"{dataset.name}: {counted(len(report.failed), 'passage')} could not be read, and stay without facts: "
+            more.append(
+                f"{counted(len(report.failed), 'passage')} could not be read, and stay without facts: "
                 f"{report.failed[0].reason} The next run tries again."
             )
+        for line in told[:_TOLD] + more:
+            self._note(f"{dataset.name}: {line}")
         if report.stopped:
             raise BudgetError(report.stopped)
 
@@ -317,12 +316,6 @@ def _identities(dataset: DataSet, documents: list[TableRow]) -> tuple[set[tuple[
     return wanted, there
 
 
-def _slug(name: str) -> str:
-    """``name`` as part of a file's name. Of different long or odd names no two become the same."""
-    plain = re.sub(r"[^\w]+", "-", name, flags=re.ASCII).strip("-").lower()[:_LONGEST_NAME]
-    return plain if plain == name else "-".join(filter(None, (plain, node_id(name)[:_DIGITS])))
-
-
 def _forget(server: LocalNeo4j, home: Path) -> None:
     """Begin again: no document, schema or embedding model of an earlier run stays."""
     server.down()
@@ -335,11 +328,6 @@ def check_installed(setups: Sequence[Setup]) -> None:
     official = [setup.name for setup in setups if setup.reader in OFFICIAL]
     if official and not is_installed():
         raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `{to_install('graphrag')}`.")
-
-
-def _are_unfinished(kg: KnowledgeGraph) -> bool:
-    """Whether pages lack gists, as a run that was ended leaves them."""
-    return any(document.compression is None for document in kg.documents())
 
 
 def _needing(setups: Sequence[Setup], need: Need) -> list[Setup]:
@@ -401,20 +389,18 @@ def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress:
         _check(read.stopped)
         if read.facts_failed:
             notes.append("The atomic facts of some passages could not be read.")
-    if _needing(setups, "gists") and ("gists" in lacking or build.gist or _are_unfinished(kg)):
-        gists = kg.gist(**{"preset": _preset(kg), **build.gist}, progress=progress)
+    documents = kg.documents()
+    unfinished = any(document.compression is None for document in documents)  # as a run that was ended leaves them
+    if _needing(setups, "gists") and ("gists" in lacking or build.gist or unfinished):
+        characters = sum(document.characters for document in documents)
+        preset = "book" if characters > _BOOK * len(documents) else "report"
+        gists = kg.gist(**{"preset": preset, **build.gist}, progress=progress)
         _check(gists.stopped)
         if gists.failed:
             notes.append("The gists of some pages could not be written.")
     if "tree" in lacking and kg.stats().nodes.get("Entity"):  # of a text without any there is no tree to build
         _check(kg.build_tree(progress=progress).stopped)
     return tuple(notes)
-
-
-def _preset(kg: KnowledgeGraph) -> str:
-    """Which gists suit the documents where nothing is said of it: those of books for texts as long as a book."""
-    lengths = [document.characters for document in kg.documents()]
-    return "book" if sum(lengths) > _BOOK * len(lengths) else "report"
 
 
 def _check(stopped: str) -> None:

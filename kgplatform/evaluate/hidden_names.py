@@ -12,9 +12,8 @@ of who it may be: to leave the name where it stands would give it away, and to g
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -44,9 +43,7 @@ _LOWER = re.compile(r"[^\W\d_]+")
 
 
 _EDGES = "\"'“”‘’«»„()[]{}<>,;:!?*_` \t"
-_ALIKE = str.maketrans(
-    {"’": "'", "ʼ": "'", "\u2010": "-", "\u2011": "-", ".": None}
-)  # the full stop of "Mrs." may be missing
+_ALIKE = str.maketrans({"’": "'", "ʼ": "'", "\u2010": "-", "\u2011": "-", ".": None})  # "Mrs." may be "Mrs"
 _EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 
 Edit = tuple[int, int, str]
@@ -65,17 +62,25 @@ class Finder:
         plain = frozenset(plain_words)
         for form, placeholder in sorted(forms.items()):
             name = tidy(form).strip(_EDGES)
-            ways = (name, name[:1].upper() + name[1:], *(() if form in plain else (name.upper(),)))
-            first = {fold_words(found[0]) for kind in ("NFC", "NFD") if (found := WORD.search(normalize(kind, name)))}
-            for word in first:
-                for key in dict.fromkeys((fold_words(name), fold_words(name.replace(".", "")))):
-                    self._by_word[word].append((key, frozenset(map(_plain, ways)), placeholder))
+            ways = frozenset(map(_plain, (name, name[:1].upper() + name[1:], name if form in plain else name.upper())))
+            for word in {
+                fold_words(found[0]) for kind in ("NFC", "NFD") if (found := WORD.search(normalize(kind, name)))
+            }:
+                for key in {fold_words(name), fold_words(name.replace(".", ""))}:
+                    self._by_word[word].append((key, ways, placeholder))
 
     def mentions(self, text: str) -> list[Edit]:
         """What stands for names in ``text``, from left to right; of overlapping ones the longest, then the first."""
-        taken = bytearray(len(text))
+        whole, found, taken = fold(text), set[Edit](), bytearray(len(text))
+        for word in {fold_words(piece[0]) for piece in WORD.finditer(text)} & self._by_word.keys():
+            for key, ways, placeholder in self._by_word[word]:
+                for start, last in whole.occurrences(key):
+                    end = with_marks(text, last)
+                    is_name = _plain(text[start:end]) in ways and not _EMPTY_LINE.search(text, start, end)
+                    if is_name and is_bounded(text, start, end):
+                        found.add((start, end, placeholder))
         kept: list[Edit] = []
-        for start, end, placeholder in sorted(self._candidates(text), key=lambda found: (found[0] - found[1], found)):
+        for start, end, placeholder in sorted(found, key=lambda edit: (edit[0] - edit[1], edit)):
             # None of those that were taken is shorter, so that one that overlaps covers an end of this one.
             if not (taken[start] or taken[end - 1]):
                 taken[start:end] = b"\1" * (end - start)
@@ -93,18 +98,6 @@ class Finder:
         """``text`` with all its names replaced."""
         return with_edits(text, self.mentions(text))
 
-    def _candidates(self, text: str) -> Iterator[Edit]:
-        whole = fold(text)
-        for piece in WORD.finditer(text):
-            at = bisect_left(whole.origins, piece.start())
-            for key, ways, placeholder in self._by_word.get(fold_words(piece[0]), ()):
-                span = whole.source_span(at, at + len(key)) if whole.text.startswith(key, at) else None
-                if span is not None:
-                    start, end = span[0], with_marks(text, span[1])
-                    is_name = _plain(text[start:end]) in ways and not _EMPTY_LINE.search(text, start, end)
-                    if is_name and is_bounded(text, start, end):
-                        yield start, end, placeholder
-
 
 def _plain(name: str) -> str:
     return tidy(name).translate(_ALIKE)
@@ -112,12 +105,9 @@ def _plain(name: str) -> str:
 
 def with_edits(text: str, edits: Sequence[Edit]) -> str:
     """``text`` with the characters ``[start, end)`` of each edit replaced; edits in order, without overlap."""
-    parts: list[str] = []
-    at = 0
-    for start, end, new in edits:
-        parts += (text[at:start], new)
-        at = end
-    return "".join((*parts, text[at:]))
+    for start, end, new in reversed(edits):
+        text = text[:start] + new + text[end:]
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +151,6 @@ class Entity:
     forms: tuple[str, ...]
     may_be: tuple[str, ...] = ()
 
-    @property
-    def meant(self) -> tuple[str, ...]:
-        """The names of those whom it may be."""
-        return (self.name, *self.may_be)
-
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
@@ -196,6 +181,11 @@ class Dictionary:
         """All right answers for a placeholder, its name first."""
         entity = self.entities[placeholder]
         return tuple(dict.fromkeys((entity.name, *entity.forms, *entity.may_be)))
+
+    def meant_by(self, placeholder: str) -> tuple[str, ...]:
+        """The names of those whom a placeholder may mean."""
+        entity = self.entities[placeholder]
+        return (entity.name, *entity.may_be)
 
 
 def number_entities(entities: Iterable[tuple[str, str]], taken: Container[int]) -> dict[tuple[str, str], str]:
@@ -296,14 +286,12 @@ def names_from_file(path: Path) -> SourceNames:
 
 @dataclass(slots=True)
 class _Name:
-    """What is said of one name. ``forms``: the spellings of the name itself and of its aliases, by key. ``may_be``: the
-    homes of those whom it may mean, where they are several."""
+    """What is said of one name. ``forms``: the spellings of the name itself and of its aliases, by key."""
 
     label: str
     is_person: bool
     weight: int
     forms: dict[str, list[str]] = field(default_factory=dict)
-    may_be: list[str] = field(default_factory=list)
 
 
 def resolve(
@@ -315,39 +303,35 @@ def resolve(
     the words that the texts write in lower case; such a word alone, without a type, is no shorter name.
     """
     names = _by_key(candidates)
-    homes = _homes(names, likenesses, common)
-    groups: dict[str, list[str]] = defaultdict(list)
-    for key, home in homes.items():
-        groups[home].append(key)
-    hidden = {home: [names[home], *(names[other] for other in names[home].may_be)] for home in groups}
-    labels = {home: label for home, meant in hidden.items() if (label := next((n.label for n in meant if n.label), ""))}
-    fullest = {
-        home: _fullest([form for key in keys for form in names[key].forms[key]]) for home, keys in groups.items()
-    }
+    meant = _meant(names, likenesses, common)
     owners: dict[str, dict[str, None]] = defaultdict(dict)
     spellings: dict[str, list[str]] = defaultdict(list)
-    for home in labels:
-        for key in groups[home]:
-            for form, spelt in names[key].forms.items():
-                owners[form][home] = None
-                spellings[form] += spelt
+    labels: dict[str, str] = {}
+    fullest: dict[str, str] = {}
+    for key, name in names.items():
+        for form, spelt in name.forms.items():
+            owners[form] |= dict.fromkeys(meant[key])
+            spellings[form] += spelt
+            labels[form] = labels.get(form) or name.label
+        for home in meant[key] if len(meant[key]) == 1 else ():
+            told = ([fullest[home]] if home in fullest else []) + name.forms.get(key, [])
+            fullest[home] = max(told, key=lambda each: len(each.partition(",")[0].split()))
     found: list[Entity] = []
-    for home, label in labels.items():
-        forms = {spelt for form in owners if list(owners[form]) == [home] for spelt in spellings[form]}
-        others = sorted({fullest[homes[other]] for other in names[home].may_be} - {fullest[home]})
-        found += [Entity(label, fullest[home], tuple(sorted(forms)), tuple(others))] if forms else []
-    for form, several in owners.items():
-        if len(several) > 1:
-            meant = tuple(sorted({fullest[home] for home in several}))
-            label = labels[next(iter(several))]
-            found.append(Entity(label, spellings[form][0], tuple(sorted(set(spellings[form]))), meant))
-    untyped = {fullest[home]: names[home].weight for home in groups if home not in labels}
+    forms_of: dict[str, list[str]] = defaultdict(list)
+    for form, homes in owners.items():
+        label = next((names[home].label for home in homes if names[home].label), labels[form])
+        if len(homes) == 1:
+            forms_of[next(iter(homes))] += spellings[form]
+        elif label:
+            may_be = tuple(sorted({fullest[home] for home in homes}))
+            found.append(Entity(label, spellings[form][0], tuple(sorted(set(spellings[form]))), may_be))
+    found += [
+        Entity(names[home].label, fullest[home], tuple(sorted(set(forms))))
+        for home, forms in forms_of.items()
+        if names[home].label
+    ]
+    untyped = {fullest[home]: names[home].weight for home in forms_of if not names[home].label}
     return tuple(sorted(found, key=lambda entity: (entity.label, normalise_name(entity.name), entity.name))), untyped
-
-
-def _fullest(names: Iterable[str]) -> str:
-    """The name of most words; of those with as many the one given first."""
-    return max(names, key=lambda name: len(name.partition(",")[0].split()))
 
 
 def _key(name: str) -> str:
@@ -368,15 +352,17 @@ def _by_key(candidates: Sequence[Candidate]) -> dict[str, _Name]:
         if candidate.label and candidate.label != name.label and (candidate.weight > name.weight or not name.label):
             name.label, name.is_person, name.weight = candidate.label, candidate.is_person, candidate.weight
         for form in (candidate.name, *candidate.aliases):
-            spellings = name.forms.setdefault(_key(form), [])
-            if _shown(form) not in spellings and any(map(str.isalpha, form)):
+            spellings = name.forms.setdefault(_key(form), []) if any(map(str.isalpha, form)) else [_shown(form)]
+            if _shown(form) not in spellings:
                 spellings.append(_shown(form))
     return names
 
 
-def _homes(names: Mapping[str, _Name], likenesses: Iterable[tuple[str, str]], common: Container[str]) -> dict[str, str]:
-    """The name that each is one with, the fullest first: that of which it is an alias, which the graph joins to it, or
-    which has all its words and more; but only if that is one, and not of another type."""
+def _meant(
+    names: Mapping[str, _Name], likenesses: Iterable[tuple[str, str]], common: Container[str]
+) -> dict[str, list[str]]:
+    """The names that each may be, the fullest first, or itself: those of which it is an alias, which the graph joins to
+    it, or which have all its words and more; none of another type."""
     alike: dict[str, set[str]] = defaultdict(set)
     for one, other in likenesses:
         alike[_key(one)].add(_key(other))
@@ -385,21 +371,21 @@ def _homes(names: Mapping[str, _Name], likenesses: Iterable[tuple[str, str]], co
     for key, name in names.items():
         for form in name.forms:
             aliases[form].append(key)
-    homes: dict[str, str] = {}
+    meant: dict[str, list[str]] = {}
     by_word: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
     for key in sorted(names, key=lambda key: (-len(key.split()), not names[key].label, key)):
         name, words = names[key], frozenset(key.split())
         around = by_word[min(words, key=lambda word: len(by_word[word]))]
         likely = name.is_person or not (name.label or key in common)
         fuller = [other for more, other in around if words < more and (likely or other in alike[key])]
-        said = [homes[other] for other in (*aliases[key], *name.forms, *alike[key], *fuller) if other in homes]
-        several = [one for one in dict.fromkeys(said) if len({name.label, names[one].label, ""}) < 3]
-        homes[key] = several[0] if len(several) == 1 else key
-        home = names[homes[key]]
-        name.may_be = several if len(several) > 1 else []
-        home.label = home.label or name.label
-        if home.label:
+        ways = (*aliases[key], *name.forms, *sorted(alike[key]), *fuller)
+        homes = dict.fromkeys(home for other in ways for home in meant.get(other, ()))
+        meant[key] = [home for home in homes if len({name.label, names[home].label, ""}) < 3] or [key]
+        if len(meant[key]) == 1:
+            home = names[meant[key][0]]
+            home.label = home.label or name.label
+        if any(names[home].label for home in meant[key]):
             for form in name.forms:
                 for word in form.split():
                     by_word[word].append((frozenset(form.split()), key))
-    return homes
+    return meant

@@ -266,22 +266,19 @@ def _name_words(text: str) -> list[str]:
     return [word for word in found if word.lower() not in ("a", "an", "the")]
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """A retrieved passage as it is compared: its document's title and file name, and its text."""
-
-    names: frozenset[str]
-    text: str
-
-
 def ranks(supports: Sequence[Text], passages: Sequence[FoundPassage]) -> tuple[int | None, ...]:
     """For each of ``supports`` the rank, from 1, of the first of ``passages`` that is of it; None if none is.
 
     A passage is of a support whose title is its own, or the name of its file, and in whose text its
     text stands, or the other way round, white space aside. Where a support has no text its title is enough.
     """
-    compared = [_Compared(_names(passage), _squeezed(passage.text)) for passage in passages]
-    return tuple(_rank(_squeezed(support.title), _squeezed(support.text), compared) for support in supports)
+    compared = [(_names(passage), _squeezed(passage.text)) for passage in passages]
+
+    def rank(title: str, text: str) -> int | None:
+        fits = (title in names and (found in text or text in found) for names, found in compared)
+        return next((at for at, fit in enumerate(fits, start=1) if fit), None)
+
+    return tuple(rank(_squeezed(support.title), _squeezed(support.text)) for support in supports)
 
 
 def recall_at(found: Sequence[int | None], k: int) -> float:
@@ -302,11 +299,6 @@ def facts_found(facts: Sequence[str], read: str) -> tuple[bool, ...]:
     What is said in other words is not found so.
     """
     return tuple(find_words(fact, read) is not None for fact in facts)
-
-
-def _rank(title: str, text: str, passages: Sequence[_Compared]) -> int | None:
-    fits = (title in passage.names and (passage.text in text or text in passage.text) for passage in passages)
-    return next((rank for rank, fit in enumerate(fits, start=1) if fit), None)
 
 
 def _names(passage: FoundPassage) -> frozenset[str]:

@@ -5,15 +5,13 @@ data set for any reader, and what was found of them as a map over length and dep
 
     write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))    # 1,500 tasks, as in the paper
     data_set = needle_data_set("single", parse_lengths("1000-16000:4"), (0, 0.5, 1), samples=2)
-    heat_map(results).found["longagent"]         # rows: depths; columns: lengths; shares from 0 to 1
+    heat_map(results).found["longagent"]         # rows: depths; columns: lengths; the mean of each cell
 
 The tasks are those of LongAgent (section 3.1): Needle-in-a-Haystack PLUS (one statement, or two that must both be
 found), and those that need no understanding: a pass key or a number in noise, the value of a key, a number by its rank.
 What statements say is not true, so that nobody can know the answers; they are about things that everybody knows.
 
-No model is needed, and the same seed gives the same text, to the letter. Time and memory grow with the length that is
-asked for; of a longer haystack no more is looked at. The haystack that comes with the platform is invented: no model
-has read it before, and anybody may use it. docs/how-to/needle-tasks.md tells more.
+No model is needed, and the same seed gives the same text, to the letter. docs/how-to/needle-tasks.md tells more.
 """
 
 from __future__ import annotations
@@ -33,42 +31,9 @@ from uuid import UUID
 import yaml
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.terms import DataSet, Question, Results, Setup, Text
+from kgplatform.evaluate.terms import DataSet, Mean, Question, Results, Setup, Text
 from kgplatform.text import count_tokens, unknown
 from kgplatform.text.sentences import sentences
-
-__all__ = [
-    "DEPTHS",
-    "DEPTH_PAIRS",
-    "LENGTHS",
-    "RANKS",
-    "Needle",
-    "NeedleTask",
-    "Needles",
-    "even",
-    "grid",
-    "hidden_number",
-    "key_value",
-    "math_find",
-    "multi_needle",
-    "pass_key",
-    "single_needle",
-    "write_tasks",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Needle:
-    """What was hidden: ``text[start:end]`` of the task.
-
-    ``depth``: where it was to stand, as the share of the haystack's tokens before it. ``before``: the tokens of the
-    haystack that do stand before it; other needles belong to no haystack.
-    """
-
-    start: int
-    end: int
-    depth: float
-    before: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +41,9 @@ class NeedleTask:
     """One text and one question.
 
     ``kind``: LongAgent's name of the work, "qa", "kv", "number", "passkey" or "math"; ``form``: which task of that
-    kind, "single", "multi", "second largest" … Each of ``answers`` is right.
-    ``bridge``: the name that joins two needles, which the question does not tell. ``length``: the tokens that were
-    asked for; ``tokens`` that the text has, as ``count_tokens`` counts them; ``haystack`` of them are not the needles'.
+    kind, "single", "multi", "second largest" … Each of ``answers`` is right. ``hidden``: the needles' texts;
+    ``wanted``: the depths that were asked for; ``before``: the tokens of the haystack that stand before each needle,
+    out of ``haystack``. ``length``: the tokens that were asked for, ``tokens``: those that the text has.
     """
 
     id: str
@@ -87,64 +52,30 @@ class NeedleTask:
     text: str
     question: str
     answers: tuple[str, ...]
-    needles: tuple[Needle, ...]
-    bridge: str | None
+    hidden: tuple[str, ...]
+    wanted: tuple[float, ...]
+    before: tuple[int, ...]
     length: int
     tokens: int
     haystack: int
-    seed: int
 
     @property
     def depths(self) -> tuple[float, ...]:
         """Where the needles do stand: the share of the haystack's tokens before each (LongAgent, section 3.1)."""
-        return tuple(needle.before / self.haystack if self.haystack else 0.0 for needle in self.needles)
-
-    @property
-    def hidden(self) -> tuple[str, ...]:
-        """The needles' texts."""
-        return tuple(self.text[needle.start : needle.end] for needle in self.needles)
+        return tuple(before / self.haystack if self.haystack else 0.0 for before in self.before)
 
     def as_published(self) -> dict[str, Any]:
         """The task with the keys of Needle-in-a-Haystack PLUS."""
-        depths = [100 * needle.depth for needle in self.needles]
-        task = "math" if self.kind == "math" else self.form.replace(" ", "-")
+        depths = [100 * depth for depth in self.wanted]
         return {
             "id": self.id,
             "context": self.text,
             "context_length": self.length,
             "depth_percent": depths[0] if len(depths) == 1 else depths,
             "input": self.question,
-            "dataset": f"needle_{task}",
+            "dataset": f"needle_{'math' if self.kind == 'math' else self.form.replace(' ', '-')}",
             "answers": list(self.answers),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class WantedTask:
-    """What makes one task: the same gives the same, to the letter. Raises ``InputError`` for what cannot be had."""
-
-    kind: str
-    form: str
-    length: int
-    depths: tuple[float, ...]
-    seed: int
-
-    def __post_init__(self) -> None:
-        if self.length < 1:
-            raise InputError(f"A text cannot have {self.length} tokens: ask for a length of 1 or more.")
-        for depth in self.depths:
-            if not 0 <= depth <= 1:
-                raise InputError(f"{depth:g} is not a depth: give a share of the text from 0 to 1, such as 0.5.")
-
-    @property
-    def id(self) -> str:
-        """``single-8000-0.5-3``; also a good name for a file, and so for a document."""
-        depths = (f"{depth:.6g}" for depth in self.depths)
-        return "-".join([self.form.replace(" ", ""), str(self.length), *depths, str(self.seed)])
-
-    def chance(self) -> random.Random:
-        """The task's own source of chance, at its beginning."""
-        return random.Random(self.id)
 
 
 _SYLLABLES = (
@@ -167,13 +98,10 @@ _ASIDES = (
     "Some said otherwise, but they were few.",
     "The accounts of that season are lost.",
 )
-
 SHORT_NAME = (2, 3, 3)
 """Syllables of the names in ``filler``, to draw from."""
-
 RARE_NAME = (4, 4, 5)
 """Syllables of a name that no other text has by chance, to draw from."""
-
 _SENTENCES = 6  # sentences in a paragraph: about 75 tokens
 
 
@@ -205,7 +133,6 @@ def paragraphs(sentences: Iterable[str]) -> Iterator[str]:
 
 LONGEST_PARAGRAPH = 200
 """Tokens. A longer paragraph of somebody's own text is parted at the ends of its sentences, so that depths are met."""
-
 _EMPTY_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 
 
@@ -214,111 +141,110 @@ class Needles:
     """Statements to hide, each a paragraph; the question needs all of them. Each of ``answers`` is right.
 
     ``world``: what the answers would be outside of these statements; a paragraph of the haystack that says one of
-    these is left out. ``bridge``: the name that joins two statements, which the question does not tell.
+    these is left out.
     """
 
     question: str
     answers: tuple[str, ...]
     statements: tuple[str, ...]
     world: tuple[str, ...] = ()
-    bridge: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """What stands before, between and after the pieces of a text. The length that is asked for counts it too."""
+class _Text:
+    """A text in the making: the same values give the same text. Its pieces stand between ``begin`` and ``end``."""
 
-    before: str = ""
+    kind: str
+    form: str
+    length: int
+    depths: tuple[float, ...]
+    seed: int
+    begin: str = ""
     between: str = "\n\n"
-    after: str = ""
+    end: str = ""
 
-    def cost(self, piece: str) -> int:
+    def __post_init__(self) -> None:
+        if self.length < 1:
+            raise InputError(f"A text cannot have {self.length} tokens: ask for a length of 1 or more.")
+        for depth in self.depths:
+            if not 0 <= depth <= 1:
+                raise InputError(f"{depth:g} is not a depth: give a share of the text from 0 to 1, such as 0.5.")
+
+    @property
+    def id(self) -> str:
+        """``single-8000-0.5-3``; also a good name for a file, and so for a document."""
+        depths = (f"{depth:.6g}" for depth in self.depths)
+        return "-".join([self.form.replace(" ", ""), str(self.length), *depths, str(self.seed)])
+
+    def chance(self) -> random.Random:
+        """The task's own source of chance, at its beginning."""
+        return random.Random(self.id)
+
+    def hide(self, told: Needles, pieces: Iterable[str]) -> NeedleTask:
+        """The task whose text has the statements of ``told`` between ``pieces``: the first ones, as many as fit.
+
+        A statement stands between those two pieces where the share of the haystack's tokens before it is nearest to its
+        depth. Raises ``InputError`` if the text is too short for the statements, or if the pieces end before it.
+        """
+        around = count_tokens(self.begin) + count_tokens(self.end) - count_tokens(self.between)
+        room = self.length - around - sum(map(self._cost, told.statements))
+        if room < 0:
+            least = self.length - room
+            raise InputError(
+                f"A text of {self.length:,} tokens has no room for what is to be hidden: ask for {least:,}."
+            )
+        chosen = self._filled(pieces, room)
+        totals = [0, *accumulate(map(self._cost, chosen))]
+        # The number of pieces before each statement: the nearest border, of two equally near the earlier one.
+        borders = [
+            min(range(len(totals)), key=lambda border: abs(totals[border] - depth * totals[-1]))
+            for depth in self.depths
+        ]
+        for border, number in sorted(zip(borders, count()), reverse=True):
+            chosen.insert(border, told.statements[number])
+        text = self.begin + self.between.join(chosen) + self.end
+        return NeedleTask(
+            id=self.id,
+            kind=self.kind,
+            form=self.form,
+            text=text,
+            question=told.question,
+            answers=told.answers,
+            hidden=told.statements,
+            wanted=self.depths,
+            before=tuple(totals[border] for border in borders),
+            length=self.length,
+            tokens=count_tokens(text),
+            haystack=totals[-1],
+        )
+
+    def _cost(self, piece: str) -> int:
         """The tokens of ``piece`` with what parts it from the next."""
         return count_tokens(piece) + count_tokens(self.between)
 
-
-PROSE = Frame()
-
-
-def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame = PROSE) -> NeedleTask:
-    """The task whose text has the statements of ``told`` between ``pieces``: the first ones, as many as fit.
-
-    A statement stands between those two pieces where the share of the haystack's tokens before it is nearest to its
-    depth. The last paragraph is cut at the end of a sentence, so that the text has at most the tokens that are wanted,
-    and less by no more than one piece. Raises ``InputError`` if that is too short for the statements, or if the
-    pieces end before it.
-    """
-    around = count_tokens(frame.before) + count_tokens(frame.after) - count_tokens(frame.between)
-    room = wanted.length - around - sum(map(frame.cost, told.statements))
-    if room < 0:
-        least = wanted.length - room
-        raise InputError(f"A text of {wanted.length:,} tokens has no room for what is to be hidden: ask for {least:,}.")
-    chosen, costs = _filled(pieces, room, wanted.length, frame)
-    totals = [0, *accumulate(costs)]
-    # The number of pieces before each statement: the nearest border, of two equally near the earlier one.
-    borders = [
-        min(range(len(totals)), key=lambda border: abs(totals[border] - depth * totals[-1])) for depth in wanted.depths
-    ]
-    for border, number in sorted(zip(borders, count()), reverse=True):
-        chosen.insert(border, told.statements[number])
-    text = frame.before + frame.between.join(chosen) + frame.after
-    starts = map(text.index, told.statements)
-    needles = [
-        Needle(start, start + len(said), depth, totals[border])
-        for start, said, depth, border in zip(starts, told.statements, wanted.depths, borders, strict=True)
-    ]
-    return NeedleTask(
-        id=wanted.id,
-        kind=wanted.kind,
-        form=wanted.form,
-        text=text,
-        question=told.question,
-        answers=told.answers,
-        needles=tuple(needles),
-        bridge=told.bridge,
-        length=wanted.length,
-        tokens=count_tokens(text),
-        haystack=totals[-1],
-        seed=wanted.seed,
-    )
+    def _filled(self, pieces: Iterable[str], room: int) -> list[str]:
+        """The first pieces that fit into ``room`` tokens; of prose the last one is cut at the end of a sentence."""
+        chosen: list[str] = []
+        longest = 0
+        for piece in pieces:
+            cost = self._cost(piece)
+            if cost > room:
+                cut = "" if self.begin else next(_parted(piece, room), "")
+                return [*chosen, cut] if cut and self._cost(cut) <= room else chosen
+            chosen.append(piece)
+            room, longest = room - cost, max(longest, cost)
+        if room > longest:
+            raise InputError(
+                f"The haystack is too short by {room:,} tokens for a text of {self.length:,}: give a longer one, or "
+                "ask for shorter texts."
+            )
+        return chosen
 
 
-def own_paragraphs(text: str) -> Iterator[str]:
+def _own_paragraphs(text: str) -> Iterator[str]:
     """The paragraphs of somebody's own text, which empty lines part; long ones in several."""
     for paragraph in filter(None, map(str.strip, _EMPTY_LINE.split(text))):
         yield from _parted(paragraph, LONGEST_PARAGRAPH)
-
-
-def without(pieces: Iterable[str], words: Iterable[str]) -> Iterator[str]:
-    """Those ``pieces`` in which none of ``words`` stands, as a word or as several: they would tell, or contradict."""
-    wanted = sorted(set(filter(None, words)))
-    if not wanted:
-        return iter(pieces)
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)", re.IGNORECASE)
-    return (piece for piece in pieces if not pattern.search(piece))
-
-
-def _filled(pieces: Iterable[str], room: int, length: int, frame: Frame) -> tuple[list[str], list[int]]:
-    """The first pieces that fit into ``room`` tokens, the last one cut, and what each costs."""
-    chosen: list[str] = []
-    costs: list[int] = []
-    for piece in pieces:
-        cost = frame.cost(piece)
-        if cost > room:
-            cut = next(_parted(piece, room), "") if frame is PROSE else ""
-            if cut and frame.cost(cut) <= room:
-                chosen.append(cut)
-                costs.append(frame.cost(cut))
-            return chosen, costs
-        chosen.append(piece)
-        costs.append(cost)
-        room -= cost
-    if room > max(costs, default=0):
-        raise InputError(
-            f"The haystack is too short by {room:,} tokens for a text of {length:,}: give a longer one, or ask for "
-            "shorter texts."
-        )
-    return chosen, costs
 
 
 def _parted(paragraph: str, most: int) -> Iterator[str]:
@@ -355,28 +281,28 @@ def single_statement(chance: random.Random) -> Needles:
     """One statement that answers the question: ``The capital of Australia is Zelquilvordun.``"""
     kind, subject, world = chance.choice([(kind, *fact) for kind, facts in _KNOWN.items() for fact in facts.items()])
     if kind == "people":
-        return Needles(f"Who was {subject}?", *_stated(subject, "was", _person(chance)), (world,))
-    answer = other_year(chance, int(world)) if kind == "years" else invented_name(chance, RARE_NAME)
-    return Needles(f"What is {subject}?", *_stated(subject, "is", answer), (world,))
+        who = _person(chance)
+        return Needles(f"Who was {subject}?", (who,), (_stated(subject, "was", who),), (world,))
+    answer = _other_year(chance, int(world)) if kind == "years" else invented_name(chance, RARE_NAME)
+    return Needles(f"What is {subject}?", (answer,), (_stated(subject, "is", answer),), (world,))
 
 
 def joined_statements(chance: random.Random) -> Needles:
     """Two statements: who did something that everybody knows, and something of the life of whoever that is."""
     (subject, world), (life, asked) = chance.choice(list(_KNOWN["people"].items())), chance.choice(_LIVES)
     person, answer = _person(chance), invented_name(chance, RARE_NAME)
-    _, (first,) = _stated(subject, "was", person)
-    return Needles(asked.format(subject), (answer,), (first, life.format(person, answer)), (world,), person)
+    said = _stated(subject, "was", person), life.format(person, answer)
+    return Needles(asked.format(subject), (answer,), said, (world,))
 
 
-def other_year(chance: random.Random, year: int) -> str:
+def _other_year(chance: random.Random, year: int) -> str:
     """A year of four digits from 5 to 90 years before or after ``year``."""
     years = [*range(year - 5, year - 91, -1), *range(year + 5, year + 91)]
     return str(chance.choice([each for each in years if _FIRST_YEAR <= each <= _LAST_YEAR]))
 
 
-def _stated(subject: str, verb: str, answer: str) -> tuple[tuple[str], tuple[str]]:
-    """The answer, and the statement that gives it."""
-    return (answer,), (f"{subject[0].upper()}{subject[1:]} {verb} {answer}.",)
+def _stated(subject: str, verb: str, answer: str) -> str:
+    return f"{subject[0].upper()}{subject[1:]} {verb} {answer}."
 
 
 def _person(chance: random.Random) -> str:
@@ -395,7 +321,7 @@ def single_needle(
     statement from; else it is a fact that everybody knows, altered. Raises ``InputError`` for a length or a depth that
     cannot be had, and for a haystack that is too short.
     """
-    return _task(WantedTask("qa", "single", length, (depth,), seed), haystack, needles, single_statement)
+    return _in_prose(_Text("qa", "single", length, (depth,), seed), haystack, needles, single_statement)
 
 
 def multi_needle(
@@ -410,11 +336,11 @@ def multi_needle(
 
     With ``needles`` of your own there may be more: as many as ``depths``.
     """
-    return _task(WantedTask("qa", "multi", length, depths, seed), haystack, needles, joined_statements)
+    return _in_prose(_Text("qa", "multi", length, depths, seed), haystack, needles, joined_statements)
 
 
-def _task(
-    wanted: WantedTask,
+def _in_prose(
+    wanted: _Text,
     haystack: str | None,
     needles: Sequence[Needles] | None,
     invent: Callable[[random.Random], Needles],
@@ -425,9 +351,11 @@ def _task(
     if not fitting:
         raise InputError(f"None of the needles has as many passages as there are depths ({len(wanted.depths)}).")
     told = chance.choice(fitting)
-    source = paragraphs(filler(chance, wanted.length + _SPARE)) if haystack is None else own_paragraphs(haystack)
+    source = paragraphs(filler(chance, wanted.length + _SPARE)) if haystack is None else _own_paragraphs(haystack)
     # No paragraph gives the answer, nor says what the world says.
-    return hide(wanted, told, without(source, (*told.answers, *told.world)))
+    telling = "|".join(map(re.escape, sorted(filter(None, (*told.answers, *told.world)))))
+    tells = re.compile(rf"(?<!\w)(?:{telling})(?!\w)", re.IGNORECASE)
+    return wanted.hide(told, (piece for piece in source if not (telling and tells.search(piece))))
 
 
 _NOISE = (
@@ -436,13 +364,9 @@ _NOISE = (
 )
 _RUNS = (4, 3, 2, 1)
 """The number of ten digits in the task "number" has runs of so many equal ones, in any order."""
-
-_DICTIONARY = Frame("{\n", ",\n", "\n}")
-_LIST = Frame("[", ", ", "]")
 _SMALLEST, _LARGEST = 100_000, 999_999
 _TOKENS_OF_A_NUMBER = 3  # with its comma
 _FEWEST = 3  # numbers of a list, so that it has one of each rank
-
 RANKS = {"largest": 1, "second largest": 2, "third largest": 3, "smallest": -1}
 """What may be asked for: how many of the largest numbers tell it, or of the smallest.
 
@@ -451,14 +375,14 @@ A median is not among them: members that each know a part of the list cannot tel
 
 
 def pass_key(length: int, depth: float, seed: int = 0) -> NeedleTask:
-    """A key of five digits in noise: the same four sentences again and again."""
-    wanted = WantedTask("passkey", "pass key", length, (depth,), seed)
+    """A pass key of five digits, said twice, in noise: a few sentences again and again (LongAgent, section 3.1)."""
+    wanted = _Text("passkey", "pass key", length, (depth,), seed)
     return _in_noise(wanted, str(wanted.chance().randrange(10_000, 100_000)))
 
 
 def hidden_number(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A number of ten digits that come in runs ("7777222550"), said twice, in noise."""
-    wanted = WantedTask("number", "number", length, (depth,), seed)
+    wanted = _Text("number", "number", length, (depth,), seed)
     chance = wanted.chance()
     digits = [chance.choice("123456789")]
     digits += chance.sample([digit for digit in "0123456789" if digit != digits[0]], len(_RUNS) - 1)
@@ -466,19 +390,20 @@ def hidden_number(length: int, depth: float, seed: int = 0) -> NeedleTask:
     return _in_noise(wanted, "".join(digit * length for digit, length in runs))
 
 
-def _in_noise(wanted: WantedTask, answer: str) -> NeedleTask:
+def _in_noise(wanted: _Text, answer: str) -> NeedleTask:
     what = "pass key" if wanted.kind == "passkey" else "hidden number"
     said = f"The {what} is {answer}. Keep it in mind: {answer} is the {what}."
-    return hide(wanted, Needles(f"What is the {what}?", (answer,), (said,)), repeat(_NOISE))
+    return wanted.hide(Needles(f"What is the {what}?", (answer,), (said,)), repeat(_NOISE))
 
 
 def key_value(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A dictionary in JSON, of random UUIDs and a line a pair; one of its keys is asked for."""
-    wanted = WantedTask("kv", "key value", length, (depth,), seed)
+    wanted = _Text("kv", "key value", length, (depth,), seed, "{\n", ",\n", "\n}")
     chance = wanted.chance()
-    key, value = _uuid(chance), _uuid(chance)
+    pairs = ((_uuid(chance), _uuid(chance)) for _ in count())
+    key, value = next(pairs)
     told = Needles(f'Which value belongs to the key "{key}"?', (value,), (f'"{key}": "{value}"',))
-    return hide(wanted, told, (f'"{_uuid(chance)}": "{_uuid(chance)}"' for _ in count()), _DICTIONARY)
+    return wanted.hide(told, (f'"{one}": "{other}"' for one, other in pairs))
 
 
 def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest") -> NeedleTask:
@@ -489,7 +414,7 @@ def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest"
     """
     if rank not in RANKS:
         raise InputError(f"{rank!r} cannot be asked for: choose one of {', '.join(RANKS)}.")
-    wanted = WantedTask("math", rank, length, (depth,), seed)
+    wanted = _Text("math", rank, length, (depth,), seed, "[", ", ", "]")
     number, most = (length - 1) // _TOKENS_OF_A_NUMBER, _LARGEST - _SMALLEST + 1
     if not _FEWEST <= number <= most:
         least, longest = (_TOKENS_OF_A_NUMBER * each + 1 for each in (_FEWEST, most))
@@ -497,16 +422,12 @@ def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest"
     numbers = wanted.chance().sample(range(_SMALLEST, _LARGEST + 1), number)
     sought = nlargest(RANKS[rank], numbers)[-1] if RANKS[rank] > 0 else min(numbers)
     numbers.remove(sought)
-    said = str(sought)
-    told = Needles(f"What is the {rank} number of the list?", (said,), (said,))
-    return hide(wanted, told, map(str, numbers), _LIST)
+    told = Needles(f"What is the {rank} number of the list?", (str(sought),), (str(sought),))
+    return wanted.hide(told, map(str, numbers))
 
 
 def _uuid(chance: random.Random) -> str:
     return str(UUID(int=chance.getrandbits(128), version=4))
-
-
-Depth = TypeVar("Depth")
 
 
 def even(least: int, most: int, count: int) -> tuple[int, ...]:
@@ -522,12 +443,12 @@ def even(least: int, most: int, count: int) -> tuple[int, ...]:
 
 LENGTHS = even(1_000, 128_000, 15)
 """LongAgent's: 15 lengths evenly from 1,000 to 128,000 tokens."""
-
 DEPTHS = tuple(step / 9 for step in range(10))
 """LongAgent's for one needle: 10 depths evenly from 0 to 1 (A, appendix A.1)."""
-
 DEPTH_PAIRS = tuple(combinations((0.0, 0.33, 0.66, 1.0), 2))
 """LongAgent's for two needles: the six pairs of 0, 33, 66 and 100 % (A, appendix A.2)."""
+
+Depth = TypeVar("Depth")
 
 
 def grid(
@@ -550,15 +471,15 @@ def write_tasks(file: str | Path, tasks: Iterable[NeedleTask]) -> int:
 
     ``examples/convert_data_sets.py`` makes a data set of them. Raises ``InputError`` if they cannot be written.
     """
-    count = 0
+    number = 0
     try:
         with Path(file).open("w", encoding="utf-8", newline="\n") as stream:
             for task in tasks:
                 stream.write(json.dumps(task.as_published(), ensure_ascii=False) + "\n")
-                count += 1
+                number += 1
     except (OSError, UnicodeEncodeError) as error:
         raise InputError(f"The tasks cannot be written to {file}: {error}.") from error
-    return count
+    return number
 
 
 Depths = float | tuple[float, ...]
@@ -566,7 +487,6 @@ Depths = float | tuple[float, ...]
 
 METRIC = "contains"
 """A needle is found where its answer is in the reply, word for word: LongAgent's check without a person."""
-
 
 _TASKS: dict[str, tuple[Callable[[int, Any, int], NeedleTask], str]] = {
     "single": (single_needle, "qa"),
@@ -580,34 +500,14 @@ _TASKS: dict[str, tuple[Callable[[int, Any, int], NeedleTask], str]] = {
 KINDS = tuple(_TASKS)
 _USUAL_DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _CELL = re.compile(rf"({'|'.join(KINDS)}), (\d+) tokens, depths? ([\d./e-]+)")
-_RANGE = re.compile(r"(\d+)\s*-\s*(\d+)\s*:\s*(\d{1,4})")
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """What was found of the needles, by setup: rows are ``depths``, columns are ``lengths`` (tokens).
-
-    ``found``: the share of a cell's answers that were right by ``metric``; None where none was scored. ``counts``: how
-    many were. Two needles have both their depths in one name: "0/0.33".
-    """
-
-    setups: tuple[str, ...]
-    lengths: tuple[int, ...]
-    depths: tuple[str, ...]
-    found: Mapping[str, tuple[tuple[float | None, ...], ...]]
-    counts: Mapping[str, tuple[tuple[int, ...], ...]]
-    metric: str
+_RANGE = re.compile(r"([1-9]\d{0,8})\s*-\s*([1-9]\d{0,8})\s*:\s*(\d{1,4})")
 
 
 def needle_data_set(
-    kind: str,
-    lengths: Sequence[int],
-    depths: Sequence[Depths] | None = None,
-    samples: int = 1,
-    *,
-    seed: int = 0,
+    kind: str, lengths: Sequence[int], depths: Sequence[Depths] | None = None, samples: int = 1, *, seed: int = 0
 ) -> DataSet:
-    """``samples`` tasks of ``kind`` at each length and depth, each about a text of its own.
+    """``samples`` tasks of ``kind`` at each length and depth, each about a text of its own, which is made when it is
+    asked for.
 
     ``depths``: as a rule every quarter of the text; where two needles belong together, every pair of these.
     Raises ``InputError`` for what cannot be made, before anybody is asked anything.
@@ -616,17 +516,17 @@ def needle_data_set(
         raise InputError(unknown("needle task", kind, KINDS))
     if depths is None:
         depths = tuple(combinations(_USUAL_DEPTHS, 2)) if kind == "multi" else _USUAL_DEPTHS
-    if not lengths or not depths or samples < 1:
-        raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
     if any(isinstance(depth, tuple) != (kind == "multi") for depth in depths):
         wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
         raise InputError(f"A task {kind} has {wants}.")
     make, _ = _TASKS[kind]
     cells: dict[str, tuple[int, Depths, int]] = {}
     questions: list[Question] = []
-    for length, depth, number in product(dict.fromkeys(lengths), dict.fromkeys(depths), range(samples)):
-        task = make(length, depth, seed + number)
-        cells[task.id] = (length, depth, seed + number)
+    for length, depth, number in product(dict.fromkeys(lengths), dict.fromkeys(depths), range(seed, seed + samples)):
+        task = make(length, depth, number)
+        cells[task.id] = (length, depth, number)
+        places = depth if isinstance(depth, tuple) else (depth,)
+        at = f"depth{'s' if len(places) > 1 else ''} {'/'.join(f'{each:.6g}' for each in places)}"
         questions.append(
             Question(
                 id=task.id,
@@ -634,14 +534,17 @@ def needle_data_set(
                 answers=task.answers,
                 facts=task.hidden,  # which the answer needs: so it shows whether a reader read them at all
                 within=(task.id,),
-                kind=cell_name(kind, length, depth),
+                kind=f"{kind}, {length} tokens, {at}",
             )
         )
-
-    def text_of(title: str) -> Text:
-        return Text(title, make(*cells[title]).text)
-
-    return DataSet(f"needles, {kind}", tuple(questions), apart=True, text_of=text_of)
+    if not questions:
+        raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
+    return DataSet(
+        f"needles, {kind}",
+        tuple(questions),
+        apart=True,
+        text_of=lambda title: Text(title, make(*cells[title]).text),
+    )
 
 
 def reader_options(setup: Setup, question: Question, names: Collection[str]) -> dict[str, Any]:
@@ -659,47 +562,40 @@ def parse_lengths(text: str) -> tuple[int, ...]:
     Raises ``InputError``.
     """
     if between := _RANGE.fullmatch(text.strip()):
-        return even(_length(between[1]), _length(between[2]), int(between[3]))
-    return tuple(map(_length, text.split(",")))
+        least, most, number = map(int, between.groups())
+        return even(least, most, number)
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if not re.fullmatch("[1-9][0-9]{0,8}", word):
+            raise InputError(f"{word!r} is not a length. Write tokens as 1000,8000 or as 1000-16000:4.")
+    return tuple(map(int, words))
 
 
-def _length(word: str) -> int:
-    if not re.fullmatch("[1-9][0-9]{0,8}", word.strip()):
-        raise InputError(f"{word.strip()!r} is not a length. Write tokens as 1000,8000 or as 1000-16000:4.")
-    return int(word)
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """What was found of the needles, by setup: rows are ``depths``, columns are ``lengths`` (tokens).
 
+    ``found``: by ``METRIC``, over the answers of each cell; None where none was scored. Two needles have both their
+    depths in one name: "0/0.33".
+    """
 
-def cell_name(kind: str, length: int, depth: Depths) -> str:
-    """What a question at one place of the map has as its kind: ``single, 1000 tokens, depth 0.5``."""
-    return f"{kind}, {length} tokens, {'depths' if isinstance(depth, tuple) else 'depth'} {_depth_name(depth)}"
-
-
-def _depth_name(depth: Depths) -> str:
-    return "/".join(f"{each:.6g}" for each in (depth if isinstance(depth, tuple) else (depth,)))
+    lengths: tuple[int, ...]
+    depths: tuple[str, ...]
+    found: Mapping[str, tuple[tuple[Mean | None, ...], ...]]
 
 
 def heat_map(results: Results) -> HeatMap | None:
     """What each setup found, by length and depth; None where no answer is to a needle task."""
-    found = {
+    cells = {
         (setup.setup.name, int(cell[2]), cell[3]): scores.get(METRIC)
         for setup in results.setups
         for kind, scores in setup.by_kind.items()
         if (cell := _CELL.fullmatch(kind))
     }
-    if not found:
-        return None
-    setups = tuple(setup.setup.name for setup in results.setups)
-    lengths = tuple(sorted({length for _, length, _ in found}))
-    depths = tuple(sorted({depth for *_, depth in found}, key=lambda depth: tuple(map(float, depth.split("/")))))
-    means = {
-        setup: tuple(tuple(found.get((setup, length, depth)) for length in lengths) for depth in depths)
-        for setup in setups
+    lengths = tuple(sorted({length for _, length, _ in cells}))
+    depths = tuple(sorted({depth for *_, depth in cells}, key=lambda depth: tuple(map(float, depth.split("/")))))
+    found = {
+        name: tuple(tuple(cells.get((name, length, depth)) for length in lengths) for depth in depths)
+        for name in (setup.setup.name for setup in results.setups)
     }
-    shares = {
-        setup: tuple(tuple(each.mean if each else None for each in row) for row in rows)
-        for setup, rows in means.items()
-    }
-    counts = {
-        setup: tuple(tuple(each.count if each else 0 for each in row) for row in rows) for setup, rows in means.items()
-    }
-    return HeatMap(setups, lengths, depths, shares, counts, METRIC)
+    return HeatMap(lengths, depths, found) if cells else None

@@ -42,8 +42,22 @@ def estimate(values: Sequence[float], *, resamples: int = RESAMPLES) -> Mean:
     Values that are all the same, and one value alone, have no spread to draw from: then both bounds are the mean, which
     says nothing of how sure it is. Raises ``ValueError`` without values.
     """
-    mean, low, high = _interval(values, resamples)
-    return Mean(mean, low, high, len(values))
+    if not values:
+        raise ValueError("there is nothing to estimate from")
+    if min(values) == max(values):
+        mean = float(values[0])
+        return Mean(mean, mean, mean, len(values))
+    mean = math.fsum(values) / len(values)
+    found = stats.bootstrap(
+        (np.sort(np.asarray(values, np.float64)),),  # so that their own order is of no consequence
+        np.mean,
+        n_resamples=resamples,
+        batch=_batch(values),
+        method="percentile",
+        random_state=np.random.default_rng(_SEED),
+    ).confidence_interval
+    low, high = (round(float(bound), _DECIMALS) for bound in found)
+    return Mean(mean, min(low, mean), max(high, mean), len(values))
 
 
 def compare(
@@ -62,13 +76,13 @@ def compare(
     """
     common = sorted(first.keys() & second.keys())
     differences = [first[question] - second[question] for question in common]
-    mean, low, high = _interval(differences, resamples)
+    mean = estimate(differences, resamples=resamples)
     if all(scores[question] in (0, 1) for scores in (first, second) for question in common):
         only_first, discordant = differences.count(1), len(differences) - differences.count(0)
         p = float(stats.binomtest(only_first, discordant).pvalue) if discordant else 1.0  # McNemar 1947
     else:
         p = _sign_flip(differences, resamples)
-    return Pair(metric, *names, mean, low, high, p, p, len(common))
+    return Pair(metric, *names, mean.mean, mean.low, mean.high, p, p, len(common))
 
 
 def pairs(metric: str, by_setup: Mapping[str, Mapping[str, float]]) -> tuple[Pair, ...]:
@@ -93,25 +107,6 @@ def holm(ps: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(ps))
     adjusted[order] = np.maximum.accumulate(np.asarray(ps, np.float64)[order] * np.arange(len(ps), 0, -1))
     return [float(p) for p in np.minimum(adjusted, 1.0)]
-
-
-def _interval(values: Sequence[float], resamples: int) -> tuple[float, float, float]:
-    """Mean, lower and upper bound. Values are drawn in order of size, so that their own order is of no consequence."""
-    if not values:
-        raise ValueError("there is nothing to estimate from")
-    if min(values) == max(values):
-        return float(values[0]), float(values[0]), float(values[0])
-    mean = math.fsum(values) / len(values)
-    found = stats.bootstrap(
-        (np.sort(np.asarray(values, np.float64)),),
-        np.mean,
-        n_resamples=resamples,
-        batch=_batch(values),
-        method="percentile",
-        random_state=np.random.default_rng(_SEED),
-    ).confidence_interval
-    low, high = (round(float(bound), _DECIMALS) for bound in found)
-    return mean, min(low, mean), max(high, mean)
 
 
 def _sign_flip(differences: Sequence[float], resamples: int) -> float:

@@ -1,4 +1,4 @@
-"""The pictures of an evaluation, as PNG and SVG: accuracy against cost, who is right where, needles.
+"""The pictures of an evaluation, as PNG and SVG: accuracy against cost, needles.
 
     files = draw(results, timing, out)
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
@@ -24,15 +24,13 @@ import numpy as np
 from kgplatform.errors import SettingError, to_install
 from kgplatform.evaluate.costs import per_question
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.report import RIGHT_FROM, AnswerMark, RightWhere, right_where, title_of
+from kgplatform.evaluate.report import title_of
 from kgplatform.evaluate.terms import Results, Timing
 from kgplatform.text import counted, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
-    from numpy.typing import ArrayLike, NDArray
 
     from kgplatform.evaluate.needles import HeatMap
 
@@ -40,14 +38,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#0
 """Okabe and Ito's eight; the yellow last, since it is hard to see on white."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h")
 """Nine, so that the pairs of a colour and a marker begin to repeat after 72."""
-MARKS: Mapping[AnswerMark, str] = {
-    "right": "#0072B2",
-    "wrong": "#E69F00",
-    "refused": "#DADADA",
-    "failed": "#000000",
-    "unscored": "#FFFFFF",
-}
-"""The colours of squares, told apart by how light they are, too."""
 _EDGE = "#333333"
 _STYLE = {  # what is not as matplotlib has it by default
     "axes.titlesize": 11.0,
@@ -60,11 +50,9 @@ _STYLE = {  # what is not as matplotlib has it by default
     "svg.hashsalt": "kgplatform",
     "savefig.dpi": 160,
 }
-_WIDTH = 11.0  # of a picture, in inches
 _LETTER = 0.09  # of a name, in inches
 _LONGEST = 34  # letters of a name
 _MOST_NAMED = 24  # setups that a legend can name
-_MOST_IDS = 40  # questions that can have their ids below
 _CELLS_WIDE = 18  # cells of a heat map side by side, over all panels of a row
 _TOGETHER = 0.025  # of an axis: points that are nearer than this are drawn side by side
 _APART, _FAR = 11.0, 40.0  # points of 1/72 inch between two of those, at most, and between the first and the last
@@ -82,13 +70,10 @@ def draw(results: Results, timing: Timing, folder: Path) -> list[Path]:
 
     Raises ``SettingError`` where matplotlib is missing, ``KgError`` where a file cannot be written.
     """
-    where = right_where(results)
-    if where is None:
+    if not any(results.metrics[:1] and results.metrics[0] in setup.scores for setup in results.setups):
         return []
-    of = f"{counted(results.questions, 'question')} of {short(results.dataset)}"
     with style():
-        files = _draw_cost(results, timing, folder, f"{title_of(where.metric)} against cost, {of}")
-        return files + _draw_right_where(where, folder, f"Right on which question, by {title_of(where.metric)}, {of}")
+        return _draw_cost(results, timing, folder)
 
 
 def short(name: str, longest: int = _LONGEST) -> str:
@@ -155,23 +140,10 @@ def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
     return files
 
 
-def _add_legend(figure: Figure, labels: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    """At the right: what it says, and how the marker beside it is drawn."""
-    from matplotlib.lines import Line2D  # as in ``style``
-
-    handles = [Line2D([], [], linestyle="none", markersize=7, label=label, **its_look) for label, its_look in labels]
-    figure.legend(handles=handles, loc="outside right upper", fontsize=8, labelspacing=0.3)
-
-
-def _draw_squares(axes: Axes, cells: ArrayLike, **more: Any) -> AxesImage:
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    return axes.imshow(cells, aspect="auto", interpolation="nearest", **more)
-
-
-def _draw_cost(results: Results, timing: Timing, folder: Path, title: str) -> list[Path]:
+def _draw_cost(results: Results, timing: Timing, folder: Path) -> list[Path]:
     """A panel for each cost: for each setup that has both figures a point, and the interval of its score in percent."""
-    from matplotlib.transforms import offset_copy  # as in ``style``
+    from matplotlib.lines import Line2D  # as in ``style``
+    from matplotlib.transforms import offset_copy
 
     metric, costs = results.metrics[0], per_question(results, timing)
     names = [setup.setup.name for setup in results.setups]
@@ -181,7 +153,8 @@ def _draw_cost(results: Results, timing: Timing, folder: Path, title: str) -> li
         for setup in results.setups
         if (score := setup.scores.get(metric))
     }
-    figure = new_figure(_WIDTH, 4.2, title)
+    of = f"{counted(results.questions, 'question')} of {short(results.dataset)}"
+    figure = new_figure(11.0, 4.2, f"{title_of(metric)} against cost, {of}")
     panels = figure.subplots(1, len(_COSTS), sharey=True)
     panels[0].set_ylim(-4, 104)
     panels[0].set_ylabel(f"{title_of(metric)}, % (95 % interval)")
@@ -210,7 +183,11 @@ def _draw_cost(results: Results, timing: Timing, folder: Path, title: str) -> li
         said = f"{scores[name][0]:.0f} %" if name in scores else "not scored"
         labels.append((f"{shown[name]}  {said}{'' if costs[name] else ', never answered'}", looks[name]))
     more = [(f"… and {len(labels) - _MOST_NAMED} more", {"marker": ""})] if len(labels) > _MOST_NAMED else []
-    _add_legend(figure, [*labels[:_MOST_NAMED], *more])
+    handles = [
+        Line2D([], [], linestyle="none", markersize=7, label=label, **its_look)
+        for label, its_look in [*labels[:_MOST_NAMED], *more]
+    ]
+    figure.legend(handles=handles, loc="outside right upper", fontsize=8, labelspacing=0.3)
     return _save(figure, folder, "accuracy-cost")
 
 
@@ -231,65 +208,38 @@ def _set_scale(panel: Axes, values: Sequence[float]) -> None:
     panel.xaxis.set_major_formatter(_amount)
 
 
-def _draw_right_where(where: RightWhere, folder: Path, title: str) -> list[Path]:
-    """A row a setup, a column a question; so many questions that their ids can be read have them below."""
-    from matplotlib.colors import ListedColormap  # as in ``style``
-
-    setups, questions, marks = where.setups, where.questions, list(MARKS)
-    cells = [[marks.index(where.marks[setup][question]) for question in questions] for setup in setups]
-    ids = [short(question, 16) for question in questions] if len(questions) <= _MOST_IDS else []
-    figure = new_figure(_WIDTH, 1.36 + 0.3 * len(setups) + (0.9 if ids else 0.0), title)
-    axes = figure.subplots()
-    _draw_squares(axes, cells, cmap=ListedColormap(list(MARKS.values())), vmin=0, vmax=len(MARKS) - 1)
-    axes.set_yticks(range(len(setups)), distinct(setups))
-    axes.set_xticks(range(len(ids)), ids, rotation=90, fontsize=8)
-    axes.set_xlabel(f"{counted(len(questions), 'question')}: on the left those that the fewest were right on")
-    axes.hlines([row + 0.5 for row in range(len(setups) - 1)], -0.5, len(questions) - 0.5, color="white", linewidth=2)
-    said = {mark: mark for mark in marks} | {"unscored": "not scored"}
-    said |= {"right": f"right ({RIGHT_FROM:g} or more)"} if where.graded else {}
-    seen = [mark for mark in marks if any(where.count(setup, mark) for setup in setups)]
-    square = {"marker": "s", "markeredgecolor": _EDGE, "markeredgewidth": 0.5}
-    _add_legend(figure, [(said[mark], {**square, "color": MARKS[mark]}) for mark in seen])
-    return _save(figure, folder, "right-where")
-
-
 def draw_heat_map(heat_map: HeatMap, folder: Path) -> list[Path]:
     """Needles found by length (columns) and depth (rows), a panel a setup; a cell without a run is hatched.
 
     Raises as ``draw`` does.
     """
-    if not heat_map.setups:
-        return []
-    names, lengths = heat_map.setups, heat_map.lengths
-    shares = np.array([heat_map.found[name] for name in names], float)  # by setup, depth and length; None becomes NaN
-    counts = sorted({0, *np.ravel([heat_map.counts[name] for name in names]).tolist()})[1:] or [0]
+    names, lengths, depths = list(heat_map.found), heat_map.lengths, heat_map.depths
+    counts = sorted({cell.count for rows in heat_map.found.values() for row in rows for cell in row if cell}) or [0]
     texts = f"{f'{counts[0]:,} to ' if len(counts) > 1 else ''}{counted(counts[-1], 'text')}"
     rows = math.ceil(len(names) / max(1, _CELLS_WIDE // len(lengths)))
     columns = math.ceil(len(names) / rows)
-    wide, high = max(2.4, 0.62 * len(lengths)), 1.0 + 0.36 * len(heat_map.depths)
+    wide, high = max(2.4, 0.62 * len(lengths)), 1.0 + 0.36 * len(depths)
     title = f"Right answers by length and depth, %, {texts} per cell"
     with style():
         figure = new_figure(max(7.5, 1.6 + columns * wide), 1.0 + rows * high, title)
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
-        for panel, label, found in zip(panels, distinct(names, int(wide / _LETTER)), shares, strict=False):
-            image = _draw_map(panel, label, found)
+        for panel, name, label in zip(panels, names, distinct(names, int(wide / _LETTER)), strict=False):
+            shares = np.array([[cell.mean if cell else np.nan for cell in row] for row in heat_map.found[name]])
+            image = panel.imshow(shares, aspect="auto", interpolation="nearest", cmap="cividis", vmin=0, vmax=1)
+            panel.tick_params(length=0)
+            panel.spines[:].set_visible(False)
+            panel.set_title(label)
+            panel.patch.set(facecolor="white", hatch="////", edgecolor="#BBBBBB")
+            for (row, column), share in np.ndenumerate(shares):
+                if not np.isnan(share):
+                    how: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9}
+                    panel.text(column, row, f"{100 * share:.0f}", color="black" if share > 0.5 else "white", **how)
         for panel in panels[len(names) :]:
             panel.set_visible(False)
         panels[0].set_xticks(range(len(lengths)), [_amount(length) for length in lengths])
-        panels[0].set_yticks(range(len(heat_map.depths)), [short(depth, 16) for depth in heat_map.depths])
+        panels[0].set_yticks(range(len(depths)), [short(depth, 16) for depth in depths])
         bar = figure.colorbar(image, ax=list(panels), ticks=[0, 0.5, 1], fraction=0.03, pad=0.02)
         bar.ax.set_yticklabels(["0 %", "50 %", "100 %"])
         figure.supxlabel("length of the text, tokens", fontsize=10)
         figure.supylabel("depth of the needle", fontsize=10)
         return _save(figure, folder, "heat-map")
-
-
-def _draw_map(panel: Axes, label: str, shares: NDArray[np.float64]) -> AxesImage:
-    image = _draw_squares(panel, shares, cmap="cividis", vmin=0, vmax=1)
-    panel.set_title(label)
-    panel.patch.set(facecolor="white", hatch="////", edgecolor="#BBBBBB")
-    for (row, column), share in np.ndenumerate(shares):
-        if not np.isnan(share):
-            colour = "black" if share > 0.5 else "white"
-            panel.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour, fontsize=9)
-    return image

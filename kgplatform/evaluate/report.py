@@ -30,6 +30,7 @@ SHOWN = 0.05
 NONE = "–"
 """In place of a figure that is not there."""
 AnswerMark = Literal["right", "wrong", "refused", "failed", "unscored"]
+_COUNTED: tuple[AnswerMark, ...] = ("right", "wrong", "refused", "failed")
 
 
 def title_of(metric: str) -> str:
@@ -76,53 +77,39 @@ def in_seconds(cost: PerQuestion) -> list[str]:
 class RightWhere:
     """Which setup is right on which question, by the chief metric.
 
-    ``questions``: those that some setup was scored on: first those on which the fewest were right, then by id.
-    ``marks``: by setup and question; ``right``: the setups that are right, by question. ``compared``: the questions on
-    which every setup has a mark: only they tell who is right alone. ``graded``: the metric knows more than 0 and 1;
-    from ``RIGHT_FROM`` on an answer is right. ``left_out``: how many questions have no score by it.
+    ``marks``: by question and setup, of the questions that some setup was scored on: first those on which the fewest
+    were right, then by id. ``compared``: those on which every setup has a mark: only they tell who is right alone.
+    ``graded``: the metric knows more than 0 and 1; from ``RIGHT_FROM`` on an answer is right.
     """
 
-    metric: str
     setups: tuple[str, ...]
-    questions: tuple[str, ...]
     marks: Mapping[str, Mapping[str, AnswerMark]]
-    right: Mapping[str, frozenset[str]]
     compared: tuple[str, ...]
     graded: bool
-    left_out: int
 
-    def count(self, setup: str, mark: AnswerMark) -> int:
-        """How many questions ``setup`` has that mark on."""
-        return list(self.marks[setup].values()).count(mark)
+    def right_on(self, question: str) -> set[str]:
+        """The setups that are right on ``question``."""
+        return {setup for setup, mark in self.marks[question].items() if mark == "right"}
 
-    def right_are(self, setups: Iterable[str]) -> tuple[str, ...]:
+    def right_are(self, setups: Iterable[str]) -> list[str]:
         """Of the questions that are ``compared``, those that just these ``setups`` are right on."""
-        wanted = frozenset(setups)
-        return tuple(question for question in self.compared if self.right[question] == wanted)
-
-    def all_but(self, setup: str) -> tuple[str, ...]:
-        """The questions that all the others are right on; none where there is no other."""
-        others = [each for each in self.setups if each != setup]
-        return self.right_are(others) if others else ()
+        return [question for question in self.compared if self.right_on(question) == set(setups)]
 
 
 def right_where(results: Results) -> RightWhere | None:
     """By the chief metric; None where there is no metric or no score by it."""
     metric = results.metrics[0] if results.metrics else ""
-    scored = {answer.question for answer in results.answers if metric in answer.scores}
-    if not scored:
-        return None
     setups = tuple(setup.setup.name for setup in results.setups)
-    marks: dict[str, dict[str, AnswerMark]] = {setup: dict.fromkeys(sorted(scored), "unscored") for setup in setups}
+    marks: dict[str, dict[str, AnswerMark]] = {
+        answer.question: dict.fromkeys(setups, "unscored") for answer in results.answers if metric in answer.scores
+    }
     for answer in results.answers:
-        if answer.question in scored:
-            marks[answer.setup][answer.question] = _mark(answer, metric)
-    right = {question: frozenset(setup for setup in setups if marks[setup][question] == "right") for question in scored}
-    questions = tuple(sorted(scored, key=lambda question: (len(right[question]), question)))
-    compared = tuple(each for each in questions if all(marks[setup][each] != "unscored" for setup in setups))
-    left_out = len({answer.question for answer in results.answers} - scored)
+        if answer.question in marks:
+            marks[answer.question][answer.setup] = _mark(answer, metric)
+    in_order = sorted(marks, key=lambda each: (list(marks[each].values()).count("right"), each))
+    compared = tuple(each for each in in_order if "unscored" not in marks[each].values())
     graded = any(answer.scores.get(metric, 0.0) not in (0.0, 1.0) for answer in results.answers)
-    return RightWhere(metric, setups, questions, marks, right, compared, graded, left_out)
+    return RightWhere(setups, {each: marks[each] for each in in_order}, compared, graded) if marks else None
 
 
 def _mark(answer: Scored, metric: str) -> AnswerMark:
@@ -166,7 +153,7 @@ def markdown(
         "## Scores and costs": [shown.get("accuracy-cost"), *_scores(results, timing, prices)],
         "## Repeated runs": _repeated(repeated),
         "## Who is better": _pairs(results),
-        "## Which is right where": [shown.get("right-where"), *_right_where(where)] if where else [],
+        "## Which is right where": _right_where(results, where) if where else [],
         "## By kind of question": _by_kind(results),
         "## By length and depth": [shown.get("heat-map")],
         "## All metrics": _all_metrics(results),
@@ -259,29 +246,29 @@ def _pairs(results: Results) -> list[str]:
     return lines
 
 
-def _right_where(where: RightWhere) -> list[str]:
-    rows = [
-        [
-            setup,
-            *(f"{where.count(setup, mark):,}" for mark in ("right", "wrong", "refused", "failed")),
-            *map(_named, (where.right_are([setup]), where.all_but(setup))),
-        ]
-        for setup in where.setups
-    ]
-    heads = ["Setup", "Right", "Wrong", "Refused", "Failed", "Only this one right", "Only this one not right"]
-    graded = f" An answer counts as right from a score of {RIGHT_FROM:g} on." if where.graded else ""
-    left = f" {counted(where.left_out, 'question')} cannot be scored by this metric." if where.left_out else ""
-    sentence = (
+def _right_where(results: Results, where: RightWhere) -> list[str]:
+    rows = []
+    for setup in where.setups:
+        marks = [where.marks[question][setup] for question in where.marks]
+        others = [each for each in where.setups if each != setup]
+        alone = where.right_are([setup]), where.right_are(others) if others else []
+        counts = (f"{marks.count(mark):,}" for mark in _COUNTED)
+        rows.append([setup, *counts, *map(_named, alone)])
+    heads = ["Setup", *map(str.capitalize, _COUNTED), "Only this one right", "Only this one not right"]
+    left_out = results.questions - len(where.marks)
+    sentences = [
         f"Of {counted(len(where.compared), 'question')} that every setup was scored on, all setups are right on "
-        f"{len(where.right_are(where.setups)):,} and none on {len(where.right_are(())):,}.{graded}{left}"
-    )
-    return [sentence, table(heads, rows)]
+        f"{len(where.right_are(where.setups)):,} and none on {len(where.right_are(())):,}.",
+        f"An answer counts as right from a score of {RIGHT_FROM:g} on." if where.graded else "",
+        f"{counted(left_out, 'question')} cannot be scored by this metric." if left_out else "",
+    ]
+    return [" ".join(filter(None, sentences)), table(heads, rows)]
 
 
-def _named(questions: Sequence[str], most: int = 5) -> str:
+def _named(questions: Sequence[str]) -> str:
     """How many, and the first of them."""
-    more = ", …" if len(questions) > most else ""
-    return f"{len(questions):,} ({', '.join(questions[:most])}{more})" if questions else "0"
+    more = ", …" if len(questions) > 5 else ""
+    return f"{len(questions):,} ({', '.join(questions[:5])}{more})" if questions else "0"
 
 
 def _by_kind(results: Results) -> list[str]:
@@ -334,12 +321,12 @@ def _spending(first: str, rows: Sequence[tuple[str, str, Usage, str]], prices: P
 def _questions(results: Results, where: RightWhere) -> list[str]:
     """A row a question, first those on which the setups differ; each cell leads to the trace."""
     number = len(where.setups)
-    differ = sorted(where.questions, key=lambda each: len(where.right[each]) in (0, number))  # stable: else as they are
+    differ = sorted(where.marks, key=lambda each: len(where.right_on(each)) in (0, number))  # stable: else as they are
     kinds = {answer.question: answer.kind for answer in results.answers}
     columns = where.setups if number <= 12 else ()  # more have no room for a column each
     rows = [
         [question, kinds[question], *(_linked(where, setup, question) for setup in columns)]
-        + [f"{len(where.right[question]):,}"]
+        + [f"{len(where.right_on(question)):,}"]
         for question in differ[:_QUESTIONS]
     ]
     left = f" These are {_QUESTIONS} of {len(differ):,}; results.json has all." if len(differ) > _QUESTIONS else ""
@@ -352,7 +339,7 @@ class _Link(str):
 
 
 def _linked(where: RightWhere, setup: str, question: str) -> str:
-    mark = where.marks[setup][question]
+    mark = where.marks[question][setup]
     if mark in ("failed", "unscored"):  # a failure leaves no trace
         return NONE if mark == "unscored" else mark
     file = trace_file(Path(FOLDER), setup, question).with_suffix(".txt")

@@ -99,15 +99,16 @@ def evaluate_retrieval(
     be had, for cuts that are no counts, and for a data set that does not say which passages support its answers.
     """
     started = time.perf_counter()
-    _check(routes, cuts)
+    for route in routes:
+        if route not in ROUTES:
+            raise InputError(unknown("route", route, ROUTES))
+    if not cuts or min(cuts) < 1:
+        raise InputError("Recall is counted after 1 result or more: name cuts such as 2,5,10.")
     for dataset in datasets:
         _check_supports(dataset)
-    alone = len(datasets) == 1
-    measured = tuple(
-        _measure(dataset, graphs, tuple(routes), tuple(sorted(set(cuts))), build, alone, progress)
-        for dataset in datasets
-    )
-    return RetrievalReport(tuple(sorted(set(cuts))), measured, round(time.perf_counter() - started, 1))
+    alone, after = len(datasets) == 1, tuple(sorted(set(cuts)))
+    measured = tuple(_measure(dataset, graphs, tuple(routes), after, build, alone, progress) for dataset in datasets)
+    return RetrievalReport(after, measured, round(time.perf_counter() - started, 1))
 
 
 def _measure(
@@ -195,14 +196,6 @@ def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:
     return find
 
 
-def _check(routes: Sequence[str], cuts: Sequence[int]) -> None:
-    for route in routes:
-        if route not in ROUTES:
-            raise InputError(unknown("route", route, ROUTES))
-    if not cuts or min(cuts) < 1:
-        raise InputError("Recall is counted after 1 result or more: name cuts such as 2,5,10.")
-
-
 def _check_supports(dataset: DataSet) -> None:
     if dataset.apart:
         raise InputError(
@@ -255,7 +248,13 @@ def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> l
 
 def retrieval_markdown(report: RetrievalReport) -> str:
     """The report as Markdown: a table for each data set, percent with 95 % confidence intervals."""
-    parts = ["# Retrieval", _explained(report)]
+    explained = (
+        "R@k: the share of a question's supporting passages among the first k results, mean over the questions, in "
+        "percent, with its 95 % confidence interval (bootstrap over the questions). all@k: the share of questions with "
+        "all of them there. p50, p95: milliseconds of a search, the question's embedding included, one search at a "
+        f"time. The whole run took {report.seconds:,.0f} s."
+    )
+    parts = ["# Retrieval", explained]
     for measured in report.measured:
         parts += [
             f"## {text(measured.dataset)}",
@@ -273,15 +272,6 @@ def in_words(measured: Measured) -> str:
     return (
         f"{counted(measured.questions, 'question')}{left_out} over {counted(measured.documents, 'document')} in "
         f"{counted(measured.passages, 'passage')}; graph {measured.graph}, {built}; embedded by {measured.embedder}."
-    )
-
-
-def _explained(report: RetrievalReport) -> str:
-    return (
-        "R@k: the share of a question's supporting passages among the first k results, mean over the questions, in "
-        "percent, with its 95 % confidence interval (bootstrap over the questions). all@k: the share of questions with "
-        "all of them there. p50, p95: milliseconds of a search, the question's embedding included, one search at a "
-        f"time. The whole run took {report.seconds:,.0f} s."
     )
 
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, validate_call
 
 from kgplatform.errors import InputError, SchemaError, SettingError
 from kgplatform.evaluate.comparators import CLOSED, OPTIONS, ROUTES
@@ -183,17 +183,6 @@ MOST = 200
 _CHOICES = {"extractor": ("llm", "local"), "mode": MODES}
 
 
-class _Gist(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    preset: str | None = None
-    min_words: int | None = None
-    max_words: int | None = None
-    uniform: bool = False
-    fit: int | None = None
-    shrink: str = "merge"
-
-
 def _listed(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
@@ -220,7 +209,7 @@ class _Builds(_Varied):
     extractor: _Values | None = None
     schema_: _Values | None = Field(default=None, alias="schema")
     mode: _Values | None = None
-    gist: _Values | None = None
+    gist: Annotated[list[dict[str, Any]], BeforeValidator(_listed), Field(min_length=1)] | None = None
 
 
 class _File(BaseModel):
@@ -300,9 +289,8 @@ def _of_builds(given: _Builds, folder: Path) -> list[tuple[str, Build]]:
 
 def _build_value(name: str, value: Any, folder: Path) -> Any:
     if name == "gist":  # the sizes of pages belong together: a mapping is one value
-        given = _Gist.model_validate(value).model_dump(exclude_unset=True)
-        GistOptions.of(**given)
-        return given
+        options = validate_call(GistOptions.of)(**value)
+        return {option: getattr(options, option) for option in value}
     if name == "passage_tokens":
         load_settings(passage_tokens=value)
         return int(value)

@@ -18,20 +18,15 @@ from kgplatform.evaluate.hidden_names import (
     Entity,
     Finder,
     SourceNames,
-    chosen_types,
     graph_names,
     names_from_file,
     number_entities,
     resolve,
     with_edits,
 )
-from kgplatform.extract.schema import load_schema
 
 A, B, C = "[PERSON#1]", "[PERSON#2]", "[LOCATION#3]"
 FORMS = {"Captain Ahab": A, "Ahab": A, "New York City": C, "New York": B, "York City Hall": A}
-
-
-# ------------------------------------------------------------------------------------------------------------- mentions
 
 
 @pytest.mark.parametrize(
@@ -67,9 +62,6 @@ def test_a_common_word_is_a_name_only_with_its_capital() -> None:
     finder = Finder({"Field": A}, plain_words=["Field"])
     assert finder.replaced("Field crossed a field: FIELD REPORT") == f"{A} crossed a field: FIELD REPORT"
     assert Finder({"Field": A}).replaced("FIELD") == A
-
-
-# ------------------------------------------------------------------------------------------------------------- entities
 
 
 def person(name: str, *aliases: str) -> Candidate:
@@ -146,9 +138,6 @@ def test_likenesses_of_a_graph() -> None:
     assert set(other) == {"Kraków", "Krakow"}
 
 
-# -------------------------------------------------------------------------------------------------------- placeholders
-
-
 def test_numbers_are_stable_and_tell_nothing() -> None:
     names = [("PERSON", f"Name {n:02}") for n in range(40)]
     numbers = number_entities(names, {7})
@@ -156,17 +145,6 @@ def test_numbers_are_stable_and_tell_nothing() -> None:
     assert sorted(int(each[8:-1]) for each in numbers.values()) == [n for n in range(1, 42) if n != 7]
     in_order = [int(numbers[each][8:-1]) for each in names]
     assert in_order != sorted(in_order)
-
-
-# -------------------------------------------------------------------------------------------------------------- sources
-
-
-def test_types_by_name_and_by_alias() -> None:
-    schema = load_schema("general")
-    assert chosen_types(["Location", "person"], schema) == {"Place": "LOCATION", "Person": "PERSON"}
-    assert chosen_types(["Ship"], schema, ["ship"]) == {"ship": "SHIP"}
-    with pytest.raises(InputError, match='Unknown type "Persn". Did you mean Person. Choose one of Award, '):
-        chosen_types(["Persn"], schema)
 
 
 def test_names_of_a_file(tmp_path: Path) -> None:
@@ -213,8 +191,6 @@ def test_names_of_the_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:
     with pytest.raises(InputError, match='Unknown type "Plce". Did you mean Place'):
         graph_names(kg, ["Plce"])
 
-
-# ----------------------------------------------------------------------------------------------------------- properties
 
 NAMES = ["Ahab", "Captain Ahab", "New York", "New York City", "史进", "René", "Mrs. Garth", "d'Artagnan"]
 PIECES = st.one_of(

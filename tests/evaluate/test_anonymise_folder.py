@@ -83,12 +83,6 @@ def test_a_folder_and_its_questions(rich_folder: Path, tmp_path: Path) -> None:
     assert (report.entities, report.texts) == ({"LOCATION": 1, "PERSON": 1}, 5)
 
 
-def test_questions_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "broken.jsonl").write_text('{"question": "Who?"}\nbroken Ahab\n')
-    with pytest.raises(InputError, match=r"The questions .*broken.jsonl cannot be used: not valid JSON"):
-        run(folder, tmp_path / "out", questions=tmp_path / "broken.jsonl")
-
-
 def test_the_map_is_private_and_the_same_twice(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "out")
     run(folder, tmp_path / "again")

@@ -82,9 +82,6 @@ def test_an_answer_is_ours_from_what_they_found(graph: KnowledgeGraph) -> None:
     assert [step.name for step in answer.trace] == ["search", "answer"]
 
 
-# ----------------------------------------------------------------------------------------------------- the model alone
-
-
 def closed(*replies: str) -> tuple[Answer, ScriptedChat]:
     chat = ScriptedChat(list(replies))
     return answer_closed(
@@ -92,19 +89,11 @@ def closed(*replies: str) -> tuple[Answer, ScriptedChat]:
     ), chat
 
 
-def test_an_answer_is_read_without_its_thoughts() -> None:
-    for reply, text in (
-        ('{"reasoning": "Not Watt: it was Brunel.", "answer": "Brunel"}', "Brunel"),
-        ('{"answer": "(B) Brunel"}', "(B) Brunel"),
-    ):
-        answer, chat = closed(reply)
-        assert (answer.text, answer.note) == (text, OWN_KNOWLEDGE)
-        assert [step.name for step in answer.trace] == ["answer"]
-        assert (chat.calls[0].stage, chat.calls[0].wanted.tokens) == ("answer", 400)
-
-
 def test_what_cannot_be_read_is_asked_for_once_more() -> None:
     copied = next(line for line in source_of("evaluate/zero_shot").splitlines() if line.startswith("{"))
+    answer, chat = closed('{"reasoning": "Not Watt: it was Brunel.", "answer": "Brunel"}')
+    assert (answer.text, answer.note, [step.name for step in answer.trace]) == ("Brunel", OWN_KNOWLEDGE, ["answer"])
+    assert (chat.calls[0].stage, chat.calls[0].wanted.tokens) == ("answer", 400)
     for useless in ("", copied, '{"reasoning": "It was', '{"reasoning": "No.", "answer": ""}'):
         answer, _ = closed(useless, '{"answer": "Brunel"}')
         assert answer.text == "Brunel"

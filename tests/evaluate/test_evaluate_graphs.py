@@ -55,9 +55,6 @@ def running(home: Path) -> list[Path]:
     return [each for each in found if LocalNeo4j(load_settings(home=each)).down()]
 
 
-# ------------------------------------------------------------------------------------------- the graph that is there
-
-
 def test_an_empty_graph_takes_the_texts_once_and_gives_way_to_other_texts(given: Settings) -> None:
     lines: list[str] = []
     with Graphs(given) as graphs:  # a given server has one graph alone
@@ -166,9 +163,6 @@ def test_a_driver_that_fails_when_it_is_closed_does_not_hide_ctrl_c(given: Setti
             graphs.current()
             graphs._open[CURRENT][1].callback(fails)
             raise happens
-
-
-# ------------------------------------------------------------------------------------------------ graphs of their own
 
 
 @pytest.mark.long

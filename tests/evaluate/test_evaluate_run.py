@@ -228,9 +228,6 @@ def test_only_what_is_a_phrase_is_asked_for_in_one() -> None:
     assert resolved(setup)["answer_style"] == "phrase"
 
 
-# ---------------------------------------------------------------------------------- graphs that the test itself changes
-
-
 def test_what_changed_is_asked_again_and_nothing_else(
     graph: KnowledgeGraph, settings: Settings, tmp_path: Path
 ) -> None:

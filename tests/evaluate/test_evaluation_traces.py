@@ -13,7 +13,6 @@ from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graphreader_runs import walk
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError
 from kgplatform.evaluate.kept_answers import FOLDER, read_trace, slug, trace_file, write_trace
 from kgplatform.evaluate.terms import Question, Setup, Text
 from kgplatform.interfaces.cli.show.answers import show_run, trace_in_words
@@ -78,9 +77,6 @@ def test_texts_of_users_and_models_are_kept_to_the_letter_and_steer_no_terminal(
     assert "\nChoice: b\nRight answer: the texts hold none\n" in text
 
 
-# ------------------------------------------------------------------------------------------------------------ the files
-
-
 def test_strange_ids_have_files_of_their_own(tmp_path: Path) -> None:
     """On any system: letters of either case, in any form, and names that some systems keep for themselves."""
     ids = ["../../etc/passwd", "", " ", "a/b", "a_b", "A/b", "a\\b", "..", "x" * 5000, "x" * 5001, "v1.2", "v1.3"]
@@ -100,11 +96,3 @@ def test_only_the_owner_may_read_them_and_a_second_run_replaces_them(tmp_path: P
     assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.with_suffix(".txt"))] == [0o600] * 2
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert sorted(path.name for path in file.parent.iterdir()) == ["q01.json", "q01.txt"]
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"question": 1}', b"\xff", b"[" * 100_000])
-def test_a_broken_trace_is_one_sentence(content: bytes, tmp_path: Path) -> None:
-    file = tmp_path / "q01.json"
-    file.write_bytes(content)
-    with pytest.raises(InputError, match=r"q01\.json is not a trace of an answer\. Remove it"):
-        read_trace(file)

@@ -8,13 +8,12 @@ import stat
 import subprocess
 import sys
 import textwrap
-import threading
 from pathlib import Path
 
 import pytest
 
 from kgplatform.errors import KgError
-from kgplatform.evaluate.journal import Journal, last_by_key, write_whole
+from kgplatform.evaluate.journal import Journal, write_whole
 
 
 def test_what_was_added_is_there_again(tmp_path: Path) -> None:
@@ -48,21 +47,6 @@ def test_a_broken_line_in_the_middle_is_named_and_stays(tmp_path: Path) -> None:
         assert [record["key"] for record in journal.records] == ["a", "b"]
         assert journal.faults == tuple(f"{path}, line {n}: this is not a valid rating; it is left out." for n in (2, 4))
     assert b"nonsense" in path.read_bytes()
-
-
-def test_threads_add_whole_lines(tmp_path: Path) -> None:
-    with Journal(tmp_path / "answers.jsonl") as journal:
-        threads = [
-            threading.Thread(target=lambda n=n: [journal.add({"key": f"{n} {m}", "text": "x" * 900}) for m in range(9)])
-            for n in range(8)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    with Journal(tmp_path / "answers.jsonl") as journal:
-        assert len(last_by_key(journal.records)) == 72
-        assert journal.faults == ()
 
 
 FULL_AND_KILLED = """

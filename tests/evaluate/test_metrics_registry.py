@@ -34,16 +34,10 @@ def scores(question: Question, text: str | None, *passages: FoundPassage, **more
 ASKED = Question("q1", "Which ship laid it?", answers=("Great Eastern", "SS Great Eastern"))
 
 
-# ------------------------------------------------------------------------------------------------------------ registry
-
-
 @pytest.mark.parametrize("name", METRICS)
 def test_the_page_defines_each(name: str) -> None:
     base = name.split("@")[0] + "@k" if "@" in name else name
     assert f"| `{base}` |" in PAGE or f"`{base}`," in PAGE or f", `{base}` |" in PAGE
-
-
-# -------------------------------------------------------------------------------------------------------- of one answer
 
 
 def test_a_plain_question() -> None:

@@ -15,6 +15,7 @@ from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
 from kgplatform.evaluate.needles import (
     KINDS,
+    HeatMap,
     heat_map,
     needle_data_set,
     parse_lengths,
@@ -29,8 +30,6 @@ from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer
 from kgplatform.text import count_tokens
 
-# -------------------------------------------------------------------------------------------------------------- lengths
-
 
 def test_lengths_and_depths_as_people_write_them() -> None:
     assert [parse_lengths(text) for text in ("1000", " 1000, 8000", "1000-16000:4")] == [
@@ -43,9 +42,6 @@ def test_lengths_and_depths_as_people_write_them() -> None:
     ):
         with pytest.raises(InputError, match=said):
             parse_lengths(text)
-
-
-# ------------------------------------------------------------------------------------------------------ the data set
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -95,9 +91,6 @@ def test_longagent_is_told_the_kind_of_work_unless_the_setup_says_it() -> None:
     assert reader_options(plain, Question("1", "Who?", kind="2 hops"), ("task",)) == {}
 
 
-# ----------------------------------------------------------------------------------------------------------- the map
-
-
 def scored(setup: str, kind: str, number: int, found: float | None) -> Scored:
     return Scored(f"q{number}", kind, setup, "text", None, False, {} if found is None else {"contains": found}, {})
 
@@ -105,6 +98,10 @@ def scored(setup: str, kind: str, number: int, found: float | None) -> Scored:
 def results(*answers: Scored) -> Results:
     setups = [Setup(name, "retrieve") for name in dict.fromkeys(each.setup for each in answers)]
     return outcome(DataSet("needles, single", ()), setups, answers, model="scripted", raters={})
+
+
+def shares(found: HeatMap, setup: str) -> list[list[float | None]]:
+    return [[cell and cell.mean for cell in row] for row in found.found[setup]]
 
 
 def test_the_map_has_a_cell_for_every_length_and_depth() -> None:
@@ -117,16 +114,10 @@ def test_the_map_has_a_cell_for_every_length_and_depth() -> None:
     )
     found = heat_map(told)
     assert found is not None
-    assert (found.setups, found.lengths, found.depths, found.metric) == (
-        *(("b", "a"), (800, 1000), ("0", "0.25", "1")),
-        "contains",
-    )
-    assert found.found["b"] == ((0.0, None), (None, None), (None, 0.5))
-    assert found.counts["b"] == ((1, 0), (0, 0), (0, 2))
-    assert found.found["a"] == ((None, None), (1.0, None), (None, None))
-
-
-# ------------------------------------------------------------------------------------------------------------- a run
+    assert (list(found.found), found.lengths, found.depths) == (["b", "a"], (800, 1000), ("0", "0.25", "1"))
+    assert shares(found, "b") == [[0.0, None], [None, None], [None, 0.5]]
+    assert shares(found, "a") == [[None, None], [1.0, None], [None, None]]
+    assert [cell.count for row in found.found["b"] for cell in row if cell] == [1, 2]
 
 
 class OnTheTestsServer(Graphs):
@@ -158,10 +149,9 @@ def test_readers_find_needles_and_a_full_text_ends_at_its_window(neo4j_server: C
         assert (again, len(server.requests)) == (found, sent)
     map_ = heat_map(found)
     assert map_ is not None
-    shown = map_.found
-    assert shown["longagent member_tokens=300"] == ((1.0, 1.0), (1.0, 1.0))
-    assert shown["retrieve"] == ((1.0, 1.0), (1.0, 1.0))
-    assert shown["fulltext window_tokens=2000"] == ((1.0, 1.0), (1.0, 0.0)), "the end of the longer text is not shown"
+    assert shares(map_, "longagent member_tokens=300") == shares(map_, "retrieve") == [[1.0, 1.0], [1.0, 1.0]]
+    end = shares(map_, "fulltext window_tokens=2000")
+    assert end == [[1.0, 1.0], [1.0, 0.0]], "the end of the longer text is not shown"
     assert set(asked) == {"Find the pass key that is hidden in a long text of noise."}
     facts = {each.kind: each.scores["facts"] for each in found.answers if each.setup == "fulltext window_tokens=2000"}
     assert facts["pass-key, 3000 tokens, depth 1"] == 0.0

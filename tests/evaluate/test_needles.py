@@ -12,12 +12,9 @@ from typing import Any
 
 import pytest
 from doc_pages import blocks, page
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from simulated_readers import reply
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate import needles
 from kgplatform.evaluate.needles import (
     DEPTH_PAIRS,
     DEPTHS,
@@ -61,12 +58,12 @@ def story(paragraphs: int, sentences: int = 4) -> str:
 
 def check_places(task: NeedleTask) -> None:
     """Depths are met within a paragraph, and the tokens before a needle are those that it says."""
-    for number, needle in enumerate(task.needles):
-        others = [other for other in task.needles if other.start < needle.start]
-        taken = sum(count_tokens(task.text[other.start : other.end]) for other in others)
-        before = count_tokens(task.text[: needle.start]) - taken
-        assert abs(before - needle.before) <= 2  # brackets and commas of lists and dictionaries
-        assert abs(task.depths[number] - needle.depth) * task.haystack <= LONGEST_PARAGRAPH / 2
+    starts = [task.text.index(said) for said in task.hidden]
+    for start, depth, wanted, before in zip(starts, task.depths, task.wanted, task.before, strict=True):
+        others = (said for said, at in zip(task.hidden, starts, strict=True) if at < start)
+        counted = count_tokens(task.text[:start]) - sum(map(count_tokens, others))
+        assert abs(counted - before) <= 2  # brackets and commas of lists and dictionaries
+        assert abs(depth - wanted) * task.haystack <= LONGEST_PARAGRAPH / 2
 
 
 @pytest.mark.parametrize("make", ONE_DEPTH, ids=lambda each: each.__name__)
@@ -75,7 +72,7 @@ def test_the_answer_stands_at_its_depth_and_nowhere_else(
     make: Callable[[int, float, int], NeedleTask], length: int, depth: float
 ) -> None:
     task = make(length, depth, 5)
-    assert (task.length, task.seed, [each.depth for each in task.needles]) == (length, 5, [depth])
+    assert (task.length, task.wanted, task.id.rpartition("-")[2]) == (length, (depth,), "5")
     assert task.tokens == count_tokens(task.text)
     assert length - LONGEST_PARAGRAPH / 2 <= task.tokens <= length
     check_places(task)
@@ -89,13 +86,12 @@ def test_two_needles_stand_apart_and_only_together_answer(depths: tuple[float, f
     task = multi_needle(6_000, depths, 2)
     check_places(task)
     first, second = task.hidden
-    assert task.bridge is not None
-    assert task.bridge in first
-    assert task.bridge in second
-    assert task.bridge not in task.question
+    shared = set(re.findall(r"[A-Z][a-z]{7,}", first)) & set(re.findall(r"[A-Z][a-z]{7,}", second))
+    assert shared
+    assert not any(name in task.question for name in shared)
     assert task.answers[0] not in first + task.question
     assert task.text.count(task.answers[0]) == second.count(task.answers[0]) == 1
-    assert task.needles[1].start - task.needles[0].end > 0.25 * len(task.text)
+    assert task.text.index(second) - task.text.index(first) > 0.25 * len(task.text)
 
 
 @pytest.mark.parametrize("invent", [single_statement, joined_statements])
@@ -144,37 +140,12 @@ def test_the_same_seed_gives_the_same_task_and_another_one_another() -> None:
     assert single_needle(1_000, 0.5, 1).hidden == ("The island on which Napoleon died is Dunnevfinkel.",)
 
 
-# -------------------------------------------------------------------------------------------------------- own texts
-
-
 def test_a_text_without_paragraphs_is_parted_at_its_sentences() -> None:
     book = " ".join(f"Hour {hour} came and went as all hours do." for hour in range(400))
     task = single_needle(2_000, 0.5, haystack=book, needles=[TOLD])
     check_places(task)
     assert 0.4 < task.depths[0] < 0.6
     assert all(paragraph.endswith((".", "do.")) for paragraph in task.text.split("\n\n"))
-
-
-@settings(deadline=None)
-@given(
-    st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=40),
-    st.floats(0, 1),
-    st.integers(15, 120),
-)
-def test_a_needle_stands_in_whatever_text_or_a_sentence_says_why_not(
-    pieces: list[str], depth: float, length: int
-) -> None:
-    try:
-        task = single_needle(length, depth, haystack="\n\n".join(pieces), needles=[TOLD])
-    except InputError as error:
-        assert "too short by" in str(error)
-        return
-    assert task.hidden == TOLD.statements
-    assert task.tokens == count_tokens(task.text) <= length
-    assert 0 <= task.needles[0].before <= task.haystack
-
-
-# --------------------------------------------------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize(
@@ -196,17 +167,12 @@ def test_what_cannot_be_had_is_refused_in_a_sentence(make: Callable[[], object],
     assert str(error.value).endswith(".")
 
 
-# ------------------------------------------------------------------------------------------------------------ grids
-
-
 def test_the_grids_are_those_of_the_paper() -> None:
     assert (len(LENGTHS), LENGTHS[0], LENGTHS[-1]) == (15, 1_000, 128_000)
     assert {b - a for a, b in zip(LENGTHS, LENGTHS[1:], strict=False)} <= {9_071, 9_072}
     assert (len(DEPTHS), DEPTHS[0], DEPTHS[-1]) == (10, 0, 1)
     assert set(DEPTH_PAIRS) == {(0, 0.33), (0, 0.66), (0, 1), (0.33, 0.66), (0.33, 1), (0.66, 1)}
 
-
-# ------------------------------------------------------------------------------------------- the file and the page
 
 TASK = pass_key(300, 0.5)
 
@@ -257,9 +223,7 @@ def test_a_reader_is_asked_as_the_page_says(
     assert capsys.readouterr().out.splitlines()[-1] == "True"
 
 
-def test_the_page_tells_every_key_of_a_task_and_every_function() -> None:
+def test_the_page_tells_every_key_of_a_task_and_every_rank() -> None:
     table = PAGE.partition("## The file")[2]
-    assert needles.pass_key(300, 0.5).as_published().keys() - set(re.findall(r"`(\w+)`", table)) == set()
-    functions = {name for name in needles.__all__ if callable(getattr(needles, name)) and name.islower()}
-    assert {name for name in functions if name not in PAGE} == set()
-    assert {name for name in needles.RANKS if name not in PAGE} == set()
+    assert TASK.as_published().keys() - set(re.findall(r"`(\w+)`", table)) == set()
+    assert {name for name in RANKS if name not in PAGE} == set()

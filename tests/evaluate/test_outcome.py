@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from kgplatform.evaluate.outcome import compare, estimate, holm, outcome, pairs
 from kgplatform.evaluate.terms import DataSet, Mean, Question, Scored, Setup
@@ -61,36 +58,9 @@ def named(values: list[float]) -> dict[str, float]:
     return {f"q{number:03}": value for number, value in enumerate(values)}
 
 
-# ----------------------------------------------------------------------------------------------------------- intervals
-
-
 def test_an_interval_by_counting() -> None:
     """One right of two: a draw of two has the mean 0, 1/2 or 1, with chances 1/4, 1/2, 1/4."""
     assert estimate([0, 1]) == Mean(0.5, 0.0, 1.0, 2)
-
-
-def test_the_interval_of_a_share_is_the_binomial_one() -> None:
-    """60 of 100 right: the bootstrap's means are binomial; its quantiles are known."""
-    found = estimate([1.0] * 60 + [0.0] * 40)
-    low, high = (float(stats.binom(100, 0.6).ppf(q)) / 100 for q in (0.025, 0.975))
-    assert (found.mean, found.count) == (0.6, 100)
-    assert (found.low, found.high) == (pytest.approx(low, abs=0.011), pytest.approx(high, abs=0.011))
-
-
-@given(SHARES, st.randoms())
-@settings(max_examples=25, deadline=None)
-def test_the_mean_is_within_its_bounds_and_order_is_of_no_consequence(
-    values: list[float], chance: random.Random
-) -> None:
-    found = estimate(values, resamples=500)
-    assert min(values) - 1e-12 <= found.low <= found.mean + 1e-12
-    assert found.mean - 1e-12 <= found.high <= max(values) + 1e-12
-    shuffled = list(values)
-    chance.shuffle(shuffled)
-    assert estimate(shuffled, resamples=500) == found
-
-
-# ---------------------------------------------------------------------------------------------------------- comparisons
 
 
 def test_mcnemar_by_hand() -> None:
@@ -109,28 +79,6 @@ def test_signs_turned_by_hand() -> None:
     assert (found.p, found.difference) == (pytest.approx(2 / 8), pytest.approx(0.3))
     # 0.5, 0.5, -0.2 sum to 0.8: as far are ++-, +++, --+ and ---
     assert compare(named([1.0, 0.5, 0.2]), named([0.5, 0.0, 0.4])).p == pytest.approx(4 / 8)
-
-
-def test_a_drawn_p_is_never_nothing() -> None:
-    first = named([0.9 + n / 1000 for n in range(40)])
-    second = named([0.1] * 40)
-    assert compare(first, second, resamples=999).p == pytest.approx(1 / 1000)
-
-
-def test_no_difference_at_all_is_a_p_of_one() -> None:
-    for scores in ([1, 0, 1], [0.3, 0.7], [0.5], [1]):
-        found = compare(named(scores), named(scores))
-        assert (found.difference, found.low, found.high, found.p) == (0, 0, 0, 1)
-
-
-def test_only_questions_that_both_have_are_compared() -> None:
-    first = {"a": 1.0, "b": 0.0, "only": 1.0}
-    second = {"b": 0.0, "a": 0.0, "other": 1.0}
-    found = compare(first, second)
-    assert (found.count, found.difference, found.p) == (2, 0.5, 1.0)
-
-
-# ---------------------------------------------------------------------------------------------------- many comparisons
 
 
 def test_holm_by_hand() -> None:

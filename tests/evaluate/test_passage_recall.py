@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from conftest import EXAMPLES
+import pytest
 
-from kgplatform.client import KnowledgeGraph
 from kgplatform.evaluate.metrics import all_found_at, facts_found, ranks, recall_at, what_was_read
 from kgplatform.evaluate.terms import Text
 from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Step, Usage
@@ -18,38 +17,47 @@ def passage(title: str, text: str, document: str = "") -> FoundPassage:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ passages
-
-
-def test_the_first_of_the_passages_counts() -> None:
-    supports = [Text("Cyrus Field", FIELD), Text("Great Eastern", "A ship."), Text("Maury", "He mapped the sea.")]
-    found = [
-        passage("Whitehouse", "A surgeon."),
-        passage("Cyrus Field", "He asked Maury about the floor of the Atlantic."),
-        passage("Cyrus Field", "Cyrus Field made his money in paper."),
-        passage("Great Eastern", "A ship."),
-    ]
-    assert ranks(supports, found) == (2, 4, None)
-
-
-def test_of_two_passages_with_one_title_the_text_decides_where_there_is_one() -> None:
-    supports = [Text("Faraday", "A ship of 1874."), Text("Faraday", "A scientist."), Text("Faraday")]
-    assert ranks(supports, [passage("Faraday", "A scientist."), passage("Faraday", "x")]) == (None, 1, 1)
-
-
-def test_neither_white_space_nor_the_form_of_letters_matters() -> None:
-    supports = [Text("Cafe\u0301  Paris", "One line.\nAnother line.")]
-    assert ranks(supports, [passage("Caf\u00e9 Paris", "One line.  Another\u00a0line.")]) == (1,)
-
-
-def test_a_file_is_named_by_its_title_or_its_name() -> None:
-    found = [passage("The Great Eastern", "A ship.", "file:///data/Great%20Eastern.docx")]
-    assert ranks([Text("Great Eastern.docx"), Text("The Great Eastern"), Text("Great Eastern")], found) == (1, 1, None)
-
-
-def test_the_file_of_a_corpus_names_none_of_its_members() -> None:
-    found = [passage("Daniel Gooch", "A chairman.", "file:///data/People.json#Daniel%20Gooch")]
-    assert ranks([Text("People.json"), Text("Daniel Gooch")], found) == (None, 1)
+@pytest.mark.parametrize(
+    ("supports", "found", "wanted"),
+    [
+        # The first of the passages counts.
+        (
+            [Text("Cyrus Field", FIELD), Text("Great Eastern", "A ship."), Text("Maury", "He mapped the sea.")],
+            [
+                passage("Whitehouse", "A surgeon."),
+                passage("Cyrus Field", "He asked Maury about the floor of the Atlantic."),
+                passage("Cyrus Field", "Cyrus Field made his money in paper."),
+                passage("Great Eastern", "A ship."),
+            ],
+            (2, 4, None),
+        ),
+        # Of two passages with one title the text decides, where there is one.
+        (
+            [Text("Faraday", "A ship of 1874."), Text("Faraday", "A scientist."), Text("Faraday")],
+            [passage("Faraday", "A scientist."), passage("Faraday", "x")],
+            (None, 1, 1),
+        ),
+        # Neither white space nor the form of letters matters.
+        (
+            [Text("Cafe\u0301  Paris", "One line.\nAnother line.")],
+            [passage("Caf\u00e9 Paris", "One line.  Another\u00a0line.")],
+            (1,),
+        ),
+        # A file is named by its title or its name, and the file of a corpus names none of its members.
+        (
+            [Text("Great Eastern.docx"), Text("The Great Eastern"), Text("Great Eastern")],
+            [passage("The Great Eastern", "A ship.", "file:///data/Great%20Eastern.docx")],
+            (1, 1, None),
+        ),
+        (
+            [Text("People.json"), Text("Daniel Gooch")],
+            [passage("Daniel Gooch", "A chairman.", "file:///data/People.json#Daniel%20Gooch")],
+            (None, 1),
+        ),
+    ],
+)
+def test_ranks(supports: list[Text], found: list[FoundPassage], wanted: tuple[int | None, ...]) -> None:
+    assert ranks(supports, found) == wanted
 
 
 def test_recall_and_all_found_by_hand() -> None:
@@ -57,28 +65,6 @@ def test_recall_and_all_found_by_hand() -> None:
     assert [recall_at(found, k) for k in (1, 2, 3, 9, 10)] == [0.25, 0.25, 0.5, 0.5, 0.75]
     assert [all_found_at((1, 3), k) for k in (1, 2, 3, 10)] == [0, 0, 1, 1]
     assert all_found_at(found, 100) == 0
-
-
-def test_the_documents_of_the_sample_questions_are_found_as_they_are_named(kg: KnowledgeGraph) -> None:
-    """Titles from headings and from the text, files of several formats, and a member of a JSON corpus."""
-    folder = EXAMPLES / "corpus"
-    named = ["Cyrus_Field.md", "Gutta-percha.html", "Charles_Bright.docx", "Cable_francais_de_1869.txt"]
-    kg.ingest([folder / name for name in (*named, "People.json")], extractor="local")
-    found = kg.search("Who laid the cable, and of what was it made?", top_k=100).passages
-    supports = [Text(name) for name in (*named, "Matthew Fontaine Maury", "Samuel_Morse.txt")]
-    *there, missing = ranks(supports, found)
-    assert missing is None
-    assert None not in there
-    assert [each.title for rank in there if rank for each in (found[rank - 1],)] == [
-        "Cyrus Field",
-        "Gutta-percha, the coat of the cables",
-        "Charles Tilston Bright, engineer",
-        "Cable francais de 1869",
-        "Matthew Fontaine Maury",
-    ]
-
-
-# --------------------------------------------------------------------------------------------------------------- facts
 
 
 def test_a_fact_counts_where_its_words_stand() -> None:

@@ -16,14 +16,20 @@ from kgplatform.errors import SettingError, to_install
 from kgplatform.evaluate import plots
 from kgplatform.evaluate.needles import HeatMap
 from kgplatform.evaluate.plots import draw, draw_heat_map
+from kgplatform.evaluate.terms import Mean
+
+
+def cells(*shares: float | None) -> tuple[Mean | None, ...]:
+    return tuple(None if share is None else Mean(share, share, share, 4) for share in shares)
+
 
 MAP = HeatMap(
-    setups=("retrieve", "longagent"),
     lengths=(1000, 16384),
     depths=("0", "0.5", "1"),
-    found={"retrieve": ((1.0, 0.0), (0.5, None), (1.0, 0.25)), "longagent": ((1.0, 1.0),) * 3},
-    counts={"retrieve": ((4, 4), (4, 0), (4, 4)), "longagent": ((4, 4),) * 3},
-    metric="contains",
+    found={
+        "retrieve": (cells(1.0, 0.0), cells(0.5, None), cells(1.0, 0.25)),
+        "longagent": (cells(1.0, 1.0),) * 3,
+    },
 )
 
 
@@ -59,8 +65,7 @@ def test_the_same_figures_give_the_same_bytes_with_their_title_and_no_date(
         monkeypatch.setitem(mpl.rcParams, name, habit)
     second = draw(results, timing_of(results), tmp_path / "two") + draw_heat_map(MAP, tmp_path / "two")
     assert [file.name for file in first] == [
-        *("accuracy-cost.png", "accuracy-cost.svg", "right-where.png", "right-where.svg"),
-        *("heat-map.png", "heat-map.svg"),
+        *("accuracy-cost.png", "accuracy-cost.svg", "heat-map.png", "heat-map.svg"),
     ]
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
@@ -96,7 +101,7 @@ def test_points_stand_where_the_figures_are(tmp_path: Path, figures: list[Figure
 def test_the_heat_map_writes_each_share_and_hatches_what_was_not_run(tmp_path: Path, figures: list[Figure]) -> None:
     draw_heat_map(MAP, tmp_path)
     first, second = figures[0].axes[:2]
-    assert (first.get_title(), second.get_title()) == MAP.setups
+    assert [first.get_title(), second.get_title()] == list(MAP.found)
     written = {(int(text.get_position()[1]), int(text.get_position()[0])): text.get_text() for text in first.texts}
     assert written == {(0, 0): "100", (0, 1): "0", (1, 0): "50", (2, 0): "100", (2, 1): "25"}
     assert np.isnan(np.ma.filled(first.images[0].get_array(), np.nan)[1, 1])

@@ -17,29 +17,22 @@ from typing import Any
 import pytest
 from model_by_prompt import Model, Prompt
 
-from kgplatform.errors import BudgetError, ReplyError
+from kgplatform.errors import BudgetError
 from kgplatform.evaluate.raters import (
     METRICS,
     RATERS,
-    Agreement,
-    Correctness,
     Rating,
     Ratings,
-    StrictAgreement,
     ToRate,
     prompts,
     rate,
-    remarks,
 )
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger
-from kgplatform.models.forms import Form
 from kgplatform.models.openai_chat import OpenAIChat
-from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import REFUSAL
 from kgplatform.settings import load_settings
-from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
+from kgplatform.testing import Fault, OpenAIServer
 
 QUESTION = Question("q1", "Who lit the lamp of Skerry Point first?", answers=("Ingrid Moe",))
 
@@ -62,9 +55,6 @@ def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Ratin
     model = Model({f"rater_{name}": said for name, said in replies.items()})
     with served(model, folder) as chat:
         return rate(rater, item, chat), model
-
-
-# ------------------------------------------------------------------------------------------------------- LR-1 and LR-2
 
 
 @pytest.mark.parametrize(
@@ -122,9 +112,6 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more_and_then_the_answer_is
         assert len(model.asked) == 3
 
 
-# --------------------------------------------------------------------------------------------------------------- judge
-
-
 @pytest.mark.parametrize(("reply", "score"), [('{"reasoning": "It is she.", "correct": 1}', 1), ('{"correct": 0}', 0)])
 def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
     question = Question("q", "Who?", answers=("Ingrid Moe", "Mrs\nMoe"))
@@ -145,9 +132,6 @@ def test_a_judge_without_a_verdict_counts_as_wrong_and_its_replies_are_not_kept_
     assert len(model.asked) == 3
 
 
-# ------------------------------------------------------------------------------------------------ what is never asked
-
-
 @pytest.mark.parametrize("rater", RATERS)
 def test_what_is_missing_scores_nothing_what_cannot_be_rated_has_no_score(tmp_path: Path, rater: str) -> None:
     for text in (None, "  "):
@@ -158,14 +142,6 @@ def test_what_is_missing_scores_nothing_what_cannot_be_rated_has_no_score(tmp_pa
     for question in (unanswerable, Question("q", "Who?")):
         done, model = rated(rater, ToRate(question, "Ingrid"), tmp_path)
         assert (done, model.asked) == (Rating({}), [])
-
-
-def test_a_refusal_is_wrong_to_the_judge_without_asking(tmp_path: Path) -> None:
-    done, model = rated("judge", ToRate(QUESTION, REFUSAL, refused=True), tmp_path)
-    assert (done, model.asked) == (Rating({"judge": 0}), [])
-
-
-# --------------------------------------------------------------------------------------------------- prompts and money
 
 
 @pytest.mark.parametrize("rater", RATERS)
@@ -182,20 +158,6 @@ def test_all_text_stands_between_tags_that_it_cannot_contain(rater: str) -> None
         inside = "".join(re.findall(rf"<{fence}>\n(.*?)\n</{fence}>", user, re.DOTALL))
         assert inside.count("Ignore all rules") == 3 == user.count("Ignore all rules")
 
-
-def test_no_verdict() -> None:
-    forms: list[tuple[type[Form], str]] = [
-        (Correctness, '{"reasoning": "My first verdict: yes"}'),
-        (Correctness, '{"correct": 2}'),
-        (StrictAgreement, '{"agrees": "partially"}'),
-        (Agreement, '{"agrees": "yes | partially | no"}'),
-    ]
-    for form, reply in forms:
-        with pytest.raises(ReplyError):
-            ask(ScriptedChat([reply, reply]), [{"role": "user", "content": "?"}], form, stage="rate")
-
-
-# ---------------------------------------------------- on disk: none is paid for twice, whatever stopped the run before
 
 NUMBERS = range(12)
 
@@ -282,9 +244,6 @@ def test_an_answer_is_rated_once_and_what_its_rating_depends_on_makes_it_another
     assert len({line["key"] for line in lines(file)}) == 5
 
 
-# ------------------------------------------------------------------------------------------------------------- failures
-
-
 def test_what_the_model_fails_at_or_gives_no_verdict_of_is_asked_for_by_the_next_run(tmp_path: Path) -> None:
     file, odd = tmp_path / "r.jsonl", {5: Fault.refuse(500, "overloaded"), 7: "Hm."}
     done = all_rated(file, Counting(lambda messages: odd.get(mark(messages)) or judge(messages)))
@@ -306,32 +265,3 @@ def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None
     assert 0 < kept == model.asked.total() < len(ITEMS)
     assert all_rated(file, model) == EXPECTED
     assert model.asked == Counter(NUMBERS), "none twice"
-
-
-def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> None:
-    file, model = tmp_path / "r.jsonl", Counting()
-    all_rated(file, model, ITEMS[:3])
-    kept = file.read_text("utf-8").splitlines()
-    key = json.loads(kept[1])["key"]
-    odd = [json.dumps({"key": key, "scores": {"judge": "high"}, "flags": []}), "[]", '{"text": "x"}']
-    file.write_text("\n".join([kept[0], *odd, kept[2], ""]), encoding="utf-8")
-    with served(model, tmp_path) as chat, Ratings(file, chat, 1) as ratings:
-        assert len(ratings.faults) == 3
-        assert all("r.jsonl" in each for each in ratings.faults)
-        assert ratings.all("judge", ITEMS[:3]) == EXPECTED[:3]
-    assert model.asked.total() == 4
-
-
-# -------------------------------------------------------------------------------------------------------------- remarks
-
-
-def test_remarks_say_what_scores_leave_out() -> None:
-    unrated = Rating({}, "the model is overloaded.")
-    flagged = Rating({"judge": 0}, "the judge gave no verdict, asked twice: wrong.")
-    assert remarks("judge", [Rating({"judge": 1})]) == ()
-    assert remarks("judge", [Rating({"judge": 1}), unrated, flagged, unrated]) == (
-        "Rater judge: 2 of 4 answers unrated, counted neither as right nor as wrong; the first: "
-        "the model is overloaded.",
-        "Rater judge: 1 of 4 answers without a verdict, counted as wrong; the first: "
-        "the judge gave no verdict, asked twice: wrong.",
-    )

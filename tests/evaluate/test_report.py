@@ -91,15 +91,15 @@ def test_the_date_of_the_prices_and_a_model_without_a_price_are_told() -> None:
 def test_who_is_right_where() -> None:
     where = right_where(results_of({"a": "++--0", "b": "+-+-x", "c": "+---+"}))
     assert where is not None
-    assert where.questions == ("q04", "q02", "q03", "q05", "q01")
-    assert (where.right_are("abc"), where.right_are(())) == (("q01",), ("q04",))
-    assert [where.right_are(setup) for setup in "abc"] == [("q02",), ("q03",), ("q05",)]
-    assert where.marks["a"]["q05"] == "refused"
-    assert where.marks["b"]["q05"] == "failed"
+    assert list(where.marks) == ["q04", "q02", "q03", "q05", "q01"]
+    assert [where.right_are(setups) for setups in ("abc", "", "a", "b", "c")] == [
+        *(["q01"], ["q04"], ["q02"], ["q03"], ["q05"]),
+    ]
+    assert where.marks["q05"] == {"a": "refused", "b": "failed", "c": "right"}
     assert not where.graded
     graded = right_where(results_of({"a": "+-0", "b": "---"}, values={"+": 0.5, "-": 0.49}))
     assert graded is not None
-    assert (graded.graded, graded.right_are("a")) == (True, ("q01",)), "right from a half on"
+    assert (graded.graded, graded.right_are("a")) == (True, ["q01"]), "right from a half on"
 
 
 def test_questions_lead_to_their_traces_those_first_on_which_the_setups_differ() -> None:
@@ -151,9 +151,6 @@ def test_every_stage_of_a_setup_is_paid_by_its_own_model() -> None:
     ]
 
 
-# --------------------------------------------------------------------------------------------------------- the terminal
-
-
 def test_a_terminal_says_who_is_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = results_of({"retrieve": "-" * 20, "youtu": "+" * 20, "[bold]x": "-" * 19 + "x"})
     terminal = Console(highlight=False, width=80, record=True, file=(tmp_path / "terminal").open("w"))
@@ -163,9 +160,6 @@ def test_a_terminal_says_who_is_better(tmp_path: Path, monkeypatch: pytest.Monke
     assert "youtu is better than retrieve by 100.0 points (100.0 to 100.0; p 5.7e-06, adjusted)\n" in out
     assert "youtu is better than [bold]x by" in out
     assert "No difference is shown for 1 other pair." in out
-
-
-# -------------------------------------------------------------------------------------------------------------- prices
 
 
 def test_the_shipped_table_has_the_default_model_and_a_date() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import settings_at, wipe
 
-from kgplatform.errors import InputError, to_install
+from kgplatform.errors import InputError
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import CURRENT, Graphs
 from kgplatform.evaluate.retrieval import (
@@ -86,21 +86,6 @@ def test_every_route_is_measured(given: Settings) -> None:
     )
 
 
-def test_recall_is_that_of_the_search(given: Settings) -> None:
-    """To the letter: the figures are those that a person would count by hand with ``kgplatform search``."""
-    found = measured(given, routes=("triple", "dense"), cuts=(1, 2, 3))
-    with Graphs(given) as graphs:
-        for row in found.rows:
-            for at, cut in enumerate((1, 2, 3)):
-                by_hand = []
-                for question in QUESTIONS[:2]:
-                    result = graphs.current().search(question.text, row.route, top_k=3)
-                    titles = [each.title for each in result.passages][:cut]
-                    wanted = [each.title for each in question.supports]
-                    by_hand.append(sum(title in titles for title in wanted) / len(wanted))
-                assert row.recall[at].mean == pytest.approx(sum(by_hand) / 2)
-
-
 def test_a_question_that_the_official_retriever_fails_at(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparators, "escaped", lambda text: text)
     asked = (*QUESTIONS[:2], Question("slash", "Which duck/teal dives?", ("smew",), supports=(Text("Smew"),)))
@@ -108,15 +93,6 @@ def test_a_question_that_the_official_retriever_fails_at(given: Settings, monkey
     assert found.rows[0].failed == 1
     assert found.rows[0].all_found[1].mean == pytest.approx(2 / 3)
     assert "1 question failed and found nothing, the first slash: " in found.notes[-1]
-
-
-def test_without_the_official_package(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparators, "_PACKAGE", "no_such_package")
-    found = measured(given)
-    assert not {row.route for row in found.rows} & set(comparators.OFFICIAL)
-    assert any(to_install("graphrag") in note for note in found.notes)
-    with pytest.raises(InputError, match="official-vector cannot be measured: neo4j-graphrag is not installed"):
-        measured(given, routes=("official-vector",))
 
 
 def test_the_tree_has_a_row_where_there_is_one(given: Settings) -> None:

@@ -41,9 +41,6 @@ def official_f1(prediction: str, reference: str) -> float:
     return 2 * shared / (len(ours) + len(theirs)) if shared else 0.0
 
 
-# ---------------------------------------------------------------------------------------------------------- normal form
-
-
 @pytest.mark.parametrize(
     ("text", "form"),
     [
@@ -68,9 +65,6 @@ def test_citations_are_no_part_of_an_answer() -> None:
     assert plain("[94]") == "[94]"
     assert plain("  ") == ""
     assert exact_match(plain("The Casa Loma. [1]"), ["Casa Loma"]) == 1
-
-
-# --------------------------------------------------------------------------------------------------- exact match and F1
 
 
 @pytest.mark.parametrize(
@@ -120,36 +114,25 @@ def test_f1_and_exact_match_of_ascii_are_the_official_ones(prediction: str, refe
         assert exact_match(prediction, [reference]) == float(official(prediction) == official(reference))
 
 
-# ------------------------------------------------------------------------------------------------------------------ F1*
-
-FIVE, TEN = ["alpha beta gamma delta epsilon"], ["one two three four five six seven eight nine ten"]
-
-
-def test_f1_star_with_a_recall_of_exactly_a_fifth_is_f1() -> None:
-    """1 of 5 words: 0.2 is not below 0.2. F1 with the answer: P = 1/1, R = 1/2."""
-    assert f1_star("alpha", ["alpha male"], FIVE) == pytest.approx(2 / 3)
-    assert f1_star("one two", ["one two three"], TEN) == pytest.approx(4 / 5)
+TEN, BATTLE = "one two three four five six seven eight nine ten", "battle of the bay of fundy"
+HUNDRED = [f"w{number}" for number in range(100)]
 
 
-def test_f1_star_below_a_fifth_is_nothing() -> None:
-    """1 of 10 words, 1 of 6 (0.167), and 19 of 100 (0.19)."""
-    assert f1_star("one", ["one"], TEN) == 0
-    assert f1_star("alpha", ["alpha"], ["alpha beta gamma delta epsilon zeta"]) == 0
-    hundred = " ".join(f"w{number}" for number in range(100))
-    assert f1_star(" ".join(hundred.split()[:19]), [hundred], [hundred]) == 0
-    assert f1_star(" ".join(hundred.split()[:20]), [hundred], [hundred]) == pytest.approx(2 * 20 / 120)
-
-
-def test_stop_words_are_needed_and_never_recalled() -> None:
-    """Of battle, of, bay, of, fundy (the article is gone) "of of bay" recalls "bay" alone: 1 of 5."""
-    keywords = ["battle of the bay of fundy"]
-    assert f1_star("of of bay", ["bay"], keywords) == pytest.approx(1 / 2)
-    assert f1_star("of of", ["of of"], keywords) == 0
-    # with one word more, 1/6 is too little
-    assert f1_star("of of bay", ["bay"], ["battle of the bay of fundy 1866"]) == 0
-
-
-# ---------------------------------------------------------------------------------------------------------------- ROUGE
+@pytest.mark.parametrize(
+    ("prediction", "reference", "keywords", "score"),
+    [
+        ("one two", "one two three", TEN, 4 / 5),  # 2 of 10 words: 0.2 is not below 0.2
+        ("one", "one", TEN, 0),
+        (" ".join(HUNDRED[:20]), " ".join(HUNDRED), " ".join(HUNDRED), 2 * 20 / 120),
+        (" ".join(HUNDRED[:19]), " ".join(HUNDRED), " ".join(HUNDRED), 0),
+        # Stop words are needed and never recalled: "of of bay" recalls "bay" alone, 1 of 5, or 1 of 6.
+        ("of of bay", "bay", BATTLE, 1 / 2),
+        ("of of bay", "bay", f"{BATTLE} 1866", 0),
+        ("of of", "of of", BATTLE, 0),
+    ],
+)
+def test_f1_star(prediction: str, reference: str, keywords: str, score: float) -> None:
+    assert f1_star(prediction, [reference], [keywords]) == pytest.approx(score)
 
 
 def test_rouge_by_hand() -> None:
@@ -183,9 +166,6 @@ def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.Monk
     need_rouge()
 
 
-# ------------------------------------------------------------------------------------------------ containment, refusals
-
-
 @pytest.mark.parametrize(
     ("prediction", "references", "score"),
     [
@@ -199,9 +179,6 @@ def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.Monk
 )
 def test_contains(prediction: str, references: list[str], score: float) -> None:
     assert contains(prediction, references) == score
-
-
-# ----------------------------------------------------------------------------------------------------- compression rate
 
 
 def test_the_compression_rate_by_hand() -> None:

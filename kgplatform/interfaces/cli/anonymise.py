@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgplatform.evaluate.hidden_names import SourceNames
     from kgplatform.records import Document
 
-_NOTES_SHOWN = 20
+_SHOWN = 20
 
 Folder = Annotated[Path, typer.Argument(help="The folder with the texts.", show_default=False)]
 Out = Annotated[Path, typer.Option("--out", help="The output folder, new or empty.", show_default=False)]
@@ -36,9 +36,6 @@ Questions = Annotated[
     Path | None,
     typer.Option("--questions", metavar="FILE", help="A file of questions to anonymise in the same way."),
 ]
-Wanted = Annotated[
-    int, typer.Option("--build-questions", min=0, metavar="N", help="Write N questions to OUT.reversion.jsonl.")
-]
 
 
 def anonymise(
@@ -47,7 +44,6 @@ def anonymise(
     types: Types = None,
     names: NamesFile = None,
     questions: Questions = None,
-    wanted: Wanted = 0,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
@@ -66,37 +62,27 @@ def anonymise(
             with Graphs(settings_of(home), note, progress) as graphs:
                 return [*own, names_of_texts(graphs, folder.resolve().name, documents, types or DEFAULT_TYPES)]
 
-        report = run(folder, out, found, questions, wanted)
+        report = run(folder, out, found, questions)
     terminal.show(as_json, report, _show)
 
 
 def _show(report: AnonymityReport) -> None:
     from kgplatform.interfaces.cli.show.terminal import console, safe
 
-    out = console()
     kinds = ", ".join(f"{count:,} {label}" for label, count in report.entities.items())
-    out.print(
-        safe(
-            f"{counted(report.texts, 'text')} in {report.out}: {counted(report.mentions, 'mention')} of "
-            f"{counted(sum(report.entities.values()), 'name')} replaced ({kinds})."
-        )
-    )
-    out.print(safe(f"Map: {report.map}. Store it apart from the texts: it has every name."))
-    if report.questions:
-        out.print(safe(f"Questions: {report.questions}"))
-    if report.built_file:
-        made = ", ".join(f"{count:,} {kind}" for kind, count in report.built.items()) or "none"
-        out.print(safe(f"Made: {report.built_file} ({made})"))
-    for line in _first(report.notes):
-        out.print(safe(f"Note: {line}"))
-    for line in _first([f"{each.path}: {each.reason}" for each in report.skipped]):
-        out.print(safe(f"Left out: {line}"))
-    if report.left:
-        names = ", ".join(f"{name} ({count:,})" for name, count in report.left)
-        out.print(safe(f"Names of unknown type, left unchanged (add those that matter with --names): {names}"))
-
-
-def _first(lines: Sequence[str]) -> list[str]:
-    """The first lines, and how many more there are."""
-    more = len(lines) - _NOTES_SHOWN
-    return [*lines[:_NOTES_SHOWN], *([f"and {more:,} more (--json lists all)"] if more > 0 else [])]
+    made = ", ".join(f"{count:,} {kind}" for kind, count in report.built.items())
+    left_out = [f"Left out: {each.path}: {each.reason}" for each in report.skipped]
+    more = [f"and {len(left_out) - _SHOWN:,} more (--json lists all)"] if len(left_out) > _SHOWN else []
+    names = ", ".join(f"{name} ({count:,})" for name, count in report.left)
+    lines = [
+        f"{counted(report.texts, 'text')} in {report.out}: {counted(report.mentions, 'mention')} of "
+        f"{counted(sum(report.entities.values()), 'name')} replaced ({kinds}).",
+        f"Map: {report.map}. Store it apart from the texts: it has every name.",
+        f"Questions: {report.questions}" if report.questions else "",
+        f"Questions about the hidden names: {report.built_file} ({made})" if report.built_file else "",
+        *left_out[:_SHOWN],
+        *more,
+        f"Names of unknown type, left unchanged (add those that matter with --names): {names}" if names else "",
+    ]
+    for line in filter(None, lines):
+        console().print(safe(line))

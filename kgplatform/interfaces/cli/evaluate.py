@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import unquote, urlsplit
@@ -46,11 +47,12 @@ RetrievalOnly = Annotated[
 NeedleKind = Annotated[
     str | None,
     typer.Option(
-        "--needles", metavar="KIND", help="Needle-in-a-haystack tasks: docs/how-to/needle-tasks.md.", hidden=True
+        "--needles",
+        metavar="KIND[:TOKENS,…]",
+        help=f"Needle-in-a-haystack tasks (docs/how-to/needle-tasks.md) in texts of {_LENGTHS} tokens, or of your own "
+        "lengths.",
+        hidden=True,
     ),
-]
-Lengths = Annotated[
-    str | None, typer.Option("--lengths", help=f"Text lengths in tokens. Default: {_LENGTHS}.", hidden=True)
 ]
 Raters = Annotated[
     list[str] | None,
@@ -78,12 +80,12 @@ Extractor = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", help="The folder for results, traces and plots.")]
 
-_NOT_WITH = {
-    "questions": ("needles",),
-    "readers": ("grid",),
-    "needles": ("retrieval_only", "limit"),
-    "retrieval_only": ("readers", "grid", "rate", "judge_model", "prepare", "parallel", "prices", "repeat"),
-}
+_NOT_WITH = (
+    *(("questions", "needles"), ("readers", "grid"), ("needles", "retrieval_only"), ("needles", "limit")),
+    *product(
+        ("retrieval_only",), ("readers", "grid", "rate", "judge_model", "prepare", "parallel", "prices", "repeat")
+    ),
+)
 
 
 def evaluate(
@@ -92,7 +94,6 @@ def evaluate(
     grid: GridFile = None,
     retrieval_only: RetrievalOnly = False,
     needles: NeedleKind = None,
-    lengths: Lengths = None,
     rate: Raters = None,
     judge_model: JudgeModel = None,
     prepare: Prepare = False,
@@ -110,7 +111,7 @@ def evaluate(
     given = {name: value for name, value in locals().items() if value not in (None, False, [])}
     if repeat == 1:
         del given["repeat"]
-    check_options(given)
+    _check_options(given)
     from kgplatform.evaluate.evaluation import NO_MODEL
     from kgplatform.settings import load_settings
 
@@ -124,14 +125,12 @@ def evaluate(
         _evaluate(settings, datasets, given)
 
 
-def check_options(given: Mapping[str, Any]) -> None:
+def _check_options(given: Mapping[str, Any]) -> None:
     """Raise ``InputError`` where options contradict each other, or where there is nothing to ask."""
-    for option, others in _NOT_WITH.items():
-        for other in others:
-            if option in given and other in given:
-                raise InputError(f"{_flag(option)} and {_flag(other)} cannot be combined: leave one of them out.")
-    if "lengths" in given and "needles" not in given:
-        raise InputError("--lengths only works with --needles: add --needles, or leave --lengths out.")
+    for one, other in _NOT_WITH:
+        if one in given and other in given:
+            named = "QUESTIONS" if one == "questions" else flag(one)
+            raise InputError(f"{named} and {flag(other)} cannot be combined: leave one of them out.")
     if not given.keys() & {"questions", "needles"}:
         raise InputError(
             "There are no questions. Name a file of your own (`kgplatform evaluate questions.jsonl`), or the file or "
@@ -142,25 +141,21 @@ def check_options(given: Mapping[str, Any]) -> None:
         raise InputError("--rate none turns the raters off: leave out the other raters and --judge-model.")
 
 
-def _flag(option: str) -> str:
-    return "QUESTIONS" if option == "questions" else flag(option)
-
-
 def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
     """The data sets that are named. The same one from two places is two: each has its own folder of results."""
     from kgplatform.evaluate.datasets import load
     from kgplatform.evaluate.needles import needle_data_set, parse_lengths
 
     if "needles" in given:
-        return [needle_data_set(given["needles"], parse_lengths(given.get("lengths", _LENGTHS)))]
+        kind, _, lengths = given["needles"].partition(":")
+        return [needle_data_set(kind, parse_lengths(lengths or _LENGTHS))]
     found: list[DataSet] = []
     names: list[str] = []
     for path in given["questions"]:
         dataset = load(path, limit=given.get("limit"))
         for fault in dataset.faults[:_FAULTS_TOLD]:
             note(fault)
-        if len(dataset.faults) > _FAULTS_TOLD:
-            more = len(dataset.faults) - _FAULTS_TOLD
+        if (more := len(dataset.faults) - _FAULTS_TOLD) > 0:
             note(f"… and {more:,} more. {dataset.skipped:,} questions were left out.")
         names.append(dataset.name)
         number = names.count(dataset.name)
@@ -281,35 +276,28 @@ def _run(
                     this = plan if number == 1 else replace(plan, out=plan.out / f"run-{number}")
                     results, timing = run(graphs, this, note, progress)
                     write_results(this.out, results, timing)
-                    _write_report(this, results, timing, prices)
+                    _write_report(this.out, results, timing, prices)
                     every.append(results)
                     done += [(plan, results, timing)] if number == 1 else []
     for (plan, results, timing), every in zip(done, runs, strict=True):
         if repeat > 1:
-            _write_report(plan, results, timing, prices, every)
+            _write_report(plan.out, results, timing, prices, every)
             write_whole(plan.out / "repeated.json", as_json({"runs": len(every), "scores": spread(every)}), mode=0o644)
 
 
 def _write_report(
-    plan: EvaluationPlan,
-    results: Results,
-    timing: Timing,
-    prices: Prices,
-    repeated: Sequence[Results] = (),
+    out: Path, results: Results, timing: Timing, prices: Prices, repeated: Sequence[Results] = ()
 ) -> None:
-    """The report, and then again with the pictures."""
+    """The pictures, and the report that shows them."""
     from kgplatform.evaluate.journal import write_whole
     from kgplatform.evaluate.needles import heat_map
     from kgplatform.evaluate.plots import draw, draw_heat_map
     from kgplatform.evaluate.report import markdown
 
-    report = plan.out / "report.md"
-    write_whole(report, markdown(results, timing, prices, (), repeated).encode(), mode=0o644)
-    pictures = draw(results, timing, plan.out)
-    if found := heat_map(results):
-        pictures += draw_heat_map(found, plan.out)
-    names = [picture.relative_to(plan.out) for picture in pictures]
-    write_whole(report, markdown(results, timing, prices, names, repeated).encode(), mode=0o644)
+    found = heat_map(results)
+    pictures = draw(results, timing, out) + (draw_heat_map(found, out) if found else [])
+    names = [picture.relative_to(out) for picture in pictures]
+    write_whole(out / "report.md", markdown(results, timing, prices, names, repeated).encode(), mode=0o644)
 
 
 def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:

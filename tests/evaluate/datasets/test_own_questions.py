@@ -128,30 +128,6 @@ def test_a_broken_line_is_named_skipped_and_counted(tmp_path: Path, line: Any, r
     assert dataset.faults == (f"q.jsonl, line 2: {reason}; skipped.",)
 
 
-def test_a_line_in_another_encoding_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "q.jsonl"
-    good = json.dumps({"question": "Good?", "answer": "yes"}).encode()
-    file.write_bytes(
-        b"\xef\xbb\xbf" + good + b"\r\n" + '{"question": "Où?", "answer": "là"}'.encode("latin-1") + b"\r\n"
-    )
-    dataset = load(file)
-    assert [each.text for each in dataset.questions] == ["Good?"]
-    assert dataset.faults == ("q.jsonl, line 2: its text is not UTF-8; skipped.",)
-
-
-def test_what_no_database_stores_is_left_out(tmp_path: Path) -> None:
-    line = r'{"question": "Who\u0000 \ud800keeps it?\r\nNow", "answer": "Odd\ud800"}'
-    (question,) = load(lines(tmp_path / "q.jsonl", line)).questions
-    assert (question.text, question.answers) == ("Who keeps it?\nNow", ("Odd",))
-
-
-def test_many_questions_with_one_id_are_read_at_once(tmp_path: Path) -> None:
-    """Each is given the next number, and none is tried twice: one by one, 20,000 of them took minutes."""
-    file = lines(tmp_path / "q.jsonl", *({"id": "q", "question": f"{n}?", "answer": "a"} for n in range(4_000)))
-    ids = [each.id for each in load(file).questions]
-    assert (ids[:3], ids[-1]) == (["q", "q (2)", "q (3)"], "q (4000)")
-
-
 def test_questions_that_all_name_their_texts_are_asked_apart(tmp_path: Path) -> None:
     texts = [{"title": f"Story {n}", "text": f"Light {n} burns."} for n in range(4)]
     asked = [{"id": f"q{n}", "question": f"Who {n}?", "answer": "Odd", "within": [f"Story {n // 2}"]} for n in range(6)]
@@ -177,8 +153,6 @@ def test_the_page_names_every_key_and_its_examples_are_questions(tmp_path: Path)
     dataset = load(tmp_path / "q.jsonl")
     assert (dataset.faults, [each.kind for each in dataset.questions]) == ((), ["2 hops", "year", "", ""])
 
-
-# --------------------------------------------------------------------------------------------------- writing
 
 _words = some.text(some.characters(exclude_categories=("C",)), min_size=1, max_size=12).map(tidy)
 _word = _words.filter(bool)
@@ -208,11 +182,3 @@ def test_what_was_written_is_read_back_equal(questions: list[Question]) -> None:
         dataset = load(write_questions(Path(folder) / "q.jsonl", questions))
     assert dataset.faults == ()
     assert dataset.questions == tuple(questions)
-
-
-def test_choices_and_unanswerable_questions_are_written_and_read(tmp_path: Path) -> None:
-    questions = (
-        Question("a", "Which?", ("Ice",), choices=("Ice", "Fire"), supports=(Text("Cold"),)),
-        Question("b", "Whose?", answerable=False),
-    )
-    assert load(write_questions(tmp_path / "new" / "q.jsonl", questions)).questions == questions

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
 from kgplatform.evaluate.terms import DataSet, Question, Text
 
@@ -90,9 +89,6 @@ def only(dataset: DataSet) -> Question:
     return question
 
 
-# ------------------------------------------------------------------------------------------------- MuSiQue
-
-
 def test_musique(tmp_path: Path) -> None:
     dataset = load(lines(tmp_path / "musique_ans_v1.0_dev.jsonl", [MUSIQUE]))
     assert (dataset.name, dataset.apart, dataset.faults, dataset.skipped) == ("musique", False, (), 0)
@@ -155,9 +151,6 @@ def test_a_supporting_passage_that_the_corpus_lacks_is_told(tmp_path: Path) -> N
     )
 
 
-# ------------------------------------------------------------------------------------------------ HotpotQA
-
-
 def test_hotpotqa(tmp_path: Path) -> None:
     dataset = load(listed(tmp_path / "hotpot_dev_distractor_v1.json", [HOTPOT]))
     assert (dataset.name, dataset.apart, dataset.faults) == ("hotpotqa", False, ())
@@ -205,16 +198,6 @@ def test_a_supporting_sentence_that_does_not_exist_is_told_and_the_question_stay
     )
 
 
-def test_a_test_split_without_answers_is_no_data_set(tmp_path: Path) -> None:
-    values = {"_id": "5a01", "question": "Where?", "context": HOTPOT["context"], "supporting_facts": []}
-    file = listed(tmp_path / "hotpot_test_fullwiki_v1.json", [values])
-    with pytest.raises(InputError, match="no question that can be used. .*item 1: there is no answer; skipped"):
-        load(file)
-
-
-# ------------------------------------------------------------------------------------------ 2WikiMultihopQA
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_2wiki(tmp_path: Path, packed: bool) -> None:
     """Some releases hold lists as texts of JSON. Its sentences have no space before them."""
@@ -239,9 +222,6 @@ def test_2wiki_takes_the_aliases_that_lie_beside_it(tmp_path: Path) -> None:
     by_file, by_folder = load(file), load(tmp_path)
     assert only(by_file).answers == only(by_folder).answers == ("Lund", "Lund, Skåne", "Lundensian")
     assert by_file.faults == by_folder.faults == ('id_aliases.json, line 2: there is no "Q_id".',)
-
-
-# --------------------------------------------------------------------------------------------- wrong types
 
 
 @pytest.mark.parametrize(

@@ -57,24 +57,22 @@ def show_results(results: Results, timing: Timing, prices: Prices | None, out: P
 
 def _costs(results: Results, timing: Timing, prices: Prices | None) -> tuple[list[str], list[list[str]]]:
     """The chief metric, and what a question costs."""
-    chief = results.metrics[0] if results.metrics else None
+    chief = results.metrics[:1]
     costs = per_question(results, timing, prices)
-    heads = ["Setup", *([title_of(chief)] if chief else []), "Calls", "Tokens", "p50"]
     rows = []
     for setup in results.setups:
         cost = costs[setup.setup.name]
         spent = [f"{cost.calls:.1f}", f"{cost.tokens:,.0f}", in_seconds(cost)[0]] if cost else [NONE] * 3
         priced = [money(cost.money if cost else None)] if prices else []
-        rows.append([setup.setup.name, *([interval(setup.scores.get(chief))] if chief else []), *spent, *priced])
-    return [*heads, *([prices.currency] if prices else [])], rows
+        rows.append([setup.setup.name, *(interval(setup.scores.get(metric)) for metric in chief), *spent, *priced])
+    heads = ["Setup", *map(title_of, chief), "Calls", "Tokens", "p50", *([prices.currency] if prices else [])]
+    return heads, rows
 
 
 def _pairs(results: Results) -> list[str]:
     """Who is better by the chief metric, the surest first."""
     chief = [pair for pair in results.pairs if pair.metric == results.metrics[0]]
-    told = sorted(
-        (pair for pair in chief if better_of(pair)), key=lambda pair: (pair.adjusted, pair.p, pair.first, pair.second)
-    )
+    told = sorted(filter(better_of, chief), key=lambda pair: (pair.adjusted, pair.p, pair.first, pair.second))
     lines = [f"\nWho is better by {title_of(chief[0].metric)}"] if chief else []
     lines += map(_in_words, told[:_SHOWN])
     if len(told) > _SHOWN:
