@@ -17,17 +17,17 @@ CALL () {
 }
 WITH e, max(named) AS named, max(score) AS score,
      coalesce([label IN labels(e) WHERE NOT label IN ['Entity', 'KeyElement', 'Pending']][0], 'Entity') AS label
-ORDER BY named DESC, score DESC, e.id
 CALL (e) {
   MATCH (e)-[r]-(other:Entity)
   WHERE r.fact IS NOT NULL
   WITH r, other
   LIMIT $read
   WITH type(r) AS type, startNode(r) = e AS out,
-       coalesce([label IN labels(other) WHERE NOT label IN ['Entity', 'KeyElement', 'Pending']][0], 'Entity') AS label,
+       coalesce([each IN labels(other) WHERE NOT each IN ['Entity', 'KeyElement', 'Pending']][0], 'Entity') AS end,
        count(*) AS count
-  ORDER BY count DESC, type, label, out
+  ORDER BY count DESC, type, end, out
   LIMIT $relations
-  RETURN collect({type: type, out: out, label: label, count: count}) AS relations
+  RETURN collect({type: type, out: out, label: end, count: count}) AS relations
 }
 RETURN e.name AS name, named, label, relations
+ORDER BY named DESC, score DESC, e.id
