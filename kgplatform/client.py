@@ -263,10 +263,11 @@ class KnowledgeGraph:
         retry_failed: bool = False,
         progress: Progress = SILENT,
     ) -> IngestReport:
-        """Update the graph from ``paths``: files and folders, or what is in no file.
+        """Update the graph from ``paths``: files, folders and web addresses, or what is in no file.
 
         That is one or several of: ``Text``, dictionaries with a ``text``, open files, documents of LangChain and
-        LlamaIndex, a DataFrame; a list or any iterator of them, or a loader of LangChain. A string is always a path.
+        LlamaIndex, a DataFrame; a list or any iterator of them, or a loader of LangChain. A string is always a path or
+        an address: pages come from public addresses alone, with at most 50 MB.
 
         ``schema``: a file or a shipped name; by default the graph's own, "general" for a new graph. ``extractor``:
         "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or

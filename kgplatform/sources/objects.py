@@ -1,10 +1,11 @@
-"""What a program has in hand, as documents: texts, dictionaries, open files, documents of LangChain and LlamaIndex.
+"""What a program has in hand, as documents: texts, dictionaries, open files, documents of LangChain and LlamaIndex,
+and pages of the web.
 
     with gather([Path("docs"), Text("…", source="https://…"), {"text": "…", "author": "Verne"}], folder) as given:
         given.paths                                  # files and folders, which are loaded as always
         given.texts.documents(calls, fields)         # the others, those of one source together
 
-A string is a path, never a text. What is gathered lies on disk until it is read.
+A string is a path or an address of the web, never a text. What is gathered lies on disk until it is read.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,6 +30,7 @@ from kgplatform.records import Document, SkippedFile
 from kgplatform.sources.corpus_file import Fields, as_name
 from kgplatform.sources.files.file_text import clean
 from kgplatform.sources.load import load_file
+from kgplatform.sources.web import fetch, is_web
 from kgplatform.text import node_id
 
 
@@ -146,7 +148,8 @@ class Texts:
                         self._others_of_an_id += piece.content.text != first
                 else:
                     path, content = piece.content
-                    yield from load_file(path, content, fields, calls)
+                    for found in load_file(path, content, fields, calls):
+                        yield _at(piece.source, path, found)
 
     def close(self) -> None:
         """Remove what was kept."""
@@ -183,7 +186,11 @@ def gather(given: Any, folder: Path, fields: Fields) -> Given:
     try:
         for each in _each(given):
             try:
-                if isinstance(each, str | os.PathLike):
+                if is_web(each):
+                    page = fetch(each)
+                    piece = _Piece(each, (Path(page.name).absolute(), page.content), is_whole=False)
+                    found.texts.add(piece, NOTHING)
+                elif isinstance(each, str | os.PathLike):
                     found.paths.append(_path(each))
                 else:
                     found.texts.add(*_piece(each, fields))
@@ -323,6 +330,14 @@ def _named(given: Text) -> tuple[_Piece, Flat]:
 def source_of_id(name: str) -> str:
     """The URI of a text whose id or source is ``name``: an address is its own; any two names have two."""
     return name if _ADDRESS.fullmatch(name) else f"text:{quote(name, safe='/', errors='surrogatepass')}"
+
+
+def _at(source: str, path: Path, found: Document | SkippedFile) -> Document | SkippedFile:
+    """What was ``found`` in the content of a file that would stand at ``path``, as what stands at ``source``."""
+    if isinstance(found, SkippedFile):
+        return found if source == path.as_uri() else replace(found, path=source)
+    uri = found.uri.replace(path.as_uri(), source, 1)
+    return replace(found, uri=uri, source=source, id=node_id("document", uri))
 
 
 def _document(source: str, text: Text, number: int) -> Document:

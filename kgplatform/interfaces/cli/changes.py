@@ -84,7 +84,9 @@ Workers = Annotated[
 
 
 def ingest(
-    paths: Annotated[list[str] | None, typer.Argument(help="Files and folders.", show_default=False)] = None,
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Files, folders and web addresses.", show_default=False)
+    ] = None,
     schema: SchemaOption = None,
     extractor: ExtractorOption = None,
     recorded: Recorded = None,
@@ -107,8 +109,10 @@ def ingest(
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform.interfaces.cli.show import reports, terminal
     from kgplatform.sources.load import find_files
+    from kgplatform.sources.web import is_web
 
-    find_files(paths or ())  # one that is not there is told before a server is started
+    # One that is not there is told before a server is started.
+    find_files([path for path in paths or () if not is_web(path)])
     what: dict[str, Any] = {
         "schema": schema,
         "extractor": extractor,
