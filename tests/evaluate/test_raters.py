@@ -31,6 +31,7 @@ from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.prompt import Messages
+from kgplatform.readers.answer import REFUSAL
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
@@ -142,6 +143,11 @@ def test_what_is_missing_scores_nothing_what_cannot_be_rated_has_no_score(tmp_pa
     for question in (unanswerable, Question("q", "Who?")):
         done, model = rated(rater, ToRate(question, "Ingrid"), tmp_path)
         assert (done, model.asked) == (Rating({}), [])
+
+
+def test_a_refusal_is_wrong_to_the_judge_without_asking(tmp_path: Path) -> None:
+    done, model = rated("judge", ToRate(QUESTION, REFUSAL, refused=True), tmp_path)
+    assert (done, model.asked) == (Rating({"judge": 0}), [])
 
 
 @pytest.mark.parametrize("rater", RATERS)
@@ -265,3 +271,16 @@ def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None
     assert 0 < kept == model.asked.total() < len(ITEMS)
     assert all_rated(file, model) == EXPECTED
     assert model.asked == Counter(NUMBERS), "none twice"
+
+
+def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    all_rated(file, model, ITEMS[:3])
+    kept = file.read_text("utf-8").splitlines()
+    key = json.loads(kept[1])["key"]
+    odd = [json.dumps({"key": key, "scores": {"judge": "high"}, "flags": []}), "[]", '{"text": "x"}']
+    file.write_text("\n".join([kept[0], *odd, kept[2], ""]), encoding="utf-8")
+    with served(model, tmp_path) as chat, Ratings(file, chat, 1) as ratings:
+        assert len(ratings.faults) == 3
+        assert all("r.jsonl" in each for each in ratings.faults)
+        assert ratings.all("judge", ITEMS[:3]) == EXPECTED[:3]

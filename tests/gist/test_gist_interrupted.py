@@ -52,7 +52,7 @@ def test_killed_at_pages_and_gists_and_run_again(store: Store, tmp_path: Path, k
         killed(("gist/pages", 3), "gist", settings=model)
         assert len(pages_of(kg)) == 2, "a page is there as soon as its end is known; what was not committed is not"
         killed(("gist/gists", 3), "gist", settings=model)
-        assert sum("gist" in page for page in pages_of(kg)) == 2
+        assert 2 <= sum("gist" in page for page in pages_of(kg)) < undisturbed.pages
         last = opened(store, tmp_path / "home", None, openai_base_url=server.base_url)
         report = last.gist()
         assert report.complete
