@@ -73,7 +73,6 @@ EXCEPTIONS = {
     ("interfaces.cli.main", "neo4j.server"): "up, down and status work where there is no graph to open",
     ("interfaces.cli.evaluate", "sources.load"): "texts are read that are in no graph",
     ("interfaces.cli.changes", "sources.load"): "a path that is not there is told before a server is started",
-    ("interfaces.cli.changes", "sources.web"): "an address is no path",
     ("interfaces.integrations.neo4j_graphrag", "models.chat"): "the type of the client's language model",
     ("interfaces.integrations.neo4j_graphrag", "models.embed"): "its embedding model words questions",
 }

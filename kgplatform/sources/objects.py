@@ -30,7 +30,6 @@ from kgplatform.records import Document, SkippedFile
 from kgplatform.sources.corpus_file import Fields, as_name
 from kgplatform.sources.files.file_text import clean
 from kgplatform.sources.load import load_file
-from kgplatform.sources.web import fetch, is_web
 from kgplatform.text import node_id
 
 
@@ -62,6 +61,7 @@ Ingestible = str | os.PathLike[str] | Text | Mapping[str, Any] | Loader | Iterab
 """What ``ingest`` takes; documents of other libraries, open files and tables are iterables to Python."""
 
 _ADDRESS = re.compile(r"(?!text:)[A-Za-z][A-Za-z0-9+.-]*:\S+")
+_WEB = re.compile(r"https?://\S+", re.IGNORECASE)
 _LONGEST_PATH = 4096
 _CAPTION = 80
 _ROW = 200
@@ -187,6 +187,8 @@ def gather(given: Any, folder: Path, fields: Fields) -> Given:
         for each in _each(given):
             try:
                 if is_web(each):
+                    from kgplatform.sources.web import fetch  # what it needs of HTTP takes time to load
+
                     page = fetch(each)
                     piece = _Piece(each, (Path(page.name).absolute(), page.content), is_whole=False)
                     found.texts.add(piece, NOTHING)
@@ -222,6 +224,11 @@ def _each(given: Any) -> Iterator[Any]:
 
 def _is_one(given: Any) -> bool:
     return hasattr(given, "read") or hasattr(given, "page_content") or callable(getattr(given, "get_content", None))
+
+
+def is_web(given: object) -> bool:
+    """Whether ``given`` is an address of the web."""
+    return isinstance(given, str) and _WEB.fullmatch(given) is not None
 
 
 def _path(given: str | os.PathLike[str]) -> str | Path:

@@ -29,7 +29,6 @@ from kgplatform.errors import InputError
 MOST_BYTES = 50_000_000
 _SECONDS = 30.0  # without a byte; of the whole ten times as many
 _REDIRECTS = 5
-_WEB = re.compile(r"https?://\S+", re.IGNORECASE)
 _SENT = "/%:=&?~+!$,;'@()*[]"  # characters that stay as they are
 _CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
 
@@ -42,11 +41,6 @@ class Page:
 
     name: str
     content: bytes
-
-
-def is_web(given: object) -> bool:
-    """Whether ``given`` is an address of the web."""
-    return isinstance(given, str) and _WEB.fullmatch(given) is not None
 
 
 def is_public(address: Address) -> bool:
@@ -65,7 +59,7 @@ def fetch(address: str, allowed: Callable[[Address], bool] = is_public) -> Page:
                 if isinstance(found, Page):
                     return found
                 url = urljoin(url, found)
-                if not is_web(url):
+                if urlsplit(url).scheme not in ("http", "https"):
                     raise _RefusedError(f"it leads to {url:.200}")
     except _RefusedError as error:
         raise InputError(f"{address} cannot be read: {error}.") from error

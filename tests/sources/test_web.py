@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
 from kgplatform import InputError, KnowledgeGraph
-from kgplatform.sources import objects, web
+from kgplatform.sources import web
 
 PAGE = "<html><head><title>Кит</title><meta charset='utf-8'></head><body><p>{}</p></body></html>"
 fetch_here = partial(web.fetch, allowed=lambda address: str(address) == "127.0.0.1")
@@ -88,7 +88,7 @@ def test_the_type_and_the_encoding_are_what_the_server_says(
 def test_a_page_is_a_document_of_its_address(
     kg: KnowledgeGraph, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(objects, "fetch", fetch_here)
+    monkeypatch.setattr(web, "fetch", fetch_here)
     said = ["Captain Nemo commands the Nautilus."]
     answer: Callable[..., Response] = lambda request: Response(PAGE.format(said[-1]), content_type="text/html")  # noqa: E731
     httpserver.expect_request("/nemo").respond_with_handler(answer)

@@ -109,7 +109,7 @@ def ingest(
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform.interfaces.cli.show import reports, terminal
     from kgplatform.sources.load import find_files
-    from kgplatform.sources.web import is_web
+    from kgplatform.sources.objects import is_web
 
     # One that is not there is told before a server is started.
     find_files([path for path in paths or () if not is_web(path)])
