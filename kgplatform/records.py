@@ -23,7 +23,7 @@ MetadataValue = str | int | float | bool | list[str] | list[int] | list[float] |
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What people call the place of a document's characters ``[start, end)``: "page 3", "slide 2", "Budget!A7:F7"."""
+    """What people call the place of a document's characters ``[start, end)``: "page 3", "line 12", "Budget!A7:F7"."""
 
     label: str
     start: int
@@ -181,7 +181,8 @@ class Extraction:
 class Citation(Shown):
     """The characters of a document that state something. ``found`` is False if only the passage is known.
 
-    ``location``: what people call the place where they begin, "page 3", "slide 2", "Budget!A7:F7"; None in plain text.
+    ``location``: what people call the place where they begin, "page 3", "line 12", "Budget!A7:F7"; None where the text
+    has no such places.
     ``text``: the words there, of an answer's citations; of a fact, the fact.
     """
 

@@ -90,6 +90,11 @@ def shown_text(page: lxml.html.HtmlElement, *, all_tables: bool = False) -> str:
     return _layout(page, all_tables=all_tables)
 
 
+def headings_of(page: lxml.html.HtmlElement) -> list[str]:
+    """The headings of a page as they read."""
+    return [tidy("".join(each.itertext())) for each in page.iter("h1", "h2", "h3", "h4", "h5", "h6")]
+
+
 def main_text(page: lxml.html.HtmlElement) -> str:
     """The main text of a page; all that is visible where it has none. Scripts and styles are gone from it afterwards.
 

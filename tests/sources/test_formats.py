@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -275,6 +276,62 @@ def test_the_real_engine_reads_a_scanned_page_word_for_word(tmp_path: Path) -> N
 )
 def test_several_locations_have_one_label(labels: list[str], expected: str | None) -> None:
     assert label_of_span(labels) == expected
+
+
+BELOW = {
+    "beginning": "The whale\n\nCall me.",
+    "Étangs": "Étangs\n\nOf *water*.",
+    "2. C++ & co.": "2. C++ & co.\n\nOf code.",
+}
+"""What stands below each heading."""
+MARKED = "# The whale\n\nCall me.\n\n## Étangs\n\nOf \\*water\\*.\n\n2\\. C++ & co.\n---\n\nOf code.\n"
+PAGE = (
+    "<title>The whale</title><nav><h2>Menu</h2></nav><h1>The whale</h1><p>Call me.<h2 class=x>\n Étangs</h2>"
+    "<p>Of *water*.<h3>2. <b>C++</b> &amp; co.</h3><p>Of code."
+)
+RULED = (
+    "The whale\n=========\n\nCall me.\n\nÉtangs\n------\n\nOf \\*water\\*.\n\n2. C++ & co.\n------------\n\nOf code.\n"
+)
+
+
+def with_headings() -> bytes:
+    made = docx.Document()
+    for level, words in ((1, "The whale"), (0, "Call me."), (2, "Étangs"), (0, "Of *water*."), (3, "2. C++ & co.")):
+        made.add_heading(words, level) if level else made.add_paragraph(words)
+    made.core_properties.title = "The whale"
+    made.add_paragraph("Of code.")
+    return saved(made)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.md", MARKED, BELOW),
+        ("a.md", "---\ntitle: The whale\n---\n" + MARKED.replace("\n", "\r\n"), BELOW),
+        ("a.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": MARKED}]}), BELOW),
+        ("a.html", PAGE, BELOW),
+        ("a.rst", RULED, BELOW),
+        ("a.docx", with_headings(), BELOW),
+        ("a.md", "# The whale\n\nOf its title alone.", {}),
+        ("a.md", "## Étangs\n\nOf water.", {}),  # then that is its title
+        ("a.txt", "\ufeffOne.\r\n\r\n  Three.\r\rFive.", {"line 1": "One.", "line 3": "Three.", "line 5": "Five."}),
+        ("a.log", "Un.\n\n\nÉtang.\n".encode("cp1252"), {"line 1": "Un.", "line 4": "Étang."}),
+        ("a.txt", "Of one line alone.\n", {}),
+    ],
+)
+def test_texts_have_lines_or_headings(
+    name: str, content: bytes | str, expected: dict[str, str], tmp_path: Path
+) -> None:
+    assert {label: text.strip() for label, text in located(read(tmp_path / name, content)[0]).items()} == expected
+
+
+def test_an_attached_text_keeps_its_lines(tmp_path: Path) -> None:
+    made = EmailMessage()
+    made.set_content("See below.")
+    made.add_attachment("One.\nTwo.\n\nFour.\n", filename="notes.txt")
+    found, _ = read(tmp_path / "a.eml", made.as_bytes())
+    assert found.text.endswith("One.\nTwo.\n\nFour.")
+    assert located(found)["attachment notes.txt, line 4"] == "Four."
 
 
 def test_search_facts_and_citations_say_where_and_graphs_made_before_say_the_page(store: Store, tmp_path: Path) -> None:

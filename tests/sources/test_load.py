@@ -165,7 +165,7 @@ def test_a_text_file_has_its_uri_identity_name_and_digest(tmp_path: Path) -> Non
     assert found.id == node_id("document", path.as_uri())
     assert found.sha256 == hashlib.sha256(found.text.encode()).hexdigest()
     assert found.title == "annual report of Ada 2020-05"
-    assert found.locations == ()
+    assert [each.label for each in found.locations] == ["line 1", "line 2", "line 3"]
 
 
 def test_text_is_not_composed_but_freed_of_nul(tmp_path: Path) -> None:

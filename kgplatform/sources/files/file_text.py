@@ -12,13 +12,13 @@ some rows of a long table, or a search that finds one row, knows what its cells 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kgplatform.errors import DocumentError
 from kgplatform.records import Location, MetadataValue
-from kgplatform.text import tidy
+from kgplatform.text import clipped, tidy
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,37 @@ _LINE_END = re.compile("\r\n?")
 def clean(text: str) -> str:
     """``text`` with line ends as ``\\n``, and without what no database stores: NUL and lone surrogates."""
     return _UNUSABLE.sub("", _LINE_END.sub("\n", text))
+
+
+_LINE = re.compile(r"\S.*")
+_LONGEST_LABEL = 100
+
+
+def by_line(text: str) -> tuple[Location, ...]:
+    """The lines of a text that have something in them, "line 12"; none where that is only one."""
+    found: list[Location] = []
+    number = before = 0
+    for line in _LINE.finditer(text):
+        number, before = number + text.count("\n", before, line.start()), line.start()
+        found.append(Location(f"line {number + 1}", line.start(), line.end()))
+    return tuple(found) if len(found) > 1 else ()
+
+
+def by_heading(text: str, headings: Iterable[str], title: str | None) -> tuple[Location, ...]:
+    """What stands below each of ``headings``, which are lines of ``text``, and what before them, "beginning".
+
+    None where the ``title`` is the only one.
+    """
+    names = {tidy(each) for each in headings} - {tidy(title or "")}
+    starts = [
+        (found.start(), clipped(found[0], _LONGEST_LABEL))
+        for found in _LINE.finditer(text)
+        if found[0].strip() in names
+    ]
+    if starts and text[: starts[0][0]].strip():
+        starts.insert(0, (0, "beginning"))
+    ends = [*(start for start, _ in starts[1:]), len(text)]
+    return tuple(Location(label, start, end) for (start, label), end in zip(starts, ends, strict=bool(starts)))
 
 
 Row = Sequence[str]

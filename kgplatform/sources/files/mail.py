@@ -150,8 +150,12 @@ def _laid_out(mail: _Mail, read: ReadAttachment) -> FileText:
 
 def _add_located(parts: Parts, found: FileText, label: str) -> None:
     """The text of an attachment; where it has pages and the like, these behind its name."""
+    end = 0
     for each in found.locations:
-        parts.add(found.text[each.start : each.end], f"{label}, {each.label}")
+        gap = found.text[end : each.start] if end else "\n\n"
+        text = found.text[each.start : each.end].rstrip()
+        parts.add(text, f"{label}, {each.label}", gap)
+        end = each.start + len(text)
     if not found.locations:
         parts.add(found.text, label)
 

@@ -15,7 +15,7 @@ from kgplatform.errors import DocumentError
 from kgplatform.neo4j.metadata import flat
 from kgplatform.records import MetadataValue
 from kgplatform.sources.decode import Decoded, decode
-from kgplatform.sources.files.file_text import FileText, clean, lines, parsing
+from kgplatform.sources.files.file_text import FileText, by_heading, clean, lines, parsing
 from kgplatform.sources.files.plain import title_field
 from kgplatform.text import tidy
 
@@ -58,13 +58,16 @@ def _markdown(path: str, decoded: Decoded) -> FileText:
     with parsing(path, "Markdown that cannot be parsed: save it as plain text"):
         tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
         said = _FRONT_TITLE.search(front[2]) if front else None
-        headings = (tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open")
+        headings = [
+            _inline(tokens[at].children) for at, token in enumerate(tokens[1:]) if token.type == "heading_close"
+        ]
         stated = _unquoted(said[1].strip()) if said else ""
-        title = stated or next((_inline(heading.children) for heading in headings), None)
+        title = stated or next(iter(headings), None)
         metadata, faults = (
             _said_in_front(_TOML_KEY.sub(r"\1: ", front[2]) if front[1] == "+++" else front[2]) if front else ({}, ())
         )
-        return FileText(clean(_render(tokens)), title, (), decoded.faults + faults, metadata)
+        text = clean(_render(tokens))
+        return FileText(text, title, by_heading(text, headings, title), decoded.faults + faults, metadata)
 
 
 def _said_in_front(source: str) -> tuple[dict[str, MetadataValue], tuple[str, ...]]:
@@ -204,9 +207,10 @@ def read_restructured(path: str, stream: BinaryIO) -> FileText:
     with parsing(path, "reStructuredText that cannot be parsed: save it as plain text (.txt)"):
         _allow(source)
         tree = publish_doctree(source, settings_overrides=_SETTINGS)
-        heading = next(iter(tree.findall(nodes.title)), None)
-        title = title_field(source) or (heading.astext() if heading is not None else None)
-        return FileText("\n\n".join(_blocks(tree)), title, (), decoded.faults)
+        headings = [heading.astext() for heading in tree.findall(nodes.title)]
+        title = title_field(source) or next(iter(headings), None)
+        text = "\n\n".join(_blocks(tree))
+        return FileText(text, title, by_heading(text, headings, title), decoded.faults)
 
 
 def _allow(source: str) -> None:

@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
 from kgplatform.sources.files.archive import core_title, opened, read_xml, related, related_id
-from kgplatform.sources.files.file_text import FileText, Parts, clean, lines
-from kgplatform.sources.html_text import html_tree, shown_text
+from kgplatform.sources.files.file_text import FileText, Parts, by_heading, clean, lines
+from kgplatform.sources.html_text import headings_of, html_tree, shown_text
 
 if TYPE_CHECKING:
     from lxml import etree  # type: ignore[import-untyped]  # publishes no types
@@ -125,9 +125,18 @@ def read_word(path: str, stream: BinaryIO) -> FileText:
 
     with opened(path, stream) as archive:
         title = core_title(path, archive)
-        page = mammoth.convert_to_html(_without_style_sheets(archive), convert_image=lambda _: []).value
+        page = mammoth.convert_to_html(
+            _without_style_sheets(archive), style_map=_HEADINGS, convert_image=lambda _: []
+        ).value
         tree = html_tree(clean(page).encode())
-        return FileText("" if tree is None else shown_text(tree, all_tables=True), title)
+        if tree is None:
+            return FileText("", title)
+        text = shown_text(tree, all_tables=True)
+        return FileText(text, title, by_heading(text, headings_of(tree), title))
+
+
+_HEADINGS = "\n".join(f"p.Heading{level} => h{level}:fresh" for level in range(1, 7))
+"""What Word's own styles for headings become, by their ids, which are the same in most languages."""
 
 
 def _without_style_sheets(archive: zipfile.ZipFile) -> BinaryIO:

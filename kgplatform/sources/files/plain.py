@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 from kgplatform.errors import DocumentError
 from kgplatform.sources.decode import Decoded, decode
-from kgplatform.sources.files.file_text import FileText, Parts, clean, parsing
-from kgplatform.sources.html_text import html_tree, main_text
+from kgplatform.sources.files.file_text import FileText, Parts, by_heading, by_line, clean, parsing
+from kgplatform.sources.html_text import headings_of, html_tree, main_text
 from kgplatform.text import tidy
 
 _FIELD = re.compile(r"[A-Za-z][\w-]*:(?=\s|$)")
@@ -22,7 +22,7 @@ def read_text(path: str, stream: BinaryIO) -> FileText:
     source = decode(path, stream.read())
     if not source.text.strip():
         raise DocumentError(path, "has no text, only white space")
-    return FileText(source.text, title_field(source.text[:_LONGEST_HEAD]), (), source.faults)
+    return FileText(source.text, title_field(source.text[:_LONGEST_HEAD]), by_line(source.text), source.faults)
 
 
 def title_field(text: str) -> str | None:
@@ -44,8 +44,10 @@ def page_text(path: str, source: Decoded) -> FileText:
         page = html_tree(source.text.encode())
         if page is None:
             return FileText("")
-        titles = [tidy("".join(element.itertext())) for element in page.iter("title", "h1")]
-        return FileText(clean(main_text(page)), next(filter(None, titles), None), (), source.faults)
+        title = next(filter(None, (tidy("".join(each.itertext())) for each in page.iter("title", "h1"))), None)
+        headings = headings_of(page)
+        text = clean(main_text(page))
+        return FileText(text, title, by_heading(text, headings, title), source.faults)
 
 
 _INFO_TITLE = re.compile(r"\{\\info\b.{0,2000}?\{\\title ([^{}\\]{1,300})\}", re.S)
