@@ -95,7 +95,7 @@ from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
 from kgplatform.search.search import SEARCHES as SEARCHES
 from kgplatform.search.search import documents_where, search
-from kgplatform.settings import Settings, load_settings
+from kgplatform.settings import Settings, is_model_open, load_settings, model_values, save_model, with_model
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
 from kgplatform.text import tidy, unknown
@@ -736,6 +736,47 @@ class KnowledgeGraph:
         """
         ledgers = [part.ledger for part in self._wholes()]
         return try_model(self.language_model, self.settings, ledgers, self.store.stop)
+
+    def list_models(self, address: str | None, key: str | None = None) -> list[str]:
+        """The models that the server at ``address`` lists, for ``connect_model``; empty where it lists none."""
+        chat = OpenAIChat(self._with_model(address, key, ""), self.ledger, None)
+        try:
+            return within(chat, stop=self.store.stop).listed()
+        finally:
+            chat.close()
+
+    def connect_model(self, address: str | None, key: str | None, model: str) -> Trial:
+        """Ask another language model from now on, here and wherever this home is opened, if it answers a short call.
+
+        ``address``: base URL of the server, None for OpenAI. ``key``: None for none, or for the one of the same
+        address. Raises ``SettingError`` where the model was chosen from outside, or the home cannot keep it, and
+        ``ModelError`` where it does not answer: then nothing has changed.
+        """
+        *_, whole = self._wholes()
+        chosen = self._with_model(address, key, model)
+        ledgers = [part.ledger for part in self._wholes()]
+        trial = try_model(make_chat(chosen, self.ledger), chosen, ledgers, self.store.stop)
+        save_model(chosen)
+        whole.settings = chosen
+        whole.__dict__.pop("language_model", None)  # what still uses the one before ends it
+        return trial
+
+    @property
+    def is_model_open(self) -> bool:
+        """Whether ``connect_model`` may choose the model: neither the environment nor the program did."""
+        *_, whole = self._wholes()
+        return whole._given_chat is None and is_model_open(whole.settings)
+
+    def _with_model(self, address: str | None, key: str | None, model: str) -> Settings:
+        *_, whole = self._wholes()
+        if not self.is_model_open:
+            raise SettingError(
+                "The language model was chosen where the program was started. Remove OPENAI_API_KEY, OPENAI_BASE_URL "
+                "and KGPLATFORM_CHAT_MODEL from its environment and from .env, and start it again."
+            )
+        if key is None and whole.settings.openai_base_url == address:
+            key = model_values(whole.settings)["openai_api_key"]
+        return with_model(whole.settings, address, key, model)
 
     def check_model(self) -> None:
         """Raise ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set.

@@ -2,11 +2,14 @@
 
 Nothing is read on import: ``Settings()`` reads the environment, then ``.env`` in the working directory; the real
 environment wins. Every setting is ``KGPLATFORM_`` + its name in capitals, except for those that have a
-conventional name (``NEO4J_URI``, ``OPENAI_API_KEY`` …).
+conventional name (``NEO4J_URI``, ``OPENAI_API_KEY`` …). Last comes the language model that was connected in the page,
+which the home has in a file: all of it, and only where nothing of a language model is set elsewhere, so that no key
+reaches a server that it was not given for.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
@@ -259,7 +262,8 @@ def load_settings(**overrides: Any) -> Settings:
     given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
     given["_env_file_encoding"] = _file_encoding()
     try:
-        return Settings(**given)
+        found = Settings(**given)
+        return found if found.model_fields_set & MODEL else Settings(**given, **saved_model(found.home_folder))
     except SettingsError as error:  # of the settings, one alone is JSON
         raise SettingError(
             'KGPLATFORM_CHAT_PARAMETERS cannot be used: give one JSON object, such as {"reasoning_effort": "low"}.'
@@ -267,6 +271,57 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         faults = "; ".join(f"{env_name(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
         raise SettingError(f"A setting cannot be used: {faults}. `kgplatform settings` lists them.") from error
+
+
+MODEL = frozenset(("openai_base_url", "openai_api_key", "chat_model"))
+"""The settings that say which language model is asked."""
+_MODEL_FILE = "model.json"
+
+
+def saved_model(home: Path) -> dict[str, Any]:
+    """The language model that was connected for this ``home``: values of ``MODEL``. Raises ``SettingError``."""
+    file = home / _MODEL_FILE
+    try:
+        found = json.loads(file.read_text("utf-8"))
+        return {name: found[name] for name in MODEL}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SettingError(f"{file} cannot be read. Delete it, and connect the language model again.") from error
+
+
+def model_values(settings: Settings) -> dict[str, Any]:
+    """The values of ``MODEL`` as a file has them."""
+    key = settings.openai_api_key
+    found = {name: getattr(settings, name) for name in MODEL}
+    return found | {"openai_api_key": key.get_secret_value() if key else None}
+
+
+def with_model(settings: Settings, address: str | None, key: str | None, model: str) -> Settings:
+    """``settings`` with another language model."""
+    secret = SecretStr(key) if key else None
+    return settings.model_copy(update={"openai_base_url": address, "openai_api_key": secret, "chat_model": model})
+
+
+def is_model_open(settings: Settings) -> bool:
+    """Whether no language model is set but one that was connected for this home."""
+    unset = {name: Settings.model_fields[name].default for name in MODEL}
+    return model_values(settings) in (unset, saved_model(settings.home_folder))
+
+
+def save_model(settings: Settings) -> None:
+    """Keep the language model of ``settings`` for their home, in a file that its owner alone can read.
+
+    Raises ``SettingError``.
+    """
+    from kgplatform.concurrency.files import write_atomically
+
+    file = settings.home_folder / _MODEL_FILE
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, json.dumps(model_values(settings)).encode())
+    except OSError as error:
+        raise SettingError(f"{file} cannot be written: {error.strerror}.") from error
 
 
 def _file_encoding() -> str:
@@ -301,8 +356,10 @@ def env_name(name: str) -> str:
 
 def values_in_force(**overrides: Any) -> list[tuple[str, str]]:
     """The value of every setting, in the order of ``settings_table``, and where it comes from: "argument" (one of
-    ``overrides``), "environment", ".env" or "default". Secrets are hidden; a value that cannot be used is shown as it
-    was given. Raises ``SettingError`` for JSON that is none.
+    ``overrides``), "environment", ".env", "home" (of the model that was connected in the page) or "default".
+
+    Secrets are hidden; a value that cannot be used is shown as it was given. Raises ``SettingError`` for JSON that is
+    none.
     """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
@@ -315,9 +372,16 @@ def values_in_force(**overrides: Any) -> list[tuple[str, str]]:
         raise
     default = Settings.model_construct()
     folders = {"home": default.home_folder, "neo4j_jars": default.jar_folder}
+    named = file | environment | given
+    home = Path(named["home"]) if named.get("home") else None
+    connected = (
+        {}
+        if named.keys() & {*MODEL, *map(env_name, MODEL)}
+        else saved_model(Settings.model_construct(home=home).home_folder)
+    )
     values = []
     for name, field in Settings.model_fields.items():
-        sources = {"argument": given, "environment": environment, ".env": file}
+        sources = {"argument": given, "environment": environment, ".env": file, "home": connected}
         found = (
             (each[key], origin) for origin, each in sources.items() for key in (name, env_name(name)) if key in each
         )

@@ -252,6 +252,12 @@ class OpenAIChat(ServedModel):
             self._abilities.learn(self._abilities.now.model_copy(update={"context": window, "told": True}))
         return self._abilities.now.context
 
+    def listed(self) -> list[str]:
+        """The names of the models that the server lists, in order; none where it lists none."""
+        found = (self._wire.get("/models", self._stop) or {}).get("data")
+        rows = found if isinstance(found, list) else []
+        return sorted({str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id")})
+
     def _asked(self, messages: Messages, wanted: Wanted, stage: str) -> _Asked:
         sent = sendable(messages)
         identified = identity(self.model, sent, wanted, self._settings.chat_parameters)

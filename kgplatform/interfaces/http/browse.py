@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from fastapi import APIRouter, Query, Request, Response
@@ -22,6 +24,9 @@ from kgplatform.readers.reader import Reader
 from kgplatform.readers.readers import READERS
 from kgplatform.records import Usage
 from kgplatform.shown import as_fields
+
+if TYPE_CHECKING:
+    from kgplatform.models.openai_chat import Trial
 
 router = APIRouter(prefix="/api")
 
@@ -321,14 +326,48 @@ async def models(request: Request, parts: Served) -> Response:
 @router.post("/models/test", tags=["models"], summary="Call the language model once", responses=errors(429))
 async def test(request: Request, parts: Served) -> Response:
     """A short call that no cache answers, and that is not tried again. `error` says what to do where it failed."""
+    return await parts.workers.answer(request, lambda graph: _tried(graph.try_model), kind="asks")
 
-    def tried(graph: KnowledgeGraph) -> dict[str, Any]:
-        try:
-            return {"ok": True, **as_fields(graph.try_model())}
-        except (ModelError, SettingError) as error:
-            return {"ok": False, "error": error_of(error)["message"]}
 
-    return await parts.workers.answer(request, tried, kind="asks")
+class ServerBody(Sent):
+    """A server of language models."""
+
+    address: str | None = Field(
+        None, max_length=2000, pattern=r"^https?://\S+$", description="Its base URL; none for OpenAI."
+    )
+    key: str | None = Field(None, max_length=10_000, description="Its API key; none to keep that of the same address.")
+
+
+class ModelBody(ServerBody):
+    """One of its models."""
+
+    model: str = Field(min_length=1, max_length=500)
+
+
+@router.post("/models/list", tags=["models"], summary="The models that a server lists", responses=errors(400, 403))
+async def listed(body: ServerBody, request: Request, parts: Served) -> Response:
+    """None where it lists none."""
+    parts.refuse_change()
+    return await parts.workers.answer(
+        request, lambda graph: {"models": graph.list_models(body.address, body.key)}, kind="asks"
+    )
+
+
+@router.post("/models/connect", tags=["models"], summary="Choose the language model", responses=errors(400, 403))
+async def connect(body: ModelBody, request: Request, parts: Served) -> Response:
+    """Calls it once. If it answers, it is kept in a file of the home that only its owner can read, key included, and
+    asked from now on. `error` says what to do where it does not; then nothing has changed."""
+    parts.refuse_change()
+    return await parts.workers.answer(
+        request, lambda graph: _tried(partial(graph.connect_model, body.address, body.key, body.model)), kind="asks"
+    )
+
+
+def _tried(trial: Callable[[], Trial]) -> dict[str, Any]:
+    try:
+        return {"ok": True, **as_fields(trial())}
+    except (ModelError, SettingError) as error:
+        return {"ok": False, "error": error_of(error)["message"]}
 
 
 def _models(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -344,6 +383,7 @@ def _models(graph: KnowledgeGraph) -> dict[str, Any]:
     return {
         "chat": chat and {"model": chat.model, "address": shown},
         "has_key": settings.openai_api_key is not None,
+        "is_open": graph.is_model_open,
         "embedder": graph.embedder.name,
         "budget": settings.token_budget,
         "spent": [{"stage": stage, **as_fields(usage)} for stage, usage in graph.ledger.by_stage().items()],

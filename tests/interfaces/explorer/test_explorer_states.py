@@ -12,7 +12,7 @@ from simulated_readers import reply
 from web_server import served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.testing import Fault
+from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.testing.openai_server import RecordedRequest
 
 pytest_plugins = ["explorer_page"]
@@ -287,3 +287,20 @@ def test_a_job_that_waits_and_one_that_the_server_no_longer_knows(
     expect(page.get_by_role("article", name="Building the tree")).to_contain_text("The server has forgotten this job")
     page.get_by_role("button", name="Dismiss this report").click()
     expect(page.get_by_role("article", name="Building the tree")).to_have_count(0)
+
+
+def test_a_model_is_connected_in_the_page(empty_explorer: str, page: Page) -> None:
+    with OpenAIServer(lambda messages: "ready", models=("large", "small")) as model:
+        page.goto(f"{empty_explorer}/#/ask")
+        page.get_by_role("link", name="Connect a model").click()
+        page.get_by_label("Address of the server").fill(model.base_url)
+        page.get_by_label("Key", exact=True).fill("sk-secret")
+        page.get_by_role("button", name="List its models").click()
+        expect(page.locator(".connection")).to_contain_text("It has 2 models: large, small")
+        expect(page.get_by_label("Model", exact=True)).to_have_value("large")
+        page.get_by_label("Model", exact=True).fill("small")
+        assert faults_on(page) == []
+        page.get_by_role("button", name="Connect").click()
+        expect(page.locator(".works")).to_contain_text("Connected. It answered “ready”")
+        expect(page.locator("#status")).to_contain_text("small")
+        assert "sk-secret" not in page.content()

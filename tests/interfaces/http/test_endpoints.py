@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,7 +15,9 @@ from web_answers import QUESTION, error, events
 from web_server import client_of, opened
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import SettingError
 from kgplatform.readers.readers import find, names
+from kgplatform.settings import load_settings, values_in_force
 from kgplatform.shown import encode
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.testing.openai_server import RecordedRequest
@@ -101,6 +104,51 @@ def test_models_and_a_call_that_shows_whether_one_answers(sample: KnowledgeGraph
     with client_of(opened(sample.store, home)) as client:
         assert got(client, "/api/models")["chat"] is None
         assert "OPENAI_API_KEY" in client.post("/api/models/test").json()["error"]
+
+
+def test_a_model_is_connected_for_the_home(
+    sample: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, file = opened(sample.store, tmp_path), tmp_path / "model.json"
+    with (
+        OpenAIServer(lambda messages: "ready", models=("small", "large")) as model,
+        OpenAIServer(lambda messages: "ready") as elsewhere,
+        OpenAIServer(lambda messages: "", faults=lambda request: Fault.refuse(401, "Wrong key.")) as other,
+        client_of(graph) as client,
+    ):
+        assert got(client, "/api/models")["is_open"] is True
+        named = {"address": model.base_url, "key": "sk-secret"}
+        assert posted(client, "/api/models/list", named) == {"models": ["large", "small"]}
+        assert posted(client, "/api/models/list", {"address": "http://127.0.0.1:9/v1"}) == {"models": []}
+        refused = posted(client, "/api/models/connect", {"address": other.base_url, "model": "small"})
+        assert not refused["ok"] and "Wrong key." in refused["error"]
+        assert not file.exists() and got(client, "/api/about")["model"] is None, "nothing has changed"
+        connected = client.post("/api/models/connect", json={**named, "model": "small"})
+        assert connected.json()["ok"] and "secret" not in connected.text
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert got(client, "/api/about")["model"] == got(client, "/api/models")["chat"]["model"] == "small"
+        assert client.post("/api/models/test").json()["reply"] == "ready"
+        again = load_settings(home=tmp_path)
+        assert (again.chat_model, again.openai_base_url) == ("small", model.base_url)
+        assert ("small", "home") in values_in_force(home=tmp_path)
+        assert posted(client, "/api/models/connect", {"address": model.base_url, "model": "large"})["ok"]
+        assert json.loads(file.read_text())["openai_api_key"] == "sk-secret", "the key of the same address"
+        assert posted(client, "/api/models/connect", {"address": elsewhere.base_url, "model": "large"})["ok"]
+        assert json.loads(file.read_text())["openai_api_key"] is None, "no key reaches another server"
+        for bad in ({"address": "file:///etc/passwd"}, {"address": "127.0.0.1"}, {"model": ""}, {"more": 1}):
+            assert client.post("/api/models/connect", json={"model": "x", **bad}).status_code == 422
+        with client_of(graph, read_only=True) as closed:
+            assert closed.post("/api/models/connect", json={"model": "x"}).status_code == 403
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-other")
+        assert load_settings(home=tmp_path).openai_base_url is None, "a key is for the server it was given for"
+        with client_of(opened(sample.store, tmp_path)) as client:
+            assert got(client, "/api/models")["is_open"] is False
+            told = posted(client, "/api/models/connect", {"model": "x"})
+            assert "chosen where the program was started" in told["error"]
+    monkeypatch.delenv("OPENAI_API_KEY")
+    file.write_text("{")
+    with pytest.raises(SettingError, match=r"model\.json cannot be read\. Delete it, and connect"):
+        load_settings(home=tmp_path)
 
 
 def test_search_and_stats_are_those_of_the_client(client: httpx.Client, sample: KnowledgeGraph) -> None:

@@ -9,12 +9,16 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 from web_answers import QUESTION, events, upload, wait_for
+from web_server import client_of, opened
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http.app import EXAMPLES
+from kgplatform.testing import OpenAIServer
 
 pytest_plugins = ["sample_server"]
 
@@ -29,8 +33,11 @@ MOST = {dict: 1, list: 2}
 HOME = re.compile(r"(file://|^)/[^\"]*/(?=corpus/|uploads/|examples/)")
 
 
-def test_the_examples_are_what_is_answered(client: httpx.Client) -> None:
-    found = dict(exchanges(client))
+def test_the_examples_are_what_is_answered(
+    client: httpx.Client, sample: KnowledgeGraph, model: OpenAIServer, tmp_path: Path
+) -> None:
+    with client_of(opened(sample.store, tmp_path)) as open_client:
+        found = {**dict(exchanges(client)), **dict(connecting(open_client, model.base_url))}
     if os.environ.get("RECORD_EXAMPLES"):
         EXAMPLES.write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", "utf-8")
     known = json.loads(EXAMPLES.read_text("utf-8"))
@@ -91,6 +98,14 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield from jobs(client)
     yield got("/v1/models")
     yield sent("/v1/chat/completions", {"model": "retrieve", "messages": [{"role": "user", "content": QUESTION}]})
+
+
+def connecting(client: httpx.Client, address: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Of a server that may choose its model."""
+    for name, more in (("list", {}), ("connect", {"model": "scripted"})):
+        shown = {"address": "http://127.0.0.1:11434/v1", "key": None, **more}
+        answer = client.post(f"/api/models/{name}", json={**shown, "address": address})
+        yield f"POST /api/models/{name}", exchanged(answer, shown)
 
 
 def exploring(client: httpx.Client, field: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,6 +1,6 @@
-// Models: which server and model write the answers, whether they answer, and what they have cost.
+// Models: which server and model write the answers, whether they answer, what they have cost; and another to connect.
 
-import { get, post, refreshAbout } from "../shared/api.js";
+import { about, get, post, refreshAbout } from "../shared/api.js";
 import { announce, button, el, failure, fill, icon, loading } from "../shared/dom.js";
 import { count, counted, duration, readable } from "../shared/format.js";
 
@@ -11,6 +11,8 @@ const STAGES = {
   reduce: "putting together", merge: "putting together", plan: "planning", nodes: "choosing where to begin", chunk: "reading passages", read: "reading passages",
   neighbours: "choosing neighbours", "look up": "choosing pages", leader: "leading the team", member: "reading in the team", trial: "testing",
 };
+
+const SERVERS = { Ollama: "http://127.0.0.1:11434/v1", "LM Studio": "http://127.0.0.1:1234/v1", "llama.cpp": "http://127.0.0.1:8080/v1", OpenAI: "https://api.openai.com/v1" };
 
 export function createView() {
   const element = el("div", { class: "view models-view" });
@@ -30,20 +32,57 @@ export function createView() {
     }
   }
 
-  function language({ chat, has_key: hasKey, budget }) {
-    if (!chat) return el("section", { class: "card model" }, el("h2", {}, "Language model"), el("p", {}, "None is connected: questions show the evidence, and no answer is written."), howTo());
+  function language({ chat, has_key: hasKey, budget, is_open: isOpen }) {
+    const other = isOpen && !about().read_only ? connection() : el("p", {}, "The model was chosen where the server was started, by its environment or by a file called .env: change it there, and start the server again.");
+    if (!chat) return el("section", { class: "card model" }, el("h2", {}, "Language model"), el("p", {}, "None is connected: questions show the evidence, and no answer is written."), other);
     const test = button("play", "Test the connection", () => run(test), { class: null });
     return el("section", { class: "card model" }, el("h2", {}, "Language model"),
       el("dl", { class: "types" }, pair("Model", chat.model), pair("Server", chat.address), pair("Key", hasKey ? "is set; it is never shown" : "none is set"), budget ? pair("Budget", `${count(budget)} tokens for each start of the server`) : null),
-      el("div", { class: "actions" }, test), tried, el("details", {}, el("summary", {}, icon("down"), "Connect another"), howTo()));
+      el("div", { class: "actions" }, test), tried, el("details", {}, el("summary", {}, icon("down"), "Connect another"), other));
   }
 
-  function howTo() {
-    return el("div", { class: "how-to" },
-      el("p", {}, "Write one of these into a file called .env in the folder in which you start the server, and start the server again:"),
-      el("pre", { tabindex: "0", "aria-label": "For OpenAI" }, "OPENAI_API_KEY=your key\nKGPLATFORM_CHAT_MODEL=gpt-4.1-mini"),
-      el("pre", { tabindex: "0", "aria-label": "For a model on your own machine" }, "OPENAI_BASE_URL=http://127.0.0.1:11434/v1\nKGPLATFORM_CHAT_MODEL=the model's name"),
-      el("p", { class: "muted" }, "The second is for any server that speaks the OpenAI protocol, such as one on your own machine."));
+  /** The form for a server, its key and one of its models. */
+  function connection() {
+    const address = el("input", { id: "model-address", type: "url", list: "model-addresses", placeholder: "http://127.0.0.1:11434/v1", autocomplete: "off", spellcheck: "false" });
+    const key = el("input", { id: "model-key", type: "password", autocomplete: "off", spellcheck: "false" });
+    const model = el("input", { id: "model-name", list: "model-names", required: true, autocomplete: "off", spellcheck: "false" });
+    const names = el("datalist", { id: "model-names" });
+    const said = el("div", { role: "status" });
+    const server = () => ({ address: address.value.trim() || null, key: key.value.trim() || null });
+
+    async function look() {
+      fill(said, loading("Asking the server for its models"));
+      try {
+        const { models } = await post("api/models/list", server());
+        fill(names, models.map((name) => el("option", { value: name })));
+        if (models.length && !models.includes(model.value)) model.value = models[0];
+        fill(said, el("p", {}, models.length ? `It has ${counted(models.length, "model")}: ${models.slice(0, 8).join(", ")}${models.length > 8 ? " …" : ""}` : "It lists no models. Check the address, or type the model's name."));
+      } catch (fault) {
+        fill(said, failure(fault));
+      }
+    }
+
+    async function connect(event) {
+      event.preventDefault();
+      fill(said, loading("Waiting for the model"));
+      try {
+        const { ok, reply, seconds, error } = await post("api/models/connect", { ...server(), model: model.value.trim() });
+        if (!ok) return fill(said, failure(new Error(error)));
+        await refreshAbout();
+        await show();
+        fill(tried, el("p", { class: "works" }, icon("check"), `Connected. It answered “${reply}” after ${duration(seconds)}.`));
+        announce("Connected");
+      } catch (fault) {
+        fill(said, failure(fault));
+      }
+    }
+
+    return el("form", { class: "connection", on: { submit: connect }, "aria-label": "Connect a language model" },
+      field("Address of the server", address, "Any server that speaks OpenAI's protocol: Ollama, llama.cpp, LM Studio, vLLM … Leave it empty for OpenAI."),
+      el("datalist", { id: "model-addresses" }, Object.entries(SERVERS).map(([name, value]) => el("option", { value }, name))),
+      field("Key", key, "Servers on your own machine need none. It is kept in a file that only you can read, and never shown."),
+      field("Model", model), names,
+      el("div", { class: "actions" }, button("search", "List its models", look, { class: null }), el("button", { type: "submit", class: "primary" }, "Connect")), said);
   }
 
   async function run(test) {
@@ -77,4 +116,5 @@ export function createView() {
   return { element, title: "Models", show, focus: () => element.querySelector("button")?.focus() };
 }
 
+const field = (name, input, hint) => el("p", {}, el("label", { for: input.id }, name), input, hint && el("span", { class: "muted" }, hint));
 const pair = (name, value) => [el("dt", {}, name), el("dd", {}, value)];
