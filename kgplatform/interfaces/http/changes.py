@@ -32,6 +32,7 @@ from kgplatform.interfaces.uploads import Uploads, finish_uploads, forget_unused
 from kgplatform.query import data_folder
 from kgplatform.records import Progress, SkippedFile
 from kgplatform.shown import as_fields, given_name, plain
+from kgplatform.sources.objects import is_web
 from kgplatform.text import unknown
 
 if TYPE_CHECKING:
@@ -42,12 +43,15 @@ router = APIRouter(prefix="/api")
 
 _SAMPLE_NOTE = "The facts of the sample were written by hand; no model read them from the documents."
 _LONGEST_SCHEMA = 200_000
+_LONGEST_ADDRESSES = 100_000
 _MOST_IDS = 10_000
 DocumentWork = Literal["reread", "gist", "remove"]
 
 
 class UploadFields(Sent):
-    """How to read files that are uploaded."""
+    """How to read files that are uploaded, and web pages beside them."""
+
+    addresses: str = Field("", max_length=_LONGEST_ADDRESSES, description="Addresses of web pages, one on each line.")
 
     schema_: str = Field(
         "",
@@ -62,7 +66,7 @@ class UploadFields(Sent):
 
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _FIELDS = UploadFields.model_json_schema()
-_FORM = {**_FIELDS, "properties": {"files": _FILES, **_FIELDS["properties"]}, "required": ["files"]}
+_FORM = {**_FIELDS, "properties": {"files": _FILES, **_FIELDS["properties"]}}
 
 
 class TreeBody(Sent):
@@ -99,7 +103,7 @@ class DocumentsBody(Sent):
     openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}},
 )
 async def upload(request: Request, parts: Served) -> Response:
-    """One or more `files`, and how to read them. A file replaces an earlier upload of the same name."""
+    """One or more `files` or `addresses`, and how to read them. A file replaces an earlier upload of the same name."""
     parts.refuse_change()
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise InputError("Send files as multipart/form-data, in fields called `files`.")
@@ -126,10 +130,10 @@ async def remove(id: str, request: Request, parts: Served) -> Response:
 def _take_in(parts: Parts, form: FormData, size: int) -> dict[str, Job]:
     """Check the form, put the files aside, and queue their ingest, which counts ``size`` bytes until it has ended."""
     files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
-    if not files:
-        raise InputError("The request has no file. Send one or more in fields called `files`.")
     given = {name: value for name, value in form.items() if isinstance(value, str)}
     asked = _ingest_options(parts.graph, given)
+    if not (files or asked["addresses"]):
+        raise InputError("The request has no file. Send one or more in fields called `files`.")
     named = [(file.filename or "", file.file) for file in files]
     staged = parts.uploads.stage(named, parts.graph.database_id())
     try:
@@ -158,7 +162,11 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
     ):
         if name and name not in known:
             raise InputError(unknown(what, name, known))
-    return asked.model_dump(by_alias=True) | {"extractor": asked.extractor or None, "mode": asked.mode or None}
+    addresses = asked.addresses.split()
+    if strange := [each for each in addresses if not is_web(each)]:
+        raise InputError(f"{strange[0]:.200} is no address of the web: it begins with https:// or http://.")
+    more = {"extractor": asked.extractor or None, "mode": asked.mode or None, "addresses": addresses}
+    return asked.model_dump(by_alias=True) | more
 
 
 def _remove(parts: Parts, id: str) -> dict[str, Any]:
@@ -286,8 +294,10 @@ def _ingest(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Pro
     if name and schema is None:
         raise InputError(f"The schema {name} is no longer the graph's. Upload the files again with another one.")
     staged = uploads.staged(claim.folder, claim.job.files)
-    report = graph.ingest(uploads.put(staged), **{**claim.parameters, "schema": schema}, progress=progress)
-    sources = {(uploads.folder / name).as_uri() for name in claim.job.files}
+    how = {**claim.parameters, "schema": schema}
+    addresses = how.pop("addresses", [])  # jobs of earlier versions have none
+    report = graph.ingest([*uploads.put(staged), *addresses], **how, progress=progress)
+    sources = {*((uploads.folder / name).as_uri() for name in claim.job.files), *addresses}
     home = f"{uploads.folder}/"  # the client knows its files by the names that it gave them
     skipped = [replace(file, path=given_name(file.path.removeprefix(home))) for file in report.skipped]
     return _told(report, skipped=skipped, documents=_with_more(graph, report, sources))

@@ -21,6 +21,19 @@ def upload(page: Page, *files: Path) -> None:
     page.get_by_role("button", name="Add to the graph").click()
 
 
+def test_a_pasted_text_is_a_document(empty_explorer: str, page: Page) -> None:
+    page.goto(f"{empty_explorer}/#/documents")
+    page.get_by_text("Paste a text, or addresses of web pages").click()
+    for title, text in (("", "Halpin: the ship?\n\nRobert Halpin commanded her."), ("Второй/текст", "Ada Lovelace wrote.")):
+        page.get_by_label("The text, or one address on each line").fill(text)
+        page.get_by_label("Title of the text").fill(title)
+        assert faults_on(page) == []
+        page.get_by_role("button", name="Add to the graph").click()
+        expect(page.get_by_label("The text, or one address on each line")).to_have_value("")
+    for title in ("Halpin the ship", "Второй текст"):
+        expect(page.get_by_role("row", name=title)).to_be_visible()
+
+
 def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_path: Path) -> None:
     for view, title in (("tree", "No documents yet"), ("runs", "No saved runs"), ("graph", "The graph is empty")):
         page.goto(f"{empty_explorer}/#/{view}")

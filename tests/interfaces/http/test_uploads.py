@@ -5,11 +5,13 @@ from __future__ import annotations
 import fcntl
 import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from pytest_httpserver import HTTPServer
 from simulated_readers import reply
 from stopped import until
 from web_answers import error, events, upload, wait_for
@@ -20,6 +22,7 @@ from kgplatform.ingest.graph_state import record_embedder
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Store
+from kgplatform.sources import web
 from kgplatform.testing import Fault, OpenAIServer
 
 FIELD = b"Cyrus Field founded the Atlantic Telegraph Company in London."
@@ -79,6 +82,27 @@ def test_an_upload_is_ingested_and_told(client: httpx.Client, folder: Path) -> N
     (after, _) = client.get("/api/documents").json()["documents"]
     assert (after["id"], after["uri"]) == (before["id"], before["uri"])
     assert after["characters"] > before["characters"]
+
+
+def test_pages_of_the_web_are_ingested_beside_files(
+    client: httpx.Client, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web, "fetch", partial(web.fetch, allowed=lambda address: str(address) == "127.0.0.1"))
+    httpserver.expect_request("/nemo").respond_with_data(
+        "<title>Nemo</title><p>Nemo commands.", content_type="text/html"
+    )
+    address = f"http://127.0.0.1:{httpserver.port}"
+    job = client.post("/api/documents", files={"addresses": (None, f"{address}/nemo\n")})
+    assert wait_for(client, started(job))["report"]["added"] == 1
+    both = client.post("/api/documents", files={"files": ("ship.txt", SHIP), "addresses": (None, f"{address}/nemo")})
+    report = wait_for(client, started(both))["report"]
+    assert (report["added"], report["unchanged"]) == (1, 1)
+    documents = client.get("/api/documents").json()["documents"]
+    assert {each["title"]: each["source"] for each in documents}["Nemo"] == f"{address}/nemo"
+    gone = wait_for(client, started(client.post("/api/documents", files={"addresses": (None, f"{address}/gone")})))
+    assert gone["state"] == "failed" and "status 500" in gone["error"]["message"]
+    refused = client.post("/api/documents", files={"addresses": (None, "file:///etc/passwd")})
+    assert (refused.status_code, "no address of the web" in refused.text) == (400, True)
 
 
 def test_an_upload_that_nothing_came_of_leaves_the_earlier_one(client: httpx.Client, folder: Path) -> None:

@@ -11,6 +11,9 @@ const LATEST = 5;
 /** Where the browser keeps the jobs whose reports were put away, and how many: the server forgets older ones. */
 const [DISMISSED, REMEMBERED] = ["kgplatform.dismissed", 100];
 
+/** The name of a file that has a pasted text: what no disk takes in a name is a space. */
+const fileName = (title) => `${title.replace(/[\p{C}\\/:*?"<>|.]+/gu, " ").replace(/\s+/g, " ").trim().slice(0, 80) || "Pasted text"}.txt`;
+
 export function createView({ stage }) {
   const jobs = el("div", { class: "jobs" });
   const add = el("div");
@@ -45,11 +48,13 @@ export function createView({ stage }) {
     const send = button("upload", "Add to the graph", null, { class: "primary", type: "submit", disabled: true });
     const zone = el("label", { class: "drop-zone", for: input.id }, icon("upload"), el("span", {}, el("strong", {}, "Choose files"), " or drop them here"),
       el("span", { class: "muted" }, "Text, PDF, Office and OpenDocument files, web pages, e-books, mails, tables, JSON lines"));
+    const text = el("textarea", { id: `${id}-text`, rows: 4, dir: "auto", on: { input: () => take(chosen) } });
+    const title = el("input", { id: `${id}-title`, autocomplete: "off", placeholder: "By default its first words" });
     const problem = el("div");
 
     function take(files) {
       chosen = files;
-      send.disabled = !files.length;
+      send.disabled = !files.length && !text.value.trim();
       picked.textContent = files.length ? `${counted(files.length, "file")}: ${files.slice(0, 4).map(({ name }) => name).join(", ")}${files.length > 4 ? " …" : ""}` : "";
     }
 
@@ -62,6 +67,8 @@ export function createView({ stage }) {
       take(isFolder ? [] : [...dataTransfer.files]);
     });
     const form = el("form", { class: "add-form", on: { submit: (event) => (event.preventDefault(), submit()) } }, input, zone, picked,
+      el("details", {}, el("summary", {}, icon("down"), "Paste a text, or addresses of web pages"),
+        el("div", { class: "connection" }, el("p", {}, el("label", { for: text.id }, "The text, or one address on each line"), text), el("p", {}, el("label", { for: title.id }, "Title of the text"), title))),
       el("details", {}, el("summary", {}, icon("down"), "Options"), el("div", { class: "options-grid" },
         choice("schema", "Schema", [["", "default"], ...schemas.map((name) => [name, name])]),
         choice("extractor", "Read by", [["", model ? "the language model" : "rules (no model is configured)"], ...(model ? [["local", "rules, without a model"]] : [])]),
@@ -74,12 +81,15 @@ export function createView({ stage }) {
       for (const name of ["schema", "extractor", "mode"]) body.append(name, form.elements[name].value);
       body.append("facts", String(form.elements.facts?.checked ?? false));
       for (const file of chosen) body.append("files", file, file.name);
+      const pasted = text.value.trim();
+      if (/^https?:\/\/\S+(\s+https?:\/\/\S+)*$/i.test(pasted)) body.append("addresses", pasted);
+      else if (pasted) body.append("files", new Blob([pasted], { type: "text/plain" }), fileName(title.value.trim() || pasted.split("\n")[0]));
       send.disabled = true;
       fill(problem);
       picked.textContent = "Sending …";
       try {
         const { job } = await upload("api/documents", body);
-        input.value = "";
+        input.value = text.value = title.value = "";
         take([]);
         showJob(job);
       } catch (fault) {
