@@ -71,6 +71,7 @@ from kgplatform.ingest.graph_state import (
     set_state,
     state_meanwhile,
 )
+from kgplatform.ingest.introduce import introduce
 from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, remove_documents
 from kgplatform.ingest.settle import reembed
 from kgplatform.ingest.window import Tools
@@ -296,6 +297,13 @@ class KnowledgeGraph:
         if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
             report.notes.extend(f"{title}: recorded, but not among the documents" for title in reader.unused())
         return report
+
+    def introduce(self, sources: Sequence[str]) -> list[str]:
+        """Have the model write a short summary and three questions of the documents of ``sources`` that have none.
+
+        A line of each, also where the model failed. One call a document. Raises ``SettingError`` without a model.
+        """
+        return introduce(self.store, self._model("Summaries are written"), sources)
 
     def estimate(
         self,

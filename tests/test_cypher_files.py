@@ -120,6 +120,7 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         assert reading.ask("Where was Ada Lovelace born?", keep=True).citations
         reading.chat().ask("Where was Ada Lovelace born?")
         walk(graph, "Where was Ada Lovelace born?", "Ada Lovelace", keep=True)
+        assert saying('{"summary": "Of Ada.", "questions": ["Who?"]}').introduce([(folder / "ada.txt").as_uri()])
         gisting = saying('{"gist": "A gist."}')
         assert gisting.gist(min_words=200, max_words=400, question="Who?").pages > gisting.gist().documents > 0
         saying('{"gist": "A shorter gist of ten words, as it is long."}').gist(fit=1, shrink="older")

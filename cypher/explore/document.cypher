@@ -3,10 +3,11 @@
 // param $ids: list<string>: ids that the document may have
 // param $start: int: first character
 // param $end: int: the one after the last
-// returns: id, title, uri, source, characters, pieces, facts
+// returns: id, title, uri, source, characters, summary, questions, pieces, facts
 MATCH (d:Document)
 WHERE d.id IN $ids
 RETURN d.id AS id, d.name AS title, d.uri AS uri, d.source AS source, d.characters AS characters,
+       coalesce(d.summary, '') AS summary, coalesce(d.questions, []) AS questions,
        COLLECT {
          MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d)
          WHERE c.start < $end AND c.end > $start

@@ -272,7 +272,8 @@ class NodeDetails:
 class DocumentText:
     """The characters ``[start, end)`` of a document that has ``characters`` of them, and the facts stated there.
 
-    White space between passages is not stored: it is given as a space or line ends, of exactly its length.
+    White space between passages is not stored: it is given as a space or line ends, of exactly its length. ``summary``
+    and ``questions``: what a model wrote of it, where one did.
     """
 
     id: str
@@ -284,6 +285,8 @@ class DocumentText:
     end: int
     text: str
     facts: tuple[FactAt, ...]
+    summary: str = ""
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

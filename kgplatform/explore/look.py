@@ -226,6 +226,8 @@ class Look:
             end=last,
             text=rejoin(map(tuple, row["pieces"]), first, last),
             facts=tuple(facts_once(row["facts"])),
+            summary=row["summary"],
+            questions=tuple(row["questions"]),
         )
 
     def types(self) -> dict[str, int]:

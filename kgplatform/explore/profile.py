@@ -194,12 +194,15 @@ _PEOPLE = frozenset({"person", "people", "human", "author", "character"})
 
 
 def questions(store: Store, limit: int = 4) -> tuple[str, ...]:
-    """At most ``limit`` questions to begin with, of as many sorts as there are: about relations, where there are few
-    about names that stand in a sentence, and without any about documents.
+    """At most ``limit`` questions to begin with: one in two that a model wrote to a document, and of as many sorts as
+    there are: about relations, where there are few about names that stand in a sentence, and without any about
+    documents.
 
-    They are for people who do not know yet what is in the graph, depend on it alone, and are English, whatever the
-    documents are.
+    They are for people who do not know yet what is in the graph, depend on it alone, and are English but for those of a
+    model, whatever the documents are.
     """
+    written = [row["question"] for row in store.read("explore/introduced", limit=(limit + 1) // 2)]
+    limit -= len(written)
     rows = store.read("explore/askable", looked=_LOOKED, hub=_HUB, limit=_ROWS)
     sorts = [_who(rows), _connected(rows), _about(rows)]
     found = list(islice(filter(None, chain.from_iterable(zip_longest(*sorts))), limit))
@@ -208,7 +211,7 @@ def questions(store: Store, limit: int = 4) -> tuple[str, ...]:
     if not found:
         titles = [row["name"] for row in store.read("explore/highlights/documents", limit=limit)]
         found = [f"What does “{clipped(title, _LONGEST)}” say?" for title in titles]
-    return tuple(found[:limit])
+    return (*written, *found[:limit])
 
 
 def _named(rows: Sequence[Row], asked: str) -> Iterator[str]:

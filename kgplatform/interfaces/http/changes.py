@@ -53,6 +53,7 @@ class UploadFields(Sent):
 
     addresses: str = Field("", max_length=_LONGEST_ADDRESSES, description="Addresses of web pages, one on each line.")
 
+    pasted: bool = Field(False, description="The files are pasted texts: a model is to introduce them.")
     schema_: str = Field(
         "",
         alias="schema",
@@ -295,9 +296,11 @@ def _ingest(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Pro
         raise InputError(f"The schema {name} is no longer the graph's. Upload the files again with another one.")
     staged = uploads.staged(claim.folder, claim.job.files)
     how = {**claim.parameters, "schema": schema}
-    addresses = how.pop("addresses", [])  # jobs of earlier versions have none
+    addresses, is_pasted = how.pop("addresses", []), how.pop("pasted", False)  # jobs of earlier versions have neither
     report = graph.ingest([*uploads.put(staged), *addresses], **how, progress=progress)
     sources = {*((uploads.folder / name).as_uri() for name in claim.job.files), *addresses}
+    if (addresses or is_pasted) and how["extractor"] in (None, "llm") and graph.language_model is not None:
+        report.notes.extend(graph.introduce([*sources]))
     home = f"{uploads.folder}/"  # the client knows its files by the names that it gave them
     skipped = [replace(file, path=given_name(file.path.removeprefix(home))) for file in report.skipped]
     return _told(report, skipped=skipped, documents=_with_more(graph, report, sources))

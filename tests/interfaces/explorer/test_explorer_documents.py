@@ -24,7 +24,10 @@ def upload(page: Page, *files: Path) -> None:
 def test_a_pasted_text_is_a_document(empty_explorer: str, page: Page) -> None:
     page.goto(f"{empty_explorer}/#/documents")
     page.get_by_text("Paste a text, or addresses of web pages").click()
-    for title, text in (("", "Halpin: the ship?\n\nRobert Halpin commanded her."), ("Второй/текст", "Ada Lovelace wrote.")):
+    for title, text in (
+        ("", "Halpin: the ship?\n\nRobert Halpin commanded her."),
+        ("Второй/текст", "Ada Lovelace wrote."),
+    ):
         page.get_by_label("The text, or one address on each line").fill(text)
         page.get_by_label("Title of the text").fill(title)
         assert faults_on(page) == []

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from model_by_prompt import Prompt
 from pytest_httpserver import HTTPServer
 from simulated_readers import reply
 from stopped import until
@@ -22,6 +23,7 @@ from kgplatform.ingest.graph_state import record_embedder
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
 from kgplatform.sources import web
 from kgplatform.testing import Fault, OpenAIServer
 
@@ -103,6 +105,35 @@ def test_pages_of_the_web_are_ingested_beside_files(
     assert gone["state"] == "failed" and "status 500" in gone["error"]["message"]
     refused = client.post("/api/documents", files={"addresses": (None, "file:///etc/passwd")})
     assert (refused.status_code, "no address of the web" in refused.text) == (400, True)
+
+
+def test_a_model_introduces_pasted_texts_and_pages(store: Store, tmp_path: Path) -> None:
+    replies = ['{"summary": "Of ships.", "questions": ["Who sails?", "When?"]}', "nothing", "nothing"]
+
+    def say(messages: Messages) -> str:
+        is_asked = Prompt(messages).name == "ingest/introduce"
+        return replies.pop(0) if is_asked else reply(messages)
+
+    with (
+        OpenAIServer(say) as model,
+        opened(store, tmp_path, openai_base_url=model.base_url) as graph,
+        client_of(graph) as client,
+    ):
+        plain = wait_for(client, started(upload(client, ("field.txt", FIELD), extractor="llm")))
+        assert plain["report"]["notes"] == [] and len(replies) == 3
+        pasted = wait_for(client, started(upload(client, ("ship.txt", SHIP), pasted="true", extractor="llm")))
+        assert pasted["report"]["notes"] == ["ship: Of ships. You could ask: Who sails? When?"]
+        found = client.get("/api/documents").json()["documents"][-1]["id"]
+        told = client.get(f"/api/documents/{found}").json()
+        assert (told["summary"], told["questions"]) == ("Of ships.", ["Who sails?", "When?"])
+        assert client.get("/api/questions").json()["questions"][:2] == ["Who sails?", "When?"]
+        again = wait_for(client, started(upload(client, ("ship.txt", SHIP), pasted="true", extractor="llm")))
+        assert again["report"]["notes"] == [] and len(replies) == 2, "nothing is asked twice"
+        changed = wait_for(
+            client, started(upload(client, ("ship.txt", SHIP + b" It is old."), pasted="true", extractor="llm"))
+        )
+        assert changed["state"] == "done"
+        assert changed["report"]["notes"][0].startswith("ship: no summary was written. The language model")
 
 
 def test_an_upload_that_nothing_came_of_leaves_the_earlier_one(client: httpx.Client, folder: Path) -> None:

@@ -6,7 +6,7 @@ import { count, counted, duration, readable } from "../shared/format.js";
 
 /** What calls were for, by the names that the parts of the platform give them. */
 const STAGES = {
-  extract: "reading documents", facts: "atomic facts", embed: "embedding", tree: "naming communities", paginate: "splitting into pages", gist: "gists",
+  extract: "reading documents", introduce: "introducing documents", facts: "atomic facts", embed: "embedding", tree: "naming communities", paginate: "splitting into pages", gist: "gists",
   answer: "answering", standalone: "follow-ups", decompose: "taking questions apart", reflect: "reflecting", statement: "writing Cypher", map: "reading communities",
   reduce: "putting together", merge: "putting together", plan: "planning", nodes: "choosing where to begin", chunk: "reading passages", read: "reading passages",
   neighbours: "choosing neighbours", "look up": "choosing pages", leader: "leading the team", member: "reading in the team", trial: "testing",

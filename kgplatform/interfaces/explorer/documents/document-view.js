@@ -3,6 +3,7 @@
 import { get } from "../shared/api.js";
 import { announce, button, el, failure, fill, icon, iconButton, loading, reveal } from "../shared/dom.js";
 import { count, counted, fileOf, named } from "../shared/format.js";
+import { routeTo } from "../shared/router.js";
 
 const AROUND = 4000;
 const STATEMENTS = 100;
@@ -70,6 +71,8 @@ export class DocumentView {
     const { text } = this;
     const more = (before) => button(null, "Show more", ({ currentTarget }) => this.#more(before, currentTarget));
     this.body = el("div", { class: "document-body", tabindex: "0", role: "region", "aria-label": `Text of ${named(text.title)}` },
+      text.start === 0 && text.summary && el("section", { class: "introduction", "aria-label": "Summary by the model" }, el("p", { dir: "auto" }, text.summary),
+        el("ul", {}, text.questions.map((question) => el("li", {}, el("a", { href: routeTo("ask", { q: question }), dir: "auto" }, question))))),
       text.start > 0 && el("p", { class: "muted more-text" }, `${count(text.start)} characters before this `, more(true)),
       el("div", { class: "document-text", dir: "auto" }, this.#segments()),
       text.end < text.characters && el("p", { class: "muted more-text" }, `${count(text.characters - text.end)} characters after this `, more(false)),

@@ -83,7 +83,7 @@ export function createView({ stage }) {
       for (const file of chosen) body.append("files", file, file.name);
       const pasted = text.value.trim();
       if (/^https?:\/\/\S+(\s+https?:\/\/\S+)*$/i.test(pasted)) body.append("addresses", pasted);
-      else if (pasted) body.append("files", new Blob([pasted], { type: "text/plain" }), fileName(title.value.trim() || pasted.split("\n")[0]));
+      else if (pasted) body.append("pasted", "true"), body.append("files", new Blob([pasted], { type: "text/plain" }), fileName(title.value.trim() || pasted.split("\n")[0]));
       send.disabled = true;
       fill(problem);
       picked.textContent = "Sending …";

@@ -1,0 +1,11 @@
+// Questions that a model wrote to single documents, those of the latest documents first.
+// mode: read
+// param $limit: int
+// returns: question
+MATCH (d:Document)
+WHERE d.questions IS NOT NULL
+WITH d ORDER BY d.addedAt DESC, d.id
+LIMIT $limit
+UNWIND d.questions AS question
+RETURN question
+LIMIT $limit
