@@ -23,7 +23,6 @@ from kgplatform.evaluate.needles import (
     RANKS,
     Needles,
     NeedleTask,
-    even,
     hidden_number,
     joined_statements,
     key_value,
@@ -45,7 +44,6 @@ ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [
     key_value,
     math_find,
 ]
-TOLD = Needles("Where is the brass key?", ("under the third step",), ("The brass key is under the third step.",))
 
 
 def story(paragraphs: int, sentences: int = 4) -> str:
@@ -57,13 +55,14 @@ def story(paragraphs: int, sentences: int = 4) -> str:
 
 
 def check_places(task: NeedleTask) -> None:
-    """Depths are met within a paragraph, and the tokens before a needle are those that it says."""
+    """Depths are met within a paragraph, and are the share of the haystack's tokens before each needle."""
     starts = [task.text.index(said) for said in task.hidden]
-    for start, depth, wanted, before in zip(starts, task.depths, task.wanted, task.before, strict=True):
+    haystack = task.tokens - sum(map(count_tokens, task.hidden))
+    for start, depth, wanted in zip(starts, task.depths, task.wanted, strict=True):
         others = (said for said, at in zip(task.hidden, starts, strict=True) if at < start)
         counted = count_tokens(task.text[:start]) - sum(map(count_tokens, others))
-        assert abs(counted - before) <= 2  # brackets and commas of lists and dictionaries
-        assert abs(depth - wanted) * task.haystack <= LONGEST_PARAGRAPH / 2
+        assert abs(counted - depth * haystack) <= 8  # brackets and commas of lists and dictionaries
+        assert abs(depth - wanted) * haystack <= LONGEST_PARAGRAPH / 2
 
 
 @pytest.mark.parametrize("make", ONE_DEPTH, ids=lambda each: each.__name__)
@@ -103,11 +102,12 @@ def test_statements_are_counterfactual(invent: Callable[[random.Random], Needles
 
 
 def test_what_the_world_says_is_not_in_the_text() -> None:
-    needles = [Needles("Where?", ("Quilmun",), ("She lives in Quilmun.",), ("Paris", "1912"))]
-    book = "\n\n".join([story(30), "She lived in paris for long.", "That was in 1912.", "Quilmun is far.", story(30)])
-    task = single_needle(1_200, 0.5, haystack=book, needles=needles)
-    assert task.text.count("Quilmun") == 1
-    assert not re.search("paris|1912", task.text)
+    (told,) = single_needle(1_200, 0.5).answers
+    book = "\n\n".join([story(30), "That was before george washington.", f"{told} is far.", story(30)])
+    task = single_needle(1_200, 0.5, haystack=book)
+    assert task.hidden == (f"The first President of the United States was {told}.",)
+    assert task.text.count(told) == 1
+    assert "george washington" not in task.text
     assert "Day 29" in task.text
 
 
@@ -116,8 +116,7 @@ def test_a_list_has_one_number_of_each_rank(rank: str) -> None:
     task = math_find(3_000, 0.5, 4, rank=rank)
     numbers = json.loads(task.text)
     assert len(numbers) == len(set(numbers)) == 999
-    place = {"largest": -1, "second largest": -2, "third largest": -3, "smallest": 0}[rank]
-    assert task.answers == task.hidden == (str(sorted(numbers)[place]),)
+    assert task.answers == task.hidden == (str(sorted(numbers)[-RANKS[rank]]),)
     assert numbers.index(int(task.answers[0])) == 499
     assert task.question == f"What is the {rank} number of the list?"
 
@@ -142,7 +141,7 @@ def test_the_same_seed_gives_the_same_task_and_another_one_another() -> None:
 
 def test_a_text_without_paragraphs_is_parted_at_its_sentences() -> None:
     book = " ".join(f"Hour {hour} came and went as all hours do." for hour in range(400))
-    task = single_needle(2_000, 0.5, haystack=book, needles=[TOLD])
+    task = single_needle(2_000, 0.5, haystack=book)
     check_places(task)
     assert 0.4 < task.depths[0] < 0.6
     assert all(paragraph.endswith((".", "do.")) for paragraph in task.text.split("\n\n"))
@@ -155,9 +154,7 @@ def test_a_text_without_paragraphs_is_parted_at_its_sentences() -> None:
         (lambda: single_needle(1_000, 1.5), "1.5 is not a depth: give a share of the text from 0 to 1, such as 0.5."),
         (lambda: pass_key(10, 0.5), "A text of 10 tokens has no room for what is to be hidden: ask for 19."),
         (lambda: math_find(2_700_004, 0.5), "A list of 2,700,004 tokens cannot be made: ask for 10 to 2,700,001."),
-        (lambda: single_needle(9_000, 0.5, haystack=story(10)), "for a text of 9,000: give a longer one, or ask"),
-        (lambda: multi_needle(1_000, (0, 0.5, 1)), "None of the needles has as many passages as there are depths (3)."),
-        (lambda: even(5, 5, 3), "3 lengths from 5 to 5 make no grid"),
+        (lambda: single_needle(9_000, 0.5, haystack=story(10)), "tokens: give a longer one, or ask for shorter texts."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_had_is_refused_in_a_sentence(make: Callable[[], object], says: str) -> None:
